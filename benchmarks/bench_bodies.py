@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from memtile.arch.core_costs import CoreCosts
-from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import translate
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
@@ -43,9 +42,7 @@ def body(size: int) -> Any:
     }}"""
     (device,) = devices(read(Text("body.mlir", text)))
     program = translate(device, device.cores[0].operation, CoreCosts())
-    names = {**NAMES, **program.names}
-    exec(compile(program.source, "<body>", "exec"), names)
-    return names["body"]
+    return program.generator("<body>", {})
 
 
 def ran(made: Any, x: np.ndarray, y: np.ndarray) -> None:

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.importers.kernels import segments
-from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import translate
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
@@ -56,7 +55,7 @@ aie.device(npu1_1col) {{
 
 
 def ran(
-    body: str,
+    lines: str,
     arrays: Mapping[str, Array],
     *,
     compiled: bool = False,
@@ -65,15 +64,14 @@ def ran(
     functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> dict[str, Array]:
     """Run a body on copies of arrays, by the interpreter, or all of its pieces compiled."""
-    text = text_of(body, arrays, beside, module)
+    text = text_of(lines, arrays, beside, module)
     (device,) = devices(read(Text("body.mlir", text)))
     program = translate(device, device.cores[0].operation, CoreCosts())
     calls = {name: _called(function) for name, function in (functions or {}).items()}
-    names = {**NAMES, **program.names, "for_user": lambda array, _: array}
-    exec(compile(program.source, "<body>", "exec"), names)
+    body = program.generator("<body>", {"for_user": lambda array, _: array})
     views = {f"%{name}": array.copy().view(_working(array)) for name, array in arrays.items()}
     with patch.object(segments, "COMPILED_FROM", -1), patch.object(segments, "ENABLED", compiled):
-        actions: Iterator[Any] = names["body"](_Core(), views, {}, {}, calls)
+        actions: Iterator[Any] = body(_Core(), views, {}, {}, calls)
         for _ in actions:
             pass
     return {name: views[f"%{name}"].view(array.dtype) for name, array in arrays.items()}

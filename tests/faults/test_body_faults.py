@@ -7,7 +7,7 @@ import pytest
 from memtile import Status
 from memtile.errors import MemtileError
 from memtile.importers.kernels import segments
-from memtile.importers.kernels.source import variable
+from memtile.importers.kernels.quote import variable
 from memtile.jit.decorators import ENABLED
 from mlir_designs import device, host, loaded
 
@@ -157,7 +157,7 @@ def test_functions_that_call_themselves_are_told() -> None:
 
 def test_values_have_names_of_their_own() -> None:
     names = ["%a", "%a_b", "%a.b", "%a$b", "%a-b", "%0#1", "%0_1", "%class", "%print", "%a__b"]
-    found = [variable(name) for name in names]
+    found = [variable(name).id for name in names]
     assert len(set(found)) == len(names)
     assert all(name.isidentifier() for name in found)
 

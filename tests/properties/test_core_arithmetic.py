@@ -77,9 +77,10 @@ def pairs(values: list[Any], dtype: Any) -> tuple[Array, Array]:
 
 
 def check_integers(a: Array, b: Array, *, compiled: bool) -> None:
-    """All operations on integers; divisors that are 0 become 1, and shifts fewer bits than there are."""
+    """All operations on integers; divisors of which there is no quotient become 1, shifts fewer bits."""
     bits = 8 * a.dtype.itemsize
-    divisors, shifts = np.where(b == 0, 1, b).astype(b.dtype), (b.astype(np.int64) % bits).astype(b.dtype)
+    none = (b == 0) | ((b == -1) & (a == np.iinfo(a.dtype).min))
+    divisors, shifts = np.where(none, 1, b).astype(b.dtype), (b.astype(np.int64) % bits).astype(b.dtype)
     groups: dict[str, list[str]] = {"div": [], "rem": [], "sh": [], "": []}
     for name in INTEGERS:
         groups[next(key for key in groups if key in name)].append(name)

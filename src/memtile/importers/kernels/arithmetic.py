@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,9 @@ _HALF = 16  # bits that bfloat16 has not
 _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
 
 
-OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP = range(6)
-"""What a :class:`BodyError` is: an index, a division, a shift, a number that is none, a loop, its step."""
+OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP, OVERFLOW, DIVISOR, SIZE, AMOUNT, GAPS = range(11)
+"""What a :class:`BodyError` is: an index, a division, a shift, a number that is none, a loop, its step, a
+result that does not fit, a divisor of an index, a size that is not the type's, a shape, memory with gaps."""
 MOST_CYCLES = 100_000_000
 """Of a piece that neither waits nor synchronises; longer ones are said to have no end (DEV-BODY-2)."""
 _INFINITY = float("inf")
@@ -59,6 +61,15 @@ w8, w16, w32, w64 = (_wrap(bits) for bits in (8, 16, 32, 64))
 u8, u16, u32, u64 = (_unsigned(bits) for bits in (8, 16, 32, 64))
 
 
+def integer(given: Any) -> int:
+    """A whole number that a function of the user gave.
+
+    Raises:
+        TypeError: it is none.
+    """
+    return int(given) if isinstance(given, bool | np.bool_) else index(given)
+
+
 def place(index: int, size: int, site: int) -> int:
     """An index that is checked: compiled code would go anywhere."""
     if index < 0 or index >= size:
@@ -70,8 +81,36 @@ def reach(offset: int, count: int, step: int, size: int, site: int) -> None:
     """Check that all elements of a part are there."""
     if offset < 0 or count < 0 or step < 1:
         raise BodyError(site, OUTSIDE, min(offset, count, step), size)
-    if count > 0 and offset + (count - 1) * step >= size:
-        raise BodyError(site, OUTSIDE, offset + (count - 1) * step, size)
+    if count > 0 and (offset >= size or count > size):
+        raise BodyError(site, OUTSIDE, max(offset, count - 1), size)
+    if count > 1 and (step > size or offset + (count - 1) * step >= size):
+        raise BodyError(site, OUTSIDE, step if step > size else offset + (count - 1) * step, size)
+
+
+def sized(size: int, wanted: int, site: int) -> None:
+    """Check that memory has the size that its type says."""
+    if size != wanted:
+        raise BodyError(site, SIZE, size, wanted)
+
+
+def amount(size: int, wanted: int, is_open: int, site: int) -> None:
+    """Check that so many elements have a shape of so many, or of a multiple where a size is open."""
+    if (size % wanted != 0 if is_open and wanted > 0 else size != wanted) or (is_open and wanted < 1):
+        raise BodyError(site, AMOUNT, size, wanted)
+
+
+def packed(memory: Any, site: int) -> Any:
+    """Memory whose elements follow each other."""
+    if not memory.flags.c_contiguous:
+        raise BodyError(site, GAPS, 0, 0)
+    return memory
+
+
+def positive(divisor: int, site: int) -> int:
+    """What an index is divided by: more than 0."""
+    if divisor < 1:
+        raise BodyError(site, DIVISOR, divisor, 0)
+    return divisor
 
 
 def stride(step: int, site: int) -> int:
@@ -86,31 +125,76 @@ def endless(cycles: int, site: int) -> None:
     raise BodyError(site, ENDLESS, cycles, MOST_CYCLES)
 
 
-def floordiv(a: int, b: int, site: int = 0) -> int:
-    """The quotient, rounded down."""
+def floordiv(a: int, b: int, site: int = 0, low: int = 0) -> int:
+    """The quotient, rounded down; of the smallest number ``low`` of a type by -1 there is none."""
     if b == 0:
         raise BodyError(site, ZERO, a, 0)
+    if b == -1 and a == low and low < 0:
+        raise BodyError(site, OVERFLOW, a, bits_of(low))
     return -a if b == -1 else a // b  # of the smallest number compiled code has no quotient by -1
 
 
-def divide(a: int, b: int, site: int = 0) -> int:
+def divide(a: int, b: int, site: int = 0, low: int = 0) -> int:
     """The quotient, towards zero."""
-    quotient = floordiv(a, b, site)
+    quotient = floordiv(a, b, site, low)
     return quotient + 1 if quotient * b != a and (a < 0) != (b < 0) else quotient
 
 
-def remainder(a: int, b: int, site: int = 0) -> int:
+def remainder(a: int, b: int, site: int = 0, low: int = 0) -> int:
     """What :func:`divide` leaves, with the sign of ``a``."""
-    if b == 0:
-        raise BodyError(site, ZERO, a, 0)
+    floordiv(a, b, site, low)
     rest = 0 if b == -1 else a % b
     return rest - b if rest != 0 and (rest < 0) != (a < 0) else rest
 
 
-def ceildiv(a: int, b: int, site: int = 0) -> int:
+def ceildiv(a: int, b: int, site: int = 0, low: int = 0) -> int:
     """The quotient, rounded up."""
-    quotient = floordiv(a, b, site)
+    quotient = floordiv(a, b, site, low)
     return quotient if quotient * b == a else quotient + 1
+
+
+def fits_signed(operation: int, a: int, b: int, bits: int, site: int) -> None:
+    """Check that a sum, a difference, a product or a shift (0 to 3) is in the type with a sign."""
+    high = (1 << (bits - 1)) - 1
+    low = -high - 1
+    if operation == 0:
+        wrong = a > high - b if b > 0 else a < low - b
+    elif operation == 1:
+        wrong = a < low + b if b > 0 else a > high + b
+    elif operation == 2:
+        wrong = (b == -1 and a == low) or (a == -1 and b == low)
+        if a != 0 and b != 0 and a != -1 and b != -1:
+            most = divide(high if (a > 0) == (b > 0) else low, b)
+            wrong = a > most if a > 0 else a < most
+    else:
+        wrong = 0 <= b < bits and (a > high >> b or a < low >> b)
+    if wrong:
+        raise BodyError(site, OVERFLOW, a, bits)
+
+
+def fits_unsigned(operation: int, a: int, b: int, bits: int, site: int) -> None:
+    """The same without a sign."""
+    most = u64(-1) >> u64(64 - bits)
+    one, other = u64(a) & most, u64(b) & most
+    if operation == 0:
+        wrong = one > most - other
+    elif operation == 1:
+        wrong = one < other
+    elif operation == 2:
+        wrong = other != u64(0) and one > most // other
+    else:
+        wrong = 0 < b < bits and one > most >> u64(b)
+    if wrong:
+        raise BodyError(site, OVERFLOW, a, bits)
+
+
+def bits_of(low: int) -> int:
+    """Bits of the type whose smallest number is given."""
+    bits = 1
+    while low < -1:
+        low >>= 1
+        bits += 1
+    return bits
 
 
 def over(a: Any, b: Any, site: int) -> Any:
@@ -217,8 +301,9 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 _PLAIN = (
-    place, reach, stride, endless, floordiv, divide, remainder, ceildiv, type_of, over, over_up, left, shift,
-    least, largest, truncated, from_bf16, from_f32, to_f32, *functions.PLAIN,
+    integer, place, reach, sized, amount, packed, positive, stride, endless, bits_of, floordiv, divide,
+    remainder, ceildiv, fits_signed, fits_unsigned, type_of, over, over_up, left, shift, least, largest,
+    truncated, from_bf16, from_f32, to_f32, *functions.PLAIN,
 )  # fmt: skip
 _LOUD = (to_bf16, f32, *functions.LOUD)
 _AFTER = (bf16,)  # of those before
@@ -230,6 +315,10 @@ NAMES: dict[str, Any] = {
     **dict(zip(("u8", "u16", "u32", "u64"), (u8, u16, u32, u64), strict=True)),
     "MOST_CYCLES": MOST_CYCLES,
     "np": np,
+    "abs": abs,
+    "float": float,
+    "len": len,
+    "range": range,
     "whole": int,  # of an element of memory; compiled, 64 bits of it
 }
 """What generated code may call, by name; each knows only those before it."""

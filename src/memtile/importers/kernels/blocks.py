@@ -6,11 +6,15 @@ compiled as structured ones are.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.kernels.emitter import last_kind
+from memtile.importers.kernels.expressions import bits_of, called
 from memtile.importers.kernels.lowered_loops import classes
+from memtile.importers.kernels.quote import number as constant_of
+from memtile.importers.kernels.quote import statement
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import Form, constant
@@ -45,35 +49,39 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
     for block in region.blocks:
         for name, kind in block.arguments:
             writer.define(name, kind)
+    _constants(writer, region)
     circles = _circles(writer, region, numbers) if writer.is_host else []  # a piece has no pieces
-    lines, first = writer.lines, len(writer.lines.text)
+    lines, around_body, first = writer.lines, writer.lines.body, len(writer.lines.body)
     lines.add("bb = 0")
-    lines.add("while True:")
-    lines.depth += 1
-    writer.check_end(region.operation or region.blocks[0].operations[0])
     done: set[int] = set()
     taken: dict[str, None] = {}
-    for number, block in enumerate(region.blocks):
-        circle = next((c for c in circles if number in c), None)
-        if circle is None:
-            lines.add(f"if bb == {number}:")
-            lines.depth += 1
-            _block(writer, block, numbers, leave)
-            lines.depth -= 1
-        elif number not in done:
-            done |= circle
-            listed = ", ".join(map(str, sorted(circle)))
-            lines.add(f"if bb in ({listed},):")
-            lines.depth += 1
-            taken |= _piece(writer, region, circle, numbers)
-            lines.depth -= 1
-    lines.depth -= 1
+    with lines.within("while True: pass"):
+        writer.check_end(region.operation or region.blocks[0].operations[0])
+        for number, block in enumerate(region.blocks):
+            circle = next((c for c in circles if number in c), None)
+            if circle is None:
+                with lines.within("if bb == _number: pass", _number=number):
+                    _block(writer, block, numbers, leave)
+            elif number not in done:
+                done |= circle
+                with lines.within(
+                    "if bb in (*_circle,): pass", _circle=[constant_of(n) for n in sorted(circle)]
+                ):
+                    taken |= _piece(writer, region, circle, numbers)
     # a piece of several blocks takes what any of them uses, set already or not
     if not writer.is_host:
         taken = dict.fromkeys(key for key in writer.defined if key not in known)
-    indent = "    " * lines.depth
-    lines.text[first:first] = [f"{indent}{line}" for key in taken if (line := _preset(writer, key))]
+    around_body[first:first] = [line for key in taken for line in _preset(writer, key)]
     writer.labels = around
+
+
+def _constants(writer: Writer, region: Region) -> None:
+    """Let all blocks know the whole numbers of each, in whatever order they are written."""
+    for operation in (each for block in region.blocks for each in block.operations):
+        is_whole = operation.results and isinstance(constant(operation, operation.results[0]), int)
+        kind = last_kind(Form(operation)) if is_whole and operation.name == "arith.constant" else "f32"
+        if bits_of(kind or "index") is not None:
+            writer.operation(operation)
 
 
 def _check(region: Region) -> None:
@@ -125,13 +133,10 @@ def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> Non
         _switch(writer, operation, targets, numbers)
         return
     condition = Form(operation).values[0]
-    writer.lines.add(f"if {writer.use(condition)}:")
-    for n, target in enumerate(targets):
-        if n:
-            writer.lines.add("else:")
-        writer.lines.depth += 1
-        _goto(writer, Form(operation), target, numbers)
-        writer.lines.depth -= 1
+    with writer.lines.within("if _condition: pass", _condition=writer.use(condition)):
+        _goto(writer, Form(operation), targets[0], numbers)
+    with writer.lines.otherwise():
+        _goto(writer, Form(operation), targets[1], numbers)
 
 
 def _switch(
@@ -141,17 +146,15 @@ def _switch(
     form = Form(operation)
     given = form.attributes.get("case_values")
     if isinstance(given, Compound):
-        cases = [int(case) for case in given.listed]
+        cases = form.integers("case_values")
     else:
         words = operation.words
         names = [words[at - 2] for at, word in enumerate(words) if word[:1] == "^" and words[at - 1] == ":"]
-        cases = [int(name) for name in names if name != "default"]
+        cases = [form.whole(name) for name in names if name != "default"]
     value = writer.use(form.values[0])
     for case, target in zip(cases, targets[1:], strict=True):
-        writer.lines.add(f"if {value} == {case}:")
-        writer.lines.depth += 1
-        _goto(writer, form, target, numbers)
-        writer.lines.depth -= 1
+        with writer.lines.within("if _value == _case: pass", _value=value, _case=case):
+            _goto(writer, form, target, numbers)
     _goto(writer, form, targets[0], numbers)
 
 
@@ -164,10 +167,10 @@ def _goto(writer: Writer, form: Form, target: tuple[str, Sequence[str]], numbers
         says = f"{len(values)} values go to block {label}, which takes {len(arguments)}"
         raise form.error(says, "a value for each argument", reason="mlir_block")
     if arguments:
-        right = ", ".join(writer.use(value) for value in values)
-        left = ", ".join(writer.define(name, kind) for name, kind in arguments)
-        writer.lines.add(f"{left} = {right}")
-    writer.lines.add(f"bb = {numbers[label]}")
+        right = [writer.use(value) for value in values]
+        left = [writer.define(name, kind) for name, kind in arguments]
+        writer.lines.add("(*_left,) = (*_right,)", _left=left, _right=right)
+    writer.lines.add("bb = _number", _number=numbers[label])
     writer.lines.add("continue")
 
 
@@ -225,21 +228,20 @@ def _piece(writer: Writer, region: Region, circle: set[int], numbers: dict[str, 
             if number in entries:
                 inner.free.setdefault(inner.prefix + name)
     lines = inner.lines
-    lines.add("while True:")
-    lines.depth += 1
-    lines.add("if cycles > MOST_CYCLES:")
-    lines.add(f"    endless(cycles, {lines.site})")
-    for number in sorted(circle):
-        lines.add(f"if bb == {number}:")
-        lines.depth += 1
-        _block(inner, region.blocks[number], numbers)
-        lines.depth -= 1
-    lines.add("break")
-    lines.depth -= 1
+    with lines.within("while True: pass"):
+        with lines.within("if cycles > MOST_CYCLES: pass"):
+            lines.add("endless(cycles, SITE)")
+        for number in sorted(circle):
+            with lines.within("if bb == _number: pass", _number=number):
+                _block(inner, region.blocks[number], numbers)
+        lines.add("break")
+    crossing = _crossing(region, circle)  # between turns the piece is left and entered again
+    inner.free |= dict.fromkeys(
+        key for key in inner.defined if key.removeprefix(inner.prefix) in crossing and key not in inner.free
+    )
     defined = [key for key in inner.defined if key not in inner.free]
-    preset = [f"    {line}" for key in defined if (line := _preset(inner, key))]
-    inner.lines.text[:0] = preset
-    used = _used_outside(region, circle)
+    inner.lines.body[:0] = [line for key in defined for line in _preset(inner, key)]
+    used = _used_outside(region, circle) | crossing
     results = [key for key in inner.defined if key.removeprefix(inner.prefix) in used]
     for key in results:
         name = key.removeprefix(inner.prefix)
@@ -249,14 +251,19 @@ def _piece(writer: Writer, region: Region, circle: set[int], numbers: dict[str, 
     return inner.free
 
 
-def _preset(inner: Writer, key: str) -> str:
+def _preset(inner: Writer, key: str) -> list[ast.stmt]:
     """A first value of the right type, so that compiled code knows it."""
     name = key.removeprefix(inner.prefix)
     kind = inner.types.get(name, "")
-    if shaped(kind) is not None or not kind:
-        return ""
-    value = "0" if bits_of(kind) is not None else {"f64": "0.0"}.get(kind, "f32(0.0)")
-    return f"{inner.define(name, kind)} = {value}"
+    memory = shaped(kind)
+    if not kind or key in inner.numbers or (memory is not None and not inner.is_host):
+        return []
+    if memory is not None:  # nothing yet
+        return [inner.lines.placed(statement("_name = ()", _name=inner.define(name, kind)))]
+    value = constant_of(0) if bits_of(kind) is not None else constant_of(0.0)
+    if bits_of(kind) is None and kind != "f64":
+        value = called("f32", value)
+    return [inner.lines.placed(statement("_name = _value", _name=inner.define(name, kind), _value=value))]
 
 
 def _entered(region: Region, number: int, circle: set[int], numbers: dict[str, int]) -> bool:
@@ -275,10 +282,25 @@ def _used_outside(region: Region, circle: set[int]) -> set[str]:
     for number, block in enumerate(region.blocks):
         if number not in circle:
             found |= {name for name, _ in block.arguments}
-            for operation in block.operations:
-                for inner in operation.walk():
-                    found |= {word for word in inner.words if word[:1] == "%"}
+            found |= _used(block)
     return found
+
+
+def _crossing(region: Region, circle: set[int]) -> set[str]:
+    """Values of one block of a circle that another block of it uses."""
+    used = {number: _used(region.blocks[number]) for number in circle}
+    found: set[str] = set()
+    for number in circle:
+        block = region.blocks[number]
+        own = {name for name, _ in block.arguments} | {r for each in block.operations for r in each.results}
+        found |= {name for other in circle if other != number for name in own & used[other]}
+    return found
+
+
+def _used(block: Block) -> set[str]:
+    """The values that a block uses."""
+    inside = (inner for operation in block.operations for inner in operation.walk())
+    return {word for inner in inside for word in inner.words if word[:1] == "%"}
 
 
 def _work(region: Region, circle: set[int]) -> int:

@@ -1,9 +1,14 @@
-"""The body of a core as Python: a generator, and functions for what lies between its synchronisations."""
+"""The body of a core as Python: a generator, and functions for what lies between its synchronisations.
+
+Both are trees that :mod:`quote` builds; no text of a design is in them but as the data of a string.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import ast
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any
 
 from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
@@ -12,22 +17,22 @@ from memtile.errors import InputFileError, Problem
 from memtile.importers.kernels import blocks, host
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
 from memtile.importers.kernels.constants import memory_of_constant
-from memtile.importers.kernels.segments import Segment
-from memtile.importers.kernels.source import Lines, variable
+from memtile.importers.kernels.expressions import WIDEST, is_computed
+from memtile.importers.kernels.limits import Limits, limits
+from memtile.importers.kernels.quote import Lines, Node, expr, function, number, temporary, text, variable
+from memtile.importers.kernels.segments import Segment, defined
 from memtile.importers.kernels.table import HANDLERS
+from memtile.importers.kernels.verify import finished
 from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.faults import reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
 from memtile.importers.mlir.tree import Block, Operation
-from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.types import Shaped, shaped
 
 SYNCHRONISES = frozenset(host.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
-_KNOWN = (HANDLERS, host.HANDLERS, blocks.NAMES)
 _COSTLY = 1000  # cycles of an operation, at most
-_DEEPEST = 8  # calls within each other
-_MOST_CALLS = 10_000  # that are written out
 _UNKNOWN_TURNS = 16  # of a loop whose bounds are values
 
 
@@ -40,12 +45,15 @@ class Program:
         costs: of its operations.
         names: what it calls, by name.
         sites: operations that lines of Python came from; the lines have their numbers.
-        source: of the generator.
+        tree: of the generator; None until it is written.
+        buffers: those that it uses, by value.
+        locks: those that it uses, by value.
         externals: functions that the user has to give, by name, with what declares them.
         arrays: constants of the module that it uses.
         calls: that were written in their places.
         turns: class of the cost of operations that only make loops of lowered text turn.
         tile: value of the core's tile.
+        limits: of what it may have.
     """
 
     device: DeviceDescription
@@ -53,11 +61,29 @@ class Program:
     costs: CoreCosts
     names: dict[str, Any] = field(default_factory=dict)
     sites: list[Operation] = field(default_factory=list)
-    source: str = ""
+    tree: ast.FunctionDef | None = None
+    buffers: dict[str, None] = field(default_factory=dict)
+    locks: dict[str, None] = field(default_factory=dict)
     externals: dict[str, Operation] = field(default_factory=dict)
     arrays: dict[str, Any] = field(default_factory=dict)
     calls: int = 0
     turns: dict[Operation, str] = field(default_factory=dict)
+    limits: Limits = field(default_factory=limits)
+
+    @property
+    def source(self) -> str:
+        """The generator as text, to be read."""
+        return "" if self.tree is None else ast.unparse(self.tree)
+
+    def generator(self, file: str, names: Mapping[str, Any]) -> FunctionType:
+        """The generator as a function, which knows its pieces and these names.
+
+        Args:
+            file: that tracebacks show.
+            names: what it calls beside them.
+        """
+        assert self.tree is not None
+        return defined(self.tree, file, {**names, **self.names})
 
     def syncs(self, operation: Operation) -> bool:
         """Whether an operation, or one within it, waits, releases, or calls a function of the user."""
@@ -95,16 +121,26 @@ def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> P
     _check(program, core)
     writer = Writer(program, inside=None)
     if program.tile in device.parameter_locks:
-        host.acquire(writer, device.parameter_locks[program.tile], "1")
+        host.acquire(writer, device.parameter_locks[program.tile], 1)
     region = core.regions[0]
     if len(region.blocks) == 1:
         writer.block(region.blocks[0])
     else:
         blocks.machine(writer, region)
     writer.flush()
-    head = "def body(core, views, locks, ports, externals):\n    cycles = 0  # at 0\n"
-    uses = "".join(f"    {variable(value)} = views[{value!r}]\n" for value in writer.outer_memory)
-    program.source = head + uses + "\n".join(writer.lines.text) + "\n    yield from ()\n"
+    lines, shapes = Lines(), dict[str, tuple[int, ...]]()
+    lines.add("cycles = 0")
+    for value in writer.outer_memory:
+        lines.add("_name = views[_value]", _name=variable(value), _value=text(value))
+        shapes[variable(value).id] = device.buffers[value].shape.shape or (1,)
+    prologue = len(lines.body)
+    lines.body += writer.lines.body
+    lines.add("yield from ()")
+    program.buffers = dict(writer.outer_memory)
+    names = [temporary(name) for name in ("core", "views", "locks", "ports", "externals")]
+    tree = function(temporary("body"), names)
+    tree.body = lines.body
+    program.tree = finished(tree, program.sites, shapes, prologue, is_host=True)
     return program
 
 
@@ -146,10 +182,11 @@ def _check_calls(
     calls: dict[int, list[tuple[Operation, Operation]]], top: Operation, outer: tuple[Operation, ...]
 ) -> None:
     """Refuse functions that call themselves, and calls that nobody would write out."""
+    most = limits().call_depth
     for operation, called in calls.get(id(top), ()):
-        if called in outer or len(outer) > _DEEPEST:
+        if called in outer or len(outer) > most:
             says = f"{Form(called).symbol or 'a function'} calls itself, or calls go too deep"
-            raise Form(operation).error(says, f"up to {_DEEPEST} calls within each other", reason="mlir_call")
+            raise Form(operation).error(says, f"up to {most} calls within each other", reason="mlir_call")
         _check_calls(calls, called, (*outer, called))
 
 
@@ -164,6 +201,7 @@ class Writer:
     def __init__(self, program: Program, inside: Writer | None) -> None:
         self.program, self.inside = program, inside
         self.lines = Lines()
+        self.numbers: dict[str, int] = dict(inside.numbers) if inside else {}
         self.types: dict[str, str] = dict(inside.types) if inside else _outer_types(program.device)
         self.free: dict[str, None] = {}
         self.defined: dict[str, None] = {}
@@ -181,10 +219,10 @@ class Writer:
     def calls(self) -> int:
         """A number for the next call that is written in its place."""
         self.program.calls += 1
-        if self.program.calls > _MOST_CALLS:
-            operation = self.program.sites[self.lines.site]
-            says = f"more than {_MOST_CALLS} calls are written out"
-            raise Form(operation).error(says, f"up to {_MOST_CALLS} calls", reason="mlir_call")
+        most = self.program.limits.calls
+        if self.program.calls > most:
+            says = f"more than {most} calls are written out"
+            raise self._form.error(says, f"up to {most} calls", reason="mlir_call")
         return self.program.calls
 
     @property
@@ -192,35 +230,75 @@ class Writer:
         """Whether it writes the generator."""
         return self.inside is None
 
-    def use(self, value: str) -> str:
-        """The Python name of a value."""
+    @property
+    def _form(self) -> Form:
+        """The operation that is written."""
+        return Form(self.program.sites[self.lines.site])
+
+    def use(self, value: str) -> Node:
+        """The node of a value: its name, or the number that it is."""
         key = self.prefix + value
+        if key in self.numbers:
+            return number(self.numbers[key])
         if key not in self.defined:
             if not self.is_host:
+                self._check_width(self.types.get(value, ""))
                 self.free.setdefault(key)
             elif value in self.program.device.buffers:
                 self.outer_memory.setdefault(value)
                 return variable(value)
             elif value in self.program.device.numbers:
-                return repr(self.program.device.numbers[value])
+                return number(self.program.device.numbers[value])
         return _name(key)
 
-    def define(self, value: str, kind: str) -> str:
-        """The Python name of a new value."""
+    def define(self, value: str, kind: str) -> Node:
+        """The Python name of a new value.
+
+        Raises:
+            InputFileError: an integer of a width that nothing computes with.
+        """
+        self._check_width(kind)
         key = self.prefix + value
+        self.numbers.pop(key, None)
         self.defined.setdefault(key)
         self.types[value] = kind
         return _name(key)
 
+    def known(self, value: str, kind: str, number: int) -> None:
+        """Let a value be a number wherever it is used."""
+        self._check_width(kind)
+        key = self.prefix + value
+        self.numbers[key] = number
+        self.defined.pop(key, None)
+        self.types[value] = kind
+
+    def _check_width(self, kind: str) -> None:
+        if is_computed(kind, with_links=self.is_host):
+            return
+        allowed = (
+            f"i1 to i{WIDEST}; i128 and i512 between synchronisations, as streams and the cascade have them"
+        )
+        raise self._form.error(
+            f"integers of type {kind} are not computed", allowed, reason="mlir_width", given=kind
+        )
+
+    def lock(self, value: str) -> Node:
+        """A lock of the device."""
+        self.program.locks.setdefault(value)
+        return expr("locks[_value]", _value=text(value))
+
     def check_end(self, operation: Operation) -> None:
         """At the end of a turn of a loop, see that it does not turn for ever."""
         if self.is_host:
-            self.lines.add("if cycles > MOST_CYCLES:")
-            self.lines.add("    yield core.cycles(cycles)")
-            self.lines.add("    cycles = 0")
+            with self.lines.within("if cycles > MOST_CYCLES: pass"):
+                self._pass_time()
         elif not _is_short(operation):
-            self.lines.add("if cycles > MOST_CYCLES:")
-            self.lines.add(f"    endless(cycles, {self.lines.site})")
+            with self.lines.within("if cycles > MOST_CYCLES: pass"):
+                self.lines.add("endless(cycles, SITE)")
+
+    def _pass_time(self) -> None:
+        self.lines.add("yield core.cycles(cycles)")
+        self.lines.add("cycles = 0")
 
     def loop_cost(self) -> None:
         """Book what a turn of a loop costs beside its operations."""
@@ -229,9 +307,8 @@ class Writer:
     def flush(self) -> None:
         """Let the cycles pass that were booked, before something that others see."""
         self.lines.book()
-        self.lines.add("if cycles:")
-        self.lines.add("    yield core.cycles(cycles)")
-        self.lines.add("    cycles = 0")
+        with self.lines.within("if cycles: pass"):
+            self._pass_time()
 
     def block(self, block: Block) -> None:
         """Write the operations of a block."""
@@ -251,6 +328,10 @@ class Writer:
 
     def _site(self, operation: Operation) -> int:
         self.program.sites.append(operation)
+        most = self.program.limits.operations
+        if len(self.program.sites) > most:
+            says = f"the core has more than {most} operations"
+            raise Form(operation).error(says, f"up to {most}", reason="mlir_limit")
         return len(self.program.sites) - 1
 
     def _write(self, operation: Operation) -> None:
@@ -283,23 +364,30 @@ class Writer:
             expected: operations that it will do, as far as the text says.
             state: a variable that it takes and gives beside them.
         """
-        name = f"piece_{len(self.program.names)}"
-        own = [state] if state else []
-        arguments = [*own, *(_name(key) for key in inner.free)]
-        given = [*own, *(self.use(key.removeprefix(self.prefix)) for key in inner.free)]
-        back = [*own, *(_name(key) for key in results)]
-        top = f"def {name}({', '.join(arguments)}):  # at {self.lines.site}\n"
-        head, lines = f"{top}    cycles = 0\n", "\n".join(inner.lines.text)
-        source = f"{head}{lines}\n    return ({', '.join(['cycles', *back])},)\n"
-        self.program.names[name] = Segment(name, source, expected)
+        name = temporary("piece", len(self.program.names))
+        own: list[ast.Name] = [temporary(state)] if state else []
+        free = [key for key in inner.free if key not in self.numbers]
+        parameters = [*own, *map(_name, free)]
+        given: list[Node] = [*own, *(self.use(key.removeprefix(self.prefix)) for key in free)]
+        back: list[Node] = [*own, *map(_name, results)]
+        lines = Lines(self.lines.site)
+        lines.add("cycles = 0")
+        lines.body += inner.lines.body
+        lines.add("return (cycles, *_back)", _back=back)
+        made = function(name, parameters, self.lines.site)
+        made.body = lines.body
+        shapes = {_name(key).id: shape for key in free if (shape := _shape_of(self.types, key)) is not None}
+        tree = finished(made, self.program.sites, shapes, 1)
+        self.program.names[name.id] = Segment(name.id, tree, expected)
         self.lines.book()
-        self.lines.add(f"{', '.join(['turn', *back])}, = {name}({', '.join(given)})")
+        self.lines.add("(turn, *_back) = _piece(*_given)", _back=back, _piece=name, _given=given)
         self.lines.add("cycles += turn")
 
-    def constant_array(self, name: str, form: Form) -> tuple[str, str]:
+    def constant_array(self, name: str, form: Form) -> tuple[Node, str]:
         """The Python name of the array that a constant of the module is, and its type."""
         value = f"%array%{name}"
-        key = _name(value)
+        made = _name(value)
+        key = made.id
         if key not in self.program.arrays:
             self.program.arrays[key], kind = _array(self.program.device, name, form)
             self.program.names[key] = self.program.arrays[key]
@@ -309,9 +397,9 @@ class Writer:
             self.free.setdefault(value)
             self.inside.defined.setdefault(value)
             self.inside.types[value] = kind
-        return key, kind
+        return made, kind
 
-    def parameter(self, form: Form) -> tuple[str, str]:
+    def parameter(self, form: Form) -> tuple[Node, str]:
         """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
         device, operation = self.program.device, form.operation
         kind = device.parameters[parameter_read(operation)].kind
@@ -327,10 +415,22 @@ class Writer:
         return int(getattr(self.program.costs, CLASSES.get(name, "integer")))
 
 
-def _name(key: str) -> str:
+def _name(key: str) -> ast.Name:
     """The Python name of a value, with the call that it is of."""
     prefix, _, name = key.partition("%")
     return variable(f"%{prefix}%{name}" if prefix else f"%{name}")
+
+
+def _shape_of(types: Mapping[str, str], key: str) -> tuple[int, ...] | None:
+    """The sizes of the array that a value is, as far as its type says; None of a number.
+
+    A vector is a flat array, and memory without dimensions has one element.
+    """
+    kind = types.get(key[key.index("%") :], "")
+    found = shaped(kind)
+    if found is None or not kind.startswith(("memref<", "vector<")):
+        return None
+    return (found.elements,) if kind.startswith("vector<") else found.shape or (1,)
 
 
 def _outer_types(device: DeviceDescription) -> dict[str, str]:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 
 from memtile.importers.kernels.emitter import Emitter, Handler, items_of
-from memtile.importers.kernels.maps import affine_map, condition
-from memtile.importers.kernels.operations import nothing, yielded
-from memtile.importers.mlir.attributes import number
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.kernels.expressions import paired
+from memtile.importers.kernels.maps import AffineMap, affine_map
+from memtile.importers.kernels.operands import index_of, listed_indices
+from memtile.importers.kernels.operations import extreme_of, give, nothing, results_of, turns_upwards, yielded
+from memtile.importers.kernels.quote import Node, every, number
+from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.tree import Region
 
 
-def map_values(emitter: Emitter, form: Form) -> list[str]:
-    """The results of the map that an operation begins with, of the values in its brackets."""
+def _map_of(emitter: Emitter, form: Form) -> tuple[AffineMap, list[Node], list[Node]]:
+    """The map or set that an operation begins with, and the values in its brackets."""
     given = form.attributes.get("map", form.attributes.get("condition"))
-    words = form.operation.words
-    text = str(given) if given is not None else _map_text(form)
-    found = affine_map(form, text)
-    values = [emitter.use(word) for word in words if word[:1] == "%"]
-    return found.expressions(values[: found.dims], values[found.dims :])
+    found = affine_map(form, str(given) if given is not None else _map_text(form))
+    values = [emitter.use(value) for value in form.values]
+    return found, values[: len(found.dims)], values[len(found.dims) :]
 
 
 def _map_text(form: Form) -> str:
@@ -33,70 +34,70 @@ def _map_text(form: Form) -> str:
 
 def apply(emitter: Emitter, form: Form) -> None:
     """``affine.apply #map(%i)[%n]``."""
-    emitter.lines.add(f"{emitter.define(form.result, 'index')} = {map_values(emitter, form)[0]}")
+    found, dims, symbols = _map_of(emitter, form)
+    (value,) = found.nodes(dims, symbols)
+    give(emitter, form.result, "index", value)
 
 
 def extreme(emitter: Emitter, form: Form) -> None:
     """``affine.min #map(%i)`` and ``affine.max``."""
-    values, name = map_values(emitter, form), "least" if form.operation.name.endswith("min") else "largest"
-    text = values[0]
-    for value in values[1:]:
-        text = f"{name}({text}, {value})"
-    emitter.lines.add(f"{emitter.define(form.result, 'index')} = {text}")
+    found, dims, symbols = _map_of(emitter, form)
+    value = extreme_of(found.nodes(dims, symbols), "min" if form.operation.name.endswith("min") else "max")
+    give(emitter, form.result, "index", value)
 
 
 def affine_if(emitter: Emitter, form: Form) -> None:
     """``affine.if #set(%i)[%n] { .. } else { .. }``."""
-    given = form.attributes.get("condition")
-    found = affine_map(form, str(given) if given is not None else _map_text(form))
-    values = [emitter.use(word) for word in form.operation.words if word[:1] == "%"]
-    names = {f"d{n}": text for n, text in enumerate(values[: found.dims])}
-    names |= {f"s{n}": text for n, text in enumerate(values[found.dims :])}
-    text = " and ".join(condition(each, names) for each in found.results)
+    found, dims, symbols = _map_of(emitter, form)
+    if not all(found.signs):
+        raise form.error("a constraint of its set compares nothing", ">= 0, <= 0 or == 0")
+    then, *others = form.operation.regions
     emitter.lines.book()
-    choose(emitter, form, [(f"if {text}:", form.operation.regions[0]), *_else(form.operation.regions)])
+    choose(emitter, form, [(every(found.conditions(dims, symbols)), then)], others[0] if others else None)
 
 
-def _else(regions: Sequence[Region]) -> list[tuple[str, Region]]:
-    return [("else:", regions[1])] if len(regions) > 1 and regions[1].blocks[0].operations else []
+def choose(
+    emitter: Emitter, form: Form, ways: Sequence[tuple[Node, Region]], last: Region | None = None
+) -> None:
+    """Regions of which the first is done whose condition holds, else the last; it yields the results."""
+    lines = emitter.lines
+    with ExitStack() as blocks:
+        for n, (test, region) in enumerate(ways):
+            if n:
+                blocks.enter_context(lines.otherwise())
+            with lines.within("if _test: pass", _test=test):
+                _way(emitter, form, region)
+        if last is not None and ways:
+            blocks.enter_context(lines.otherwise())
+        if last is not None:
+            _way(emitter, form, last)
 
 
-def choose(emitter: Emitter, form: Form, ways: Sequence[tuple[str, Region]]) -> None:
-    """Regions of which one is done, each behind a line; what it yields are the results."""
-    results = form.operation.results
-    names = results if len(results) <= 1 else results[1:]
-    for head, region in ways:
-        emitter.lines.add(head)
-        emitter.lines.depth += 1
-        emitter.block(region.blocks[0])
-        for name, value in zip(names, yielded(region.blocks[0]), strict=False):
-            emitter.lines.add(
-                f"{emitter.define(name, emitter.types.get(value, 'index'))} = {emitter.use(value)}"
-            )
-        emitter.lines.book()
-        emitter.lines.add("pass")
-        emitter.lines.depth -= 1
+def _way(emitter: Emitter, form: Form, region: Region) -> None:
+    emitter.block(region.blocks[0])
+    for name, value in zip(results_of(form), yielded(region.blocks[0]), strict=False):
+        give(emitter, name, emitter.types.get(value, "index"), emitter.use(value))
+    emitter.lines.book()
 
 
 def index_switch(emitter: Emitter, form: Form) -> None:
     """``scf.index_switch %i -> i32 case 2 { .. } case 5 { .. } default { .. }``."""
     regions = form.operation.regions
     if form.generic:
-        given = form.attributes["cases"]
-        cases = [int(n) for n in items_of(given)]
+        cases = form.integers("cases")
         first, *others = regions
         regions = [*others, first]
     else:
         words = form.operation.words
-        cases = [number(words[n + 1]) for n, word in enumerate(words) if word == "case"]  # type: ignore[misc]
+        cases = [form.whole(words[n + 1]) for n, word in enumerate(words) if word == "case"]
+    if len(regions) != len(cases) + 1:
+        raise form.error(
+            f"it has {len(regions)} regions for {len(cases)} cases", "one for each, and a default"
+        )
     value = emitter.use(form.values[0])
-    ways = [
-        (f"{'if' if n == 0 else 'elif'} {value} == {case}:", r)
-        for n, (case, r) in enumerate(zip(cases, regions, strict=False))
-    ]
-    last = regions[len(cases)]
     emitter.lines.book()
-    choose(emitter, form, [*ways, ("else:" if ways else "if True:", last)])
+    tests = [paired("==", value, case) for case in cases]
+    choose(emitter, form, list(zip(tests, regions, strict=False)), regions[-1])
 
 
 def execute_region(emitter: Emitter, form: Form) -> None:
@@ -104,7 +105,7 @@ def execute_region(emitter: Emitter, form: Form) -> None:
     region = form.operation.regions[0]
     if len(region.blocks) > 1:
         raise form.error("it has several blocks", "one block", reason="mlir_unknown")
-    choose(emitter, form, [("if True:", region)])
+    choose(emitter, form, [], region)
 
 
 def forall(emitter: Emitter, form: Form) -> None:
@@ -112,48 +113,60 @@ def forall(emitter: Emitter, form: Form) -> None:
     block = form.operation.regions[0].blocks[0]
     if form.operation.results or "shared_outs" in form.operation.words:
         raise form.error("it has results", "loops over memory", reason="mlir_unknown")
-    names, lows, highs, steps = _ranges(emitter, form)
-    lines, depth = emitter.lines, emitter.lines.depth
+    lines, ranges = emitter.lines, _ranges(emitter, form)
     lines.book()
-    for name, low, high, step in zip(names, lows, highs, steps, strict=True):
-        lines.add(f"for {emitter.define(name, 'index')} in range({low}, {high}, {step}):")
-        lines.depth += 1
-        emitter.loop_cost()
-    emitter.block(block)
-    lines.book()
-    lines.add("pass")
-    lines.depth = depth
+    with ExitStack() as loops:
+        for name, low, high, step in zip(*ranges, strict=True):
+            loops.enter_context(
+                lines.within(
+                    "for _name in range(_low, _high, _step): pass",
+                    _name=emitter.define(name, "index"),
+                    _low=low,
+                    _high=high,
+                    _step=turns_upwards(step),
+                )
+            )
+            emitter.loop_cost()
+        emitter.block(block)
+        lines.book()
 
 
-def _ranges(emitter: Emitter, form: Form) -> tuple[list[str], list[str], list[str], list[str]]:
+Ranges = tuple[list[str], list[Node], list[Node], list[Node]]
+
+
+def _ranges(emitter: Emitter, form: Form) -> Ranges:
     """Counters, first values, bounds and steps of a loop over several dimensions."""
     if form.generic:
         return _generic_ranges(emitter, form)
-    words, tokens = form.operation.words, form.operation.tokens
-    lists = []
-    n = 0
-    while (at := form.bracket("(", n)) is not None:
+    words, lists = form.operation.words, list[list[str]]()
+    while (at := form.bracket("(", len(lists))) is not None:
         lists.append([form.text(item) for item in form.split(at)])
-        n += 1
-    texts = [[emitter.use(t) if t[:1] == "%" else t for t in each] for each in lists[1:]]
-    names, many = lists[0], len(lists[0])
-    assert tokens is form.operation.tokens
+    names, *bounds = lists
+    for name in names:
+        if name[:1] != "%":
+            raise form.error(f"{shown(name)} is no counter", "%name", reason="mlir_operands")
+    nodes = [[index_of(emitter, form, each) for each in given] for given in bounds]
+    many = len(names)
     if "to" not in words:  # in (4, 8)
-        return names, ["0"] * many, texts[0], ["1"] * many
-    steps = texts[2] if "step" in words and len(texts) > 2 else ["1"] * many
-    return names, texts[0], texts[1], steps
+        return names, [number(0)] * many, nodes[0], [number(1)] * many
+    steps = nodes[2] if "step" in words and len(nodes) > 2 else [number(1)] * many
+    return names, nodes[0], nodes[1], steps
 
 
-def _generic_ranges(emitter: Emitter, form: Form) -> tuple[list[str], list[str], list[str], list[str]]:
+def _generic_ranges(emitter: Emitter, form: Form) -> Ranges:
     names = [name for name, _ in form.operation.regions[0].blocks[0].arguments]
     values = [emitter.use(value) for value in form.values]
+    many = len(names)
     if form.operation.name == "scf.parallel":
-        many = len(names)
         return names, values[:many], values[many : 2 * many], values[2 * many : 3 * many]
-    rest, found = iter(values), []
+    if form.operation.name != "scf.forall":
+        raise form.error(
+            "its generic form is not known", "the form that mlir-opt prints", reason="mlir_unknown"
+        )
+    found, taken = list[list[Node]](), 0
     for key in ("staticLowerBound", "staticUpperBound", "staticStep"):
-        listed = items_of(form.attributes[key])
-        found.append([next(rest) if n == -(1 << 63) else str(n) for n in listed])
+        found.append(listed_indices(emitter, form, form.attributes[key], taken))
+        taken += sum(n == -(1 << 63) for n in items_of(form.attributes[key]))
     return names, found[0], found[1], found[2]
 
 

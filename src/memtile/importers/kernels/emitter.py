@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from memtile.importers.kernels.expressions import bits_of
-from memtile.importers.kernels.source import Lines
+from memtile.importers.kernels.quote import Lines, Node, expr
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Block, Operation
 
@@ -17,11 +17,18 @@ class Emitter(Protocol):
     lines: Lines
     types: dict[str, str]
 
-    def use(self, value: str) -> str:
-        """The Python name of a value."""
+    @property
+    def is_host(self) -> bool:
+        """Whether it writes the generator, which nobody compiles."""
 
-    def define(self, value: str, kind: str) -> str:
+    def use(self, value: str) -> Node:
+        """The node of a value: its name, or the number that it is."""
+
+    def define(self, value: str, kind: str) -> Node:
         """The Python name of a new value."""
+
+    def known(self, value: str, kind: str, number: int) -> None:
+        """Let a value be a number wherever it is used."""
 
     def block(self, block: Block) -> None:
         """Emit the operations of a block."""
@@ -32,10 +39,10 @@ class Emitter(Protocol):
     def check_end(self, operation: Operation) -> None:
         """At the end of a turn of a loop, see that it does not turn for ever."""
 
-    def constant_array(self, name: str, form: Form) -> tuple[str, str]:
+    def constant_array(self, name: str, form: Form) -> tuple[Node, str]:
         """The Python name of the array that a constant of the module is, and its type."""
 
-    def parameter(self, form: Form) -> tuple[str, str]:
+    def parameter(self, form: Form) -> tuple[Node, str]:
         """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
 
 
@@ -89,13 +96,13 @@ def items_of(given: Any) -> list[Any]:
     return list(getattr(given, "listed", given) or ())
 
 
-def loaded(text: str, element: str) -> str:
+def loaded(node: Node, element: str) -> Node:
     """The number that an element of memory is."""
     if element == "bf16":
-        return f"from_bf16({text})"
-    return f"whole({text})" if bits_of(element) is not None else text
+        return expr("from_bf16(_node)", _node=node)
+    return expr("whole(_node)", _node=node) if bits_of(element) is not None else node
 
 
-def stored(text: str, element: str) -> str:
+def stored(node: Node, element: str) -> Node:
     """A number as an element of memory has it."""
-    return f"to_bf16({text})" if element == "bf16" else text
+    return expr("to_bf16(_node)", _node=node) if element == "bf16" else node

@@ -4,88 +4,152 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
-from memtile.importers.kernels.source import SITE
+from memtile.importers.kernels.quote import Node, expr, own
 
-_INTEGER = re.compile(r"[su]?i(\d+)")
+_INTEGER = re.compile(r"[su]?i([0-9]{1,3})")
 _WIDTHS = (8, 16, 32, 64)
 INDEX = "index"
+INDEX_BITS = 32
+"""Of an index on the core (DEV-BODY-3)."""
+WIDEST = 64
+"""Bits of an integer that generated code computes with."""
+OF_LINKS = (128, 512)
+"""Bits of a value in a stream and on the cascade, which the generator may convert."""
 
-Rule = Callable[[Sequence[str], str, str], str]
+Rule = Callable[[Sequence[Node], str, str], Node]
 """From operands, the type of the first one and the type of the result to an expression."""
 
 
 def bits_of(kind: str) -> int | None:
-    """Bits of an integer type; an index is as wide as the core's widest, and never wraps here."""
+    """Bits of an integer type, or of an index."""
     if kind == INDEX:
-        return 64
+        return INDEX_BITS
     found = _INTEGER.fullmatch(kind)
     return int(found[1]) if found else None
 
 
-def wrapped(text: str, kind: str) -> str:
+def is_computed(kind: str, *, with_links: bool) -> bool:
+    """Whether generated code has a type: another one than an integer, or one of a width that it has.
+
+    Args:
+        kind: of a value.
+        with_links: integers as wide as streams and the cascade count too.
+    """
+    bits = bits_of(kind)
+    if bits is None:
+        return not re.fullmatch(r"[su]?i[0-9]+", kind)
+    return 1 <= bits <= WIDEST or (with_links and bits in OF_LINKS)
+
+
+def wrapped(node: Node, kind: str) -> Node:
     """An integer expression, wrapped to its type; other types are rounded."""
     bits = bits_of(kind)
-    if kind == INDEX:
-        return f"({text})"
     if bits == 1:
-        return f"(({text}) & 1)"
+        return expr("_node & 1", _node=node)
     if bits in _WIDTHS:
-        return f"w{bits}({text})"
+        return expr("_wrap(_node)", _wrap=own(f"w{bits}"), _node=node)
     if bits is not None:
         half, mask = 1 << (bits - 1), (1 << bits) - 1
-        return f"(((({text}) + {half}) & {mask}) - {half})"
-    return rounded(text, kind)
+        return expr("((_node + _half) & _mask) - _half", _node=node, _half=half, _mask=mask)
+    return rounded(node, kind)
 
 
-def rounded(text: str, kind: str) -> str:
+def rounded(node: Node, kind: str) -> Node:
     """A floating-point expression, rounded to its type."""
-    return {"bf16": f"bf16({text})", "f32": f"f32({text})"}.get(kind, f"({text})")
+    return expr("_round(_node)", _round=own(kind), _node=node) if kind in ("bf16", "f32") else node
 
 
-def unsigned(text: str, kind: str) -> str:
+def unsigned(node: Node, kind: str) -> Node:
     """The unsigned value of an integer."""
     bits = bits_of(kind)
-    if kind == INDEX or bits is None:
-        return text
-    return f"u{bits}({text})" if bits in _WIDTHS else f"({text} & {(1 << bits) - 1})"
+    if bits is None:
+        return node
+    if bits in _WIDTHS:
+        return expr("_unsigned(_node)", _unsigned=own(f"u{bits}"), _node=node)
+    return expr("_node & _mask", _node=node, _mask=(1 << bits) - 1)
 
 
-def signed(text: str, kind: str) -> str:
+def signed(node: Node, kind: str) -> Node:
     """The signed value of an integer: of one bit, 0 or -1."""
-    return f"(-{text})" if bits_of(kind) == 1 else text
+    return expr("-_node", _node=node) if bits_of(kind) == 1 else node
 
 
 def range_of(kind: str, *, signs: bool) -> tuple[int, int]:
     """The smallest and the largest integer of a type."""
-    bits = bits_of(kind) or 64
+    bits = bits_of(kind) or WIDEST
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signs else (0, (1 << bits) - 1)
 
 
+def called(function: str, *given: Node | int | float) -> Node:
+    """The call of a function of generated code."""
+    nodes = [expr("_given", _given=each) for each in given]
+    return expr("_function(*_given)", _function=own(function), _given=nodes)
+
+
+Pair = Callable[[Node, Node], Node]
+_PAIRS: Mapping[str, Pair] = {
+    "+": lambda a, b: expr("_a + _b", _a=a, _b=b),
+    "-": lambda a, b: expr("_a - _b", _a=a, _b=b),
+    "*": lambda a, b: expr("_a * _b", _a=a, _b=b),
+    "&": lambda a, b: expr("_a & _b", _a=a, _b=b),
+    "|": lambda a, b: expr("_a | _b", _a=a, _b=b),
+    "^": lambda a, b: expr("_a ^ _b", _a=a, _b=b),
+    "<<": lambda a, b: expr("_a << _b", _a=a, _b=b),
+    ">>": lambda a, b: expr("_a >> _b", _a=a, _b=b),
+    "==": lambda a, b: expr("_a == _b", _a=a, _b=b),
+    "!=": lambda a, b: expr("_a != _b", _a=a, _b=b),
+    "<": lambda a, b: expr("_a < _b", _a=a, _b=b),
+    "<=": lambda a, b: expr("_a <= _b", _a=a, _b=b),
+    ">": lambda a, b: expr("_a > _b", _a=a, _b=b),
+    ">=": lambda a, b: expr("_a >= _b", _a=a, _b=b),
+}
+
+
+def paired(operator: str, one: Node | int, other: Node | int) -> Node:
+    """Two numbers with an operator between them."""
+    return _PAIRS[operator](expr("_one", _one=one), expr("_one", _one=other))
+
+
 def _binary(operator: str) -> Rule:
-    return lambda given, _, kind: wrapped(f"{given[0]} {operator} {given[1]}", kind)
+    return lambda given, _, kind: wrapped(paired(operator, *given), kind)
 
 
 def _floats(operator: str) -> Rule:
     """In double precision, which rounded once gives what the type's own arithmetic gives."""
-    return lambda given, _, kind: rounded(f"float({given[0]}) {operator} float({given[1]})", kind)
+
+    def rule(given: Sequence[Node], _first: str, kind: str) -> Node:
+        one, other = (expr("float(_value)", _value=value) for value in given)
+        return rounded(paired(operator, one, other), kind)
+
+    return rule
 
 
 def _call(function: str) -> Rule:
-    return lambda given, _, kind: wrapped(f"{function}({', '.join(given)})", kind)
+    return lambda given, _, kind: wrapped(called(function, *given), kind)
 
 
-def _divided(function: str, take: Callable[[str, str], str]) -> Rule:
-    """A division of signed or unsigned numbers; by zero it is an error of its operation."""
-    return lambda given, first, kind: wrapped(
-        f"{function}({', '.join(take(value, first) for value in given)}, {SITE})", kind
-    )
+def _divided(function: str, *, signs: bool) -> Rule:
+    """A division; by zero, and of the smallest signed number by -1, it is an error of its operation."""
+
+    def rule(given: Sequence[Node], first: str, kind: str) -> Node:
+        take = signed if signs else unsigned
+        one, other = (take(value, first) for value in given)
+        if signs:
+            low = range_of(first, signs=True)[0]
+            found = expr("_f(_a, _b, SITE, _low)", _f=own(function), _a=one, _b=other, _low=low)
+        else:
+            found = expr("_f(_a, _b, SITE)", _f=own(function), _a=one, _b=other)
+        return wrapped(found, kind)
+
+    return rule
 
 
 def _chosen_unsigned(operator: str) -> Rule:
-    def rule(given: Sequence[str], first: str, _kind: str) -> str:
+    def rule(given: Sequence[Node], first: str, _kind: str) -> Node:
         one, other = (unsigned(value, first) for value in given)
-        return f"({given[0]} if {one} {operator} {other} else {given[1]})"
+        return expr("_a if _test else _b", _test=paired(operator, one, other), _a=given[0], _b=given[1])
 
     return rule
 
@@ -93,70 +157,95 @@ def _chosen_unsigned(operator: str) -> Rule:
 def _shift(operator: str, *, zeros: bool = False) -> Rule:
     """Bits moved by fewer than there are; by more it is an error of the operation."""
 
-    def rule(given: Sequence[str], first: str, kind: str) -> str:
-        count = f"shift({given[1]}, {bits_of(first) or 64}, {SITE})"
-        value = unsigned(given[0], first) if zeros else given[0]
-        return wrapped(f"{value} {operator} {f'type_of({value}, {count})' if zeros else count}", kind)
+    def rule(given: Sequence[Node], first: str, kind: str) -> Node:
+        count = expr("shift(_count, _bits, SITE)", _count=given[1], _bits=bits_of(first) or WIDEST)
+        if not zeros:
+            return wrapped(paired(operator, given[0], count), kind)
+        value = unsigned(given[0], first)
+        return wrapped(
+            paired(operator, value, expr("type_of(_value, _count)", _value=value, _count=count)), kind
+        )
 
     return rule
 
 
 def _bitwise(function: str) -> Rule:
-    return lambda given, first, kind: wrapped(f"{function}({given[0]}, {bits_of(first) or 64})", kind)
+    return lambda given, first, kind: wrapped(called(function, given[0], bits_of(first) or WIDEST), kind)
 
 
 def _integer(*, signs: bool) -> Rule:
     """The whole part of a float, held to what the integer type holds (DEV-BODY-1)."""
 
-    def rule(given: Sequence[str], _first: str, kind: str) -> str:
+    def rule(given: Sequence[Node], _first: str, kind: str) -> Node:
         low, high = range_of(kind, signs=signs)
-        if not signs and bits_of(kind) == 64:  # of more than 63 bits no compiled number has a sign
-            return f"truncated({given[0]}, 0, {(1 << 63) - 1}, {SITE})"
-        return wrapped(f"truncated({given[0]}, {low}, {high}, {SITE})", kind)
+        wide = not signs and bits_of(kind) == WIDEST  # of more than 63 bits no compiled number has a sign
+        high = (1 << (WIDEST - 1)) - 1 if wide else high
+        whole = expr("truncated(_value, _low, _high, SITE)", _value=given[0], _low=low, _high=high)
+        return whole if wide else wrapped(whole, kind)
 
     return rule
 
 
-def _same(given: Sequence[str], _first: str, _kind: str) -> str:
+def _same(given: Sequence[Node], _first: str, _kind: str) -> Node:
     return given[0]
 
 
-def _narrow(given: Sequence[str], _first: str, kind: str) -> str:
+def _narrow(given: Sequence[Node], _first: str, kind: str) -> Node:
     return wrapped(given[0], kind)
 
 
-def _extend_unsigned(given: Sequence[str], first: str, kind: str) -> str:
-    return wrapped(unsigned(given[0], first), "i64" if kind == INDEX else kind)
+def _is_wider(kind: str, first: str) -> bool:
+    return (bits_of(kind) or 0) > (bits_of(first) or 0)
 
 
-def _extend_signed(given: Sequence[str], first: str, kind: str) -> str:
-    return wrapped(signed(given[0], first), kind) if bits_of(first) == 1 else given[0]
+def _extend_unsigned(given: Sequence[Node], first: str, kind: str) -> Node:
+    """The unsigned value in a wider type; an index may also get fewer bits."""
+    return wrapped(unsigned(given[0], first) if _is_wider(kind, first) else given[0], kind)
 
 
-def _bits(given: Sequence[str], first: str, kind: str) -> str:
+def _extend_signed(given: Sequence[Node], first: str, kind: str) -> Node:
+    if bits_of(first) == 1:
+        return wrapped(signed(given[0], first), kind)
+    return given[0] if _is_wider(kind, first) or kind == first else wrapped(given[0], kind)
+
+
+def _bits(given: Sequence[Node], first: str, kind: str) -> Node:
     """The same bits as another type of as many bits."""
     bits = {"bf16": "to_bf16", "f32": "from_f32"}
-    word = f"{bits[first]}({given[0]})" if first in bits else given[0]
+    word = called(bits[first], given[0]) if first in bits else given[0]
     back = {"bf16": "from_bf16", "f32": "to_f32"}
-    return f"{back[kind]}({word})" if kind in back else wrapped(word, kind)
+    return called(back[kind], word) if kind in back else wrapped(word, kind)
 
 
-def _smallest(given: Sequence[str], first: str, _kind: str) -> str:
-    normal = {"f64": "2.2250738585072014e-308"}.get(first, "1.1754943508222875e-38")
-    return f"is_normal({given[0]}, {normal})"
+def _smallest(given: Sequence[Node], first: str, _kind: str) -> Node:
+    normal = {"f64": 2.2250738585072014e-308}.get(first, 1.1754943508222875e-38)
+    return called("is_normal", given[0], normal)
+
+
+def _clamped(given: Sequence[Node], _first: str, kind: str) -> Node:
+    return rounded(called("fminimum", called("fmaximum", given[0], given[1]), given[2]), kind)
+
+
+def _is_none(given: Sequence[Node], _first: str, _kind: str) -> Node:
+    return expr("1 if _value != _value else 0", _value=given[0])
+
+
+def _from_integer(given: Sequence[Node], first: str, kind: str, *, signs: bool) -> Node:
+    value = (signed if signs else unsigned)(given[0], first)
+    return rounded(expr("float(_value)", _value=value), kind)
 
 
 _ARITHMETIC: Mapping[str, Rule] = {
     "addi": _binary("+"),
     "subi": _binary("-"),
     "muli": _binary("*"),
-    "divsi": _divided("divide", signed),
-    "remsi": _divided("remainder", signed),
-    "floordivsi": _divided("floordiv", signed),
-    "ceildivsi": _divided("ceildiv", signed),
-    "divui": _divided("over", unsigned),
-    "remui": _divided("left", unsigned),
-    "ceildivui": _divided("over_up", unsigned),
+    "divsi": _divided("divide", signs=True),
+    "remsi": _divided("remainder", signs=True),
+    "floordivsi": _divided("floordiv", signs=True),
+    "ceildivsi": _divided("ceildiv", signs=True),
+    "divui": _divided("over", signs=False),
+    "remui": _divided("left", signs=False),
+    "ceildivui": _divided("over_up", signs=False),
     "andi": _binary("&"),
     "ori": _binary("|"),
     "xori": _binary("^"),
@@ -172,14 +261,14 @@ _ARITHMETIC: Mapping[str, Rule] = {
     "mulf": _floats("*"),
     "divf": _call("fdivide"),
     "remf": _call("fremainder"),
-    "negf": lambda given, _, kind: rounded(f"-{given[0]}", kind),
+    "negf": lambda given, _, kind: rounded(expr("-_value", _value=given[0]), kind),
     "maximumf": _call("fmaximum"),
     "minimumf": _call("fminimum"),
     "maxnumf": _call("fmaxnum"),
     "minnumf": _call("fminnum"),
     "maxf": _call("fmaximum"),  # until 2023
     "minf": _call("fminimum"),
-    "select": lambda given, _, __: f"({given[1]} if {given[0]} else {given[2]})",
+    "select": lambda given, _, __: expr("_a if _test else _b", _test=given[0], _a=given[1], _b=given[2]),
     "bitcast": _bits,
     "trunci": _narrow,
     "extsi": _extend_signed,
@@ -188,59 +277,31 @@ _ARITHMETIC: Mapping[str, Rule] = {
     "index_castui": _extend_unsigned,
     "extf": _narrow,
     "truncf": _narrow,
-    "sitofp": lambda given, first, kind: rounded(f"float({signed(given[0], first)})", kind),
-    "uitofp": lambda given, first, kind: rounded(f"float({unsigned(given[0], first)})", kind),
+    "sitofp": partial(_from_integer, signs=True),
+    "uitofp": partial(_from_integer, signs=False),
     "fptosi": _integer(signs=True),
     "fptoui": _integer(signs=False),
 }
-_MATH_CALLS = [
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sqrt",
-    "rsqrt",
-    "cbrt",
-    "sin",
-    "cos",
-    "tan",
-    "asin",
-    "acos",
-    "atan",
-    "atan2",
-    "sinh",
-    "cosh",
-    "tanh",
-    "asinh",
-    "acosh",
-    "atanh",
-    "powf",
-    "copysign",
-    "floor",
-    "ceil",
-    "trunc",
-    "roundeven",
-    "erf",
-    "fma",
-]
+_MATH_CALLS = (
+    "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "cbrt", "sin", "cos", "tan",
+    "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "powf", "copysign",
+    "floor", "ceil", "trunc", "roundeven", "erf", "fma",
+)  # fmt: skip
 _MATH: Mapping[str, Rule] = {
     **{name: _call(name) for name in _MATH_CALLS},
     "round": _call("round_away"),
     "absi": _call("abs"),
     "absf": _call("abs"),
-    "erfc": lambda given, _, kind: rounded(f"1.0 - erf({given[0]})", kind),
-    "clampf": lambda given, _, kind: rounded(f"fminimum(fmaximum({given[0]}, {given[1]}), {given[2]})", kind),
+    "erfc": lambda given, _, kind: rounded(expr("1.0 - erf(_value)", _value=given[0]), kind),
+    "clampf": _clamped,
     "ipowi": _call("power"),
     "fpowi": _call("fpower"),
     "ctlz": _bitwise("leading_zeros"),
     "cttz": _bitwise("trailing_zeros"),
     "ctpop": _bitwise("ones"),
-    "isnan": lambda given, _, __: f"(1 if {given[0]} != {given[0]} else 0)",
-    "isinf": lambda given, _, __: f"is_inf({given[0]})",
-    "isfinite": lambda given, _, __: f"is_finite({given[0]})",
+    "isnan": _is_none,
+    "isinf": lambda given, _, __: called("is_inf", given[0]),
+    "isfinite": lambda given, _, __: called("is_finite", given[0]),
     "isnormal": _smallest,
 }
 _INDEX: Mapping[str, str] = {
@@ -266,6 +327,28 @@ RULES: Mapping[str, Rule] = {
 """The operations on numbers of which each gives one."""
 BITS = frozenset(f"math.{name}" for name in ("isnan", "isinf", "isfinite", "isnormal"))
 """Those whose result is 0 or 1, whatever they are given."""
+_FLAGGED = {"addi": 0, "subi": 1, "muli": 2, "shli": 3}
+_FLAGGED_NAMES = {
+    **{f"arith.{name}": number for name, number in _FLAGGED.items()},
+    **{f"index.{name.removesuffix('i')}": number for name, number in _FLAGGED.items()},
+}
+
+
+def kept_flags(name: str, flags: frozenset[str], given: Sequence[Node], kind: str) -> list[Node]:
+    """The checks that a result does not overflow where the text says that it does not (``nsw``, ``nuw``)."""
+    number = _FLAGGED_NAMES.get(name)
+    if number is None:
+        return []
+    bits = bits_of(kind) or WIDEST
+    one, other = given
+    return [
+        expr(
+            "_f(_number, _a, _b, _bits, SITE)", _f=own(function), _number=number, _a=one, _b=other, _bits=bits
+        )
+        for flag, function in (("nsw", "fits_signed"), ("nuw", "fits_unsigned"))
+        if flag in flags
+    ]
+
 
 _SIGNED = {"eq": "==", "ne": "!=", "slt": "<", "sle": "<=", "sgt": ">", "sge": ">="}
 _UNSIGNED = {"ult": "<", "ule": "<=", "ugt": ">", "uge": ">="}
@@ -277,32 +360,32 @@ _FLOAT_ORDER = (
 )  # fmt: skip
 
 
-def compared(predicate: str | int, given: Sequence[str], kind: str, *, floats: bool) -> str | None:
+def compared(predicate: str | int, given: Sequence[Node], kind: str, *, floats: bool) -> Node | None:
     """The expression of a comparison, 0 or 1; None if the predicate is not known."""
     if isinstance(predicate, int):
         order = _FLOAT_ORDER if floats else _ORDER
         predicate = order[predicate] if predicate in range(len(order)) else ""
     if floats:
         return _compared_floats(predicate, *given)
-    if predicate in _UNSIGNED:
-        one, other = (unsigned(value, kind) for value in given)
-        return f"(1 if {one} {_UNSIGNED[predicate]} {other} else 0)"
-    one, other = (signed(value, kind) for value in given)
-    return f"(1 if {one} {_SIGNED[predicate]} {other} else 0)" if predicate in _SIGNED else None
+    sign = _UNSIGNED.get(predicate) or _SIGNED.get(predicate)
+    if sign is None:
+        return None
+    take = unsigned if predicate in _UNSIGNED else signed
+    one, other = (take(value, kind) for value in given)
+    return expr("1 if _test else 0", _test=paired(sign, one, other))
 
 
-def _compared_floats(predicate: str, one: str, other: str) -> str | None:
+def _compared_floats(predicate: str, one: Node, other: Node) -> Node | None:
     """Ordered comparisons are false where one is no number, unordered ones are true."""
     if predicate in ("true", "false"):
-        return str(int(predicate == "true"))
-    numbers = f"{one} == {one} and {other} == {other}"
+        return expr("_value", _value=int(predicate == "true"))
+    numbers = expr("_a == _a and _b == _b", _a=one, _b=other)
     if predicate in ("ord", "uno"):
-        return f"(1 if {numbers} else 0)" if predicate == "ord" else f"(0 if {numbers} else 1)"
+        yes = int(predicate == "ord")
+        return expr("_yes if _numbers else _no", _numbers=numbers, _yes=yes, _no=1 - yes)
     if predicate[1:] not in _FLOATS or predicate[:1] not in ("o", "u"):
         return None
-    text = f"{one} {_FLOATS[predicate[1:]]} {other}"
-    return (
-        f"(1 if {numbers} and {text} else 0)"
-        if predicate[0] == "o"
-        else f"(1 if not ({numbers}) or {text} else 0)"
-    )
+    test = paired(_FLOATS[predicate[1:]], one, other)
+    if predicate[0] == "o":
+        return expr("1 if _numbers and _test else 0", _numbers=numbers, _test=test)
+    return expr("1 if not _numbers or _test else 0", _numbers=numbers, _test=test)

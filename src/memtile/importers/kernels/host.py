@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from memtile.importers.kernels import blocks, links
 from memtile.importers.kernels.blocks import RETURNS
 from memtile.importers.kernels.emitter import last_kind, types_between
-from memtile.importers.kernels.operands import number_of
+from memtile.importers.kernels.expressions import bits_of, wrapped
+from memtile.importers.kernels.operands import index_of
+from memtile.importers.kernels.operations import give, results_of
+from memtile.importers.kernels.quote import Node, expr, temporary, text
 from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Block, Operation, Region
@@ -34,43 +37,43 @@ def use_lock(writer: Writer, form: Form) -> None:
         raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS), reason="mlir_lock")
     if form.values[0] not in writer.program.device.locks:
         raise form.error(f"{form.values[0]} is no lock of the device", "aie.lock", reason="mlir_lock")
-    count = _count(writer, form, given)
-    lock = f"locks[{form.values[0]!r}]"
+    count, lock = _count(writer, form, given), writer.lock(form.values[0])
     writer.flush()
     if ACTIONS[action] == "release":
-        writer.lines.add(f"if {count}:  # to release nothing changes nothing")
-        writer.lines.add(f"    yield core.release({lock}, {count})")
+        with writer.lines.within("if _count: pass", _count=count):  # to release nothing changes nothing
+            writer.lines.add("yield core.release(_lock, _count)", _lock=lock, _count=count)
+    elif ACTIONS[action] == "acquire_ge":
+        writer.lines.add("yield core.acquire(_lock, -_count)", _lock=lock, _count=count)
     else:
-        sign = "-" if ACTIONS[action] == "acquire_ge" else ""
-        writer.lines.add(f"yield core.acquire({lock}, {sign}({count}))")
+        writer.lines.add("yield core.acquire(_lock, _count)", _lock=lock, _count=count)
 
 
-def acquire(writer: Writer, value: str, count: str) -> None:
+def acquire(writer: Writer, value: str, count: int) -> None:
     """Take a lock when it is exactly so much."""
     writer.flush()
-    writer.lines.add(f"yield core.acquire(locks[{value!r}], {count})")
+    writer.lines.add("yield core.acquire(_lock, _count)", _lock=writer.lock(value), _count=count)
 
 
 def fifo_acquire(writer: Writer, form: Form) -> None:
     """``%s = aie.objectfifo.acquire @in(Consume, 1) : ..``."""
-    name, port, count = _fifo(writer, form)
+    name, end, count = _fifo(writer, form)
     writer.flush()
-    writer.lines.add(f"yield from ports[{name!r}, {port!r}].acquire({count})")
+    writer.lines.add("yield from _end.acquire(_count)", _end=end, _count=count)
     target = writer.define(form.result, f"objects:{name}")
-    writer.lines.add(f"{target} = ports[{name!r}, {port!r}].objects({count})")
+    writer.lines.add("_target = _end.objects(_count)", _target=target, _end=end, _count=count)
 
 
 def fifo_release(writer: Writer, form: Form) -> None:
     """``aie.objectfifo.release @in(Consume, 1)``."""
-    name, port, count = _fifo(writer, form)
+    _, end, count = _fifo(writer, form)
     writer.flush()
-    writer.lines.add(f"yield from ports[{name!r}, {port!r}].release({count})")
+    writer.lines.add("yield from _end.release(_count)", _end=end, _count=count)
 
 
 def fifo_access(writer: Writer, form: Form) -> None:
     """``%e = aie.objectfifo.subview.access %s[0] : .. -> memref<..>``."""
     at = form.bracket("[")
-    index = form.texts("[")[0] if at is not None else str(form.integer("index"))
+    index: object = form.texts("[")[0] if at is not None else form.integer("index")
     kind, of = form.last_type(), writer.types.get(form.values[0], "")
     if not of.startswith("objects:"):
         says = f"{form.values[0]} has no objects"
@@ -80,19 +83,19 @@ def fifo_access(writer: Writer, form: Form) -> None:
     if (shape.shape, shape.element) != (fifo.element.shape, fifo.element.element):
         says = f"its type is not that of the objects of {fifo.name}"
         raise form.error(says, "the type of the object FIFO", reason="mlir_type")
-    objects = writer.use(form.values[0])
-    text = f"{objects}[place({_count(writer, form, index)}, len({objects}), {writer.lines.site})]"
+    objects, at_ = writer.use(form.values[0]), index_of(writer, form, index)
+    value = expr("_objects[place(_at, len(_objects), SITE)]", _objects=objects, _at=at_)
     sizes = "".join(f"{size}x" for size in shape.shape)
-    writer.lines.add(f"{writer.define(form.result, f'memref<{sizes}{shape.element}>')} = {text}")
+    give(writer, form.result, f"memref<{sizes}{shape.element}>", value)
 
 
-def _count(writer: Writer, form: Form, given: str) -> str:
-    """A number, or a value that is one, in Python."""
-    return number_of(writer, form, given) if given[:1] == "%" else str(form.whole(given))
+def _count(writer: Writer, form: Form, given: str) -> Node:
+    """A number, or a value that is one."""
+    return index_of(writer, form, given)
 
 
-def _fifo(writer: Writer, form: Form) -> tuple[str, str, str]:
-    """Name, port and count; the count may be a value."""
+def _fifo(writer: Writer, form: Form) -> tuple[str, Node, Node]:
+    """Name, the core's end and count; the count may be a value."""
     if form.generic:
         name, port, count = (
             form.symbol_of("objFifo_name"),
@@ -109,7 +112,8 @@ def _fifo(writer: Writer, form: Form) -> tuple[str, str, str]:
     if device.aliases.get(tile, tile) not in users:
         says = f"the core has no {port} end of the object FIFO {name}"
         raise form.error(says, "ends in its tile", reason="mlir_object_fifo")
-    return name, port, _count(writer, form, count)
+    end = expr("ports[_name, _port]", _name=text(name), _port=text(port))
+    return name, end, _count(writer, form, count)
 
 
 def call(writer: Writer, form: Form) -> None:
@@ -128,21 +132,29 @@ def _external(writer: Writer, form: Form, function: Operation, given: list[str])
     writer.program.externals.setdefault(name, function)
     arguments = []
     for value in given:
-        kind = writer.types.get(value, "")
-        text = writer.use(value)
-        memory = shaped(kind)
-        arguments.append(f"for_user({text}, {memory.element!r})" if memory is not None else text)
+        node, memory = writer.use(value), shaped(writer.types.get(value, ""))
+        if memory is not None:
+            node = expr("for_user(_node, _element)", _node=node, _element=text(memory.element))
+        arguments.append(node)
     writer.flush()
-    writer.lines.add(f"answer, turn = yield from externals[{name!r}]({', '.join(arguments)})")
+    writer.lines.add(
+        "(answer, turn) = yield from externals[_name](*_given)", _name=text(name), _given=arguments
+    )
     writer.lines.add("cycles += turn")
-    results = form.operation.results if len(form.operation.results) <= 1 else form.operation.results[1:]
+    results = results_of(form)
     kinds = _result_kinds(form)
     if len(results) != len(kinds):
         says = f"it has {len(results)} results, its type {len(kinds)}"
         raise form.error(says, "a result for each type", reason="mlir_results")
     names = [writer.define(result, kind) for result, kind in zip(results, kinds, strict=True)]
-    if names:
-        writer.lines.add(f"{', '.join(names)} = answer")
+    if len(names) == 1:
+        writer.lines.add("_name = answer", _name=names[0])
+    elif names:
+        writer.lines.add("(*_names,) = answer", _names=names)
+    for each, kind in zip(names, kinds, strict=True):
+        if bits_of(kind) is not None:
+            given_back = wrapped(expr("integer(_name)", _name=each), kind)
+            writer.lines.add("_name = _value", _name=each, _value=given_back)
 
 
 def _result_kinds(form: Form) -> list[str]:
@@ -168,21 +180,20 @@ def _inline(writer: Writer, form: Form, function: Operation, given: list[str]) -
             raise form.error(f"{value} is no {kind}, which {name} is", kind, reason="mlir_type")
     names = [name for name, _ in region.blocks[0].arguments]
     kinds = [kind for _, kind in region.blocks[0].arguments]
-    texts, before = [writer.use(value) for value in given], writer.prefix
+    nodes, before = [writer.use(value) for value in given], writer.prefix
     outer = dict(writer.types)
     writer.prefix = f"{before}f{writer.calls()}_"
-    for name, kind, text in zip(names, kinds, texts, strict=True):
-        writer.lines.add(f"{writer.define(name, kind)} = {text}")
+    for name, kind, node in zip(names, kinds, nodes, strict=True):
+        give(writer, name, kind, node)
     answers = _body(writer, region.blocks[0]) if len(region.blocks) == 1 else _blocks(writer, region)
     writer.prefix, writer.types = before, outer
-    results = form.operation.results
-    for result, (text, kind) in zip(results if len(results) <= 1 else results[1:], answers, strict=False):
-        writer.lines.add(f"{writer.define(result, kind)} = {text}")
+    for result, (node, kind) in zip(results_of(form), answers, strict=False):
+        give(writer, result, kind, node)
 
 
-def _body(writer: Writer, block: Block) -> list[tuple[str, str]]:
+def _body(writer: Writer, block: Block) -> list[tuple[Node, str]]:
     """Write a function of one block; what it answers, and the types."""
-    answers: list[tuple[str, str]] = []
+    answers: list[tuple[Node, str]] = []
     for operation in block.operations:
         if operation.name in RETURNS:
             answers = _answers(writer, operation)
@@ -191,21 +202,21 @@ def _body(writer: Writer, block: Block) -> list[tuple[str, str]]:
     return answers
 
 
-def _blocks(writer: Writer, region: Region) -> list[tuple[str, str]]:
+def _blocks(writer: Writer, region: Region) -> list[tuple[Node, str]]:
     """The same of several blocks, each of which may answer."""
     number, kinds = writer.calls(), list[str]()
 
     def leave(operation: Operation) -> None:
         answers = _answers(writer, operation)
         kinds[:] = [kind for _, kind in answers]
-        for n, (text, _) in enumerate(answers):
-            writer.lines.add(f"answer_{number}_{n} = {text}")
+        for n, (node, _) in enumerate(answers):
+            writer.lines.add("_name = _node", _name=temporary("answer", number, n), _node=node)
 
     blocks.machine(writer, region, leave)
-    return [(f"answer_{number}_{n}", kind) for n, kind in enumerate(kinds)]
+    return [(temporary("answer", number, n), kind) for n, kind in enumerate(kinds)]
 
 
-def _answers(writer: Writer, operation: Operation) -> list[tuple[str, str]]:
+def _answers(writer: Writer, operation: Operation) -> list[tuple[Node, str]]:
     values = [word for word in operation.words if word[:1] == "%"]
     return [(writer.use(value), writer.types.get(value, "index")) for value in values]
 
@@ -221,9 +232,9 @@ def put_cascade(writer: Writer, form: Form) -> None:
     """``aie.put_cascade(%v : vector<16xi32>)``."""
     value = form.values[0]
     kind = links.cascade_kind(form, writer.types.get(value) or last_kind(form))
-    text = writer.use(value)
+    node = writer.use(value)
     writer.flush()
-    writer.lines.add(f"yield core.put_cascade(to_words({text}, {kind!r}))")
+    writer.lines.add("yield core.put_cascade(to_words(_node, _kind))", _node=node, _kind=text(kind))
 
 
 def get_cascade(writer: Writer, form: Form) -> None:
@@ -231,7 +242,7 @@ def get_cascade(writer: Writer, form: Form) -> None:
     kind = links.cascade_kind(form, last_kind(form))
     writer.flush()
     writer.lines.add("words = yield core.get_cascade(np.uint32)")
-    writer.lines.add(f"{writer.define(form.result, kind)} = from_words(words, {kind!r})")
+    give(writer, form.result, kind, expr("from_words(words, _kind)", _kind=text(kind)))
 
 
 def put_stream(writer: Writer, form: Form) -> None:
@@ -239,9 +250,9 @@ def put_stream(writer: Writer, form: Form) -> None:
     links.check_port(writer.program.device, form)
     value = form.values[-1]
     kind = links.stream_kind(form, writer.types.get(value) or last_kind(form))
-    text = writer.use(value)
+    node = writer.use(value)
     writer.flush()
-    writer.lines.add(f"yield core.put_stream(to_words({text}, {kind!r}))")
+    writer.lines.add("yield core.put_stream(to_words(_node, _kind))", _node=node, _kind=text(kind))
 
 
 def get_stream(writer: Writer, form: Form) -> None:
@@ -250,8 +261,8 @@ def get_stream(writer: Writer, form: Form) -> None:
     kind = links.stream_kind(form, last_kind(form))
     writer.flush()
     count = (links.bits_in(kind) or 0) // links.WORD
-    writer.lines.add(f"words = yield core.get_stream({count}, np.uint32)")
-    writer.lines.add(f"{writer.define(form.result, kind)} = from_words(words, {kind!r})")
+    writer.lines.add("words = yield core.get_stream(_count, np.uint32)", _count=count)
+    give(writer, form.result, kind, expr("from_words(words, _kind)", _kind=text(kind)))
 
 
 HANDLERS: Mapping[str, Callable[[Writer, Form], None]] = {

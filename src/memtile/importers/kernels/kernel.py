@@ -8,7 +8,6 @@ from typing import Any
 from memtile.arch.core_costs import CoreCosts
 from memtile.corelib.registry import External
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.body import Program, translate
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.faults import said_in, told
@@ -74,39 +73,36 @@ def is_endless(core: CoreDescription) -> bool:
 
 
 def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:
-    names = {**NAMES, **program.names, "for_user": _for_user, "to_words": to_words, "from_words": from_words}
-    file = f"<core {made.tiles[core.tile].title}>"
-    exec(compile(program.source, file, "exec"), names)
-    sources = {file: program.source}
-    sources |= {each.file: each.source for each in program.names.values() if isinstance(each, Segment)}
-    said = names[SAID] = said_in(program.source, program.sites)
+    file, said = f"<core {made.tiles[core.tile].title}>", said_in(program.sites)
+    helpers = {"for_user": _for_user, "to_words": to_words, "from_words": from_words, SAID: said}
+    body: Callable[..., Iterator[Action]] = program.generator(file, helpers)
+    files = {file}
     for piece in program.names.values():
         if isinstance(piece, Segment):
-            piece.said = said_in(piece.source, program.sites)
-    body: Callable[..., Iterator[Action]] = names["body"]
-    pieces = {value: piece_of(made, value) for value in made.buffers if f"views[{value!r}]" in program.source}
+            files.add(piece.file)
+            piece.said = said
+    pieces = {value: piece_of(made, value) for value in program.buffers}
     given = {name: externals[name] for name in program.externals if name in externals}
 
     def kernel(running: Core) -> Iterator[Action]:
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {name: _timed(function, running, program.externals[name]) for name, function in given.items()}
-        with told(sources, program.sites):
+        with told(files, program.sites):
             yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
-        known_to_reach(kernel, _places(made, core.tile, program.source))
+        known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
 
 
-def _places(made: Configured, tile: str, source: str) -> set[tuple[int, int]]:
+def _places(made: Configured, tile: str, program: Program) -> set[tuple[int, int]]:
     """Columns and rows of the tiles whose buffers and locks a body names, or has as ends of object FIFOs."""
     ends = [end for _, end in _ends(made, tile)]
-    buffers = {value for value in made.buffers if f"views[{value!r}]" in source}
-    locks = {value for value in made.locks if f"locks[{value!r}]" in source}
+    buffers, locks = set(program.buffers), set(program.locks)
     buffers.update(value for end in ends for value in end.buffers)
     locks.update(value for end in ends for value in (end.free, end.full) if value in made.locks)
     places = {made.buffers[value].place for value in buffers} | {made.locks[value].place for value in locks}

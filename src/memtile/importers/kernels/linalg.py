@@ -6,14 +6,16 @@ products are made in the type of the result, and sums rounded to it one by one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtile.importers.kernels.emitter import Emitter, Handler, items_of, loaded, stored
+from memtile.importers.kernels.emitter import Emitter, Handler, loaded, stored
 from memtile.importers.kernels.expressions import RULES, bits_of
-from memtile.importers.kernels.maps import AffineMap, affine_map
-from memtile.importers.kernels.operations import yielded
-from memtile.importers.kernels.source import SITE
+from memtile.importers.kernels.maps import AffineMap, affine_map, plain_map
+from memtile.importers.kernels.memory import check_element
+from memtile.importers.kernels.operands import memory_of, number_of
+from memtile.importers.kernels.operations import give, yielded
+from memtile.importers.kernels.quote import Node, expr, number
 from memtile.importers.kernels.values import nest
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Block
@@ -37,10 +39,12 @@ class Operand:
 
 def split_operands(form: Form) -> tuple[list[str], list[str]]:
     """The operands that are read and those that are written."""
-    given = form.attributes.get("operandSegmentSizes", form.attributes.get("operand_segment_sizes"))
     values = form.values
-    if given is not None:
-        count = int(items_of(given)[0])
+    key = next(
+        (key for key in ("operandSegmentSizes", "operand_segment_sizes") if key in form.attributes), ""
+    )
+    if key:
+        count = form.integers(key)[0]
         return values[:count], values[count:]
     inputs, outputs = _bracketed(form, "ins"), _bracketed(form, "outs")
     return (inputs, outputs) if outputs else (values[:-1], values[-1:])
@@ -63,29 +67,25 @@ def operand(emitter: Emitter, value: str, found: AffineMap | None) -> Operand:
     return Operand(value, memory or Shaped((), kind), found if memory is not None else None)
 
 
-def structured(
-    emitter: Emitter,
-    operands: Sequence[Operand],
-    outputs: int,
-    body: Callable[[list[str], list[str]], list[str]],
-) -> None:
+Body = Callable[[list[Node], list[Node]], list[Node]]
+"""From the elements and the counters of the loops to what the outputs become."""
+
+
+def structured(emitter: Emitter, form: Form, operands: Sequence[Operand], outputs: int, body: Body) -> None:
     """Loops over what the maps say, in which the body computes elements of the last operands.
 
     Args:
         emitter: of the operation.
+        form: of it.
         operands: those that are read, then those that are written.
         outputs: how many are written.
-        body: from the elements and the counters of the loops to what the outputs become.
+        body: that computes.
     """
-    dims = max((each.map.dims for each in operands if each.map is not None), default=0)
-    sizes = ["1"] * dims
-    for each in operands:
-        for n, _ in enumerate(each.kind.shape if each.map is not None else ()):
-            dimension = each.map.dimension(n)  # type: ignore[union-attr]
-            if dimension is not None:
-                size = each.kind.shape[n]
-                sizes[dimension] = str(size) if size >= 0 else f"{emitter.use(each.value)}.shape[{n}]"
-    _check_sizes(emitter, operands, sizes)
+    _check_maps(form, operands, outputs)
+    sizes = _sizes(emitter, operands)
+    for each, n, dimension in _plain(operands):
+        size = expr("_memory.shape[_n]", _memory=emitter.use(each.value), _n=n)
+        emitter.lines.add("reach(0, _many, 1, _size, SITE)", _many=sizes[dimension], _size=size)
     with nest(emitter, sizes) as names:
         emitter.loop_cost()
         cells = [_cell(emitter, each, names) for each in operands]
@@ -96,24 +96,50 @@ def structured(
         results = body(given, names)
         last = list(zip(cells, operands, strict=True))[-outputs:]
         for result, (cell, each) in zip(results, last, strict=True):
-            emitter.lines.add(f"{cell} = {stored(result, each.kind.element)}")
+            emitter.lines.add("_cell = _value", _cell=cell, _value=stored(result, each.kind.element))
 
 
-def _check_sizes(emitter: Emitter, operands: Sequence[Operand], sizes: Sequence[str]) -> None:
-    """See that the operands have what the loops come to, along each dimension by itself."""
+def _check_maps(form: Form, operands: Sequence[Operand], outputs: int) -> None:
+    """Refuse maps that are not of their operands, and results that are no memory."""
+    with_map = [each for each in operands if each.map is not None]
+    if any(each.map is None for each in operands[-outputs:]) or not operands:
+        raise form.error("a result of it is no memory", "memrefs", reason="mlir_type")
+    if len({len(each.map.dims) for each in with_map if each.map is not None}) > 1:
+        raise form.error(
+            "its maps take not the same dimensions", "maps of one list of loops", reason="mlir_index"
+        )
+    for each in with_map:
+        if each.map is not None and len(each.map.results) != len(each.kind.shape):
+            says = f"the map of {each.value} gives {len(each.map.results)} indices"
+            raise form.error(says, f"{len(each.kind.shape)}, as its type has", reason="mlir_index")
+
+
+def _plain(operands: Sequence[Operand]) -> Iterator[tuple[Operand, int, int]]:
+    """The dimensions of operands that are loops: operand, dimension, loop."""
     for each in operands:
-        for n in range(len(each.kind.shape)) if each.map is not None else ():
-            dimension = each.map.dimension(n)  # type: ignore[union-attr]
+        for n in range(len(each.map.results)) if each.map is not None else ():
+            dimension = each.map.dimension(n) if each.map is not None else None
             if dimension is not None:
-                size = f"{emitter.use(each.value)}.shape[{n}]"
-                emitter.lines.add(f"reach(0, {sizes[dimension]}, 1, {size}, {SITE})")
+                yield each, n, dimension
 
 
-def _cell(emitter: Emitter, each: Operand, names: Sequence[str]) -> str:
+def _sizes(emitter: Emitter, operands: Sequence[Operand]) -> list[Node]:
+    """How many turns each loop has: what the last operand has that names it."""
+    dims = max((len(each.map.dims) for each in operands if each.map is not None), default=0)
+    sizes = [number(1)] * dims
+    for each, n, dimension in _plain(operands):
+        size = each.kind.shape[n]
+        open_ = expr("_memory.shape[_n]", _memory=emitter.use(each.value), _n=n)
+        sizes[dimension] = number(size) if size >= 0 else open_
+    return sizes
+
+
+def _cell(emitter: Emitter, each: Operand, names: Sequence[Node]) -> Node:
+    memory = emitter.use(each.value)
     if each.map is None:
-        return emitter.use(each.value)
-    places = each.map.expressions(names) if each.kind.shape else ["0"]
-    return f"{emitter.use(each.value)}[{', '.join(places)}]"
+        return memory
+    places = each.map.nodes(names) if each.kind.shape else [number(0)]
+    return expr("_memory[*_at]", _memory=memory, _at=places)
 
 
 def generic(emitter: Emitter, form: Form) -> None:
@@ -122,53 +148,61 @@ def generic(emitter: Emitter, form: Form) -> None:
     maps = [affine_map(form, str(text)) for text in form.attributes["indexing_maps"]]
     operands = [operand(emitter, v, m) for v, m in zip((*inputs, *outputs), maps, strict=True)]
     block = form.operation.regions[0].blocks[0]
-    structured(emitter, operands, len(outputs), _inside(emitter, block))
+    structured(emitter, form, operands, len(outputs), _inside(emitter, form, block))
 
 
-def _inside(emitter: Emitter, block: Block) -> Callable[[list[str], list[str]], list[str]]:
+def _inside(emitter: Emitter, form: Form, block: Block) -> Body:
     """The body that a block is: its arguments are the elements, what it yields the results."""
-
-    operation = block.region.operation
-    outside = {value for each in split_operands(Form(operation)) for value in each} if operation else set()
+    inputs, outputs = split_operands(form)
+    outside = {*inputs, *outputs}
     arguments = [argument for argument in block.arguments if argument[0] not in outside]
 
-    def body(given: list[str], names: list[str]) -> list[str]:
-        for (name, kind), text in zip(arguments, given, strict=False):
-            emitter.lines.add(f"{emitter.define(name, kind)} = {text}")
+    def body(given: list[Node], names: list[Node]) -> list[Node]:
+        for (name, kind), value in zip(arguments, given, strict=False):
+            give(emitter, name, kind, value)
         _numbered(emitter, block, names)
         emitter.block(block)
-        return [emitter.use(value) for value in yielded(block)]
+        values = yielded(block)
+        if len(values) != len(outputs):
+            says = f"its body yields {len(values)} values for {len(outputs)} results"
+            raise form.error(says, "a value for each", reason="mlir_operands")
+        for each, memory in zip(values, outputs, strict=True):
+            kind = emitter.types.get(memory, "")
+            check_element(emitter, form, each, (shaped(kind) or Shaped((), kind)).element)
+        return [emitter.use(each) for each in values]
 
     return body
 
 
-def _numbered(emitter: Emitter, block: Block, names: Sequence[str]) -> None:
+def _numbered(emitter: Emitter, block: Block, names: Sequence[Node]) -> None:
     """The counters that ``linalg.index`` asks for."""
     for operation in block.operations:
         if operation.name == "linalg.index":
             form = Form(operation)
-            number = form.attributes.get("dim")
-            number = int(operation.words[0]) if number is None else int(number)
-            emitter.lines.add(f"{emitter.define(form.result, 'index')} = {names[number]}")
+            dim = form.integer("dim") if "dim" in form.attributes else form.whole(operation.words[0])
+            if not 0 <= dim < len(names):
+                raise form.error(f"it asks for loop {dim}", f"0..{len(names) - 1}", reason="mlir_index")
+            give(emitter, form.result, "index", names[dim])
 
 
 def _identity(rank: int) -> AffineMap:
-    return AffineMap(rank, tuple(f"d{n}" for n in range(rank)))
+    return plain_map(rank, range(rank))
 
 
 def fill(emitter: Emitter, form: Form) -> None:
     """``linalg.fill ins(%c : i32) outs(%m : memref<..>)``."""
-    value, memory = form.values[:2]
-    kind = shaped(emitter.types.get(memory, ""))
-    text = stored(emitter.use(value), kind.element if kind is not None else "")
-    emitter.lines.add(f"{emitter.use(memory)}[...] = {text}")
+    value = form.values[0]
+    memory, kind = memory_of(emitter, form, form.values[1])
+    check_element(emitter, form, value, kind.element)
+    given = stored(number_of(emitter, form, value), kind.element)
+    emitter.lines.add("_memory[...] = _value", _memory=memory, _value=given)
 
 
-def cast(text: str, source: str, target: str, *, unsigned: bool = False) -> str:
+def cast(node: Node, source: str, target: str, *, unsigned: bool = False) -> Node:
     """A number in the type of the result, as named operations take it."""
     integers = bits_of(source) is not None, bits_of(target) is not None
     if source == target:
-        return text
+        return node
     if integers == (True, True):
         wider = (bits_of(target) or 0) > (bits_of(source) or 0)
         name = ("extui" if unsigned else "extsi") if wider else "trunci"
@@ -176,10 +210,10 @@ def cast(text: str, source: str, target: str, *, unsigned: bool = False) -> str:
         name = "extf"
     else:
         name = ("uitofp" if unsigned else "sitofp") if integers[0] else ("fptoui" if unsigned else "fptosi")
-    return RULES[f"arith.{name}"]([text], source, target)
+    return RULES[f"arith.{name}"]([node], source, target)
 
 
-def _arithmetic(name: str, given: Sequence[str], kind: str) -> str:
+def _arithmetic(name: str, given: Sequence[Node], kind: str) -> Node:
     suffix = "i" if bits_of(kind) is not None else "f"
     return RULES[f"arith.{name}{suffix}"](given, kind, kind)
 
@@ -187,7 +221,7 @@ def _arithmetic(name: str, given: Sequence[str], kind: str) -> str:
 def product(maps: Sequence[str]) -> Handler:
     """A named contraction: the maps of both operands and of the result, as letters of loops."""
     order = sorted(set("".join(maps)), key="".join((maps[2], maps[0], maps[1])).index)
-    found = [AffineMap(len(order), tuple(f"d{order.index(letter)}" for letter in text)) for text in maps]
+    found = [plain_map(len(order), [order.index(letter) for letter in text]) for text in maps]
 
     def handler(emitter: Emitter, form: Form) -> None:
         inputs, outputs = split_operands(form)
@@ -197,19 +231,19 @@ def product(maps: Sequence[str]) -> Handler:
         kind = operands[2].kind.element
         unsigned = "unsigned" in str(form.attributes.get("cast", ""))
 
-        def body(given: list[str], _names: list[str]) -> list[str]:
+        def body(given: list[Node], _names: list[Node]) -> list[Node]:
             one, other = (
-                cast(text, each.kind.element, kind, unsigned=unsigned)
-                for text, each in zip(given[:2], operands, strict=False)
+                cast(node, each.kind.element, kind, unsigned=unsigned)
+                for node, each in zip(given[:2], operands, strict=False)
             )
             return [_arithmetic("add", [given[2], _arithmetic("mul", [one, other], kind)], kind)]
 
-        structured(emitter, operands, 1, body)
+        structured(emitter, form, operands, 1, body)
 
     return handler
 
 
-def mapped(rule: Callable[[list[str], str], str]) -> Handler:
+def mapped(rule: Callable[[list[Node], str], Node]) -> Handler:
     """A named operation element by element."""
 
     def handler(emitter: Emitter, form: Form) -> None:
@@ -218,14 +252,14 @@ def mapped(rule: Callable[[list[str], str], str]) -> Handler:
         identity = _identity(len(kind.shape))
         operands = [operand(emitter, value, identity) for value in (*inputs, *outputs)]
 
-        def body(given: list[str], _names: list[str]) -> list[str]:
-            texts = [
-                cast(text, each.kind.element, kind.element)
-                for text, each in zip(given[:-1], operands, strict=False)
+        def body(given: list[Node], _names: list[Node]) -> list[Node]:
+            nodes = [
+                cast(node, each.kind.element, kind.element)
+                for node, each in zip(given[:-1], operands, strict=False)
             ]
-            return [rule(texts, kind.element)]
+            return [rule(nodes, kind.element)]
 
-        structured(emitter, operands, 1, body)
+        structured(emitter, form, operands, 1, body)
 
     return handler
 
@@ -235,7 +269,7 @@ def _math(name: str) -> Handler:
 
 
 def _either(integer: str, floating: str) -> Handler:
-    def rule(given: list[str], kind: str) -> str:
+    def rule(given: list[Node], kind: str) -> Node:
         name = integer if bits_of(kind) is not None else floating
         return RULES[f"arith.{name}"](given, kind, kind)
 
@@ -244,9 +278,8 @@ def _either(integer: str, floating: str) -> Handler:
 
 def _dims(form: Form, *names: str) -> list[int]:
     for name in names:
-        given = form.attributes.get(name)
-        if given is not None:
-            return [int(n) for n in items_of(given)]
+        if name in form.attributes:
+            return form.integers(name)
     at = form.bracket("[")
     return [] if at is None else form.whole_list(at)
 
@@ -258,12 +291,12 @@ def moved(emitter: Emitter, form: Form) -> None:
     rank = len(kind.shape)
     listed = _dims(form, "permutation", "dimensions")
     if form.operation.name == "linalg.transpose":
-        texts = [f"d{listed.index(n)}" for n in range(rank)]
+        taken = [listed.index(n) for n in range(rank)]
     else:
-        texts = [f"d{n}" for n in range(rank) if n not in listed]
-    maps = [AffineMap(rank, tuple(texts)), _identity(rank)]
+        taken = [n for n in range(rank) if n not in listed]
+    maps = [plain_map(rank, taken), _identity(rank)]
     operands = [operand(emitter, v, m) for v, m in zip((*inputs, *outputs), maps, strict=True)]
-    structured(emitter, operands, 1, lambda given, _: [given[0]])
+    structured(emitter, form, operands, 1, lambda given, _: [given[0]])
 
 
 def reduce(emitter: Emitter, form: Form) -> None:
@@ -271,10 +304,10 @@ def reduce(emitter: Emitter, form: Form) -> None:
     inputs, outputs = split_operands(form)
     kind = shaped(emitter.types.get(inputs[0], "")) or Shaped((), "")
     dims, rank = set(_dims(form, "dimensions")), len(kind.shape)
-    result = AffineMap(rank, tuple(f"d{n}" for n in range(rank) if n not in dims))
+    result = plain_map(rank, [n for n in range(rank) if n not in dims])
     operands = [operand(emitter, value, _identity(rank)) for value in inputs]
     operands += [operand(emitter, value, result) for value in outputs]
-    structured(emitter, operands, len(outputs), _body_of(emitter, form))
+    structured(emitter, form, operands, len(outputs), _body_of(emitter, form))
 
 
 def map_(emitter: Emitter, form: Form) -> None:
@@ -282,14 +315,14 @@ def map_(emitter: Emitter, form: Form) -> None:
     inputs, outputs = split_operands(form)
     kind = shaped(emitter.types.get(outputs[0], "")) or Shaped((), "")
     operands = [operand(emitter, value, _identity(len(kind.shape))) for value in (*inputs, *outputs)]
-    structured(emitter, operands, 1, _body_of(emitter, form))
+    structured(emitter, form, operands, 1, _body_of(emitter, form))
 
 
-def _body_of(emitter: Emitter, form: Form) -> Callable[[list[str], list[str]], list[str]]:
+def _body_of(emitter: Emitter, form: Form) -> Body:
     if not form.operation.regions:
         raise form.error("its body is not there", "a region", reason="mlir_unknown")
     block = form.operation.regions[0].blocks[0]
-    return _inside(emitter, block)
+    return _inside(emitter, form, block)
 
 
 _PRODUCTS = {
@@ -325,7 +358,7 @@ HANDLERS: Mapping[str, Handler] = {
     "linalg.negf": mapped(lambda given, kind: RULES["arith.negf"](given, kind, kind)),
     "linalg.abs": mapped(lambda given, kind: RULES["math.absf"](given, kind, kind)),
     "linalg.square": mapped(lambda given, kind: _arithmetic("mul", [given[0], given[0]], kind)),
-    "linalg.reciprocal": mapped(lambda given, kind: RULES["arith.divf"](["1.0", given[0]], kind, kind)),
+    "linalg.reciprocal": mapped(lambda given, kind: RULES["arith.divf"]([number(1.0), given[0]], kind, kind)),
     **{f"linalg.{name}": _math(name) for name in _MATH},
     **{f"linalg.{name}": product(maps) for name, maps in _PRODUCTS.items()},
     "linalg.transpose": moved,

@@ -1,17 +1,59 @@
-"""Affine maps and sets of MLIR text as Python expressions."""
+"""Affine maps, sets and expressions of MLIR text, read by their grammar, as nodes of Python.
+
+An index wraps to its width after each operation; ``proofs`` takes out what cannot wrap.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.kernels.expressions import INDEX, paired, wrapped
+from memtile.importers.kernels.limits import limits
+from memtile.importers.kernels.quote import Node, expr, value_of
+from memtile.importers.mlir.attributes import number
+from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.tokens import Tokens
 
-_WORD = re.compile(r"%[\w$.#-]+|floordiv|ceildiv|mod(?![a-z])|symbol|[ds]\d+|\d+|[<>=]=|[-+*()]")
-_LEVELS = ("+-", ("*", "floordiv", "ceildiv", "mod"))
-_NO_NAMES: Mapping[str, str] = {}
+_MAP = re.compile(r"(?:affine_map|affine_set)<\(([^)]*)\)(?:\[([^\]]*)\])?(?:->|:)\((.*)\)>", re.DOTALL)
+_OPERATOR = re.compile(r"floordiv|ceildiv|mod|[<>=]=|[-+*)]")
+_OPERAND = re.compile(r"\d+|[-(]|[A-Za-z_]\w*?(?=floordiv|ceildiv|mod|\W|$)")
+_SUMS, _PRODUCTS = ("+", "-"), ("*", "floordiv", "ceildiv", "mod")
+_COMPARISONS = (">=", "<=", "==")
+_ALLOWED = "values, numbers, +, -, *, floordiv, ceildiv, mod"
+_aliases: WeakKeyDictionary[Tokens, dict[str, str]] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """An affine expression.
+
+    Attributes:
+        operator: of its operands; empty for a name or a number.
+        operands: one or two.
+        name: of a dimension, a symbol or a value; empty for others.
+        number: of a constant.
+        height: operations within each other.
+    """
+
+    operator: str = ""
+    operands: tuple[Affine, ...] = ()
+    name: str = ""
+    number: int = 0
+    height: int = 0
+
+    def node(self, named: Callable[[str], Node]) -> Node:
+        """The expression in Python.
+
+        Args:
+            named: gives what stands for a name.
+        """
+        if not self.operands:
+            return named(self.name) if self.name else expr("_number", _number=self.number)
+        return _combined(self.operator, [each.node(named) for each in self.operands])
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,109 +61,230 @@ class AffineMap:
     """A map, or the constraints of a set.
 
     Attributes:
-        dims: how many dimensions it takes.
-        results: what it gives, as text.
+        dims: names of its dimensions.
+        symbols: names of its symbols.
+        results: what it gives; of a set, what is compared with 0.
+        signs: of a set, how each is compared.
     """
 
-    dims: int
-    results: tuple[str, ...]
+    dims: tuple[str, ...]
+    results: tuple[Affine, ...]
+    symbols: tuple[str, ...] = ()
+    signs: tuple[str, ...] = ()
 
-    def expressions(self, given: Sequence[str], symbols: Sequence[str] = ()) -> list[str]:
-        """The results in Python, of these expressions for dimensions and symbols."""
-        names = {f"d{n}": text for n, text in enumerate(given)} | {
-            f"s{n}": text for n, text in enumerate(symbols)
-        }
-        return [expression(text, names) for text in self.results]
+    def nodes(self, given: Sequence[Node], symbols: Sequence[Node] = ()) -> list[Node]:
+        """The results in Python, of these expressions for dimensions and symbols.
+
+        Raises:
+            ValueError: there are not as many as the map takes.
+        """
+        if len(given) != len(self.dims) or len(symbols) != len(self.symbols):
+            many = len(self.dims) + len(self.symbols)
+            raise ValueError(f"a map of {many} values gets {len(given) + len(symbols)}")
+        names = dict(zip((*self.dims, *self.symbols), (*given, *symbols), strict=True))
+        return [each.node(names.__getitem__) for each in self.results]
+
+    def conditions(self, given: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
+        """The constraints of a set in Python."""
+        found = self.nodes(given, symbols)
+        return [paired(sign, node, 0) for sign, node in zip(self.signs, found, strict=True)]
 
     def dimension(self, place: int) -> int | None:
         """The dimension that a result is, None if it is something else."""
-        text = self.results[place]
-        return int(text[1:]) if re.fullmatch(r"d\d+", text) else None
+        name = self.results[place].name
+        return self.dims.index(name) if name in self.dims else None
+
+
+def plain_map(dims: int, results: Sequence[int]) -> AffineMap:
+    """The map that gives some of its dimensions."""
+    names = tuple(f"d{n}" for n in range(dims))
+    return AffineMap(names, tuple(Affine(name=names[n]) for n in results))
 
 
 def affine_map(form: Form, text: str) -> AffineMap:
     """The map or set of an attribute: written out, or by its alias.
 
     Raises:
-        InputFileError: no map has this name.
+        InputFileError: no map has this name, or it is none.
     """
     if text[:1] == "#":
         text = _alias(form.operation.tokens, text)
-    inside = re.fullmatch(r"(?:affine_map|affine_set)<\(([^)]*)\)(?:\[[^\]]*\])?(?:->|:)\((.*)\)>", text)
+    inside = _MAP.fullmatch(text)
     if inside is None:
-        raise form.error(f"{text} is no affine map that is known", "affine_map<(d0) -> (d0)>")
-    dims = [name for name in inside[1].split(",") if name]
-    symbols = re.search(r"\)\[([^\]]*)\](?:->|:)", text)
-    results = _split(inside[2])
-    names = {name: f"d{n}" for n, name in enumerate(dims)}
-    names |= {name: f"s{n}" for n, name in enumerate(symbols[1].split(",") if symbols else [])}
-    plain = [
-        re.sub(r"[A-Za-z_]\w*?(?=floordiv|ceildiv|mod|\b)", lambda m: names.get(m[0], m[0]), r)
-        for r in results
-    ]
-    return AffineMap(len(dims), tuple(plain))
+        raise form.error(f"{shown(text)} is no affine map that is known", "affine_map<(d0) -> (d0)>")
+    dims, symbols = (tuple(name for name in (part or "").split(",") if name) for part in inside.groups()[:2])
+    parts = _split(inside[3])
+    most = limits().results
+    if len(parts) > most:
+        says = f"its map has {len(parts)} results"
+        raise form.error(says, f"up to {most} results", reason="mlir_limit")
+    names = frozenset((*dims, *symbols))
+    if len(names) != len(dims) + len(symbols):
+        raise form.error("two dimensions of its map have one name", "a name for each", reason="mlir_index")
+    signs, results = list[str](), list[Affine]()
+    for each in parts:
+        words = _words(form, each)
+        if text.startswith("affine_set"):
+            sign = next((word for word in words if word in _COMPARISONS), "")
+            at = words.index(sign) if sign else len(words)
+            one, other = (_read(form, each_, names) for each_ in (words[:at], words[at + 1 :]))
+            results.append(Affine("-", (one, other), height=max(one.height, other.height) + 1))
+            signs.append(sign)
+        else:
+            results.append(_read(form, words, names))
+    return AffineMap(dims, tuple(results), symbols, tuple(signs))
+
+
+def affine(form: Form, words: Sequence[str], use: Callable[[str], Node]) -> Node:
+    """The node of an affine expression of values, from its tokens.
+
+    Args:
+        form: of its operation.
+        words: tokens.
+        use: gives the node of a value.
+
+    Raises:
+        InputFileError: it is none.
+    """
+    values = frozenset(word for word in words if word[:1] == "%")
+    return _read(form, [word for word in words if word != "symbol"], values).node(use)
 
 
 def _alias(tokens: Tokens, name: str) -> str:
     """What an alias stands for; itself if nobody says."""
-    words = tokens.words
-    for at, word in enumerate(words):
-        if word == name and words[at + 1] == "=":
-            return tokens.join(at + 2, tokens.close.get(at + 3, at + 2) + 1)
-    return name
+    if tokens not in _aliases:
+        words = tokens.words
+        _aliases[tokens] = {
+            word: tokens.join(at + 2, tokens.close.get(at + 3, at + 2) + 1)
+            for at, word in reversed(list(enumerate(words)))
+            if word[:1] == "#" and words[at + 1] == "="
+        }
+    return _aliases[tokens].get(name, name)
 
 
 def _split(text: str) -> list[str]:
     """What commas separate outside of parentheses."""
-    found, depth = [""], 0
-    for letter in text:
+    found, depth, first = list[str](), 0, 0
+    for at, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
         if letter == "," and depth == 0:
-            found.append("")
-        else:
-            found[-1] += letter
-    return [each for each in found if each]
+            found.append(text[first:at])
+            first = at + 1
+    return [each for each in (*found, text[first:]) if each]
 
 
-def expression(text: str, names: Mapping[str, str] = _NO_NAMES, use: Callable[[str], str] = str) -> str:
-    """An affine expression in Python.
+def _words(form: Form, text: str) -> list[str]:
+    """The words of an expression that is written without blanks."""
+    found, at, operand = list[str](), 0, True
+    while at < len(text):
+        word = (_OPERAND if operand else _OPERATOR).match(text, at)
+        if word is None:
+            raise form.error(f"{shown(text[at:])} is no index", _ALLOWED, reason="mlir_index")
+        found.append(word[0])
+        operand = word[0] in "-(" if operand else word[0] != ")"
+        at = word.end()
+    return found
+
+
+def _read(form: Form, words: Sequence[str], names: frozenset[str]) -> Affine:
+    """The expression that words are; all of them."""
+    reader = _Reader(form, words, names)
+    found = reader.level(0)
+    if reader.at < len(words):
+        raise reader.error(words[reader.at])
+    return found
+
+
+class _Reader:
+    """Reads an affine expression.
 
     Args:
-        text: of it.
-        names: what stands for dimensions and symbols.
-        use: what stands for a value.
+        form: of the operation that has it.
+        words: of it.
+        names: that stand for something.
     """
-    words = [word for word in _WORD.findall(text) if word != "symbol"]
-    found, end = _level(words, 0, 0, lambda word: use(word) if word[:1] == "%" else names.get(word, word))
-    return found if end == len(words) else f"{found}"
+
+    def __init__(self, form: Form, words: Sequence[str], names: frozenset[str]) -> None:
+        self._form, self._words, self._names = form, words, names
+        self.at = 0
+        self._depth = limits().depth
+
+    def error(self, word: str) -> Exception:
+        """What a word that is not expected is told with."""
+        return self._form.error(f"{word or 'nothing'} is no index", _ALLOWED, reason="mlir_index")
+
+    def level(self, depth: int) -> Affine:
+        """A sum."""
+        found = self._product(depth)
+        while self._next()[:1] in _SUMS:
+            word = self._next()
+            self.at += len(word) == 1  # a number with a sign is added
+            found = self._made("+" if len(word) > 1 else word, found, self._product(depth))
+        return found
+
+    def _product(self, depth: int) -> Affine:
+        found = self._factor(depth)
+        while (word := self._next()) in _PRODUCTS:
+            self.at += 1
+            found = self._made(word, found, self._factor(depth))
+        return found
+
+    def _made(self, operator: str, one: Affine, other: Affine | None) -> Affine:
+        operands = (one,) if other is None else (one, other)
+        height = 1 + max(each.height for each in operands)
+        if height > self._depth:
+            raise self._too_deep()
+        return Affine(operator, operands, height=height)
+
+    def _factor(self, depth: int) -> Affine:
+        if depth > self._depth:
+            raise self._too_deep()
+        word = self._next()
+        value = number(word)
+        if isinstance(value, int):
+            self.at += 1
+            return Affine(number=value)
+        if word == "-":
+            self.at += 1
+            return self._made("negative", self._factor(depth + 1), None)
+        if word == "(":
+            self.at += 1
+            found = self.level(depth + 1)
+            if self._next() != ")":
+                raise self.error(self._next())
+            self.at += 1
+            return found
+        if word not in self._names:
+            raise self.error(word)
+        self.at += 1
+        return Affine(name=word)
+
+    def _next(self) -> str:
+        return self._words[self.at] if self.at < len(self._words) else ""
+
+    def _too_deep(self) -> Exception:
+        says = f"its index has more than {self._depth} operations within each other"
+        return self._form.error(says, f"up to {self._depth}", reason="mlir_limit")
 
 
-def _level(words: Sequence[str], at: int, level: int, named: Callable[[str], str]) -> tuple[str, int]:
-    if level == len(_LEVELS):
-        return _factor(words, at, named)
-    text, at = _level(words, at, level + 1, named)
-    while at < len(words) and words[at] in _LEVELS[level]:
-        operator = words[at]
-        other, at = _level(words, at + 1, level + 1, named)
-        if operator == "ceildiv":
-            text = f"(-(-{text} // {other}))"
-        else:
-            text = f"({text} { {'floordiv': '//', 'mod': '%'}.get(operator, operator) } {other})"
-    return text, at
+def _combined(operator: str, given: Sequence[Node]) -> Node:
+    """An operation on indices; what is divided by is positive, as the dialect says."""
+    if operator == "negative":
+        return _folded(wrapped(expr("-_a", _a=given[0]), INDEX))
+    one, other = given
+    if operator in ("+", "-", "*"):
+        return wrapped(paired(operator, one, other), INDEX)
+    by = value_of(other)
+    divisor = other if by is not None and by > 0 else expr("positive(_by, SITE)", _by=other)
+    if operator == "mod":
+        return expr("_a % _b", _a=one, _b=divisor)
+    if operator == "floordiv":
+        return expr("_a // _b", _a=one, _b=divisor)
+    return expr("-(-_a // _b)", _a=one, _b=divisor)
 
 
-def _factor(words: Sequence[str], at: int, named: Callable[[str], str]) -> tuple[str, int]:
-    if words[at] == "-":
-        text, at = _factor(words, at + 1, named)
-        return f"(-{text})", at
-    if words[at] == "(":
-        text, at = _level(words, at + 1, 0, named)
-        return text, at + 1
-    return named(words[at]), at + 1
-
-
-def condition(constraint: str, names: Mapping[str, str]) -> str:
-    """A constraint of a set, ``d0 - 10 >= 0``, in Python."""
-    sign = next(sign for sign in (">=", "<=", "==") if sign in constraint)
-    one, other = constraint.split(sign)
-    return f"{expression(one, names)} {sign} {expression(other, names)}"
+def _folded(node: Node) -> Node:
+    """A negative number as a constant."""
+    inner = node.args[0] if isinstance(node, ast.Call) else node
+    known = value_of(inner.operand) if isinstance(inner, ast.UnaryOp) else None
+    return node if known is None else expr("_number", _number=-known)

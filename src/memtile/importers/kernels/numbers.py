@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from memtile.importers.kernels.constants import float_of, numbers_of
-from memtile.importers.kernels.emitter import Emitter, Handler, last_kind, type_names
-from memtile.importers.kernels.expressions import BITS, RULES, bits_of, compared, unsigned, wrapped
+from memtile.importers.kernels.emitter import Emitter, Handler, items_of, last_kind, type_names
+from memtile.importers.kernels.expressions import (
+    BITS,
+    INDEX,
+    RULES,
+    WIDEST,
+    bits_of,
+    compared,
+    kept_flags,
+    paired,
+    range_of,
+    unsigned,
+    wrapped,
+)
 from memtile.importers.kernels.operands import number_of
-from memtile.importers.kernels.values import constant_text, element, elementwise, is_vector, text_of
+from memtile.importers.kernels.operations import give
+from memtile.importers.kernels.quote import Node, expr, number, value_of
+from memtile.importers.kernels.values import (
+    check_vector,
+    constant_node,
+    element,
+    elementwise,
+    is_vector,
+    text_of,
+)
 from memtile.importers.mlir.attributes import Compound
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.types import Shaped
 
 _CAST_NAMES = "trunci extsi extui extf truncf sitofp uitofp fptosi fptoui bitcast index_cast index_castui"
@@ -32,20 +53,62 @@ def compute(emitter: Emitter, form: Form) -> None:
     first = emitter.types.get(chosen, "")
     kind = last_kind(form) if name in _CASTS or not first else first
     vector = is_vector(first)
+    flags = _flags(form)
     if vector is None:
         kind = "i1" if name in BITS else kind
-        text = RULES[name]([number_of(emitter, form, value) for value in values], first, kind)
-        emitter.lines.add(f"{emitter.define(form.result, kind)} = {text}")
+        given = [number_of(emitter, form, value) for value in values]
+        for node in given:
+            _check_index(form, node, first)
+        _check_flags(emitter, form, flags, given, first)
+        give(emitter, form.result, kind, RULES[name](given, first, kind))
         return
     target = is_vector(kind) or vector
-    target = Shaped(vector.shape, "i1" if name in BITS else target.element)
+    target = Shaped(target.shape, "i1" if name in BITS else target.element)
+    if any(
+        s.shape and s.shape != target.shape
+        for s in (is_vector(emitter.types.get(v, "")) or _ONE for v in values)
+    ):
+        raise form.error("its vectors have not the same shape", "vectors of one shape", reason="mlir_type")
 
-    def rule(at: str) -> str:
-        return RULES[name](
-            [element(emitter, value, at) for value in form.values], vector.element, target.element
-        )
+    def rule(at: Node) -> Node:
+        given = [element(emitter, value, at) for value in values]
+        _check_flags(emitter, form, flags, given, vector.element)
+        return RULES[name](given, vector.element, target.element)
 
     elementwise(emitter, form, target, rule)
+
+
+_ONE = Shaped((), "")
+
+
+def _flags(form: Form) -> frozenset[str]:
+    """What the text says of the result: ``overflow<nsw, nuw>``."""
+    words = form.operation.words
+    given = form.attributes.get("overflowFlags")
+    if given is None and "overflow" in words:
+        given = Compound("", {}, tuple(words[words.index("overflow") + 1 :]))
+    return (
+        frozenset(str(each) for each in items_of(given)) & {"nsw", "nuw"}
+        if given is not None
+        else frozenset()
+    )
+
+
+def _check_flags(
+    emitter: Emitter, form: Form, flags: frozenset[str], given: Sequence[Node], kind: str
+) -> None:
+    """Write the checks of what the text says of the result, before it is computed."""
+    for each in kept_flags(form.operation.name, flags, given, kind):
+        emitter.lines.add("_check", _check=each)
+
+
+def _check_index(form: Form, node: Node, kind: str) -> None:
+    """Refuse to compute with a constant that is no index of the core; as bound of a loop it means no end."""
+    value = value_of(node)
+    low, high = range_of(INDEX, signs=True)
+    if kind == INDEX and value is not None and not low <= value <= high:
+        says = f"the constant {value} is no index of a core, which has {bits_of(INDEX)} bits"
+        raise form.error(says, f"{low}..{high}", reason="mlir_width", given=str(value))
 
 
 def _arity(name: str) -> int:
@@ -77,18 +140,18 @@ def compare(emitter: Emitter, form: Form) -> None:
     if form.operation.name == "index.cmp" and isinstance(predicate, int):
         predicate = _INDEX_ORDER[predicate] if predicate < len(_INDEX_ORDER) else str(predicate)
 
-    def rule(at: str) -> str:
+    def rule(at: Node) -> Node:
         given = [element(emitter, value, at) for value in form.values.exactly(2)]
-        text = compared(predicate, given, vector.element if vector else kind, floats=floats)
-        if text is None:
+        node = compared(predicate, given, vector.element if vector else kind, floats=floats)
+        if node is None:
             says = f"the predicate {predicate} is not known"
             raise form.error(says, "eq, ne, slt, ...", reason="mlir_unknown")
-        return text
+        return node
 
     if vector is not None:
         elementwise(emitter, form, Shaped(vector.shape, "i1"), rule)
     else:
-        emitter.lines.add(f"{emitter.define(form.result, 'i1')} = {rule('0')}")
+        give(emitter, form.result, "i1", rule(number(0)))
 
 
 _INDEX_ORDER = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
@@ -103,19 +166,27 @@ def constant(emitter: Emitter, form: Form) -> None:
     kind = last_kind(form) or ("i1" if isinstance(found, bool) else "index")
     vector = is_vector(kind)
     if vector is not None:
-        text = constant_text(numbers_of(form, found, vector), vector.element)
-        emitter.lines.add(f"{emitter.define(form.result, text_of(vector))} = {text}")
+        check_vector(form, vector)
+        node = constant_node(form, numbers_of(form, found, vector), vector.element)
+        give(emitter, form.result, text_of(vector), node)
         return
     if not isinstance(found, int | float):
-        raise form.error(f"the constant {found} is not known", "numbers", reason="mlir_unknown")
-    emitter.lines.add(f"{emitter.define(form.result, kind)} = {_constant_text(found, kind)}")
-
-
-def _constant_text(found: int | float, kind: str) -> str:
+        raise form.error(f"the constant {shown(found)} is not known", "numbers", reason="mlir_unknown")
     if bits_of(kind) is not None:
-        return wrapped(repr(int(found)), kind)
-    text = repr(float_of(found, kind))
-    return wrapped({"inf": "np.inf", "-inf": "-np.inf", "nan": "np.nan"}.get(text, text), kind)
+        _known(emitter, form, found, kind)
+    else:
+        give(emitter, form.result, kind, wrapped(number(float_of(found, kind)), kind))
+
+
+def _known(emitter: Emitter, form: Form, found: int | float, kind: str) -> None:
+    """A whole number that its type holds, with or without a sign; an index as wide as texts may have it."""
+    bits = WIDEST if kind == INDEX else bits_of(kind) or 0
+    low, high = -((1 << bits) >> 1), (1 << bits) - 1
+    if not isinstance(found, int) or not low <= found <= high:
+        says = f"the constant {shown(found)} does not fit {kind}"
+        raise form.error(says, f"{low}..{high}", reason="mlir_width", given=shown(found))
+    value = int(found) & 1 if bits == 1 else ((int(found) - low) & high) + low
+    emitter.known(form.result, kind, value)
 
 
 def index_constant(emitter: Emitter, form: Form) -> None:
@@ -124,12 +195,14 @@ def index_constant(emitter: Emitter, form: Form) -> None:
     found = form.attributes.get("value")
     if found is None:
         found = form.value(form.operation.spans[0])
-    emitter.lines.add(f"{emitter.define(form.result, kind)} = {int(found)}")
+    if not isinstance(found, int):
+        raise form.error(f"the constant {shown(found)} is not known", "numbers", reason="mlir_unknown")
+    _known(emitter, form, found, kind)
 
 
 def size_of_index(emitter: Emitter, form: Form) -> None:
     """``index.sizeof``: bits of an index."""
-    emitter.lines.add(f"{emitter.define(form.result, 'index')} = {bits_of('index')}")
+    emitter.known(form.result, "index", bits_of(INDEX) or 0)
 
 
 def poison(emitter: Emitter, form: Form) -> None:
@@ -137,9 +210,9 @@ def poison(emitter: Emitter, form: Form) -> None:
     kind = (type_names(form) or ["index"])[-1]
     vector = is_vector(kind)
     if vector is not None:
-        elementwise(emitter, form, vector, lambda _: "0")
+        elementwise(emitter, form, vector, lambda _: number(0))
     else:
-        emitter.lines.add(f"{emitter.define(form.result, kind)} = {wrapped('0', kind)}")
+        give(emitter, form.result, kind, wrapped(number(0), kind))
 
 
 def extended(emitter: Emitter, form: Form) -> None:
@@ -151,15 +224,15 @@ def extended(emitter: Emitter, form: Form) -> None:
         raise form.error(
             f"numbers of type {kind} are too wide for it here", "up to 32 bits", reason="mlir_unknown"
         )
-    one, other = (emitter.use(value) for value in form.values[:2])
+    one, other = (emitter.use(value) for value in form.values.exactly(2))
     if name != "mulsi_extended":
         one, other = unsigned(one, kind), unsigned(other, kind)
-    whole = f"({one} {'+' if name == 'addui_extended' else '*'} {other})"
+    whole = paired("+" if name == "addui_extended" else "*", one, other)
     results = form.operation.results if len(form.operation.results) == 2 else form.operation.results[1:]
-    upper = f"({whole} >> {bits})"
+    upper = expr("_whole >> _bits", _whole=whole, _bits=bits)
     kinds = [kind, "i1" if name == "addui_extended" else kind]
-    for result, text, each in zip(results, (whole, upper), kinds, strict=True):
-        emitter.lines.add(f"{emitter.define(result, each)} = {wrapped(text, each)}")
+    for result, node, each in zip(results, (whole, upper), kinds, strict=True):
+        give(emitter, result, each, wrapped(node, each))
 
 
 HANDLERS: Mapping[str, Handler] = {

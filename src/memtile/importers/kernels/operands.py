@@ -1,11 +1,14 @@
-"""Operands of a core body: numbers, memory, and indices into it, checked as far as the text says."""
+"""Operands of a core body: numbers, memory, and indices into it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memtile.importers.kernels.maps import affine_map, expression
-from memtile.importers.mlir.attributes import number
+import numpy as np
+
+from memtile.importers.kernels.maps import affine, affine_map
+from memtile.importers.kernels.quote import Node, number
+from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Span
 from memtile.importers.mlir.types import Shaped, shaped
@@ -13,11 +16,13 @@ from memtile.importers.mlir.types import Shaped, shaped
 if TYPE_CHECKING:
     from memtile.importers.kernels.emitter import Emitter
 
+DYNAMIC = -(1 << 63)
+"""In a list of numbers, where a value says it."""
 _ANY_TYPE = ("arith.select", "builtin.unrealized_conversion_cast")
 
 
-def number_of(emitter: Emitter, form: Form, value: str) -> str:
-    """The Python name of a value that is no memory.
+def number_of(emitter: Emitter, form: Form, value: str) -> Node:
+    """The node of a value that is no memory.
 
     Raises:
         InputFileError: it is memory.
@@ -28,8 +33,8 @@ def number_of(emitter: Emitter, form: Form, value: str) -> str:
     return emitter.use(value)
 
 
-def memory_of(emitter: Emitter, form: Form, value: str) -> tuple[str, Shaped]:
-    """The Python name of memory, and its type.
+def memory_of(emitter: Emitter, form: Form, value: str) -> tuple[Node, Shaped]:
+    """The node of memory, and its type.
 
     Raises:
         InputFileError: the value is no memory.
@@ -40,55 +45,66 @@ def memory_of(emitter: Emitter, form: Form, value: str) -> tuple[str, Shaped]:
     return emitter.use(value), kind
 
 
-def place_of(emitter: Emitter, form: Form, before: int, memory: tuple[str, Shaped]) -> str:
-    """Checked indices of an element; a memref without dimensions has one element here."""
-    name, kind = memory
-    at = form.bracket("[")
-    if at is None:
-        texts = [number_of(emitter, form, value) for value in form.values[before + 1 :]]
-        if "map" in form.attributes:
-            texts = affine_map(form, str(form.attributes["map"])).expressions(texts)
-    else:
-        texts = [_affine(emitter, form, span) for span in form.split(at)]
-    if len(texts) != len(kind.shape):
-        says = f"it has {len(texts)} indices for {len(kind.shape)} dimensions"
-        raise form.error(says, "an index for each", reason="mlir_index")
-    site = emitter.lines.site
-    checked = (f"place({text}, {name}.shape[{n}], {site})" for n, text in enumerate(texts))
-    return ", ".join(checked) or "0"
-
-
-def _affine(emitter: Emitter, form: Form, span: Span) -> str:
-    """An affine expression in Python."""
-    if "ceildiv" in form.operation.tokens.words[span.first : span.end]:
-        return expression(form.text(span), use=lambda value: number_of(emitter, form, value))
-    words = [affine_word(emitter, form, word) for word in form.operation.tokens.words[span.first : span.end]]
-    text = " ".join(words)
-    try:
-        compile(text, "affine", "eval")
-    except SyntaxError:
-        given = form.text(span)
-        raise form.error(
-            f"{given or 'nothing'} is no index", "an affine expression", reason="mlir_index"
-        ) from None
-    return text
-
-
-def affine_word(emitter: Emitter, form: Form, word: str) -> str:
-    """A token of an affine expression in Python.
+def indices_of(emitter: Emitter, form: Form, before: int, memory: Shaped) -> list[Node]:
+    """Indices of an element; a memref without dimensions has one element here.
 
     Raises:
-        InputFileError: it is neither a value, nor a number, nor an operator.
+        InputFileError: there are not as many as the memory has dimensions.
     """
-    if word[:1] == "%":
-        return number_of(emitter, form, word)
-    if isinstance(number(word), int):
-        return str(number(word))
-    if word not in _AFFINE:
-        raise form.error(
-            f"{word} is no index", "values, numbers, +, -, *, floordiv, mod", reason="mlir_index"
-        )
-    return _AFFINE[word]
+    at = form.bracket("[")
+    if at is None:
+        nodes = [number_of(emitter, form, value) for value in form.values[before + 1 :]]
+        if "map" in form.attributes:
+            nodes = affine_map(form, str(form.attributes["map"])).nodes(nodes)
+    else:
+        nodes = [index_at(emitter, form, span) for span in form.split(at)]
+    if len(nodes) != len(memory.shape):
+        says = f"it has {len(nodes)} indices for {len(memory.shape)} dimensions"
+        raise form.error(says, "an index for each", reason="mlir_index")
+    return nodes or [number(0)]
 
 
-_AFFINE = {"floordiv": "//", "mod": "%", "symbol": "", **{sign: sign for sign in "+-*()"}}
+def element_type(form: Form, element: str) -> np.dtype[Any]:
+    """NumPy's type of an element as generated code has it.
+
+    Raises:
+        InputFileError: it is no type of numbers.
+    """
+    try:
+        return working_type(element)
+    except KeyError:
+        says = f"elements of type {element} are not known"
+        raise form.error(says, "i1 to i64, index, f16, bf16, f32, f64", reason="mlir_type") from None
+
+
+def index_at(emitter: Emitter, form: Form, span: Span) -> Node:
+    """The affine expression that stands somewhere."""
+    words = form.operation.tokens.words[span.first : span.end]
+    return affine(form, words, lambda value: number_of(emitter, form, value))
+
+
+def index_of(emitter: Emitter, form: Form, given: object) -> Node:
+    """A number or a value of a list.
+
+    Raises:
+        InputFileError: it is neither.
+    """
+    if isinstance(given, str) and given[:1] == "%":
+        return number_of(emitter, form, given)
+    return number(form.whole(given if isinstance(given, int) and not isinstance(given, bool) else str(given)))
+
+
+def listed_indices(emitter: Emitter, form: Form, given: object, first: int) -> list[Node]:
+    """The numbers of an attribute, with values where it leaves them open.
+
+    Args:
+        emitter: of the operation.
+        form: of it.
+        given: the attribute, a list or an array.
+        first: how many of its values come before those in the list.
+    """
+    values = iter(form.values[first:])
+    return [
+        index_of(emitter, form, next(values, "nothing") if n == DYNAMIC else n)
+        for n in getattr(given, "listed", given) or ()  # type: ignore[attr-defined]
+    ]

@@ -7,7 +7,8 @@ compiled once its operations, those to come as far as they are known and those t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Mapping
 from inspect import unwrap
 from types import FunctionType
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from memtile.importers.kernels.arithmetic import NAMES
-from memtile.importers.kernels.faults import UntypedError
+from memtile.importers.kernels.proofs import Called
 from memtile.jit.decorators import ENABLED
 from memtile.sim.kernel_lines import SAID, Said
 
@@ -27,15 +28,15 @@ class Segment:
 
     Args:
         name: of the function in the source.
-        source: Python that defines it; it returns the cycles that it took first, then its results.
+        tree: that defines it (:mod:`quote`); it returns the cycles that it took first, then its results.
         expected: operations that a call will do, as far as the text says.
     """
 
-    def __init__(self, name: str, source: str, expected: int) -> None:
-        self.source, self._expected, self._done = source, expected, 0
+    def __init__(self, name: str, tree: ast.FunctionDef, expected: int) -> None:
+        self.tree, self._expected, self._done = tree, expected, 0
         self.file = f"<{name}>"
-        self._function = _defined(name, source, NAMES)
-        self._name, self._compiled = name, False
+        self._function: Callable[..., Any] = defined(tree, self.file, {})
+        self._compiled: Callable[..., Any] | None = None
 
     @property
     def said(self) -> Said | None:
@@ -49,49 +50,46 @@ class Segment:
 
     def __call__(self, *values: Any) -> Any:
         """Run it; the cycles first, then the results."""
-        if ENABLED and not self._compiled and self._done + self._expected > COMPILED_FROM:
-            self._function = _compiled(self._name, self.source)
-            self._compiled = True
-        results = self._typed(*values) if self._compiled else self._function(*values)
+        if ENABLED and self._compiled is None and self._done + self._expected > COMPILED_FROM:
+            self._compiled = _compiled(self.tree, self.file)
+        results = self._function(*values) if self._compiled is None else self._typed(*values)
         self._done += int(results[0])
         return results
 
     def _typed(self, *values: Any) -> Any:
-        """Call what is compiled; the first time the compiler looks for types.
-
-        Raises:
-            UntypedError: it finds none.
-        """
+        """Run it compiled, and for good as it is where the compiler finds no types for it."""
         from numba.core.errors import NumbaError
 
         try:
+            assert self._compiled is not None
+            return self._compiled(*values)
+        except NumbaError:  # before anything was done
+            self._compiled = self._function
             return self._function(*values)
-        except NumbaError as error:
-            place = getattr(error, "loc", None)
-            says = str(error).strip().split("\n")[0]
-            raise UntypedError(self.file, getattr(place, "line", 0) or 0, says) from error
 
 
-def _defined(name: str, source: str, names: dict[str, Any]) -> Callable[..., Any]:
-    found = dict(names)
-    exec(compile(source, f"<{name}>", "exec"), found)
-    function: Callable[..., Any] = found[name]
+def defined(tree: ast.FunctionDef, file: str, names: Mapping[str, Any]) -> FunctionType:
+    """The function that a verified tree defines, which knows these names and those of ``arithmetic``."""
+    found: dict[str, Any] = {**NAMES, **names, "__builtins__": {}}
+    exec(compile(ast.Module([tree], []), file, "exec"), found)
+    function = found[tree.name]
+    assert isinstance(function, FunctionType)
     return function
 
 
 _COMPILED_NAMES: dict[str, Any] = {}
 
 
-def _compiled(name: str, source: str) -> Callable[..., Any]:
+def _compiled(tree: ast.FunctionDef, file: str) -> Callable[..., Any]:
     """The function and all that it calls, compiled."""
     from numba import njit
 
     if not _COMPILED_NAMES:
         _COMPILED_NAMES.update(_compiled_names())
-    function: Callable[..., Any] = njit(error_model="numpy", nogil=True)(
-        _defined(name, source, _COMPILED_NAMES)
+    made: Callable[..., Any] = njit(error_model="numpy", nogil=True)(
+        defined(Called().visit(tree), file, _COMPILED_NAMES)
     )
-    return function
+    return made
 
 
 def _compiled_names() -> dict[str, Any]:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import reduce
 from math import prod
 from typing import Any
 
 from memtile.importers.kernels.emitter import Emitter
-from memtile.importers.kernels.expressions import bits_of
+from memtile.importers.kernels.expressions import bits_of, paired
+from memtile.importers.kernels.limits import limits
+from memtile.importers.kernels.operands import element_type
+from memtile.importers.kernels.quote import Node, expr, number, numpy_type, temporary
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.types import Shaped, shaped
 
@@ -25,9 +29,21 @@ def is_vector(kind: str) -> Shaped | None:
     return found if found is not None and kind.startswith("vector<") else None
 
 
-def numpy_of(element: str) -> str:
-    """NumPy's name of the type that an element's number has."""
-    return "int64" if bits_of(element) is not None else {"f64": "float64"}.get(element, "float32")
+def check_vector(form: Form, shape: Shaped) -> None:
+    """Refuse a vector of open size, or one that no memory of a core holds.
+
+    Raises:
+        InputFileError: it is one.
+    """
+    size, most = shape.elements * element_type(form, shape.element).itemsize, limits().vector_bytes
+    if not 0 <= size <= most:
+        says = f"a vector of {size} bytes" if size >= 0 else "a vector whose size is open"
+        raise form.error(f"it makes {says}", f"0..{most} bytes, all memory of the tile", reason="mlir_size")
+
+
+def numpy_of(element: str) -> Node:
+    """NumPy's type that an element's number has."""
+    return numpy_type("int64" if bits_of(element) is not None else {"f64": "float64"}.get(element, "float32"))
 
 
 def text_of(shape: Shaped) -> str:
@@ -35,65 +51,66 @@ def text_of(shape: Shaped) -> str:
     return f"vector<{''.join(f'{size}x' for size in shape.shape)}{shape.element}>"
 
 
-def element(emitter: Emitter, value: str, at: str) -> str:
+def element(emitter: Emitter, value: str, at: Node | int) -> Node:
     """An element of a value: of a vector the one at a place, of a scalar itself."""
     kind = emitter.types.get(value, "")
     shape = is_vector(kind)
     if shape is None:
         return emitter.use(value)
-    text = f"{emitter.use(value)}[{at}]"
-    return f"whole({text})" if bits_of(shape.element) is not None else text
+    return whole(expr("_vector[_at]", _vector=emitter.use(value), _at=at), shape.element)
 
 
-def fresh(emitter: Emitter) -> str:
-    """A part of names that nothing else has."""
-    return f"_{len(emitter.lines.text)}_"
+def whole(node: Node, kind: str) -> Node:
+    """An element as a number of generated code: integers as Python has them."""
+    return expr("whole(_node)", _node=node) if bits_of(kind) is not None else node
 
 
-def begin(emitter: Emitter, form: Form, shape: Shaped) -> str:
+def begin(emitter: Emitter, form: Form, shape: Shaped) -> Node:
     """A new vector, whose elements follow."""
-    kind = text_of(shape)
-    name = emitter.define(form.result, kind)
-    emitter.lines.add(f"{name} = np.empty({shape.elements}, np.{numpy_of(shape.element)})")
+    check_vector(form, shape)
+    name = emitter.define(form.result, text_of(shape))
+    emitter.lines.add(
+        "_name = np.empty(_size, _type)", _name=name, _size=shape.elements, _type=numpy_of(shape.element)
+    )
     return name
 
 
 @contextmanager
-def nest(emitter: Emitter, sizes: Sequence[int | str]) -> Iterator[list[str]]:
-    """Loops within each other; the names of their counters."""
-    key, depth = fresh(emitter), emitter.lines.depth
+def nest(emitter: Emitter, sizes: Sequence[int | Node]) -> Iterator[list[Node]]:
+    """Loops within each other; their counters."""
     emitter.lines.book()
-    names = [f"e{key}{n}" for n in range(len(sizes))]
-    for name, size in zip(names, sizes, strict=True):
-        emitter.lines.add(f"for {name} in range({size}):")
-        emitter.lines.depth += 1
-    yield names
-    emitter.lines.book()
-    emitter.lines.depth = depth
+    key = emitter.lines.fresh("e").id
+    names: list[Node] = [temporary(key, n) for n in range(len(sizes))]
+    with ExitStack() as loops:
+        for name, size in zip(names, sizes, strict=True):
+            loops.enter_context(
+                emitter.lines.within("for _name in range(_size): pass", _name=name, _size=size)
+            )
+        yield names
+        emitter.lines.book()
 
 
-def place(names: Sequence[str], sizes: Sequence[int]) -> str:
+def place(names: Sequence[Node], sizes: Sequence[int]) -> Node:
     """The place of an element in a flat array, by its indices."""
     steps = [prod(sizes[n + 1 :]) for n in range(len(sizes))]
-    return " + ".join(f"{name} * {step}" for name, step in zip(names, steps, strict=True)) or "0"
+    terms = [paired("*", name, step) if step != 1 else name for name, step in zip(names, steps, strict=True)]
+    return reduce(lambda one, other: paired("+", one, other), terms) if terms else number(0)
 
 
-def elementwise(emitter: Emitter, form: Form, shape: Shaped, rule: Callable[[str], str]) -> None:
+def elementwise(emitter: Emitter, form: Form, shape: Shaped, rule: Callable[[Node], Node]) -> None:
     """A vector whose elements are the rule's expressions of a place."""
     name = begin(emitter, form, shape)
     with nest(emitter, [shape.elements]) as (at,):
-        emitter.lines.add(f"{name}[{at}] = {rule(at)}")
+        emitter.lines.add("_name[_at] = _value", _name=name, _at=at, _value=rule(at))
 
 
-def constant_text(values: Any, element_kind: str) -> str:
+def constant_node(form: Form, values: Any, element_kind: str) -> Node:
     """A vector of numbers that are known, in Python."""
-    flat = values.ravel()
-    dtype = f"np.{numpy_of(element_kind)}"
+    flat, dtype, most = values.ravel(), numpy_of(element_kind), limits().listed
     if flat.size and (flat == flat[0]).all():
-        return f"np.full({flat.size}, {_number(flat[0])}, {dtype})"
-    return f"np.array([{', '.join(map(_number, flat))}], {dtype})"
-
-
-def _number(value: Any) -> str:
-    text = repr(value.item())
-    return {"inf": "np.inf", "-inf": "-np.inf", "nan": "np.nan"}.get(text, text)
+        return expr("np.full(_size, _value, _type)", _size=flat.size, _value=flat[0].item(), _type=dtype)
+    if flat.size > most:
+        says = f"it has {flat.size} different numbers"
+        raise form.error(says, f"up to {most} in a vector", reason="mlir_limit")
+    nodes = [number(each) for each in flat.tolist()]
+    return expr("np.array([*_values], _type)", _values=nodes, _type=dtype)

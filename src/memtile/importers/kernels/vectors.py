@@ -7,52 +7,42 @@ what scalars do; compiled, the loop is machine code.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import prod
+from functools import reduce
 
-from memtile.importers.kernels.emitter import Emitter, Handler, items_of, loaded, stored, type_names
-from memtile.importers.kernels.expressions import RULES, bits_of
-from memtile.importers.kernels.maps import AffineMap, affine_map
-from memtile.importers.kernels.memory import indices_of
-from memtile.importers.kernels.source import SITE
+from memtile.importers.kernels.emitter import Emitter, Handler, loaded, stored, type_names
+from memtile.importers.kernels.expressions import RULES, bits_of, paired
+from memtile.importers.kernels.maps import affine_map, plain_map
+from memtile.importers.kernels.operands import index_at, index_of, listed_indices, number_of
+from memtile.importers.kernels.operations import give
+from memtile.importers.kernels.quote import Node, every, expr, number, part
 from memtile.importers.kernels.values import (
     begin,
+    check_vector,
     element,
     elementwise,
-    fresh,
     is_vector,
     nest,
     numpy_of,
     place,
     text_of,
     vector_of,
+    whole,
 )
 from memtile.importers.mlir.attributes import Compound
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.types import Shaped, shaped
 
-_DYNAMIC = -(1 << 63)  # of a list, where a value says it
-_COMBINING = {"add": "add", "mul": "mul", "and": "andi", "or": "ori", "xor": "xori"} | {
-    name: name
-    for name in (
-        "minsi",
-        "minui",
-        "maxsi",
-        "maxui",
-        "minimumf",
-        "maximumf",
-        "minnumf",
-        "maxnumf",
-        "minf",
-        "maxf",
-    )
-}
+_SAME = ("minsi", "minui", "maxsi", "maxui", "minimumf", "maximumf", "minnumf", "maxnumf", "minf", "maxf")
+_COMBINING = {"add": "add", "mul": "mul", "and": "andi", "or": "ori", "xor": "xori"} | dict(
+    zip(_SAME, _SAME, strict=True)
+)
 _KIND_NUMBERS = (
     "add", "mul", "minui", "minsi", "minnumf", "maxui", "maxsi", "maxnumf", "and", "or", "xor",
     "maximumf", "minimumf",
 )  # fmt: skip
 
 
-def combined(kind: str, one: str, other: str, element_kind: str) -> str:
+def combined(kind: str, one: Node, other: Node, element_kind: str) -> Node:
     """Two numbers combined as a reduction does."""
     name = _COMBINING[kind]
     if name in ("add", "mul"):
@@ -71,72 +61,101 @@ def _kind(form: Form) -> str:
     if isinstance(given, int):
         given = _KIND_NUMBERS[given]
     if given not in _COMBINING:
-        raise form.error(f"the kind {given} is not known", ", ".join(_COMBINING), reason="mlir_unknown")
+        raise form.error(
+            f"the kind {shown(given)} is not known", ", ".join(_COMBINING), reason="mlir_unknown"
+        )
     return str(given)
 
 
 def transfer_read(emitter: Emitter, form: Form) -> None:
     """``vector.transfer_read %m[%i, %j], %pad : memref<..>, vector<..>``: the padding where memory ends."""
-    memory, indices, rest = memory_operands(emitter, form, 0)
+    memory, kind, indices, rest = memory_operands(emitter, form, 0)
     shape = result_vector(form)
-    name, kind = begin(emitter, form, shape), shaped(emitter.types[form.values[0]])
-    assert kind is not None
+    _check_kinds(form, kind, shape)
+    name = begin(emitter, form, shape)
     with nest(emitter, shape.shape) as names:
-        texts, inside = _moved(form, memory, indices, names)
+        at, inside = _moved(form, memory, indices, names)
         mask = [element(emitter, rest[1], place(names, shape.shape))] if len(rest) > 1 else []
-        value = loaded(f"{memory}[{', '.join(texts) or '0'}]", kind.element)
-        pad = emitter.use(rest[0]) if rest else "0"
-        conditions = " and ".join((*mask, *inside)) or "True"
-        emitter.lines.add(f"{name}[{place(names, shape.shape)}] = {value} if {conditions} else {pad}")
+        value = loaded(expr("_memory[*_at]", _memory=memory, _at=at), kind.element)
+        pad = number_of(emitter, form, rest[0]) if rest else number(0)
+        emitter.lines.add(
+            "_name[_place] = _value if _test else _pad",
+            _name=name,
+            _place=place(names, shape.shape),
+            _value=value,
+            _test=every([*mask, *inside]),
+            _pad=pad,
+        )
 
 
 def transfer_write(emitter: Emitter, form: Form) -> None:
     """``vector.transfer_write %v, %m[%i, %j] : vector<..>, memref<..>``: what lies outside is not written."""
-    memory, indices, rest = memory_operands(emitter, form, 1)
-    shape, kind = vector_of(emitter, form.values[0]), shaped(emitter.types[form.values[1]])
-    assert kind is not None
+    memory, kind, indices, rest = memory_operands(emitter, form, 1)
+    shape = vector_of(emitter, form.values[0])
+    _check_kinds(form, kind, shape)
     with nest(emitter, shape.shape) as names:
-        texts, inside = _moved(form, memory, indices, names)
-        at = place(names, shape.shape)
-        mask = [element(emitter, rest[0], at)] if rest else []
-        emitter.lines.add(f"if {' and '.join((*mask, *inside)) or 'True'}:")
-        value = stored(element(emitter, form.values[0], at), kind.element)
-        emitter.lines.add(f"    {memory}[{', '.join(texts) or '0'}] = {value}")
+        at, inside = _moved(form, memory, indices, names)
+        own = place(names, shape.shape)
+        mask = [element(emitter, rest[0], own)] if rest else []
+        with emitter.lines.within("if _test: pass", _test=every([*mask, *inside])):
+            value = stored(element(emitter, form.values[0], own), kind.element)
+            emitter.lines.add("_memory[*_at] = _value", _memory=memory, _at=at, _value=value)
 
 
-def memory_operands(emitter: Emitter, form: Form, at: int) -> tuple[str, list[str], list[str]]:
-    """The memref at a place among the operands, its indices, and the values behind them."""
+def _check_kinds(form: Form, memory: Shaped, vector: Shaped) -> None:
+    """Refuse elements of two types, and a vector of more dimensions than memory."""
+    if memory.element != vector.element:
+        says = f"elements of memory are {memory.element}, those of the vector {vector.element}"
+        raise form.error(says, "elements of one type", reason="mlir_type")
+
+
+def memory_operands(emitter: Emitter, form: Form, at: int) -> tuple[Node, Shaped, list[Node], list[str]]:
+    """The memref at a place among the operands, its type and indices, and the values behind them."""
     value = form.values[at]
     kind = shaped(emitter.types.get(value, ""))
     if kind is None:
         raise form.error(f"{value} is no memref", "a memref")
+    rank = len(kind.shape)
     if form.operation.name.startswith("affine."):
-        return emitter.use(value), indices_of(emitter, form), []
-    end = at + 1 + len(kind.shape)
-    return emitter.use(value), [emitter.use(v) for v in form.values[at + 1 : end]], form.values[end:]
+        bracket = form.bracket("[")
+        spans = [] if bracket is None else form.split(bracket)
+        indices, rest = [index_at(emitter, form, span) for span in spans], list[str]()
+    else:
+        given = form.values[at + 1 : at + 1 + rank]
+        indices, rest = [number_of(emitter, form, v) for v in given], form.values[at + 1 + rank :]
+    if len(indices) != rank:
+        says = f"it has {len(indices)} indices for {rank} dimensions"
+        raise form.error(says, "an index for each", reason="mlir_index")
+    return emitter.use(value), kind, indices, rest
 
 
 def _moved(
-    form: Form, memory: str, indices: Sequence[str], names: Sequence[str]
-) -> tuple[list[str], list[str]]:
+    form: Form, memory: Node, indices: Sequence[Node], names: Sequence[Node]
+) -> tuple[list[Node], list[Node]]:
     """Indices of an element in memory, and the conditions that it is there."""
     given = form.attributes.get("permutation_map")
     rank = len(indices)
-    results = [f"d{n}" for n in range(rank - len(names), rank)]
-    found = AffineMap(rank, tuple(results)) if given is None else affine_map(form, str(given))
-    texts = list(indices)
+    if given is None and len(names) > rank:
+        says = f"a vector of {len(names)} dimensions is in memory of {rank}"
+        raise form.error(says, f"up to {rank} dimensions", reason="mlir_index")
+    found = plain_map(rank, range(rank - len(names), rank)) if given is None else affine_map(form, str(given))
+    moved = list(indices)
     for n, name in enumerate(names):
         dimension = found.dimension(n)
         if dimension is not None:
-            texts[dimension] = f"{texts[dimension]} + {name}"
-    return texts, [f"0 <= {text} < {memory}.shape[{n}]" for n, text in enumerate(texts)]
+            moved[dimension] = paired("+", moved[dimension], name)
+    inside = [
+        expr("0 <= _at < _memory.shape[_n]", _at=each, _memory=memory, _n=n) for n, each in enumerate(moved)
+    ]
+    return moved or [number(0)], inside
 
 
 def result_vector(form: Form) -> Shaped:
     """The vector that an operation says that it gives."""
-    found = is_vector(type_names(form)[-1])
+    found = is_vector((type_names(form) or [""])[-1])
     if found is None:
         raise form.error("its result is no vector", "vector<..>")
+    check_vector(form, found)
     return found
 
 
@@ -146,17 +165,23 @@ def broadcast(emitter: Emitter, form: Form) -> None:
     name = begin(emitter, form, target)
     with nest(emitter, target.shape) as names:
         own = names[len(names) - len(source.shape) :]
-        at = [n if size > 1 else "0" for n, size in zip(own, source.shape, strict=True)]
+        at = [n if size > 1 else number(0) for n, size in zip(own, source.shape, strict=True)]
         value = element(emitter, form.values[0], place(at, source.shape))
-        emitter.lines.add(f"{name}[{place(names, target.shape)}] = {value}")
+        _put(emitter, name, place(names, target.shape), value)
+
+
+def _put(emitter: Emitter, vector: Node, at: Node, value: Node) -> None:
+    """Give an element of a new vector its value."""
+    emitter.lines.add("_vector[_at] = _value", _vector=vector, _at=at, _value=value)
 
 
 def shape_cast(emitter: Emitter, form: Form) -> None:
     """``vector.shape_cast``: the same elements in another shape."""
-    source, names = form.values[0], type_names(form)
-    kind = names[-1]
-    text = emitter.use(source)
-    emitter.lines.add(f"{emitter.define(form.result, kind)} = {text}")
+    source, target = vector_of(emitter, form.values[0]), result_vector(form)
+    if (source.elements, source.element) != (target.elements, target.element):
+        says = f"{source.elements} {source.element} become {target.elements} {target.element}"
+        raise form.error(says, "the same elements", reason="mlir_type")
+    give(emitter, form.result, text_of(target), emitter.use(form.values[0]))
 
 
 def bitcast(emitter: Emitter, form: Form) -> None:
@@ -164,26 +189,40 @@ def bitcast(emitter: Emitter, form: Form) -> None:
     source, target = vector_of(emitter, form.values[0]), result_vector(form)
     given, wide = _width(form, source.element), _width(form, target.element)
     into = {"bf16": "bf16", "f32": "f32"}
+    if given * source.elements != wide * target.elements:
+        says = f"{given * source.elements} bits become {wide * target.elements}"
+        raise form.error(says, "as many bits", reason="mlir_type")
     name = begin(emitter, form, target)
 
-    def bits(at: str) -> str:
+    def bits(at: Node) -> Node:
         value = element(emitter, form.values[0], at)
         return RULES["arith.bitcast"]([value], source.element, f"i{given}")
 
     with nest(emitter, [target.elements]) as (at,):
         if wide <= given:
             many = given // wide
-            word = f"({bits(f'{at} // {many}')} >> ({wide} * ({at} % {many})))"
+            word = expr(
+                "_bits >> (_wide * (_at % _many))",
+                _bits=bits(expr("_at // _many", _at=at, _many=many)),
+                _wide=wide,
+                _at=at,
+                _many=many,
+            )
         else:
             many = wide // given
-            mask = (1 << given) - 1
-            word = " | ".join(
-                f"(({bits(f'{at} * {many} + {n}')}) & {mask}) << {given * n}" for n in range(many)
-            )
-            word = f"({word})"
+            parts = [
+                expr(
+                    "(_bits & _mask) << _by",
+                    _bits=bits(expr("_at * _many + _n", _at=at, _many=many, _n=n)),
+                    _mask=(1 << given) - 1,
+                    _by=given * n,
+                )
+                for n in range(many)
+            ]
+            word = reduce(lambda one, other: paired("|", one, other), parts)
         wrapped = RULES["arith.trunci"]([word], "i64", f"i{wide}")
         kind = into.get(target.element, target.element)
-        emitter.lines.add(f"{name}[{at}] = {RULES['arith.bitcast']([wrapped], f'i{wide}', kind)}")
+        _put(emitter, name, at, RULES["arith.bitcast"]([wrapped], f"i{wide}", kind))
 
 
 def _width(form: Form, kind: str) -> int:
@@ -195,7 +234,7 @@ def _width(form: Form, kind: str) -> int:
     return found
 
 
-def positions(emitter: Emitter, form: Form, first: int) -> list[str]:
+def positions(emitter: Emitter, form: Form, first: int) -> list[Node]:
     """Places in a vector: the numbers of the last list in brackets, values among them.
 
     Args:
@@ -205,42 +244,55 @@ def positions(emitter: Emitter, form: Form, first: int) -> list[str]:
     """
     given = form.attributes.get("static_position", form.attributes.get("position"))
     if given is not None:
-        listed = given.listed if isinstance(given, Compound) else given
-        dynamic = iter(form.values[first:])
-        return [emitter.use(next(dynamic)) if n == _DYNAMIC else str(n) for n in listed]
+        return listed_indices(emitter, form, given, first)
     at = form.bracket("[")
     if at is None:
-        return [emitter.use(value) for value in form.values[first:]]
-    texts = [form.text(item) for item in form.split(at)]
-    return [emitter.use(text) if text[:1] == "%" else text for text in texts]
+        return [number_of(emitter, form, value) for value in form.values[first:]]
+    return [index_of(emitter, form, form.text(item)) for item in form.split(at)]
+
+
+def _part_of(emitter: Emitter, form: Form, whole_: Shaped, first: int) -> tuple[Node, Shaped]:
+    """Where a part of a vector begins, and the part: each index is checked in its own dimension."""
+    at = positions(emitter, form, first)
+    if len(at) > len(whole_.shape):
+        says = f"it has {len(at)} indices for {len(whole_.shape)} dimensions"
+        raise form.error(says, "an index for each", reason="mlir_index")
+    checked = [
+        expr("place(_at, _size, SITE)", _at=each, _size=size)
+        for each, size in zip(at, whole_.shape, strict=False)
+    ]
+    inner = Shaped(whole_.shape[len(at) :], whole_.element)
+    begin_ = place(checked, whole_.shape[: len(at)])
+    return (paired("*", begin_, inner.elements) if inner.elements != 1 else begin_), inner
+
+
+def _stretch(first: Node, many: int) -> Node:
+    return part(first, expr("_first + _many", _first=first, _many=many))
 
 
 def extract(emitter: Emitter, form: Form) -> None:
     """``vector.extract %v[1, %i] : f32 from vector<4x8xf32>``: an element, or a smaller vector."""
-    source, at = vector_of(emitter, form.values[0]), positions(emitter, form, 1)
-    at = [f"place({text}, {size}, {SITE})" for text, size in zip(at, source.shape, strict=False)]
-    inner = Shaped(source.shape[len(at) :], source.element)
-    first = f"({place(at, source.shape[: len(at)])}) * {inner.elements}"
-    text = emitter.use(form.values[0])
+    source = vector_of(emitter, form.values[0])
+    first, inner = _part_of(emitter, form, source, 1)
+    vector = emitter.use(form.values[0])
     if inner.shape:
-        name = emitter.define(form.result, text_of(inner))
-        emitter.lines.add(f"{name} = {text}[{first} : {first} + {inner.elements}].copy()")
+        stretch = _stretch(first, inner.elements)
+        give(emitter, form.result, text_of(inner), expr("_v[_part].copy()", _v=vector, _part=stretch))
     else:
-        value = element(emitter, form.values[0], first)
-        emitter.lines.add(f"{emitter.define(form.result, source.element)} = {value}")
+        give(emitter, form.result, source.element, element(emitter, form.values[0], first))
 
 
 def insert(emitter: Emitter, form: Form) -> None:
     """``vector.insert %x, %v[1] : f32 into vector<4xf32>``: the vector with one part changed."""
     source, target = (vector_of(emitter, value) for value in form.values[:2])
-    at = positions(emitter, form, 2)
-    at = [f"place({text}, {size}, {SITE})" for text, size in zip(at, target.shape, strict=False)]
-    first = f"({place(at, target.shape[: len(at)])}) * {source.elements}"
-    whole, text = emitter.use(form.values[1]), emitter.use(form.values[0])
+    first, inner = _part_of(emitter, form, target, 2)
+    if inner != source:
+        says = f"{text_of(source)} goes where {text_of(inner)} is"
+        raise form.error(says, "a part of the vector", reason="mlir_type")
+    own, value = emitter.use(form.values[1]), emitter.use(form.values[0])
     name = emitter.define(form.result, text_of(target))
-    emitter.lines.add(f"{name} = {whole}.copy()")
-    part = f"{first} : {first} + {source.elements}" if source.shape else first
-    emitter.lines.add(f"{name}[{part}] = {text}")
+    emitter.lines.add("_name = _own.copy()", _name=name, _own=own)
+    _put(emitter, name, _stretch(first, source.elements) if source.shape else first, value)
 
 
 def strided_slice(emitter: Emitter, form: Form) -> None:
@@ -248,36 +300,60 @@ def strided_slice(emitter: Emitter, form: Form) -> None:
     taking = form.operation.name.endswith(".extract_strided_slice")
     small = result_vector(form) if taking else vector_of(emitter, form.values[0])
     large = vector_of(emitter, form.values[0 if taking else 1])
-    offsets = [int(n) for n in form.attributes["offsets"]]
-    steps = form.attributes.get("strides", [])
-    if any(step != 1 for step in steps):
+    offsets = form.integers("offsets")
+    if any(step != 1 for step in form.attributes.get("strides", [])):
         raise form.error("its steps are not 1", "steps of 1", reason="mlir_unknown")
     lead = len(large.shape) - len(small.shape)
     moves = [*offsets, *[0] * (len(large.shape) - len(offsets))]
+    sizes = [1] * lead + list(small.shape)
+    if lead < 0 or any(m < 0 or m + s > n for m, s, n in zip(moves, sizes, large.shape, strict=True)):
+        raise form.error(f"its offsets are {offsets}", f"parts of {text_of(large)}", reason="mlir_index")
     if taking:
         name = begin(emitter, form, small)
     else:
-        whole = emitter.use(form.values[1])
+        own = emitter.use(form.values[1])
         name = emitter.define(form.result, text_of(large))
-        emitter.lines.add(f"{name} = {whole}.copy()")
+        emitter.lines.add("_name = _own.copy()", _name=name, _own=own)
     with nest(emitter, small.shape) as names:
-        there = [f"({name_} + {m})" for name_, m in zip(["0"] * lead + names, moves, strict=True)]
+        moving = [number(0)] * lead + names
+        there = [paired("+", each, m) if m else each for each, m in zip(moving, moves, strict=True)]
         outer, inner = place(there, large.shape), place(names, small.shape)
         at, of = (inner, outer) if taking else (outer, inner)
-        emitter.lines.add(f"{name}[{at}] = {element(emitter, form.values[0], of)}")
+        _put(emitter, name, at, element(emitter, form.values[0], of))
 
 
 def reduction(emitter: Emitter, form: Form) -> None:
     """``vector.reduction <add>, %v, %acc : vector<16xi32> into i32``: from the first element to the last."""
     source, kind = vector_of(emitter, form.values[0]), _kind(form)
     values = form.values
-    initial = emitter.use(values[1]) if len(values) > 1 else element(emitter, values[0], "0")
-    key = f"sum{fresh(emitter)}"
-    emitter.lines.add(f"{key} = {initial}")
-    with nest(emitter, [source.elements if len(values) > 1 else source.elements - 1]) as (at,):
-        other = element(emitter, values[0], at if len(values) > 1 else f"{at} + 1")
-        emitter.lines.add(f"{key} = {combined(kind, key, other, source.element)}")
-    emitter.lines.add(f"{emitter.define(form.result, source.element)} = {key}")
+    later = 0 if len(values) > 1 else 1
+    initial = number_of(emitter, form, values[1]) if not later else element(emitter, values[0], 0)
+    total = emitter.lines.fresh("sum")
+    emitter.lines.add("_total = _initial", _total=total, _initial=initial)
+    with nest(emitter, [source.elements - later]) as (at,):
+        other = element(emitter, values[0], paired("+", at, later) if later else at)
+        emitter.lines.add(
+            "_total = _value", _total=total, _value=combined(kind, total, other, source.element)
+        )
+    give(emitter, form.result, source.element, total)
+
+
+def _sums(emitter: Emitter, given: str, target: Shaped) -> Node:
+    """A copy of the vector, or of the number, that a reduction begins with."""
+    sums, own = emitter.lines.fresh("sums"), emitter.use(given)
+    if vector_of(emitter, given) != target:
+        raise ValueError(f"{given} is no {text_of(target)}")
+    value = expr("_own.copy()", _own=own)
+    if not target.shape:
+        value = expr("np.full(1, _own, _type)", _own=own, _type=numpy_of(target.element))
+    emitter.lines.add("_sums = _value", _sums=sums, _value=value)
+    return sums
+
+
+def _reduced(emitter: Emitter, form: Form, sums: Node, target: Shaped) -> None:
+    """The sums as the result."""
+    kind = text_of(target) if target.shape else target.element
+    give(emitter, form.result, kind, sums if target.shape else whole(expr("_s[0]", _s=sums), target.element))
 
 
 def multi_reduction(emitter: Emitter, form: Form) -> None:
@@ -285,53 +361,39 @@ def multi_reduction(emitter: Emitter, form: Form) -> None:
     source, kind = vector_of(emitter, form.values[0]), _kind(form)
     given = form.attributes.get("reduction_dims")
     at = form.bracket("[")
-    listed = form.whole_list(at) if given is None and at is not None else items_of(given)
-    dims = {int(n) for n in listed}
+    dims = set(form.whole_list(at) if given is None and at is not None else form.integers("reduction_dims"))
     kept = [n for n in range(len(source.shape)) if n not in dims]
     target = Shaped(tuple(source.shape[n] for n in kept), source.element)
-    name = emitter.define(form.result, text_of(target) if target.shape else target.element)
-    copied = f"{emitter.use(form.values[1])}.copy()"
-    whole = (
-        copied
-        if target.shape
-        else f"np.full(1, {emitter.use(form.values[1])}, np.{numpy_of(source.element)})"
-    )
-    key = f"sums{fresh(emitter)}"
-    emitter.lines.add(f"{key} = {whole}")
+    sums = _sums(emitter, form.values[1], target)
     with nest(emitter, source.shape) as names:
-        place_ = place([names[n] for n in kept], target.shape)
-        one = f"whole({key}[{place_}])" if bits_of(source.element) is not None else f"{key}[{place_}]"
+        cell = expr("_sums[_at]", _sums=sums, _at=place([names[n] for n in kept], target.shape))
         other = element(emitter, form.values[0], place(names, source.shape))
-        emitter.lines.add(f"{key}[{place_}] = {combined(kind, one, other, source.element)}")
-    emitter.lines.add(f"{name} = {key}" if target.shape else f"{name} = {key}[0]")
+        total = combined(kind, whole(cell, source.element), other, source.element)
+        emitter.lines.add("_cell = _total", _cell=cell, _total=total)
+    _reduced(emitter, form, sums, target)
 
 
 def contract(emitter: Emitter, form: Form) -> None:
     """``vector.contract {indexing_maps, iterator_types, kind} %a, %b, %c``: products summed up."""
     maps = [affine_map(form, str(text)) for text in form.attributes["indexing_maps"]]
-    shapes = [vector_of(emitter, value) for value in form.values[:3]]
-    sizes = [1] * maps[0].dims
+    shapes = [vector_of(emitter, value) for value in form.values.first(3)]
+    sizes = [1] * len(maps[0].dims)
     for found, shape in zip(maps, shapes, strict=True):
         for n, size in enumerate(shape.shape):
             dimension = found.dimension(n)
             if dimension is not None:
                 sizes[dimension] = size
     target, kind = shapes[2], _kind(form) if "kind" in form.attributes else "add"
-    key, acc = f"sums{fresh(emitter)}", emitter.use(form.values[2])
-    whole = f"{acc}.copy()" if target.shape else f"np.full(1, {acc}, np.{numpy_of(target.element)})"
-    emitter.lines.add(f"{key} = {whole}")
+    sums = _sums(emitter, form.values[2], target)
     with nest(emitter, sizes) as names:
-        places = [
-            place(found.expressions(names), shape.shape) for found, shape in zip(maps, shapes, strict=True)
-        ]
+        places = [place(found.nodes(names), shape.shape) for found, shape in zip(maps, shapes, strict=True)]
         given = [element(emitter, form.values[n], places[n]) for n in (0, 1)]
-        integer = bits_of(target.element) is not None
-        one = f"whole({key}[{places[2]}])" if integer else f"{key}[{places[2]}]"
-        product = RULES["arith.muli" if integer else "arith.mulf"](given, target.element, target.element)
-        emitter.lines.add(f"{key}[{places[2]}] = {combined(kind, one, product, target.element)}")
-    kind_text = text_of(target) if target.shape else target.element
-    name = emitter.define(form.result, kind_text)
-    emitter.lines.add(f"{name} = {key}" if target.shape else f"{name} = {key}[0]")
+        name = "arith.muli" if bits_of(target.element) is not None else "arith.mulf"
+        product = RULES[name](given, target.element, target.element)
+        cell = expr("_sums[_at]", _sums=sums, _at=places[2])
+        total = combined(kind, whole(cell, target.element), product, target.element)
+        emitter.lines.add("_cell = _total", _cell=cell, _total=total)
+    _reduced(emitter, form, sums, target)
 
 
 def outer_product(emitter: Emitter, form: Form) -> None:
@@ -342,40 +404,53 @@ def outer_product(emitter: Emitter, form: Form) -> None:
     with nest(emitter, target.shape) as names:
         at = place(names, target.shape)
         given = [element(emitter, form.values[0], names[0])]
-        given.append(element(emitter, form.values[1], names[1] if other.shape else "0"))
+        given.append(element(emitter, form.values[1], names[1] if other.shape else 0))
         value = RULES["arith.muli" if integer else "arith.mulf"](given, one.element, one.element)
         if len(form.values) > 2:
             value = combined("add", element(emitter, form.values[2], at), value, one.element)
-        emitter.lines.add(f"{name}[{at}] = {value}")
+        _put(emitter, name, at, value)
+
+
+def _listed(form: Form, *names: str) -> list[int]:
+    """The numbers of an attribute, or of the list in brackets."""
+    found = next((name for name in names if name in form.attributes), "")
+    at = form.bracket("[")
+    return form.integers(found or names[0]) if found or at is None else form.whole_list(at)
 
 
 def transpose(emitter: Emitter, form: Form) -> None:
     """``vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``."""
     source, target = vector_of(emitter, form.values[0]), result_vector(form)
-    given, at = form.attributes.get("permutation", form.attributes.get("transp")), form.bracket("[")
-    order = form.whole_list(at) if given is None and at is not None else items_of(given)
+    order = _listed(form, "permutation", "transp")
+    if sorted(order) != list(range(len(source.shape))):
+        says = f"its order is {shown(order)}"
+        raise form.error(says, f"each of {len(source.shape)} dimensions once", reason="mlir_index")
+    if target.shape != tuple(source.shape[n] for n in order):
+        raise form.error("its type is not that of its order", text_of(source), reason="mlir_type")
     name = begin(emitter, form, target)
     with nest(emitter, target.shape) as names:
         back = [names[order.index(n)] for n in range(len(order))]
         value = element(emitter, form.values[0], place(back, source.shape))
-        emitter.lines.add(f"{name}[{place(names, target.shape)}] = {value}")
+        _put(emitter, name, place(names, target.shape), value)
 
 
 def shuffle(emitter: Emitter, form: Form) -> None:
     """``vector.shuffle %a, %b [0, 4, 1] : vector<4xf32>, vector<4xf32>``: parts of both, by number."""
     one, other = (vector_of(emitter, value) for value in form.values[:2])
-    given, at = form.attributes.get("mask"), form.bracket("[")
-    order = form.whole_list(at) if given is None and at is not None else items_of(given)
-    size = prod(one.shape[1:])
-    first = one.shape[0] if one.shape else 1
-    target = Shaped((len(order), *one.shape[1:]), one.element)
-    name = begin(emitter, form, target)
-    for n, part in enumerate(order):
-        source, where = (0, part) if part < first else (1, part - first)
-        with nest(emitter, [size]) as (e,):
-            value = element(emitter, form.values[source], f"{where * size} + {e}")
-            emitter.lines.add(f"{name}[{n * size} + {e}] = {value}")
-    assert other.element == one.element
+    order = _listed(form, "mask")
+    first, second = (shape.shape[0] if shape.shape else 1 for shape in (one, other))
+    if any(not 0 <= part_ < first + second for part_ in order):
+        says, allowed = f"its mask is {shown(order)}", f"0..{first + second - 1}"
+        raise form.error(says, allowed, reason="mlir_index")
+    if (one.shape[1:], one.element) != (other.shape[1:], other.element):
+        raise form.error("its vectors have not the same parts", text_of(one), reason="mlir_type")
+    inner = Shaped(one.shape[1:], one.element)
+    name = begin(emitter, form, Shaped((len(order), *inner.shape), one.element))
+    for n, part_ in enumerate(order):
+        source, where = (0, part_) if part_ < first else (1, part_ - first)
+        with nest(emitter, [inner.elements]) as (e,):
+            value = element(emitter, form.values[source], paired("+", number(where * inner.elements), e))
+            _put(emitter, name, paired("+", number(n * inner.elements), e), value)
 
 
 def interleave(emitter: Emitter, form: Form) -> None:
@@ -383,9 +458,10 @@ def interleave(emitter: Emitter, form: Form) -> None:
     shape = vector_of(emitter, form.values[0])
     target = Shaped((*shape.shape[:-1], 2 * shape.shape[-1]), shape.element)
 
-    def rule(at: str) -> str:
-        one, other = (element(emitter, value, f"{at} // 2") for value in form.values[:2])
-        return f"{one} if {at} % 2 == 0 else {other}"
+    def rule(at: Node) -> Node:
+        half = expr("_at // 2", _at=at)
+        one, other = (element(emitter, value, half) for value in form.values[:2])
+        return expr("_one if _at % 2 == 0 else _other", _one=one, _at=at, _other=other)
 
     elementwise(emitter, form, target, rule)
 
@@ -405,16 +481,15 @@ def fused(emitter: Emitter, form: Form) -> None:
 def create_mask(emitter: Emitter, form: Form) -> None:
     """``vector.create_mask %n, %m`` and ``vector.constant_mask [2, 3]``: 1 in front of the bounds."""
     target = result_vector(form)
-    given = form.attributes.get("mask_dim_sizes")
-    at = form.bracket("[")
     if form.values:
-        bounds = [emitter.use(value) for value in form.values]
+        bounds = [number_of(emitter, form, value) for value in form.values]
     else:
-        bounds = [str(n) for n in (form.whole_list(at) if at is not None else items_of(given))]
+        bounds = [number(n) for n in _listed(form, "mask_dim_sizes")]
     name = begin(emitter, form, target)
     with nest(emitter, target.shape) as names:
-        inside = " and ".join(f"{n} < {bound}" for n, bound in zip(names, bounds, strict=True))
-        emitter.lines.add(f"{name}[{place(names, target.shape)}] = 1 if {inside} else 0")
+        inside = every([paired("<", n, bound) for n, bound in zip(names, bounds, strict=True)])
+        value = expr("1 if _inside else 0", _inside=inside)
+        _put(emitter, name, place(names, target.shape), value)
 
 
 def step(emitter: Emitter, form: Form) -> None:
@@ -424,31 +499,24 @@ def step(emitter: Emitter, form: Form) -> None:
 
 def masked_access(emitter: Emitter, form: Form) -> None:
     """``vector.maskedload %m[%i], %mask, %pass`` and ``vector.maskedstore %m[%i], %mask, %v``."""
-    memory, indices, (mask, value, *_) = memory_operands(emitter, form, 0)
-    kind, loads = shaped(emitter.types[form.values[0]]), form.operation.name.endswith("load")
-    shape = vector_of(emitter, value)
-    assert kind is not None
-    name = begin(emitter, form, shape) if loads else ""
+    memory, kind, indices, rest = memory_operands(emitter, form, 0)
+    if len(rest) < 2 or not indices:
+        raise form.error("it has no mask or no vector", "memory, a mask and a vector", reason="mlir_operands")
+    mask, value = rest[:2]
+    loads, shape = form.operation.name.endswith("load"), vector_of(emitter, value)
+    _check_kinds(form, kind, shape)
+    name = begin(emitter, form, shape) if loads else None
     with nest(emitter, [shape.elements]) as (at,):
-        moved = [*indices[:-1], f"{indices[-1]} + {at}"]
-        texts = [f"place({text}, {memory}.shape[{n}], {SITE})" for n, text in enumerate(moved)]
+        moved = [*indices[:-1], paired("+", indices[-1], at)]
         own, chosen = element(emitter, value, at), element(emitter, mask, at)
-        cell = f"{memory}[{', '.join(texts)}]"
-        if loads:
-            emitter.lines.add(f"{name}[{at}] = {own}")
-        emitter.lines.add(f"if {chosen}:")
-        text = (
-            f"{name}[{at}] = {loaded(cell, kind.element)}"
-            if loads
-            else f"{cell} = {stored(own, kind.element)}"
-        )
-        emitter.lines.add(f"    {text}")
-
-
-def same(emitter: Emitter, form: Form) -> None:
-    """The same value."""
-    kind = emitter.types[form.values[0]]
-    emitter.lines.add(f"{emitter.define(form.result, kind)} = {emitter.use(form.values[0])}")
+        cell = expr("_memory[*_at]", _memory=memory, _at=moved)
+        if name is not None:
+            _put(emitter, name, at, own)
+        with emitter.lines.within("if _chosen: pass", _chosen=chosen):
+            if name is not None:
+                _put(emitter, name, at, loaded(cell, kind.element))
+            else:
+                emitter.lines.add("_cell = _value", _cell=cell, _value=stored(own, kind.element))
 
 
 HANDLERS: Mapping[str, Handler] = {
