@@ -36,28 +36,32 @@ def _towards_zero(a: int, b: int) -> int:
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
-def _divided(rule: Callable[[int, int], int]) -> Callable[[int, int, int], int | str]:
-    def divided(a: int, b: int, bits: int) -> int | str:
-        return DIVISION if bare(b, bits) == 0 else rule(signed(a, bits), signed(b, bits))
+def _divided(rule: Callable[[int, int], int]) -> Callable[[int, int, int], int | str | None]:
+    def divided(a: int, b: int, bits: int) -> int | str | None:
+        if bare(b, bits) == 0:
+            return DIVISION
+        quotient = rule(signed(a, bits), signed(b, bits))
+        overflows = signed(a, bits) == -(1 << (bits - 1)) and signed(b, bits) == -1  # undefined
+        return None if overflows else quotient
 
     return divided
 
 
-def _divided_unsigned(rule: Callable[[int, int], int]) -> Callable[[int, int, int], int | str]:
+def _divided_unsigned(rule: Callable[[int, int], int]) -> Callable[[int, int, int], int | str | None]:
     def divided(a: int, b: int, bits: int) -> int | str:
         return DIVISION if bare(b, bits) == 0 else rule(bare(a, bits), bare(b, bits))
 
     return divided
 
 
-def _shifted(rule: Callable[[int, int, int], int]) -> Callable[[int, int, int], int | str]:
+def _shifted(rule: Callable[[int, int, int], int]) -> Callable[[int, int, int], int | str | None]:
     def shifted(a: int, b: int, bits: int) -> int | str:
         return SHIFT if bare(b, bits) >= bits else rule(a, bare(b, bits), bits)
 
     return shifted
 
 
-INTEGERS: Mapping[str, Callable[[int, int, int], int | str]] = {
+INTEGERS: Mapping[str, Callable[[int, int, int], int | str | None]] = {
     "addi": lambda a, b, _: a + b,
     "subi": lambda a, b, _: a - b,
     "muli": lambda a, b, _: a * b,
