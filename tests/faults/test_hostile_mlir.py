@@ -294,3 +294,29 @@ def test_sizes_that_a_type_claims_are_not_believed() -> None:
     piece = next(each for each in program.names.values() if isinstance(each, Segment))
     assert "sized(v_mm.shape[0], 64" in ast.unparse(piece.tree)
     assert "place" not in ast.unparse(piece.tree)
+
+
+def test_a_name_with_two_values_is_not_known() -> None:
+    """What a loop carries is not what it begins with."""
+    lines = """%n = scf.for %i = %z to %f step %o iter_args(%at = %z) -> (index) {
+      %x = memref.load %m[%at] : memref<64xi32>
+      %far = arith.constant 64 : index
+      %next = arith.addi %at, %far : index
+      scf.yield %next : index
+    }"""
+    with pytest.raises(MemtileError, match=r"memref\.load: index 64 is outside of 64 elements"):
+        loaded(core(lines)).run(max_cycles=1000)
+
+
+def test_a_proof_needs_a_size_that_is_there() -> None:
+    """A function takes memory of another size than its argument has."""
+    function_ = """func.func @f(%p: memref<?xi32>) {
+      %z = arith.constant 0 : index
+      %o = arith.constant 1 : index
+      %n = arith.constant 65 : index
+      scf.for %i = %z to %n step %o { %x = memref.load %p[%i] : memref<?xi32> }
+      return
+    }"""
+    call = "%d = memref.cast %m : memref<64xi32> to memref<?xi32>\nfunc.call @f(%d) : (memref<?xi32>) -> ()"
+    with pytest.raises(MemtileError):
+        loaded(function_ + core(call)).run(max_cycles=1000)
