@@ -178,3 +178,20 @@ def test_a_loop_that_is_left_to_wait_knows_what_it_knew() -> None:
     tile, buffers = design.array.compute_tile(0, 2), design.configured.buffers
     assert tile.load(buffers["%turns"]).tolist() == [3, 3]
     assert tile.load(buffers["%seen"]).tolist() == [10, 11]
+
+
+def test_a_function_with_a_loop_takes_what_it_is_given_outside_of_loops() -> None:
+    body = """%core = aie.core(%c) {
+    %zero = arith.constant 0 : index
+    %five = arith.constant 5 : i32
+    %n = memref.load %turns[%zero] : memref<2xi32>
+    %m = arith.addi %n, %five : i32
+    %p:2 = func.call @upto(%m) : (i32) -> (i32, i32)
+    memref.store %p#0, %turns[%zero] : memref<2xi32>
+    aie.end
+  }"""
+    beside = '%turns = aie.buffer(%c) {sym_name = "turns"} : memref<2xi32>'
+    design = loaded(device(SUM, beside, body, host()))
+    design.run(max_cycles=20_000)
+    found = design.array.compute_tile(0, 2).load(design.configured.buffers["%turns"])
+    assert found.tolist() == [15, 0]

@@ -3898,7 +3898,7 @@ MUTANTS = (
     ),
     Mutant(
         "a transfer reads beyond memory",
-        "importers/kernels/vectors.py",
+        "importers/kernels/vector_memory.py",
         "            _test=every([*mask, *inside]),",
         "            _test=every(mask),",
         "tests/data/test_core_operations.py::test_vectors_are_read_with_padding_and_written_where_memory_is[False]",
