@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.importers.kernels import segments
-from memtile.importers.kernels.body import translate
+from memtile.importers.kernels.body import Program, translate
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.text import Text
@@ -54,6 +54,12 @@ aie.device(npu1_1col) {{
 }}"""
 
 
+def program_of(text: str) -> Program:
+    """What the core of a text becomes."""
+    (device,) = devices(read(Text("body.mlir", text)))
+    return translate(device, device.cores[0].operation, CoreCosts())
+
+
 def ran(
     lines: str,
     arrays: Mapping[str, Array],
@@ -64,9 +70,7 @@ def ran(
     functions: Mapping[str, Callable[..., Any]] | None = None,
 ) -> dict[str, Array]:
     """Run a body on copies of arrays, by the interpreter, or all of its pieces compiled."""
-    text = text_of(lines, arrays, beside, module)
-    (device,) = devices(read(Text("body.mlir", text)))
-    program = translate(device, device.cores[0].operation, CoreCosts())
+    program = program_of(text_of(lines, arrays, beside, module))
     calls = {name: _called(function) for name, function in (functions or {}).items()}
     body = program.generator("<body>", {"for_user": lambda array, _: array})
     views = {f"%{name}": array.copy().view(_working(array)) for name, array in arrays.items()}

@@ -130,3 +130,68 @@ def test_blocks_within_a_lowered_body(name: str) -> None:
     whole = whole.replace("%s = func.call @sign(%v) : (i32) -> i32", call)
     wanted = SIGNED if name == "sign" else 2 * NUMBERS
     assert result(SIGN, whole, text) == wanted.tolist()
+
+
+LEFT_AND_ENTERED = """%core = aie.core(%c) {
+    %zero = arith.constant 0 : index
+    %two = arith.constant 2 : index
+    cf.br ^outer(%zero : index)
+  ^outer(%i: index):
+    %more = arith.cmpi slt, %i, %two : index
+    cf.cond_br %more, ^first, ^last
+  ^first:
+    %ten = arith.constant 10 : index
+    %three = arith.constant 3 : index
+    %k = arith.addi %i, %ten : index
+    cf.br ^inner(%zero : index)
+  ^inner(%j: index):
+    %again = arith.cmpi slt, %j, %three : index
+    cf.cond_br %again, ^waits, ^next
+  ^waits:
+    aie.use_lock(%l, AcquireGreaterEqual, 1)
+    aie.use_lock(%l, Release, 1)
+    %one = arith.constant 1 : index
+    %n = memref.load %turns[%i] : memref<2xi32>
+    %k1 = arith.index_cast %one : index to i32
+    %n1 = arith.addi %n, %k1 : i32
+    memref.store %n1, %turns[%i] : memref<2xi32>
+    %j1 = arith.addi %j, %one : index
+    cf.br ^inner(%j1 : index)
+  ^next:
+    %w = arith.index_cast %k : index to i32
+    memref.store %w, %seen[%i] : memref<2xi32>
+    %step = arith.constant 1 : index
+    %i1 = arith.addi %i, %step : index
+    cf.br ^outer(%i1 : index)
+  ^last:
+    aie.end
+  }"""
+
+
+def test_a_loop_that_is_left_to_wait_knows_what_it_knew() -> None:
+    """Blocks without a wait are one piece: what one of them made is there when the piece is entered again."""
+    beside = """%l = aie.lock(%c, 5) {sym_name = "l", init = 1 : i32}
+    %turns = aie.buffer(%c) {sym_name = "turns"} : memref<2xi32>
+    %seen = aie.buffer(%c) {sym_name = "seen"} : memref<2xi32>"""
+    design = loaded(device(beside, LEFT_AND_ENTERED, host()))
+    design.run(max_cycles=20_000)
+    tile, buffers = design.array.compute_tile(0, 2), design.configured.buffers
+    assert tile.load(buffers["%turns"]).tolist() == [3, 3]
+    assert tile.load(buffers["%seen"]).tolist() == [10, 11]
+
+
+def test_a_function_with_a_loop_takes_what_it_is_given_outside_of_loops() -> None:
+    body = """%core = aie.core(%c) {
+    %zero = arith.constant 0 : index
+    %five = arith.constant 5 : i32
+    %n = memref.load %turns[%zero] : memref<2xi32>
+    %m = arith.addi %n, %five : i32
+    %p:2 = func.call @upto(%m) : (i32) -> (i32, i32)
+    memref.store %p#0, %turns[%zero] : memref<2xi32>
+    aie.end
+  }"""
+    beside = '%turns = aie.buffer(%c) {sym_name = "turns"} : memref<2xi32>'
+    design = loaded(device(SUM, beside, body, host()))
+    design.run(max_cycles=20_000)
+    found = design.array.compute_tile(0, 2).load(design.configured.buffers["%turns"])
+    assert found.tolist() == [15, 0]

@@ -16,7 +16,10 @@ CONSTANTS = (
     "%z = arith.constant 0 : index\n%one = arith.constant 1 : index\n%four = arith.constant 4 : index\n"
     "%n = arith.constant -1 : index\n%far = arith.constant 4000000000000 : index\n"
     "%i = arith.constant 7 : i32\n%o = arith.constant 0 : i32\n%f = arith.constant 1.0 : f32\n"
-    "%g = arith.constant 0.0 : f32\n%t = arith.constant true\n"
+    "%g = arith.constant 0.0 : f32\n%t = arith.constant true\n%big = arith.constant 2147483647 : i32\n"
+    "%low = arith.constant -2147483648 : i32\n%m1 = arith.constant -1 : i32\n"
+    "%w = arith.constant 4294967296 : i64\n%far32 = arith.constant 70000 : index\n"
+    "%k256 = arith.constant 256 : index\n"
 )
 LOOP = "scf.for %x = %z to %four step %one {{\n{}\nscf.yield\n}}"
 ENDLESS = "scf.while : () -> () { scf.condition(%t) } do { scf.yield }"
@@ -35,6 +38,7 @@ def refused(text: str) -> str:
     return caught.value.problems[0].message
 
 
+VECTOR = "%v = arith.constant dense<5> : vector<4xi32>\n"
 STORE = "memref.store %i, %mm[{}] : memref<4x2xi32>"
 RUN = [
     (STORE.format("%four, %z"), "memref.store: index 4 is outside of 4 elements"),
@@ -48,6 +52,90 @@ RUN = [
         "arith.fptosi: a number that is infinite",
     ),
     ("scf.for %y = %z to %four step %z { scf.yield }", "scf.for: its step is 0"),
+    # what MLIR leaves undefined: DEV-BODY-3
+    ("%v = arith.addi %big, %i overflow<nsw> : i32", "arith.addi: a result of 2147483647 and another"),
+    ("%v = arith.subi %low, %i overflow<nsw> : i32", "arith.subi: a result of -2147483648 and another"),
+    ("%v = arith.muli %big, %i overflow<nsw, nuw> : i32", "arith.muli: a result of 2147483647 and another"),
+    ("%v = arith.shli %big, %i overflow<nsw> : i32", "arith.shli: a result of 2147483647 and another"),
+    ("%v = arith.addi %m1, %i overflow<nuw> : i32", "arith.addi: a result of -1 and another"),
+    ("%v = arith.subi %i, %m1 overflow<nuw> : i32", "arith.subi: a result of 7 and another"),
+    ("%v = arith.muli %m1, %i overflow<nuw> : i32", "arith.muli: a result of -1 and another"),
+    ("%v = arith.muli %w, %w overflow<nsw> : i64", "arith.muli: a result of 4294967296 and another"),
+    ("%v = arith.muli %w, %w overflow<nuw> : i64", "arith.muli: a result of 4294967296 and another"),
+    (
+        '%v = "arith.addi"(%big, %i) <{overflowFlags = #arith.overflow<nsw>}> : (i32, i32) -> i32',
+        "of 2147483647",
+    ),
+    ("%v = arith.divsi %low, %m1 : i32", "arith.divsi: a result of -2147483648 and another"),
+    ("%v = arith.remsi %low, %m1 : i32", "arith.remsi: a result of -2147483648 and another"),
+    ("%v = arith.floordivsi %low, %m1 : i32", "arith.floordivsi: a result of -2147483648 and another"),
+    ("%j = arith.constant 32 : index\n%v = arith.shli %x, %j : index", "arith.shli: it shifts by 32"),
+    ("%v = affine.apply affine_map<(d0, d1) -> (d0 mod d1)>(%x, %z)", "an index is divided by 0"),
+    ("%v = affine.apply affine_map<(d0, d1) -> (d0 floordiv d1)>(%x, %n)", "an index is divided by -1"),
+    # indices that no plain dimension is, or that only the run knows
+    ("%v = affine.load %mm[%x * 2, 0] : memref<4x2xi32>", "affine.load: index 4 is outside of 4 elements"),
+    ("%v = affine.load %mm[%x - 1, 0] : memref<4x2xi32>", "affine.load: index -1 is outside of 4 elements"),
+    (
+        "%v = memref.atomic_rmw addi %i, %mm[%four, %z] : (i32, memref<4x2xi32>) -> i32",
+        "memref.atomic_rmw: index 4 is outside of 4 elements",
+    ),
+    ("%v = memref.dim %mm, %four : memref<4x2xi32>", "memref.dim: index 4 is outside of 2 elements"),
+    (
+        "%s = memref.subview %mm[%n, 0] [1, 2] [1, 1] : memref<4x2xi32> to memref<1x2xi32>",
+        "memref.subview: index -1 is outside of 4 elements",
+    ),
+    (
+        "%s = memref.subview %mm[0, 0] [%four, 2] [%four, 1] : memref<4x2xi32> to memref<?x2xi32>",
+        "memref.subview: index 12 is outside of 4 elements",
+    ),
+    (
+        "%s = memref.subview %mm[0, 0] [%n, 2] [1, 1] : memref<4x2xi32> to memref<?x2xi32>",
+        "memref.subview: index -1 is outside of 4 elements",
+    ),
+    (
+        "%s = memref.subview %mm[%x, 0] [2, 2] [1, 1] : memref<4x2xi32> to memref<2x2xi32>\n"
+        "%v = memref.load %s[%x, %z] : memref<2x2xi32>",
+        "memref.load: index 2 is outside of 2 elements",
+    ),
+    (
+        "%s = memref.reinterpret_cast %mm to offset: [%four], sizes: [5], strides: [1] : memref<4x2xi32> to "
+        "memref<5xi32>",
+        "memref.reinterpret_cast: index 8 is outside of 8 elements",
+    ),
+    (
+        "%s = memref.reinterpret_cast %mm to offset: [0], sizes: [%four], strides: [3] : memref<4x2xi32> to "
+        "memref<?xi32>",
+        "memref.reinterpret_cast: index 9 is outside of 8 elements",
+    ),
+    ("%a = memref.alloc(%far32) : memref<?xi32>", "memref.alloc: index 70000 is outside of 65537 elements"),
+    (
+        "%a = memref.alloc(%k256, %k256) : memref<?x?xi32>",
+        "memref.alloc: index 262144 is outside of 65537 elements",
+    ),
+    (
+        "%a = memref.alloc(%four) : memref<?xi8>\n"
+        "%s = memref.view %a[%z][%four] : memref<?xi8> to memref<?xi32>",
+        "memref.view: index 15 is outside of 4 elements",
+    ),
+    (
+        "%a = memref.alloc(%four) : memref<?xi32>\n"
+        "%s = memref.expand_shape %a [[0, 1]] output_shape [%x, 3] : memref<?xi32> into memref<?x3xi32>",
+        "memref.expand_shape: 4 elements get a shape of 3",
+    ),
+    (VECTOR + "%y = vector.extract %v[%four] : i32 from vector<4xi32>", "index 4 is outside of 4 elements"),
+    (VECTOR + "%y = vector.insert %i, %v[%n] : i32 into vector<4xi32>", "index -1 is outside of 4 elements"),
+    (
+        VECTOR + "%t4 = arith.constant dense<true> : vector<4xi1>\n"
+        "vector.maskedstore %mm[%z, %z], %t4, %v : memref<4x2xi32>, vector<4xi1>, vector<4xi32>",
+        "vector.maskedstore: index 2 is outside of 2 elements",
+    ),
+    (
+        "linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> "
+        '(d0 + d1, d1)>], iterator_types = ["parallel", "parallel"]} ins(%mm : memref<4x2xi32>) '
+        "outs(%mm : memref<4x2xi32>) "
+        "{ ^bb0(%p: i32, %q: i32): linalg.yield %p : i32 }",
+        "linalg.generic: index 4 is outside of 4 elements",
+    ),
     (
         "%s = memref.subview %mm[%four, 0] [1, 2] [1, 1] : memref<4x2xi32> to memref<1x2xi32>",
         "memref.subview: index 4 is outside of 4 elements",

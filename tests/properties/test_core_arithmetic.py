@@ -102,6 +102,31 @@ def test_integers_at_their_edges(bits: int, compiled: bool) -> None:
     check_integers(*pairs(edges, np.dtype(f"int{bits}")), compiled=compiled)
 
 
+@pytest.mark.parametrize("compiled", WAYS)
+def test_an_index_has_32_bits(compiled: bool) -> None:
+    """DEV-BODY-3; what wraps, and what is cast from and to other widths."""
+    a, b = pairs([0, 1, -1, 5, 2**31 - 1, -(2**31), 2**30, 65537], np.int64)
+    names = ("addi", "subi", "muli", "andi", "xori", "minui", "maxsi")
+    text = ["%ai = arith.index_cast %a : i64 to index\n%bi = arith.index_cast %b : i64 to index"]
+    text += [f"%n{n} = arith.{name} %ai, %bi : index" for n, name in enumerate(names)]
+    text += [
+        "%n7 = affine.apply affine_map<(d0, d1) -> (d0 * d1 + 3)>(%ai, %bi)",
+        "%n8 = affine.apply affine_map<(d0, d1) -> (d0 floordiv 7 - d1 mod 5)>(%ai, %bi)",
+        "%n9 = arith.index_cast %a : i64 to index",
+        "%w = arith.muli %a, %b : i64\n%n10 = arith.index_cast %w : i64 to index",
+    ]
+    text += [f"%r{n} = arith.index_cast %n{n} : index to i64" for n in range(11)]
+    text.append("%r11 = arith.index_castui %n0 : index to i64")
+    got = outcomes("\n".join(text), a, b, np.dtype(np.int64), compiled=compiled)
+    rules = [INTEGERS[f"arith.{name}"] for name in names]
+    rules += [lambda x, y, _: x * y + 3, lambda x, y, _: x // 7 - y % 5, lambda x, _y, _w: x]
+    rules += [lambda x, y, _: x * y, lambda x, y, _: x + y]
+    for n, (row, rule) in enumerate(zip(got, rules, strict=True)):
+        numbers = [rule(int(x), int(y), 32) for x, y in zip(a, b, strict=True)]
+        wanted = [bare(each, 32) if n == 11 else wrap(each, 32) for each in numbers]
+        np.testing.assert_array_equal(row, wanted, err_msg=str(n))
+
+
 @given(st.lists(st.tuples(*[st.integers(-(2**31), 2**31 - 1)] * 2), min_size=1, max_size=20))
 def test_integers_anywhere(given_pairs: list[tuple[int, int]]) -> None:
     check_integers(*(np.array(column, np.int32) for column in zip(*given_pairs, strict=True)), compiled=False)

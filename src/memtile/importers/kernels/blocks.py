@@ -69,9 +69,8 @@ def machine(writer: Writer, region: Region, leave: Leave | None = None) -> None:
                 ):
                     taken |= _piece(writer, region, circle, numbers)
     # a piece of several blocks takes what any of them uses, set already or not
-    if not writer.is_host:
-        taken = dict.fromkeys(key for key in writer.defined if key not in known)
-    around_body[first:first] = [line for key in taken for line in _preset(writer, key)]
+    made = [key for key in writer.defined if key not in known and (key in taken or not writer.is_host)]
+    around_body[first:first] = [line for key in made for line in _preset(writer, key)]
     writer.labels = around
 
 
@@ -293,7 +292,9 @@ def _crossing(region: Region, circle: set[int]) -> set[str]:
     for number in circle:
         block = region.blocks[number]
         own = {name for name, _ in block.arguments} | {r for each in block.operations for r in each.results}
-        found |= {name for other in circle if other != number for name in own & used[other]}
+        for other in circle:
+            if other != number:
+                found |= own & used[other]
     return found
 
 

@@ -8,7 +8,7 @@ from functools import partial
 
 from memtile.importers.kernels.quote import Node, expr, own
 
-_INTEGER = re.compile(r"[su]?i([0-9]{1,3})")
+_INTEGER = re.compile(r"[su]?i([1-9][0-9]{0,2})")
 _WIDTHS = (8, 16, 32, 64)
 INDEX = "index"
 INDEX_BITS = 32

@@ -265,10 +265,11 @@ def allocate(emitter: Emitter, form: Form) -> None:
         room = emitter.lines.fresh("room")
         emitter.lines.add("_room = _bytes", _room=room, _bytes=dtype.itemsize)
         for each in sizes:
-            limit = most + 1
-            emitter.lines.add("reach(0, _size, 1, _limit, SITE)", _size=each, _limit=limit)
             emitter.lines.add(
-                "_room = place(_room * _size, _limit, SITE)", _room=room, _size=each, _limit=limit
+                "_room = place(_room * place(_size, _most, SITE), _most, SITE)",
+                _room=room,
+                _size=each,
+                _most=most + 1,
             )
     value = expr("np.zeros(_shape, _type)", _shape=listed(sizes), _type=numpy_type(dtype.name))
     give(emitter, form.result, kind, value)

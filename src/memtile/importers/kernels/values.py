@@ -8,7 +8,7 @@ from functools import reduce
 from math import prod
 from typing import Any
 
-from memtile.importers.kernels.emitter import Emitter
+from memtile.importers.kernels.emitter import Emitter, type_names
 from memtile.importers.kernels.expressions import bits_of, paired
 from memtile.importers.kernels.limits import limits
 from memtile.importers.kernels.operands import element_type
@@ -114,3 +114,17 @@ def constant_node(form: Form, values: Any, element_kind: str) -> Node:
         raise form.error(says, f"up to {most} in a vector", reason="mlir_limit")
     nodes = [number(each) for each in flat.tolist()]
     return expr("np.array([*_values], _type)", _values=nodes, _type=dtype)
+
+
+def put(emitter: Emitter, vector: Node, at: Node, value: Node) -> None:
+    """Give an element of a new vector its value."""
+    emitter.lines.add("_vector[_at] = _value", _vector=vector, _at=at, _value=value)
+
+
+def result_vector(form: Form) -> Shaped:
+    """The vector that an operation says that it gives."""
+    found = is_vector((type_names(form) or [""])[-1])
+    if found is None:
+        raise form.error("its result is no vector", "vector<..>")
+    check_vector(form, found)
+    return found

@@ -6,31 +6,31 @@ what scalars do; compiled, the loop is machine code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import reduce
 
-from memtile.importers.kernels.emitter import Emitter, Handler, loaded, stored, type_names
+from memtile.importers.kernels.emitter import Emitter, Handler
 from memtile.importers.kernels.expressions import RULES, bits_of, paired
-from memtile.importers.kernels.maps import affine_map, plain_map
-from memtile.importers.kernels.operands import index_at, index_of, listed_indices, number_of
+from memtile.importers.kernels.maps import affine_map
+from memtile.importers.kernels.operands import index_of, listed_indices, number_of
 from memtile.importers.kernels.operations import give
 from memtile.importers.kernels.quote import Node, every, expr, number, part
 from memtile.importers.kernels.values import (
     begin,
-    check_vector,
     element,
     elementwise,
-    is_vector,
     nest,
     numpy_of,
     place,
+    put,
+    result_vector,
     text_of,
     vector_of,
     whole,
 )
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.operands import Form, shown
-from memtile.importers.mlir.types import Shaped, shaped
+from memtile.importers.mlir.types import Shaped
 
 _SAME = ("minsi", "minui", "maxsi", "maxui", "minimumf", "maximumf", "minnumf", "maxnumf", "minf", "maxf")
 _COMBINING = {"add": "add", "mul": "mul", "and": "andi", "or": "ori", "xor": "xori"} | dict(
@@ -67,98 +67,6 @@ def _kind(form: Form) -> str:
     return str(given)
 
 
-def transfer_read(emitter: Emitter, form: Form) -> None:
-    """``vector.transfer_read %m[%i, %j], %pad : memref<..>, vector<..>``: the padding where memory ends."""
-    memory, kind, indices, rest = memory_operands(emitter, form, 0)
-    shape = result_vector(form)
-    _check_kinds(form, kind, shape)
-    name = begin(emitter, form, shape)
-    with nest(emitter, shape.shape) as names:
-        at, inside = _moved(form, memory, indices, names)
-        mask = [element(emitter, rest[1], place(names, shape.shape))] if len(rest) > 1 else []
-        value = loaded(expr("_memory[*_at]", _memory=memory, _at=at), kind.element)
-        pad = number_of(emitter, form, rest[0]) if rest else number(0)
-        emitter.lines.add(
-            "_name[_place] = _value if _test else _pad",
-            _name=name,
-            _place=place(names, shape.shape),
-            _value=value,
-            _test=every([*mask, *inside]),
-            _pad=pad,
-        )
-
-
-def transfer_write(emitter: Emitter, form: Form) -> None:
-    """``vector.transfer_write %v, %m[%i, %j] : vector<..>, memref<..>``: what lies outside is not written."""
-    memory, kind, indices, rest = memory_operands(emitter, form, 1)
-    shape = vector_of(emitter, form.values[0])
-    _check_kinds(form, kind, shape)
-    with nest(emitter, shape.shape) as names:
-        at, inside = _moved(form, memory, indices, names)
-        own = place(names, shape.shape)
-        mask = [element(emitter, rest[0], own)] if rest else []
-        with emitter.lines.within("if _test: pass", _test=every([*mask, *inside])):
-            value = stored(element(emitter, form.values[0], own), kind.element)
-            emitter.lines.add("_memory[*_at] = _value", _memory=memory, _at=at, _value=value)
-
-
-def _check_kinds(form: Form, memory: Shaped, vector: Shaped) -> None:
-    """Refuse elements of two types, and a vector of more dimensions than memory."""
-    if memory.element != vector.element:
-        says = f"elements of memory are {memory.element}, those of the vector {vector.element}"
-        raise form.error(says, "elements of one type", reason="mlir_type")
-
-
-def memory_operands(emitter: Emitter, form: Form, at: int) -> tuple[Node, Shaped, list[Node], list[str]]:
-    """The memref at a place among the operands, its type and indices, and the values behind them."""
-    value = form.values[at]
-    kind = shaped(emitter.types.get(value, ""))
-    if kind is None:
-        raise form.error(f"{value} is no memref", "a memref")
-    rank = len(kind.shape)
-    if form.operation.name.startswith("affine."):
-        bracket = form.bracket("[")
-        spans = [] if bracket is None else form.split(bracket)
-        indices, rest = [index_at(emitter, form, span) for span in spans], list[str]()
-    else:
-        given = form.values[at + 1 : at + 1 + rank]
-        indices, rest = [number_of(emitter, form, v) for v in given], form.values[at + 1 + rank :]
-    if len(indices) != rank:
-        says = f"it has {len(indices)} indices for {rank} dimensions"
-        raise form.error(says, "an index for each", reason="mlir_index")
-    return emitter.use(value), kind, indices, rest
-
-
-def _moved(
-    form: Form, memory: Node, indices: Sequence[Node], names: Sequence[Node]
-) -> tuple[list[Node], list[Node]]:
-    """Indices of an element in memory, and the conditions that it is there."""
-    given = form.attributes.get("permutation_map")
-    rank = len(indices)
-    if given is None and len(names) > rank:
-        says = f"a vector of {len(names)} dimensions is in memory of {rank}"
-        raise form.error(says, f"up to {rank} dimensions", reason="mlir_index")
-    found = plain_map(rank, range(rank - len(names), rank)) if given is None else affine_map(form, str(given))
-    moved = list(indices)
-    for n, name in enumerate(names):
-        dimension = found.dimension(n)
-        if dimension is not None:
-            moved[dimension] = paired("+", moved[dimension], name)
-    inside = [
-        expr("0 <= _at < _memory.shape[_n]", _at=each, _memory=memory, _n=n) for n, each in enumerate(moved)
-    ]
-    return moved or [number(0)], inside
-
-
-def result_vector(form: Form) -> Shaped:
-    """The vector that an operation says that it gives."""
-    found = is_vector((type_names(form) or [""])[-1])
-    if found is None:
-        raise form.error("its result is no vector", "vector<..>")
-    check_vector(form, found)
-    return found
-
-
 def broadcast(emitter: Emitter, form: Form) -> None:
     """``vector.broadcast %x : f32 to vector<16xf32>``; sizes of 1 and dimensions in front are repeated."""
     target, source = result_vector(form), vector_of(emitter, form.values[0])
@@ -167,12 +75,7 @@ def broadcast(emitter: Emitter, form: Form) -> None:
         own = names[len(names) - len(source.shape) :]
         at = [n if size > 1 else number(0) for n, size in zip(own, source.shape, strict=True)]
         value = element(emitter, form.values[0], place(at, source.shape))
-        _put(emitter, name, place(names, target.shape), value)
-
-
-def _put(emitter: Emitter, vector: Node, at: Node, value: Node) -> None:
-    """Give an element of a new vector its value."""
-    emitter.lines.add("_vector[_at] = _value", _vector=vector, _at=at, _value=value)
+        put(emitter, name, place(names, target.shape), value)
 
 
 def shape_cast(emitter: Emitter, form: Form) -> None:
@@ -222,7 +125,7 @@ def bitcast(emitter: Emitter, form: Form) -> None:
             word = reduce(lambda one, other: paired("|", one, other), parts)
         wrapped = RULES["arith.trunci"]([word], "i64", f"i{wide}")
         kind = into.get(target.element, target.element)
-        _put(emitter, name, at, RULES["arith.bitcast"]([wrapped], f"i{wide}", kind))
+        put(emitter, name, at, RULES["arith.bitcast"]([wrapped], f"i{wide}", kind))
 
 
 def _width(form: Form, kind: str) -> int:
@@ -292,7 +195,7 @@ def insert(emitter: Emitter, form: Form) -> None:
     own, value = emitter.use(form.values[1]), emitter.use(form.values[0])
     name = emitter.define(form.result, text_of(target))
     emitter.lines.add("_name = _own.copy()", _name=name, _own=own)
-    _put(emitter, name, _stretch(first, source.elements) if source.shape else first, value)
+    put(emitter, name, _stretch(first, source.elements) if source.shape else first, value)
 
 
 def strided_slice(emitter: Emitter, form: Form) -> None:
@@ -319,7 +222,7 @@ def strided_slice(emitter: Emitter, form: Form) -> None:
         there = [paired("+", each, m) if m else each for each, m in zip(moving, moves, strict=True)]
         outer, inner = place(there, large.shape), place(names, small.shape)
         at, of = (inner, outer) if taking else (outer, inner)
-        _put(emitter, name, at, element(emitter, form.values[0], of))
+        put(emitter, name, at, element(emitter, form.values[0], of))
 
 
 def reduction(emitter: Emitter, form: Form) -> None:
@@ -408,7 +311,7 @@ def outer_product(emitter: Emitter, form: Form) -> None:
         value = RULES["arith.muli" if integer else "arith.mulf"](given, one.element, one.element)
         if len(form.values) > 2:
             value = combined("add", element(emitter, form.values[2], at), value, one.element)
-        _put(emitter, name, at, value)
+        put(emitter, name, at, value)
 
 
 def _listed(form: Form, *names: str) -> list[int]:
@@ -431,7 +334,7 @@ def transpose(emitter: Emitter, form: Form) -> None:
     with nest(emitter, target.shape) as names:
         back = [names[order.index(n)] for n in range(len(order))]
         value = element(emitter, form.values[0], place(back, source.shape))
-        _put(emitter, name, place(names, target.shape), value)
+        put(emitter, name, place(names, target.shape), value)
 
 
 def shuffle(emitter: Emitter, form: Form) -> None:
@@ -450,7 +353,7 @@ def shuffle(emitter: Emitter, form: Form) -> None:
         source, where = (0, part_) if part_ < first else (1, part_ - first)
         with nest(emitter, [inner.elements]) as (e,):
             value = element(emitter, form.values[source], paired("+", number(where * inner.elements), e))
-            _put(emitter, name, paired("+", number(n * inner.elements), e), value)
+            put(emitter, name, paired("+", number(n * inner.elements), e), value)
 
 
 def interleave(emitter: Emitter, form: Form) -> None:
@@ -489,7 +392,7 @@ def create_mask(emitter: Emitter, form: Form) -> None:
     with nest(emitter, target.shape) as names:
         inside = every([paired("<", n, bound) for n, bound in zip(names, bounds, strict=True)])
         value = expr("1 if _inside else 0", _inside=inside)
-        _put(emitter, name, place(names, target.shape), value)
+        put(emitter, name, place(names, target.shape), value)
 
 
 def step(emitter: Emitter, form: Form) -> None:
@@ -497,37 +400,7 @@ def step(emitter: Emitter, form: Form) -> None:
     elementwise(emitter, form, result_vector(form), lambda at: at)
 
 
-def masked_access(emitter: Emitter, form: Form) -> None:
-    """``vector.maskedload %m[%i], %mask, %pass`` and ``vector.maskedstore %m[%i], %mask, %v``."""
-    memory, kind, indices, rest = memory_operands(emitter, form, 0)
-    if len(rest) < 2 or not indices:
-        raise form.error("it has no mask or no vector", "memory, a mask and a vector", reason="mlir_operands")
-    mask, value = rest[:2]
-    loads, shape = form.operation.name.endswith("load"), vector_of(emitter, value)
-    _check_kinds(form, kind, shape)
-    name = begin(emitter, form, shape) if loads else None
-    with nest(emitter, [shape.elements]) as (at,):
-        moved = [*indices[:-1], paired("+", indices[-1], at)]
-        own, chosen = element(emitter, value, at), element(emitter, mask, at)
-        cell = expr("_memory[*_at]", _memory=memory, _at=moved)
-        if name is not None:
-            _put(emitter, name, at, own)
-        with emitter.lines.within("if _chosen: pass", _chosen=chosen):
-            if name is not None:
-                _put(emitter, name, at, loaded(cell, kind.element))
-            else:
-                emitter.lines.add("_cell = _value", _cell=cell, _value=stored(own, kind.element))
-
-
 HANDLERS: Mapping[str, Handler] = {
-    "vector.transfer_read": transfer_read,
-    "vector.transfer_write": transfer_write,
-    "vector.load": transfer_read,
-    "vector.store": transfer_write,
-    "affine.vector_load": transfer_read,
-    "affine.vector_store": transfer_write,
-    "vector.maskedload": masked_access,
-    "vector.maskedstore": masked_access,
     "vector.broadcast": broadcast,
     "vector.splat": broadcast,
     "vector.shape_cast": shape_cast,

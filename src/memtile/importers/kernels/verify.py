@@ -37,7 +37,7 @@ HOST_NAMES = frozenset(("core", "for_user", "to_words", "from_words", *HOST_TABL
 _OWN = re.compile(
     r"(?:cycles|turn|wide|bb|answer|words|body|(?:e|sum|sums|room|answer|piece)(?:_[0-9]+){1,2})"
 )
-_VALUE = re.compile(r"v_[A-Za-z0-9_]+")
+_VALUE = re.compile(r"v_[A-Za-z0-9_]*")  # a result that has no name is v_
 _PER_OPERATION = 4  # nodes within each other
 _WIDEST = 1 << 64
 
