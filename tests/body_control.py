@@ -1,4 +1,4 @@
-"""Control flow of core bodies (``scf``, ``affine``, ``cf``), and what others see of a core (locks, FIFOs, links)."""
+"""Control flow of core bodies (``scf``, ``affine``, ``cf``), and what others see of a core."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ from body_texts import Piece
 
 Maker = Callable[[Piece], None]
 _MAPS = (
-    "(d0) -> (d0 * 2 + 1)", "(d0) -> (d0 floordiv 3)", "(d0) -> (d0 mod 5 - d0 ceildiv 2)", "(d0) -> (-d0)",
-    "(d0) -> (d0 + 2147483647)", "(d0) -> ((d0 + 1) * 3 - d0)",
-)  # fmt: skip
+    "(d0) -> (d0 * 2 + 1)",
+    "(d0) -> (d0 floordiv 3)",
+    "(d0) -> (d0 mod 5 - d0 ceildiv 2)",
+    "(d0) -> (-d0)",
+    "(d0) -> (d0 + 2147483647)",
+    "(d0) -> ((d0 + 1) * 3 - d0)",
+)
 
 
 def summed(piece: Piece, start: str, *names: str) -> str:
@@ -18,7 +22,10 @@ def summed(piece: Piece, start: str, *names: str) -> str:
     total = start
     for name in names:
         number, total_ = piece.name(), piece.name()
-        piece.add(f"{number} = arith.index_cast {name} : index to i64", f"{total_} = arith.addi {total}, {number} : i64")
+        piece.add(
+            f"{number} = arith.index_cast {name} : index to i64",
+            f"{total_} = arith.addi {total}, {number} : i64",
+        )
         total = total_
     return total
 
@@ -55,10 +62,15 @@ def affine_loop(piece: Piece) -> None:
     """``affine.for`` with bounds that are numbers, values or maps."""
     piece.covers |= {"affine.for", "affine.yield"}
     first, result, counter, carried = piece.value("i64")[0], piece.name(), piece.name(), piece.name()
-    at, (low, high) = piece.value("index", ("small", 6))[0], piece.rng.choice(((0, 5), (-2, 3), (4, 4), (7, 1)))
+    at, (low, high) = (
+        piece.value("index", ("small", 6))[0],
+        piece.rng.choice(((0, 5), (-2, 3), (4, 4), (7, 1))),
+    )
     step = piece.rng.choice((1, 1, 2, 3))
     if piece.generic:
-        maps = f"lowerBoundMap = affine_map<() -> ({low})>, upperBoundMap = affine_map<(d0) -> (d0 + 1, {high})>"
+        maps = (
+            f"lowerBoundMap = affine_map<() -> ({low})>, upperBoundMap = affine_map<(d0) -> (d0 + 1, {high})>"
+        )
         piece.add(
             f'{result} = "affine.for"({at}, {first}) <{{{maps}, operandSegmentSizes = array<i32: 0, 1, 1>, '
             f"step = {step} : index}}> ({{",
@@ -128,9 +140,14 @@ def switch(piece: Piece) -> None:
     values = [piece.value("i32")[0] for _ in range(3)]
     cases = piece.rng.choice(([0, 3], [2, -1], [2147483647, 1]))
     if piece.generic:
-        regions = ", ".join(f'{{\n"scf.yield"({value}) : (i32) -> ()\n}}' for value in (values[2], *values[:2]))
+        regions = ", ".join(
+            f'{{\n"scf.yield"({value}) : (i32) -> ()\n}}' for value in (values[2], *values[:2])
+        )
         listed = ", ".join(map(str, cases))
-        piece.add(f'{result} = "scf.index_switch"({at}) <{{cases = array<i64: {listed}>}}> ({regions}) : (index) -> i32')
+        piece.add(
+            f'{result} = "scf.index_switch"({at}) <{{cases = array<i64: {listed}>}}> ({regions}) '
+            ": (index) -> i32"
+        )
     else:
         piece.add(f"{result} = scf.index_switch {at} -> i32")
         for case, value in zip(cases, values, strict=False):
@@ -144,7 +161,9 @@ def execute_region(piece: Piece) -> None:
     piece.covers |= {"scf.execute_region", "scf.yield"}
     value, result = piece.value("i32")[0], piece.name()
     if piece.generic:
-        piece.add(f'{result} = "scf.execute_region"() ({{', f'"scf.yield"({value}) : (i32) -> ()', "}) : () -> i32")
+        piece.add(
+            f'{result} = "scf.execute_region"() ({{', f'"scf.yield"({value}) : (i32) -> ()', "}) : () -> i32"
+        )
     else:
         piece.add(f"{result} = scf.execute_region -> i32 {{", f"scf.yield {value} : i32", "}")
     piece.put(result, "i32")
@@ -152,7 +171,11 @@ def execute_region(piece: Piece) -> None:
 
 def _nested(name: str) -> Maker:
     """``scf.forall``, ``scf.parallel`` and ``affine.parallel``: stores at places that their counters say."""
-    ends = {"scf.forall": "scf.forall.in_parallel", "scf.parallel": "scf.reduce", "affine.parallel": "affine.yield"}
+    ends = {
+        "scf.forall": "scf.forall.in_parallel",
+        "scf.parallel": "scf.reduce",
+        "affine.parallel": "affine.yield",
+    }
 
     def make(piece: Piece) -> None:
         piece.covers |= {name, ends[name]}
@@ -185,23 +208,27 @@ def _generic_nest(
     one, other = names
     low, high, step = bounds
     block = f"^bb0({one}: index, {other}: index):"
-    store = body.replace("memref.store", "memref.store", 1)
     if name == "scf.forall":
         lists = (
             f"staticLowerBound = array<i64: 0, 0>, staticUpperBound = array<i64: {sizes[0]}, {-(1 << 63)}>, "
             "staticStep = array<i64: 1, 1>, operandSegmentSizes = array<i32: 0, 1, 0, 0>"
         )
         end = '"scf.forall.in_parallel"() ({\n}) : () -> ()'
-        return [f'"scf.forall"({high}) <{{{lists}}}> ({{', block, store, end, "}) : (index) -> ()"]
+        return [f'"scf.forall"({high}) <{{{lists}}}> ({{', block, body, end, "}) : (index) -> ()"]
     if name == "scf.parallel":
         given = f"{low}, %c0, {high}, %c4, {step}, %c2"
         segments = "operandSegmentSizes = array<i32: 2, 2, 2, 0>"
         kinds = ", ".join(["index"] * 6)
-        return [f'"scf.parallel"({given}) <{{{segments}}}> ({{', block, store, '"scf.reduce"() : () -> ()',
-                f"}}) : ({kinds}) -> ()"]  # fmt: skip
+        return [
+            f'"scf.parallel"({given}) <{{{segments}}}> ({{',
+            block,
+            body,
+            '"scf.reduce"() : () -> ()',
+            f"}}) : ({kinds}) -> ()",
+        ]
     # affine.parallel has a generic form of maps that no tool prints here: its pretty form
     at = f"({one}, {other}) = (0, 1) to ({sizes[0]}, 4) step (1, 2)"
-    return [f"affine.parallel {at} {{", store, "affine.yield", "}"]
+    return [f"affine.parallel {at} {{", body, "affine.yield", "}"]
 
 
 def apply(piece: Piece) -> None:
@@ -227,16 +254,28 @@ def extreme(name: str) -> Maker:
 def affine_if(piece: Piece) -> None:
     """``affine.if`` with results."""
     piece.covers |= {"affine.if", "affine.yield"}
-    at, one, other, result = piece.value("index")[0], piece.value("i32")[0], piece.value("i32")[0], piece.name()
+    at, one, other, result = (
+        piece.value("index")[0],
+        piece.value("i32")[0],
+        piece.value("i32")[0],
+        piece.name(),
+    )
     text = piece.rng.choice(("(d0) : (d0 - 2 >= 0)", "(d0) : (d0 mod 2 == 0, -d0 + 9 >= 0)"))
     if piece.generic:
         yields = [f'"affine.yield"({value}) : (i32) -> ()' for value in (one, other)]
         piece.add(
             f'{result} = "affine.if"({at}) <{{condition = affine_set<{text}>}}> ({{',
-            yields[0], "}, {", yields[1], "}) : (index) -> i32",
-        )  # fmt: skip
+            yields[0],
+            "}, {",
+            yields[1],
+            "}) : (index) -> i32",
+        )
     else:
-        piece.add(f"{result} = affine.if affine_set<{text}>({at}) -> i32 {{", f"affine.yield {one} : i32", "} else {")
+        piece.add(
+            f"{result} = affine.if affine_set<{text}>({at}) -> i32 {{",
+            f"affine.yield {one} : i32",
+            "} else {",
+        )
         piece.add(f"affine.yield {other} : i32", "}")
     piece.put(result, "i32")
 
@@ -264,28 +303,31 @@ def blocks(old: bool) -> Maker:
         piece.covers |= {br, cond, "cf.switch", "cf.assert"}
         last, first = piece.value("index", ("small", 6))[0], piece.value("index", ("small", 3))[0]
         one, other, truth = piece.value("i32")[0], piece.value("i32")[0], piece.value("i1")[0]
-        i, bit, number, value, more, total, start = (piece.name() for _ in range(7))
+        i, bit, number, value, more = (piece.name() for _ in range(5))
         label = {name: f"^{name}{piece.number}" for name in ("head", "body", "store", "end")}
         g = piece.generic
-        jump = lambda to, given, kinds: (  # noqa: E731
-            f'"{br}"({given})[{to}] : ({kinds}) -> ()' if g else f"{br} {to}({given} : {kinds})"
-        )
-        piece.add(f"{start} = arith.constant 0 : i32", jump(label["head"], first, "index"))
+
+        def jump(to: str, given: str) -> str:
+            return f'"{br}"({given})[{to}] : (index) -> ()' if g else f"{br} {to}({given} : index)"
+
+        piece.add(jump(label["head"], first))
         piece.add(f"{label['head']}({i}: index):", f"{bit} = arith.cmpi slt, {i}, {last} : index")
         piece.add(f'"cf.assert"({truth}) <{{msg = "no"}}> : (i1) -> ()' if g else f'cf.assert {truth}, "no"')
         piece.add(
-            f'"{cond}"({bit})[{label["body"]}, {label["end"]}] <{{operandSegmentSizes = array<i32: 1, 0, 0>}}> : (i1) -> ()'
+            f'"{cond}"({bit})[{label["body"]}, {label["end"]}] '
+            "<{operandSegmentSizes = array<i32: 1, 0, 0>}> : (i1) -> ()"
             if g
             else f"{cond} {bit}, {label['body']}, {label['end']}"
         )
         store = label["store"]
         piece.add(f"{label['body']}:", f"{number} = arith.index_cast {i} : index to i32")
-        # in generic form the operands of each block are told apart by the sizes of segments; pretty says it plainly
-        piece.add(f"cf.switch {number} : i32, [default: {store}({number} : i32), 2: {store}({one} : i32), "
-                  f"4: {store}({other} : i32)]")  # fmt: skip
+        # pretty in both forms: sizes of segments say in generic form which operands are for which block
+        piece.add(
+            f"cf.switch {number} : i32, [default: {store}({number} : i32), 2: {store}({one} : i32), "
+            f"4: {store}({other} : i32)]"
+        )
         piece.add(f"{store}({value}: i32):", f"memref.store {value}, %out_i32[{i}] : memref<16xi32>")
-        piece.add(f"{more} = arith.addi {i}, %c1 : index", jump(label["head"], more, "index"), f"{label['end']}:")
-        assert total
+        piece.add(f"{more} = arith.addi {i}, %c1 : index", jump(label["head"], more), f"{label['end']}:")
 
     return make
 
@@ -349,14 +391,17 @@ def fifo(piece: Piece) -> None:
         port = f"objFifo_name = @{symbol}, port = 0 : i32"
         piece.add(
             f'{held} = "aie.objectfifo.acquire"() <{{{port}, size = {count} : i32}}> : () -> {view}',
-            f'{found} = "aie.objectfifo.subview.access"({held}) <{{index = {which} : i32}}> : ({view}) -> {kind}',
+            f'{found} = "aie.objectfifo.subview.access"({held}) <{{index = {which} : i32}}> '
+            f": ({view}) -> {kind}",
         )
     else:
         piece.add(
             f"{held} = aie.objectfifo.acquire @{symbol}(Produce, {count}) : {view}",
             f"{found} = aie.objectfifo.subview.access {held}[{which}] : {view} -> {kind}",
         )
-    piece.add(f"memref.store {number}, {found}[{at}] : {kind}", f"{value} = memref.load {found}[%c0] : {kind}")
+    piece.add(
+        f"memref.store {number}, {found}[{at}] : {kind}", f"{value} = memref.load {found}[%c0] : {kind}"
+    )
     piece.put(value, "i32")
     if piece.generic:
         piece.add(f'"aie.objectfifo.release"() <{{{port}, size = {count} : i32}}> : () -> ()')
@@ -389,7 +434,10 @@ def stream(piece: Piece) -> None:
         piece.add(f'{value} = "aie.get_stream"({port}) : (i32) -> {kind}')
         piece.add(f'"aie.put_stream"({port}, {value}) : (i32, {kind}) -> ()')
     else:
-        piece.add(f"{value} = aie.get_stream({port} : i32) : {kind}", f"aie.put_stream({port} : i32, {value} : {kind})")
+        piece.add(
+            f"{value} = aie.get_stream({port} : i32) : {kind}",
+            f"aie.put_stream({port} : i32, {value} : {kind})",
+        )
 
 
 def parameter(piece: Piece) -> None:
@@ -426,7 +474,9 @@ MAKERS: Mapping[str, Maker] = {
     **dict.fromkeys(("call", "return"), call(old=True)),
     "aie.end": end,
     "aie.use_lock": lock,
-    **dict.fromkeys(("aie.objectfifo.acquire", "aie.objectfifo.release", "aie.objectfifo.subview.access"), fifo),
+    **dict.fromkeys(
+        ("aie.objectfifo.acquire", "aie.objectfifo.release", "aie.objectfifo.subview.access"), fifo
+    ),
     **dict.fromkeys(("aie.put_cascade", "aie.get_cascade"), cascade("aie.put_cascade", "aie.get_cascade")),
     **dict.fromkeys(("aie.putCascade", "aie.getCascade"), cascade("aie.putCascade", "aie.getCascade")),
     **dict.fromkeys(("aie.put_stream", "aie.get_stream"), stream),

@@ -1,4 +1,4 @@
-"""Operations on memory in core bodies: ``memref``, accesses of ``affine`` and of ``vector``, with any index."""
+"""Operations on memory in core bodies: ``memref``, accesses of ``affine`` and ``vector``, with any index."""
 
 from __future__ import annotations
 
@@ -9,7 +9,16 @@ from body_texts import ELEMENTS, KINDS, Piece, memref, strides, vector
 Maker = Callable[[Piece], None]
 DYNAMIC = -(1 << 63)
 SHAPES = ((16,), (4, 4), (2, 8), (2, 2, 4), (1,), (3, 5))
-_AFFINE = ("{}", "{} + 1", "{} * 2 - 1", "{} floordiv 2", "{} mod 3", "{} ceildiv 2", "-{} + 3", "{} * 3 - {}")
+_AFFINE = (
+    "{}",
+    "{} + 1",
+    "{} * 2 - 1",
+    "{} floordiv 2",
+    "{} mod 3",
+    "{} ceildiv 2",
+    "-{} + 3",
+    "{} * 3 - {}",
+)
 _RMW = ("addi", "muli", "ori", "andi", "maxs", "mins", "maxu", "minu", "assign")
 
 
@@ -62,9 +71,12 @@ def affine_access(name: str) -> Maker:
         before, kinds = ([], []) if loads else ([value], [kind])
         pretty = f"{name} {f'{value}, ' if value else ''}{memory}[{texts}] : {of}"
         result = piece.op(
-            name, [*before, memory, *at],
-            ([*kinds, of, *["index"] * len(at)], [kind] if loads else []), pretty, attributes,
-        )  # fmt: skip
+            name,
+            [*before, memory, *at],
+            ([*kinds, of, *["index"] * len(at)], [kind] if loads else []),
+            pretty,
+            attributes,
+        )
         if loads:
             piece.put(result, kind)
 
@@ -112,7 +124,11 @@ def subview(piece: Piece) -> None:
     brackets = " ".join(f"[{', '.join(each)}]" for each in texts)
     pretty = f"memref.subview {memory}{brackets} : {memref(shape, kind)} to {of}"
     result = piece.op(
-        "memref.subview", given, ([memref(shape, kind), *["index"] * (len(given) - 1)], [of]), pretty, attributes
+        "memref.subview",
+        given,
+        ([memref(shape, kind), *["index"] * (len(given) - 1)], [of]),
+        pretty,
+        attributes,
     )
     sizes = [4 if n == DYNAMIC else n for n in lists[1]]
     _used(piece, result, of, kind, sizes)
@@ -144,7 +160,9 @@ def reinterpret(piece: Piece) -> None:
     )
     given = [memory, offset, *extra]
     types = [source, *["index"] * (len(given) - 1)]
-    _used(piece, piece.op("memref.reinterpret_cast", given, (types, [of]), pretty, attributes), of, kind, shape)
+    _used(
+        piece, piece.op("memref.reinterpret_cast", given, (types, [of]), pretty, attributes), of, kind, shape
+    )
 
 
 def view(piece: Piece) -> None:
@@ -226,7 +244,12 @@ def copy(piece: Piece) -> None:
             piece.add(f"{part} = memref.subview {memory}[{offset}] [{count}] [1] : {source} to {of}")
             parts.append(part)
         (one, other), source, target = parts, of, of
-    piece.op("memref.copy", [one, other], ([source, target], []), f"memref.copy {one}, {other} : {source} to {target}")
+    piece.op(
+        "memref.copy",
+        [one, other],
+        ([source, target], []),
+        f"memref.copy {one}, {other} : {source} to {target}",
+    )
 
 
 def dimension(piece: Piece) -> None:
@@ -273,7 +296,9 @@ def read_modify_write(piece: Piece) -> None:
     of = memref((ELEMENTS,), kind)
     pretty = f"memref.atomic_rmw {way} {value}, {memory}[{at}] : ({kind}, {of}) -> {kind}"
     types = [kind, of, "index"]
-    piece.put(piece.op("memref.atomic_rmw", [value, memory, at], (types, [kind]), pretty, f'kind = "{way}"'), kind)
+    piece.put(
+        piece.op("memref.atomic_rmw", [value, memory, at], (types, [kind]), pretty, f'kind = "{way}"'), kind
+    )
 
 
 def get_global(piece: Piece) -> None:
@@ -299,7 +324,9 @@ def scope(piece: Piece) -> None:
             "}) : () -> i32",
         )
     else:
-        piece.add(f"{result} = memref.alloca_scope -> (i32) {{", f"memref.alloca_scope.return {value} : i32", "}")
+        piece.add(
+            f"{result} = memref.alloca_scope -> (i32) {{", f"memref.alloca_scope.return {value} : i32", "}"
+        )
     piece.put(result, "i32")
 
 

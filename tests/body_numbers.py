@@ -1,4 +1,4 @@
-"""Operations on numbers in core bodies: ``arith``, ``math``, ``index``; each with what MLIR says that it gives.
+"""Operations on numbers in core bodies: ``arith``, ``math``, ``index``; each with what MLIR says of it.
 
 What is expected is computed by Python and NumPy from the definitions of the dialects, by nothing of the
 package. Where MLIR leaves the result open, DEV-BODY-1 says it, or nothing is expected.
@@ -7,7 +7,6 @@ package. Where MLIR leaves the result open, DEV-BODY-1 says it, or nothing is ex
 from __future__ import annotations
 
 import operator
-import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -84,25 +83,81 @@ INTEGERS: Mapping[str, Callable[[int, int, int], int | str | None]] = {
     "minui": lambda a, b, w: min(bare(a, w), bare(b, w)),
 }
 ON_INDEX = {
-    **dict(zip(("add", "sub", "mul", "shl", "and", "or", "xor"),
-               ("addi", "subi", "muli", "shli", "andi", "ori", "xori"), strict=True)),
+    **dict(
+        zip(
+            ("add", "sub", "mul", "shl", "and", "or", "xor"),
+            ("addi", "subi", "muli", "shli", "andi", "ori", "xori"),
+            strict=True,
+        )
+    ),
     **{f"{name}s": f"{name}si" for name in ("div", "rem", "floordiv", "ceildiv", "max", "min", "shr")},
     **{f"{name}u": f"{name}ui" for name in ("div", "rem", "ceildiv", "max", "min", "shr")},
-}  # fmt: skip
+}
 BINARY_FLOATS: Mapping[str, Callable[[Any, Any], Any] | None] = {
-    "addf": operator.add, "subf": operator.sub, "mulf": operator.mul, "divf": operator.truediv,
-    "remf": None, "maximumf": None, "minimumf": None, "maxnumf": None, "minnumf": None, "maxf": None, "minf": None,
-}  # fmt: skip
-UNARY = (
-    "exp exp2 expm1 log log2 log10 log1p sqrt rsqrt cbrt sin cos tan asin acos atan sinh cosh tanh asinh acosh "
-    "atanh floor ceil trunc round roundeven erf erfc absf"
-).split()
+    "addf": operator.add,
+    "subf": operator.sub,
+    "mulf": operator.mul,
+    "divf": operator.truediv,
+    "remf": None,
+    "maximumf": None,
+    "minimumf": None,
+    "maxnumf": None,
+    "minnumf": None,
+    "maxf": None,
+    "minf": None,
+}
+UNARY = [
+    "exp",
+    "exp2",
+    "expm1",
+    "log",
+    "log2",
+    "log10",
+    "log1p",
+    "sqrt",
+    "rsqrt",
+    "cbrt",
+    "sin",
+    "cos",
+    "tan",
+    "asin",
+    "acos",
+    "atan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "asinh",
+    "acosh",
+    "atanh",
+    "floor",
+    "ceil",
+    "trunc",
+    "round",
+    "roundeven",
+    "erf",
+    "erfc",
+    "absf",
+]
 TESTS = ("isnan", "isinf", "isfinite", "isnormal")
 PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 FLOAT_PREDICATES = (
-    "false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno",
+    "false",
+    "oeq",
+    "ogt",
+    "oge",
+    "olt",
+    "ole",
+    "one",
+    "ord",
+    "ueq",
+    "ugt",
+    "uge",
+    "ult",
+    "ule",
+    "une",
+    "uno",
     "true",
-)  # fmt: skip
+)
 
 
 def _expected(piece: Piece, at: tuple[str, int], kind: str, rule: Callable[[Memory], Any]) -> None:
@@ -193,16 +248,20 @@ def integer_power(piece: Piece) -> None:
     (a, one), (b, other) = piece.value(kind), piece.value(kind, ("small", 70))
     at = piece.put(piece.op("math.ipowi", [a, b], ([kind, kind], [kind])), kind)
     _expected(
-        piece, at, kind,
+        piece,
+        at,
+        kind,
         lambda memory: pow(one(memory), other(memory), 1 << 64) if other(memory) >= 0 else None,
-    )  # fmt: skip
+    )
 
 
 def float_power(piece: Piece) -> None:
     """``math.fpowi``."""
     kind = piece.rng.choice(("f32", "f64"))
     (a, _), (b, _) = piece.value(kind), piece.value("i32")
-    piece.put(piece.op("math.fpowi", [a, b], ([kind, "i32"], [kind]), f"math.fpowi {a}, {b} : {kind}, i32"), kind)
+    piece.put(
+        piece.op("math.fpowi", [a, b], ([kind, "i32"], [kind]), f"math.fpowi {a}, {b} : {kind}, i32"), kind
+    )
 
 
 def float_test(name: str) -> Maker:
@@ -255,7 +314,7 @@ def to_float(name: str) -> Maker:
 
 
 def from_float(name: str) -> Maker:
-    """``arith.fptosi`` and ``fptoui``: what the type does not hold is the nearest that it does (DEV-BODY-1)."""
+    """``arith.fptosi`` and ``fptoui``: the nearest number that the type holds (DEV-BODY-1)."""
 
     def make(piece: Piece) -> None:
         first, kind = piece.rng.choice(FLOATS), piece.rng.choice(("i8", "i16", "i32", "i64"))
@@ -299,9 +358,15 @@ def same_bits(piece: Piece) -> None:
     )
     at = piece.put(result, kind)
     _expected(
-        piece, at, kind, lambda memory: KINDS[first].type(number(memory)).view(KINDS[kind]).item()
-        if kind not in FLOATS else KINDS[first].type(number(memory)).view(KINDS[kind])
-    )  # fmt: skip
+        piece,
+        at,
+        kind,
+        lambda memory: (
+            KINDS[first].type(number(memory)).view(KINDS[kind]).item()
+            if kind not in FLOATS
+            else KINDS[first].type(number(memory)).view(KINDS[kind])
+        ),
+    )
 
 
 def conversion(piece: Piece) -> None:
@@ -314,13 +379,21 @@ def conversion(piece: Piece) -> None:
 
 def compared(name: str) -> Maker:
     """``arith.cmpi`` and ``index.cmp``, every predicate."""
-    rules = {"e": operator.eq, "n": operator.ne, "lt": operator.lt, "le": operator.le, "gt": operator.gt,
-             "ge": operator.ge}  # fmt: skip
+    rules = {
+        "e": operator.eq,
+        "n": operator.ne,
+        "lt": operator.lt,
+        "le": operator.le,
+        "gt": operator.gt,
+        "ge": operator.ge,
+    }
 
     def make(piece: Piece) -> None:
-        order = PREDICATES if name == "arith.cmpi" else (
-            "eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"
-        )  # fmt: skip
+        order = (
+            PREDICATES
+            if name == "arith.cmpi"
+            else ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
+        )
         number = piece.rng.randrange(len(order))
         predicate, kind = order[number], "index" if name == "index.cmp" else piece.rng.choice(WIDTHS)
         (a, one), (b, other) = piece.value(kind), piece.value(kind)
@@ -336,9 +409,11 @@ def compared(name: str) -> Maker:
         take, bits = (bare if predicate[0] == "u" else signed), bits_of(kind)
         rule = rules[predicate[0] if predicate in ("eq", "ne") else predicate[1:]]
         _expected(
-            piece, at, "i1",
+            piece,
+            at,
+            "i1",
             lambda memory: int(rule(take(one(memory), bits), take(other(memory), bits))),
-        )  # fmt: skip
+        )
 
     return make
 
@@ -350,8 +425,16 @@ def compared_floats(piece: Piece) -> None:
     (a, one), (b, other) = piece.value(kind), piece.value(kind)
     pretty, attributes = f"arith.cmpf {predicate}, {a}, {b} : {kind}", f"predicate = {number} : i64"
     at = piece.put(piece.op("arith.cmpf", [a, b], ([kind, kind], ["i1"]), pretty, attributes), "i1")
-    rules = {"eq": operator.eq, "gt": operator.gt, "ge": operator.ge, "lt": operator.lt, "le": operator.le,
-             "ne": operator.ne, "rd": lambda _a, _b: True, "no": lambda _a, _b: False}  # fmt: skip
+    rules: Mapping[str, Callable[[Any, Any], bool]] = {
+        "eq": operator.eq,
+        "gt": operator.gt,
+        "ge": operator.ge,
+        "lt": operator.lt,
+        "le": operator.le,
+        "ne": operator.ne,
+        "rd": lambda _a, _b: True,
+        "no": lambda _a, _b: False,
+    }
 
     def expects(memory: Memory) -> int:
         x, y = float(one(memory)), float(other(memory))
@@ -374,7 +457,9 @@ def chosen(piece: Piece) -> None:
         values = [piece.vector(kind, shape) for _ in range(2)]
         bits = vector(shape, "i1")
         pretty = f"arith.select {mask}, {values[0]}, {values[1]} : {bits}, {of}"
-        piece.put_vector(piece.op("arith.select", [mask, *values], ([bits, of, of], [of]), pretty), kind, shape)
+        piece.put_vector(
+            piece.op("arith.select", [mask, *values], ([bits, of, of], [of]), pretty), kind, shape
+        )
         return
     (a, one), (b, other) = piece.value(kind), piece.value(kind)
     pretty = f"arith.select {bit[0]}, {a}, {b} : {kind}"
@@ -386,7 +471,9 @@ def constant(piece: Piece) -> None:
     """``arith.constant`` of every type, extreme ones among them, and of vectors."""
     kind = piece.rng.choice((*WIDTHS, *FLOATS))
     if kind in FLOATS:
-        text = piece.rng.choice(("0.0", "-0.0", "1.5", "-2.5e-3", "1.0e+38", "0x7F800000" if kind == "f32" else "0.5"))
+        text = piece.rng.choice(
+            ("0.0", "-0.0", "1.5", "-2.5e-3", "1.0e+38", "0x7F800000" if kind == "f32" else "0.5")
+        )
     else:
         bits = 31 if kind == "index" else bits_of(kind)
         text = str(piece.rng.choice((0, 1, (1 << (bits - 1)) - 1, -(1 << (bits - 1)))) if bits > 1 else 1)
@@ -398,9 +485,12 @@ def constant(piece: Piece) -> None:
         listed = text if piece.rng.random() < 0.5 or len(shape) > 1 else f"[{flat}]"
         of = vector(shape, kind)
         value = piece.op(
-            "arith.constant", [], ([], [of]), f"arith.constant dense<{listed}> : {of}",
+            "arith.constant",
+            [],
+            ([], [of]),
+            f"arith.constant dense<{listed}> : {of}",
             f"value = dense<{listed}> : {of}",
-        )  # fmt: skip
+        )
         piece.put_vector(value, kind, shape)
         return
     pretty = f"arith.constant {text}" if kind == "i1" else f"arith.constant {text} : {kind}"
@@ -433,7 +523,9 @@ def extended(name: str) -> Maker:
 def index_constant(piece: Piece) -> None:
     """``index.constant``."""
     number = piece.rng.choice((0, 5, -1, (1 << 31) - 1, -(1 << 31)))
-    value = piece.op("index.constant", [], ([], ["index"]), f"index.constant {number}", f"value = {number} : index")
+    value = piece.op(
+        "index.constant", [], ([], ["index"]), f"index.constant {number}", f"value = {number} : index"
+    )
     _expected(piece, piece.put(value, "index"), "index", lambda _: number)
 
 
@@ -472,8 +564,14 @@ def clamped(piece: Piece) -> None:
 
 
 _INTEGER_CASTS = (
-    "arith.trunci", "arith.extsi", "arith.extui", "arith.index_cast", "arith.index_castui", "index.casts", "index.castu",
-)  # fmt: skip
+    "arith.trunci",
+    "arith.extsi",
+    "arith.extui",
+    "arith.index_cast",
+    "arith.index_castui",
+    "index.casts",
+    "index.castu",
+)
 
 MAKERS: Mapping[str, Maker] = {
     **{f"arith.{name}": binary(f"arith.{name}", name) for name in INTEGERS},
@@ -499,7 +597,10 @@ MAKERS: Mapping[str, Maker] = {
     "arith.cmpf": compared_floats,
     "arith.select": chosen,
     "arith.constant": constant,
-    **{name: extended(name) for name in ("arith.mulsi_extended", "arith.mului_extended", "arith.addui_extended")},
+    **{
+        name: extended(name)
+        for name in ("arith.mulsi_extended", "arith.mului_extended", "arith.addui_extended")
+    },
     "index.constant": index_constant,
     "index.bool.constant": index_bool,
     "index.sizeof": size_of_index,

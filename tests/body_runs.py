@@ -9,7 +9,7 @@ import argparse
 import random
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 from unittest.mock import patch
@@ -28,8 +28,11 @@ from memtile.importers.kernels import segments
 from memtile.importers.mlir.text import Text
 
 MAKERS: Mapping[str, Maker] = {
-    **body_numbers.MAKERS, **body_memory.MAKERS, **body_vectors.MAKERS, **body_control.MAKERS,
-}  # fmt: skip
+    **body_numbers.MAKERS,
+    **body_memory.MAKERS,
+    **body_vectors.MAKERS,
+    **body_control.MAKERS,
+}
 """What writes a piece with an operation, by the name of the operation."""
 IN_A_BODY = 25
 """Pieces that one text has, in a switch; the compiler takes them all at once."""
@@ -45,7 +48,8 @@ class Outcome(NamedTuple):
         memory: all buffers, as bytes.
         actions: what the core did that others see, cycles among them.
         error: message of the error that ended it, or empty.
-        bad: what must not be: a traceback, or a byte outside of the buffers that changed.
+        bad: what must not be: a traceback, a byte outside of the buffers that changed, or a piece that the
+            compiler does not take.
     """
 
     memory: bytes
@@ -63,8 +67,10 @@ def written(operation: str, number: int, *, generic: bool) -> Piece:
 
 def text_of(pieces: Sequence[Piece]) -> str:
     """A device whose core does the piece that ``%chosen`` says."""
-    buffers = [f'%{name} = aie.buffer(%tile) {{sym_name = "{name}"}} : memref<{ELEMENTS}x{name.partition("_")[2]}>'
-               for name in BUFFERS]  # fmt: skip
+    buffers = [
+        f'%{name} = aie.buffer(%tile) {{sym_name = "{name}"}} : memref<{ELEMENTS}x{name.partition("_")[2]}>'
+        for name in BUFFERS
+    ]
     buffers.append('%chosen = aie.buffer(%tile) {sym_name = "chosen"} : memref<1xi32>')
     constants = [f"%c{n} = arith.constant {n} : index" for n in range(CONSTANTS)]
     if len(pieces) == 1 and pieces[0].alone:
@@ -122,29 +128,49 @@ def _plain(action: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(each.tobytes() if isinstance(each, np.ndarray) else str(each) for each in action)
 
 
+def _noting(untyped: list[str]) -> Callable[..., Any]:
+    """The call of a piece, which notes when it runs interpreted because the compiler takes it not."""
+    call = segments.Segment.__call__
+
+    def noting(segment: Any, *values: Any) -> Any:
+        try:
+            return call(segment, *values)
+        finally:
+            if segment._compiled is segment._function:
+                untyped.append(segment.file)
+
+    return noting
+
+
 class Body:
     """A text with its pieces, ready to run."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
-        with patch.object(segments, "ENABLED", False):
-            loaded = loads(Text("body.mlir", text_of(pieces)))
-        (self._kernel,) = loaded.kernels.values()
+        (self._kernel,) = loads(Text("body.mlir", text_of(pieces))).kernels.values()
 
     def run(self, memory: Memory, chosen: int, *, compiled: bool) -> Outcome:
         """Run one piece on a copy of a memory."""
         given = {**memory, "chosen": np.array([chosen], np.int32)}
-        room, buffers = _guarded(given) if compiled else ({}, {n: a.copy().view(CheckedArray) for n, a in given.items()})
-        actions, error, bad = [], "", ""
-        with patch.object(segments, "COMPILED_FROM", -1), patch.object(segments, "ENABLED", compiled):
+        room, buffers = (
+            _guarded(given) if compiled else ({}, {n: a.copy().view(CheckedArray) for n, a in given.items()})
+        )
+        actions, error, bad, untyped = list[tuple[Any, ...]](), "", "", list[str]()
+        with (
+            patch.object(segments, "COMPILED_FROM", -1),
+            patch.object(segments, "ENABLED", compiled),
+            patch.object(segments.Segment, "__call__", _noting(untyped)),
+        ):
             try:
                 actions += map(_plain, actions_of(self._kernel, Stub(buffers)))
             except MemtileError as failed:
                 error = str(failed)
-            except Exception as failed:  # noqa: BLE001 - what must not be
+            except Exception as failed:  # what must not be
                 bad = f"{type(failed).__name__}: {failed}"
         if any(_touched(block, given[name].nbytes) for name, block in room.items()):
             bad = bad or "it has written outside of its memory"
+        if compiled and untyped:
+            bad = bad or f"the compiler does not take it: {untyped[0]}"
         left = b"".join(np.ascontiguousarray(buffers[name]).tobytes() for name in given)
         return Outcome(left, tuple(actions), error, bad)
 
@@ -221,7 +247,9 @@ def _memories(one: bytes, other: bytes) -> str:
     found, at = [], 0
     for name, size in zip(names, sizes, strict=True):
         if one[at : at + size] != other[at : at + size]:
-            found.append(f"{name}: {one[at : at + size].hex()} interpreted, {other[at : at + size].hex()} compiled")
+            found.append(
+                f"{name}: {one[at : at + size].hex()} interpreted, {other[at : at + size].hex()} compiled"
+            )
         at += size
     return "; ".join(found[:4])
 
@@ -249,49 +277,88 @@ def _wrong(piece: Piece, memory: Memory, outcome: Outcome) -> Iterator[str]:
         yield f"{buffer}[{slot}] is {found}, not {number}; {given}"
 
 
-def batches(names: Sequence[str], first: int, rng: random.Random) -> Iterator[tuple[Body | None, list[Piece], str]]:
-    """Bodies with a piece for each operation; a piece that is refused when it is read comes alone, with the reason."""
-    waiting: list[Piece] = []
-    for number, name in enumerate(names, first):
-        piece = written(name, number, generic=rng.random() < 0.5)
-        try:
-            single = Body([piece])
-        except MemtileError as refused:
-            yield None, [piece], str(refused)
-            continue
-        tried = single.run(memory_for(piece, random.Random(number)), 0, compiled=False)
-        if piece.alone or "scf.index_switch:" in tried.error:
-            yield single, [piece], ""
-            continue
-        waiting.append(piece)
-        if len(waiting) == IN_A_BODY:
-            yield Body(waiting), waiting, ""
-            waiting = []
-    if waiting:
-        yield Body(waiting), waiting, ""
+class Batch(NamedTuple):
+    """A body that runs, or a piece that is refused when it is read.
+
+    Attributes:
+        body: that runs; None if the piece is refused.
+        pieces: of it.
+        refused: message of the error.
+    """
+
+    body: Body | None
+    pieces: Sequence[Piece]
+    refused: str = ""
 
 
-def campaign(cases: int, seed: int, memories: int, *, compiled: bool = True) -> tuple[Counter[str], list[Difference]]:
-    """Run so many cases, which cover every operation in turn; how they ended, and what is wrong."""
-    rng, counts, found, number = random.Random(seed), Counter[str](), list[Difference](), 0
-    while sum(counts.values()) < cases:
-        names = list(MAKERS)
-        rng.shuffle(names)
-        number += len(names)
-        for body, pieces, refused in batches(names, seed * 1_000_000 + number, rng):
-            if body is None:
-                counts["refused"] += 1
-                if "Traceback" in refused:
-                    found.append(Difference(min(pieces[0].covers), "bad", refused, ""))
-                continue
-            for chosen, piece in enumerate(pieces):
-                for _ in range(memories):
-                    wrong = list(check(body, chosen, memory_for(piece, rng), compiled=compiled))
-                    counts["wrong" if wrong else "same"] += 1
-                    found += wrong
-            if sum(counts.values()) >= cases:
+def batches(pieces: Sequence[Piece]) -> Iterator[Batch]:
+    """Bodies of many pieces each; pieces that cannot be with others come alone."""
+    together = [piece for piece in pieces if not piece.alone]
+    groups = [together[n : n + IN_A_BODY] for n in range(0, len(together), IN_A_BODY)]
+    for group in [*groups, *([piece] for piece in pieces if piece.alone)]:
+        found = _batch(group)
+        if len(group) == 1 or found.body is not None:
+            yield found
+        else:
+            yield from map(_batch, ([piece] for piece in group))
+
+
+def _batch(pieces: Sequence[Piece]) -> Batch:
+    try:
+        body = Body(pieces)
+    except MemtileError as refused:
+        return Batch(None, pieces, str(refused))
+    if len(pieces) > 1:  # one that uses a value that is not there ends them all
+        error = body.run(memory_for(pieces[0], random.Random(0)), -1, compiled=False).error
+        if error:
+            return Batch(None, pieces, error)
+    return Batch(body, pieces)
+
+
+class Campaign(NamedTuple):
+    """How many cases ended.
+
+    Attributes:
+        counts: of cases that did the ``same``, something ``wrong``, or were ``refused``.
+        found: what is wrong.
+        read: operations whose pieces were read, and whether in generic form.
+        refused: messages of pieces that were not, by operation and whether in generic form.
+    """
+
+    counts: Counter[str]
+    found: list[Difference]
+    read: set[tuple[str, bool]]
+    refused: dict[tuple[str, bool], str]
+
+
+def campaign(
+    names: Sequence[str], cases: int, seed: int, memories: int, *, compiled: bool = True
+) -> Campaign:
+    """Run at least so many cases, which cover all of the operations in turn."""
+    done, rng, turn = Campaign(Counter(), [], set(), {}), random.Random(seed), 0
+    while sum(done.counts.values()) < cases:
+        first = (seed * 1000 + turn) * len(names)
+        pieces = [written(name, n, generic=(n + turn) % 2 == 1) for n, name in enumerate(names, first)]
+        turn += 1
+        for batch in batches(pieces):
+            _run_batch(batch, done, rng, memories, compiled)
+            if sum(done.counts.values()) >= cases:
                 break
-    return counts, found
+    return done
+
+
+def _run_batch(batch: Batch, done: Campaign, rng: random.Random, memories: int, compiled: bool) -> None:
+    covered = {(name, piece.generic) for piece in batch.pieces for name in piece.covers}
+    if batch.body is None:
+        done.counts["refused"] += 1
+        done.refused.update(dict.fromkeys(covered, batch.refused))
+        return
+    done.read.update(covered)
+    for chosen, piece in enumerate(batch.pieces):
+        for _ in range(memories):
+            wrong = list(check(batch.body, chosen, memory_for(piece, rng), compiled=compiled))
+            done.counts["wrong" if wrong else "same"] += 1
+            done.found.extend(wrong)
 
 
 def main() -> int:
@@ -302,15 +369,15 @@ def main() -> int:
     parser.add_argument("--memories", type=int, default=8, help="cases of one text")
     parser.add_argument("--interpreted", action="store_true", help="leave the compiler out")
     given = parser.parse_args()
-    counts, found = campaign(given.cases, given.seed, given.memories, compiled=not given.interpreted)
+    done = campaign(list(MAKERS), given.cases, given.seed, given.memories, compiled=not given.interpreted)
     seen: set[tuple[str, str, str]] = set()
-    for each in found:
+    for each in done.found:
         key = each.operation, each.kind, each.says[:30]
         if key not in seen:
             seen.add(key)
             print(f"--- {each.operation}: {each.kind}: {each.says}\n{each.text}")
-    print(dict(counts), f"{len(seen)} kinds of differences")
-    return 1 if found else 0
+    print(dict(done.counts), f"{len(seen)} kinds of differences")
+    return 1 if done.found else 0
 
 
 if __name__ == "__main__":

@@ -274,7 +274,7 @@ def _any_integer(rng: random.Random, kind: str) -> int:
     return wrap(chosen, bits)
 
 
-def _any_float(rng: random.Random, kind: str) -> float:
+def _any_float(rng: random.Random) -> float:
     edges = [0.0, -0.0, 1.0, -1.0, 0.5, -2.5, 3.5, 1e-45, 1e38, -1e38, 2.0**31, -(2.0**31), 2.0**63, 1e300]
     edges += [float("inf"), float("-inf"), float("nan")]
     return rng.choice(edges) if rng.random() < 0.5 else rng.uniform(-100, 100)
@@ -296,7 +296,7 @@ def drawn(rng: random.Random, pool: tuple[str, int], kind: str) -> Any:
     """A number of a pool, for an element of a type."""
     name, argument = pool
     if name == "any":
-        found: Any = _any_float(rng, kind) if kind in FLOATS else _any_integer(rng, kind)
+        found: Any = _any_float(rng) if kind in FLOATS else _any_integer(rng, kind)
     elif name == "place":
         found = _place(rng, argument)
     elif name == "small":

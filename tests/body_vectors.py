@@ -23,7 +23,9 @@ def combining(piece: Piece, kind: str) -> str:
     return piece.rng.choice(_FLOAT_KINDS if kind in FLOATS else _INTEGER_KINDS)
 
 
-def simple(piece: Piece, name: str, shapes: tuple[Sequence[int], Sequence[int]], kind: str, text: str = "to") -> None:
+def simple(
+    piece: Piece, name: str, shapes: tuple[Sequence[int], Sequence[int]], kind: str, text: str = "to"
+) -> None:
     """A vector of one shape that becomes one of another."""
     value, (one, other) = piece.vector(kind, shapes[0]), (vector(shape, kind) for shape in shapes)
     result = piece.op(name, [value], ([one], [other]), f"{name} {value} : {one} {text} {other}")
@@ -40,14 +42,18 @@ def broadcast(piece: Piece) -> None:
         )
         piece.put_vector(result, kind, (2, 3))
         return
-    simple(piece, "vector.broadcast", piece.rng.choice((((3,), (2, 3)), ((1, 4), (3, 4)), ((1,), (5,)))), kind)
+    simple(
+        piece, "vector.broadcast", piece.rng.choice((((3,), (2, 3)), ((1, 4), (3, 4)), ((1,), (5,)))), kind
+    )
 
 
 def splat(piece: Piece) -> None:
     """``vector.splat``."""
     kind = some_kind(piece)
     value, of = piece.value(kind)[0], vector((4,), kind)
-    piece.put_vector(piece.op("vector.splat", [value], ([kind], [of]), f"vector.splat {value} : {of}"), kind, (4,))
+    piece.put_vector(
+        piece.op("vector.splat", [value], ([kind], [of]), f"vector.splat {value} : {of}"), kind, (4,)
+    )
 
 
 def shape_cast(piece: Piece) -> None:
@@ -137,7 +143,9 @@ def extract_slice(piece: Piece) -> None:
     """``vector.extract_strided_slice``, also one that begins or ends outside."""
     kind, name = some_kind(piece), "vector.extract_strided_slice"
     value, of = piece.vector(kind, (3, 4)), vector((3, 4), kind)
-    offsets, sizes = piece.rng.choice((((0, 1), (2, 3)), ((1, 0), (2, 4)), ((2, 3), (1, 1)), ((2, 2), (2, 2))))
+    offsets, sizes = piece.rng.choice(
+        (((0, 1), (2, 3)), ((1, 0), (2, 4)), ((2, 3), (1, 1)), ((2, 2), (2, 2)))
+    )
     what = vector(sizes, kind)
     text = f"offsets = {list(offsets)}, sizes = {list(sizes)}, strides = [1, 1]"
     result = piece.op(name, [value], ([of], [what]), f"{name} {value} {{{text}}} : {of} to {what}", text)
@@ -147,7 +155,9 @@ def extract_slice(piece: Piece) -> None:
 def insert_slice(piece: Piece) -> None:
     """``vector.insert_strided_slice``, also one that begins or ends outside."""
     kind, name = some_kind(piece), "vector.insert_strided_slice"
-    sizes, offsets = piece.rng.choice((((2, 3), (0, 1)), ((1, 2), (2, 2)), ((2, 2), (2, 2)), ((3, 4), (0, 0))))
+    sizes, offsets = piece.rng.choice(
+        (((2, 3), (0, 1)), ((1, 2), (2, 2)), ((2, 2), (2, 2)), ((3, 4), (0, 0)))
+    )
     part, whole = piece.vector(kind, sizes), piece.vector(kind, (3, 4))
     what, of = vector(sizes, kind), vector((3, 4), kind)
     text = f"offsets = {list(offsets)}, strides = [1, 1]"
@@ -229,7 +239,11 @@ def shuffle(piece: Piece) -> None:
     """``vector.shuffle``, also by numbers that no element has."""
     kind = some_kind(piece)
     order = piece.rng.choice(([0, 5, 2, 7, 1], [7], [3, 3], [0, 8], [4, -1]))
-    values, of, what = [piece.vector(kind, (4,)) for _ in range(2)], vector((4,), kind), vector((len(order),), kind)
+    values, of, what = (
+        [piece.vector(kind, (4,)) for _ in range(2)],
+        vector((4,), kind),
+        vector((len(order),), kind),
+    )
     pretty = f"vector.shuffle {', '.join(values)} {order} : {of}, {of}"
     result = piece.op("vector.shuffle", values, ([of, of], [what]), pretty, f"mask = {array(order)}")
     piece.put_vector(result, kind, (len(order),))
@@ -293,14 +307,32 @@ _PRODUCTS = {
 }
 _BINARY = ("add", "sub", "mul", "div", "max", "min", "powf", "div_unsigned")
 _UNARY = (
-    "copy", "negf", "abs", "square", "reciprocal", "exp", "log", "ceil", "floor", "sqrt", "rsqrt", "tanh", "erf",
+    "copy",
+    "negf",
+    "abs",
+    "square",
+    "reciprocal",
+    "exp",
+    "log",
+    "ceil",
+    "floor",
+    "sqrt",
+    "rsqrt",
+    "tanh",
+    "erf",
     "round",
-)  # fmt: skip
+)
 _FOR_INTEGERS = ("add", "sub", "mul", "div", "div_unsigned", "max", "min", "copy", "square")
 
 
-def structured(piece: Piece, name: str, inputs: Sequence[tuple[str, str]], outputs: Sequence[tuple[str, str]],
-               more: tuple[str, str] = ("", ""), region: str = "") -> None:  # fmt: skip
+def structured(
+    piece: Piece,
+    name: str,
+    inputs: Sequence[tuple[str, str]],
+    outputs: Sequence[tuple[str, str]],
+    more: tuple[str, str] = ("", ""),
+    region: str = "",
+) -> None:
     """An operation with ``ins`` and ``outs``; ``more`` are its attributes in pretty and in generic form."""
     piece.covers.add(name)
     both = [*inputs, *outputs]
@@ -309,7 +341,9 @@ def structured(piece: Piece, name: str, inputs: Sequence[tuple[str, str]], outpu
         given = ", ".join(filter(None, (more[1], segments)))
         inside = f" ({{\n{region}\n}})" if region else ""
         types = ", ".join(kind for _, kind in both)
-        piece.add(f'"{name}"({", ".join(value for value, _ in both)}) <{{{given}}}>{inside} : ({types}) -> ()')
+        piece.add(
+            f'"{name}"({", ".join(value for value, _ in both)}) <{{{given}}}>{inside} : ({types}) -> ()'
+        )
         return
     ins, outs = (
         f"{word}({', '.join(value for value, _ in each)} : {', '.join(kind for _, kind in each)})"
@@ -323,7 +357,7 @@ def product(name: str) -> Maker:
 
     def make(piece: Piece) -> None:
         kind, wide = piece.rng.choice((("i8", "i32"), ("i32", "i32"), ("f32", "f32"), ("bf16", "f32")))
-        sizes = {letter: 2 for letter in "bmknMKN"} | {"b": 1 if "4d" in name else 2, "N": 1, "K": 1}
+        sizes = dict.fromkeys("bmknMKN", 2) | {"b": 1 if "4d" in name else 2, "N": 1, "K": 1}
         sizes["k" if "4d" not in name else "m"] = piece.rng.choice((1, 2, 3))
         shapes = [[sizes[letter] for letter in letters] for letters in _PRODUCTS[name]]
         if piece.rng.random() < 0.25:
@@ -377,10 +411,9 @@ def moved(name: str) -> Maker:
 
     def make(piece: Piece) -> None:
         kind = some_kind(piece)
-        if name == "transpose":
-            one, other, word, listed = (2, 3), (3, 2), "permutation", [1, 0]
-        else:
-            one, other, word, listed = (3,), (3, 2), "dimensions", [1]
+        one: tuple[int, ...] = (2, 3) if name == "transpose" else (3,)
+        word, listed = ("permutation", [1, 0]) if name == "transpose" else ("dimensions", [1])
+        other = (3, 2)
         if piece.rng.random() < 0.2:
             other = (other[0] + 1, other[1])
         inputs = [(piece.shaped(kind, one), memref(one, kind))]
@@ -397,7 +430,8 @@ def _combined(piece: Piece, kind: str, block: bool) -> tuple[str, str, str]:
     name = "arith.addf" if kind in FLOATS else "arith.addi"
     piece.covers |= {"linalg.yield", name}
     if piece.generic:
-        lines = f'{result} = "{name}"({one}, {other}) : ({kind}, {kind}) -> {kind}\n"linalg.yield"({result}) : ({kind}) -> ()'
+        lines = f'{result} = "{name}"({one}, {other}) : ({kind}, {kind}) -> {kind}\n'
+        lines += f'"linalg.yield"({result}) : ({kind}) -> ()'
     else:
         lines = f"{result} = {name} {one}, {other} : {kind}\nlinalg.yield {result} : {kind}"
     if block or piece.generic:
@@ -411,7 +445,9 @@ def reduce(piece: Piece) -> None:
     inputs = [(piece.shaped(kind, (2, 3)), memref((2, 3), kind))]
     outputs = [(piece.shaped(kind, (2,), "out"), memref((2,), kind))]
     region, *_ = _combined(piece, kind, block=False)
-    structured(piece, "linalg.reduce", inputs, outputs, ("dimensions = [1]", "dimensions = array<i64: 1>"), region)
+    structured(
+        piece, "linalg.reduce", inputs, outputs, ("dimensions = [1]", "dimensions = array<i64: 1>"), region
+    )
 
 
 def mapped(piece: Piece) -> None:
@@ -424,7 +460,7 @@ def mapped(piece: Piece) -> None:
 
 
 def generic(piece: Piece) -> None:
-    """``linalg.generic`` like a convolution: maps that are no dimensions, memory that ends where they do or before."""
+    """``linalg.generic`` like a convolution: memory ends where its maps do, or before."""
     piece.covers |= {"linalg.generic", "linalg.index", "linalg.yield", "arith.index_cast", "arith.addi"}
     kind = piece.rng.choice(("i32", "i64"))
     factor, shift = piece.rng.choice((1, 2)), piece.rng.choice((0, 0, 1, -1))
@@ -458,7 +494,10 @@ def generic(piece: Piece) -> None:
             f"indexing_maps = [{', '.join(maps)}], iterator_types = [{kinds}], "
             f"operandSegmentSizes = array<i32: 2, 1>"
         )
-        piece.add(f'"linalg.generic"({", ".join(values)}) <{{{attributes}}}> ({{\n{block}\n}}) : ({", ".join(types)}) -> ()')
+        piece.add(
+            f'"linalg.generic"({", ".join(values)}) <{{{attributes}}}> ({{\n{block}\n}}) '
+            f": ({', '.join(types)}) -> ()"
+        )
     else:
         attributes = f'indexing_maps = [{", ".join(maps)}], iterator_types = ["parallel", "reduction"]'
         piece.add(

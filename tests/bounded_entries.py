@@ -92,8 +92,14 @@ def behind_a_pointer(bench: int, kind: int, a: int, b: int, address: int) -> int
     return words(bench_at(bench), kind, a, b, address)
 
 
-INSIDE = ("the last row", "the last of a row", "the last of a plane", "a block up to the end",
-          "an empty block behind the end", "words in up to the end")  # fmt: skip
+INSIDE = (
+    "the last row",
+    "the last of a row",
+    "the last of a plane",
+    "a block up to the end",
+    "an empty block behind the end",
+    "words in up to the end",
+)
 CALLS = {
     "the last row": (0, 2, 0),
     "a shifted index": (0, 3, 0),

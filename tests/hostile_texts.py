@@ -28,12 +28,12 @@ from typing import Any
 import numpy as np
 
 from body_runs import MAKERS, Stub, actions_of, text_of, written
-from mlir_texts import CALL, PASSTHROUGH
-from mutated_runs import BAD, MAX_CYCLES, Ended, Everything, ended, followed, limited, run_all
 from memtile.importers.design import loads
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.text import Text
+from mlir_texts import CALL, PASSTHROUGH
+from mutated_runs import BAD, MAX_CYCLES, Ended, Everything, ended, followed, limited, run_all
 
 HERE = Path(__file__).parent
 CANARY = "PWNED"
@@ -45,26 +45,129 @@ _CALL = f"{CANARY}()"
 _SHELL = f"touch {MARK}"
 
 RUNNING: Sequence[str] = (
-    f'__import__("os").system("{_SHELL}")', f"__import__('os').system('{_SHELL}')", f"(lambda: {_CALL})()",
-    f'exec("{_CALL}")', f"eval('{_CALL}')", _CALL, _CALL, f'print("{CANARY}")', f"open('{MARK}', 'w')",
-    f"(x := {_CALL})", f"[{_CALL} for _ in (1,)]", f"{{{_CALL}}}", f"{{{{{_CALL}}}}}", f"%s % {_CALL}",
-    "().__class__.__base__.__subclasses__()", f"1 if {_CALL} else 2", f"0 + {_CALL}", f"0*{_CALL}", f"-{_CALL}",
-    f"0 or {_CALL}", f"0; {_CALL}", f"0)\n    {_CALL}\n    (0", f"0]\n    {_CALL}\n    [0", f"0\n{_CALL}\n",
-    f"']; {_CALL}; ['", f'"]; {_CALL}; ["', f"'); {_CALL}; ('", f'"); {_CALL}; ("', f"f'{{{_CALL}}}'", f"*{_CALL}",
-    f"**{_CALL}", f"yield {_CALL}", f"x={_CALL}", f"np.{CANARY}", f"np.load('{CANARY}')", f"getattr(np, '{CANARY}')",
-    f"core.{CANARY}()", f"# at 0\n    {_CALL}", f"#{CANARY}", f"@site {_CALL}", f"4 + {CANARY}", CANARY, "exit",
-)  # fmt: skip
+    f'__import__("os").system("{_SHELL}")',
+    f"__import__('os').system('{_SHELL}')",
+    f"(lambda: {_CALL})()",
+    f'exec("{_CALL}")',
+    f"eval('{_CALL}')",
+    _CALL,
+    _CALL,
+    f'print("{CANARY}")',
+    f"open('{MARK}', 'w')",
+    f"(x := {_CALL})",
+    f"[{_CALL} for _ in (1,)]",
+    f"{{{_CALL}}}",
+    f"{{{{{_CALL}}}}}",
+    f"%s % {_CALL}",
+    "().__class__.__base__.__subclasses__()",
+    f"1 if {_CALL} else 2",
+    f"0 + {_CALL}",
+    f"0*{_CALL}",
+    f"-{_CALL}",
+    f"0 or {_CALL}",
+    f"0; {_CALL}",
+    f"0)\n    {_CALL}\n    (0",
+    f"0]\n    {_CALL}\n    [0",
+    f"0\n{_CALL}\n",
+    f"']; {_CALL}; ['",
+    f'"]; {_CALL}; ["',
+    f"'); {_CALL}; ('",
+    f'"); {_CALL}; ("',
+    f"f'{{{_CALL}}}'",
+    f"*{_CALL}",
+    f"**{_CALL}",
+    f"yield {_CALL}",
+    f"x={_CALL}",
+    f"np.{CANARY}",
+    f"np.load('{CANARY}')",
+    f"getattr(np, '{CANARY}')",
+    f"core.{CANARY}()",
+    f"# at 0\n    {_CALL}",
+    f"#{CANARY}",
+    f"@site {_CALL}",
+    f"4 + {CANARY}",
+    CANARY,
+    "exit",
+)
 """Python that calls the canary, a shell, or what no text may name."""
 CONFUSING: Sequence[str] = (
-    "quit()", "breakpoint()", "{0.__class__}", "{cycles}", "cycles", "core", "views", "externals", "body", "np", "self",
-    "None", "True", "__builtins__", "lambda: 0", "\\", "\\n", "\\x41", "\\\\", "\n", "\r", "\t", "\0", "'", '"', "'''",
-    '"' * 3, "//", "/*", "#", "`", "$(id)", "\u2028", "\u202e", "\u00e9", "\u0661\u0662", "\uff11", "\u00b2", "\u09e9",
-    f"{chr(0xFF30)}WNED()", "1_000", "0x10", "0b1", "0o7", "1e999", "1j", "1.0.0", "-0", "+1", "--1", "~1", "1e5", "nan",
-    "0xFFFFFFFFFFFFFFFFFF", "inf", "9" * 5000, "(" * 500, "-" * 2000 + "1", "a" * 20_000, "[" * 300 + "]" * 300,
-    "<" * 400, "1+" * 1500 + "1", "%" + "a" * 3000, "18446744073709551616", "-9223372036854775808",
-    "-9223372036854775809", "i99999999999", "vector<1000000000000xi8>", "memref<?x?x?xi32>", "tensor<4xi32>",
-    "!aie.none", "none", "()", "{}", "<>", "",
-)  # fmt: skip
+    "quit()",
+    "breakpoint()",
+    "{0.__class__}",
+    "{cycles}",
+    "cycles",
+    "core",
+    "views",
+    "externals",
+    "body",
+    "np",
+    "self",
+    "None",
+    "True",
+    "__builtins__",
+    "lambda: 0",
+    "\\",
+    "\\n",
+    "\\x41",
+    "\\\\",
+    "\n",
+    "\r",
+    "\t",
+    "\0",
+    "'",
+    '"',
+    "'''",
+    '"' * 3,
+    "//",
+    "/*",
+    "#",
+    "`",
+    "$(id)",
+    "\u2028",
+    "\u202e",
+    "\u00e9",
+    "\u0661\u0662",
+    "\uff11",
+    "\u00b2",
+    "\u09e9",
+    f"{chr(0xFF30)}WNED()",
+    "1_000",
+    "0x10",
+    "0b1",
+    "0o7",
+    "1e999",
+    "1j",
+    "1.0.0",
+    "-0",
+    "+1",
+    "--1",
+    "~1",
+    "1e5",
+    "nan",
+    "0xFFFFFFFFFFFFFFFFFF",
+    "inf",
+    "9" * 5000,
+    "(" * 500,
+    "-" * 2000 + "1",
+    "a" * 20_000,
+    "[" * 300 + "]" * 300,
+    "<" * 400,
+    "1+" * 1500 + "1",
+    "%" + "a" * 3000,
+    "18446744073709551616",
+    "-9223372036854775808",
+    "-9223372036854775809",
+    "i99999999999",
+    "vector<1000000000000xi8>",
+    "memref<?x?x?xi32>",
+    "tensor<4xi32>",
+    "!aie.none",
+    "none",
+    "()",
+    "{}",
+    "<>",
+    "",
+)
 """Quotes, brackets, look-alikes of digits, words of generated code, and what is long, deep or large."""
 _WRAPPED: Sequence[Callable[[str], str]] = (
     *[str] * 5,
@@ -95,21 +198,34 @@ _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|[%@^#!]?[\w$.]+|->|::|[^\s\w]')
 _PLACES: Sequence[re.Pattern[str]] = tuple(
     re.compile(pattern)
     for pattern in (
-        r"(?<![\w%@^.#])-?\d+(?:\.\d+)?(?![\w.])", r"%[\w$.#]+", r"@[\w$.]+", r'"(?:[^"\\\n]|\\.)*"',
-        r"(?<=<)[^<>\n]+(?=>)", r"(?<=\[)[^\[\]\n]*(?=\])", r"(?<=\()[^()\n]*(?=\))", r"(?<=\{)[^{}\n]+(?=\})",
-        r"(?<== )(?:(?:array|dense|#[\w.]+)<[^<>]*>|\[[^\[\]]*\]|[^\s,>}]+)", r"(?<=: )[\w<>?!.]+", r"\b(?:affine_map|affine_set)<[^>]*->?[^>]*>", r"#[\w.]+",
-        r"\b[a-z]+\.[\w.]+", r"\b[a-z_]+(?= =)", r"(?<=<)\w+(?=>)",
+        r"(?<![\w%@^.#])-?\d+(?:\.\d+)?(?![\w.])",
+        r"%[\w$.#]+",
+        r"@[\w$.]+",
+        r'"(?:[^"\\\n]|\\.)*"',
+        r"(?<=<)[^<>\n]+(?=>)",
+        r"(?<=\[)[^\[\]\n]*(?=\])",
+        r"(?<=\()[^()\n]*(?=\))",
+        r"(?<=\{)[^{}\n]+(?=\})",
+        r"(?<== )(?:(?:array|dense|#[\w.]+)<[^<>]*>|\[[^\[\]]*\]|[^\s,>}]+)",
+        r"(?<=: )[\w<>?!.]+",
+        r"\b(?:affine_map|affine_set)<[^>]*->?[^>]*>",
+        r"#[\w.]+",
+        r"\b[a-z]+\.[\w.]+",
+        r"\b[a-z_]+(?= =)",
+        r"(?<=<)\w+(?=>)",
     )
-)  # fmt: skip
-"""Numbers, values, symbols, strings, insides of brackets, values of attributes, types, maps, aliases, names."""
+)
+"""Numbers, values, symbols, strings, insides of brackets, attributes, types, maps, aliases, names."""
 
 
 @cache
 def seeds() -> tuple[tuple[str, str], ...]:
-    """Valid texts, each with a name that stands in the lines that count: a body for each operation in both forms,
-    and devices and sequences with all theirs."""
-    bodies = [(text_of([written(name, n, generic=generic)]), name)
-              for generic in (False, True) for n, name in enumerate(MAKERS)]  # fmt: skip
+    """Valid texts: a body for each operation in both forms, with its name, and devices and host sequences."""
+    bodies = [
+        (text_of([written(name, n, generic=generic)]), name)
+        for generic in (False, True)
+        for n, name in enumerate(MAKERS)
+    ]
     texts = (HERE / "device_texts.mlir").read_text("utf-8").split("\n// -----\n")
     return (*bodies, *[(text, "") for text in (*texts * 6, PASSTHROUGH, CALL)])
 
@@ -142,11 +258,47 @@ def _with_payload(rng: random.Random, text: str, name: str) -> str:
 # watching --------------------------------------------------------------------------------------------------
 
 _executed: list[str] = []
-_CALLS = ("os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.forkpty", "subprocess.Popen", "pty.spawn")
-_NAMES = frozenset({CANARY, "__import__", "exec", "eval", "open", "print", "getattr", "exit", "quit", "breakpoint",
-                    "__builtins__", "globals", "self", "externals_"})  # fmt: skip
-_NODES = (ast.Lambda, ast.NamedExpr, ast.JoinedStr, ast.Import, ast.ImportFrom, ast.ListComp, ast.SetComp, ast.DictComp,
-          ast.GeneratorExp, ast.Await, ast.Starred)  # fmt: skip
+_CALLS = (
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.fork",
+    "os.forkpty",
+    "subprocess.Popen",
+    "pty.spawn",
+)
+_NAMES = frozenset(
+    {
+        CANARY,
+        "__import__",
+        "exec",
+        "eval",
+        "open",
+        "print",
+        "getattr",
+        "exit",
+        "quit",
+        "breakpoint",
+        "__builtins__",
+        "globals",
+        "self",
+        "externals_",
+    }
+)
+_NODES = (
+    ast.Lambda,
+    ast.NamedExpr,
+    ast.JoinedStr,
+    ast.Import,
+    ast.ImportFrom,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.Await,
+    ast.Starred,
+)
 
 
 def suspicious(source: Any) -> str:
@@ -166,9 +318,7 @@ def _seen(event: str, given: tuple[Any, ...]) -> None:
     """An audit hook, active while :func:`watched` is."""
     if not _active:
         return
-    if event in _CALLS:
-        _executed.append(f"{event} {given!r:.200}")
-    elif event == "open" and str(MARK) in str(given[0]):
+    if event in _CALLS or (event == "open" and str(MARK) in str(given[0])):
         _executed.append(f"{event} {given!r:.200}")
     elif event == "compile" and str(given[1]).startswith(("<core", "<piece", "<body", "b'<")):
         found = suspicious(given[0])
