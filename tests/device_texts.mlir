@@ -1330,3 +1330,25 @@ aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]) {id = 1 : i64, me
 aiex.npu.dma_wait {symbol = @out}
 }
 }
+
+// -----
+aie.device(npu1_1col) {
+  memref.global "private" constant @words : memref<4xi32> = dense<[1, 2, 3, 4]>
+  func @twice(%x: i32) -> i32 {
+    %y = arith.addi %x, %x : i32
+    return %y : i32
+  }
+  %s = aie.tile(0, 0)
+  %m = aie.tile(0, 1)
+  aie.objectfifo.createObjectFifo @in(%s, {%m}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+  aie.objectfifo @out(%m, {%s}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+  aie.objectfifo.link [@in] -> [@out]([] [])
+  aiex.runtime_sequence(%a: memref<64xi32>, %c: memref<64xi32>) {
+    %w = memref.get_global @words : memref<4xi32>
+    aiex.npu.blockwrite(%w) {address = 1703936 : ui32} : memref<4xi32>
+    aiex.npu.preempt {level = 0 : ui8}
+    aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 0 : i64, metadata = @in} : memref<64xi32>
+    aiex.npu.dma_memcpy_nd(%c[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, metadata = @out} : memref<64xi32>
+    aiex.npu.sync {channel = 0 : i32, column = 0 : i32, column_num = 1 : i32, direction = 0 : i32, row = 0 : i32, row_num = 1 : i32}
+  }
+}

@@ -4361,6 +4361,14 @@ MUTANTS = (
         "tests/faults/test_bounds.py::test_an_index_outside_is_an_error_that_names_it[a shifted index]",
     ),
     Mutant(
+        "counters of loops over several dimensions are no values",
+        "importers/mlir/reader.py",
+        'in ("=", "in"):',
+        'in ("to",):',
+        "tests/properties/test_bodies_both_ways.py::"
+        "test_counters_of_loops_over_several_dimensions_are_values[scf.forall]",
+    ),
+    Mutant(
         "both builds of the engine share a cache",
         "jit/cache.py",
         "{'-bounds' if BOUNDS else ''}",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from body_runs import MAKERS, campaign
+from body_runs import MAKERS, Body, campaign, written
 from checked_indices import CheckedArray
 from memtile.importers.kernels import blocks, host
 from memtile.importers.kernels.table import HANDLERS
@@ -47,6 +47,11 @@ def test_indices_of_the_interpreter_are_checked() -> None:
         array[0, 3]
     assert array[2, 2] == 0
     assert isinstance(array[0], CheckedArray)
+
+
+@pytest.mark.parametrize("name", ["scf.forall", "scf.parallel", "affine.parallel"])
+def test_counters_of_loops_over_several_dimensions_are_values(name: str) -> None:
+    assert Body([written(name, 1, generic=False)]).pieces[0].covers >= {name}
 
 
 @pytest.mark.slow
