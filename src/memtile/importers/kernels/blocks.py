@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memtile.importers.kernels.emitter import last_kind
 from memtile.importers.kernels.expressions import bits_of, called
 from memtile.importers.kernels.lowered_loops import classes
+from memtile.importers.kernels.operands import number_of
 from memtile.importers.kernels.quote import number as constant_of
 from memtile.importers.kernels.quote import statement
 from memtile.importers.mlir.attributes import Compound
@@ -132,7 +133,7 @@ def _leave(writer: Writer, operation: Operation, numbers: dict[str, int]) -> Non
         _switch(writer, operation, targets, numbers)
         return
     condition = Form(operation).values[0]
-    with writer.lines.within("if _condition: pass", _condition=writer.use(condition)):
+    with writer.lines.within("if _condition: pass", _condition=number_of(writer, Form(operation), condition)):
         _goto(writer, Form(operation), targets[0], numbers)
     with writer.lines.otherwise():
         _goto(writer, Form(operation), targets[1], numbers)
@@ -150,7 +151,7 @@ def _switch(
         words = operation.words
         names = [words[at - 2] for at, word in enumerate(words) if word[:1] == "^" and words[at - 1] == ":"]
         cases = [form.whole(name) for name in names if name != "default"]
-    value = writer.use(form.values[0])
+    value = number_of(writer, form, form.values[0])
     for case, target in zip(cases, targets[1:], strict=True):
         with writer.lines.within("if _value == _case: pass", _value=value, _case=case):
             _goto(writer, form, target, numbers)

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from memtile.importers.kernels.emitter import Emitter, Handler, items_of
 from memtile.importers.kernels.expressions import paired
 from memtile.importers.kernels.maps import AffineMap, affine_map
-from memtile.importers.kernels.operands import index_of, listed_indices
+from memtile.importers.kernels.operands import index_of, listed_indices, number_of
 from memtile.importers.kernels.operations import extreme_of, give, nothing, results_of, turns_upwards, yielded
 from memtile.importers.kernels.quote import Node, every, number
 from memtile.importers.mlir.forms.operands import Form, shown
@@ -19,7 +19,7 @@ def _map_of(emitter: Emitter, form: Form) -> tuple[AffineMap, list[Node], list[N
     """The map or set that an operation begins with, and the values in its brackets."""
     given = form.attributes.get("map", form.attributes.get("condition"))
     found = affine_map(form, str(given) if given is not None else _map_text(form))
-    values = [emitter.use(value) for value in form.values]
+    values = [number_of(emitter, form, value) for value in form.values]
     return found, values[: len(found.dims)], values[len(found.dims) :]
 
 
@@ -94,7 +94,7 @@ def index_switch(emitter: Emitter, form: Form) -> None:
         raise form.error(
             f"it has {len(regions)} regions for {len(cases)} cases", "one for each, and a default"
         )
-    value = emitter.use(form.values[0])
+    value = number_of(emitter, form, form.values[0])
     emitter.lines.book()
     tests = [paired("==", value, case) for case in cases]
     choose(emitter, form, list(zip(tests, regions, strict=False)), regions[-1])
@@ -155,7 +155,7 @@ def _ranges(emitter: Emitter, form: Form) -> Ranges:
 
 def _generic_ranges(emitter: Emitter, form: Form) -> Ranges:
     names = [name for name, _ in form.operation.regions[0].blocks[0].arguments]
-    values = [emitter.use(value) for value in form.values]
+    values = [number_of(emitter, form, value) for value in form.values]
     many = len(names)
     if form.operation.name == "scf.parallel":
         return names, values[:many], values[many : 2 * many], values[2 * many : 3 * many]

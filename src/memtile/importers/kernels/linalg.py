@@ -81,7 +81,7 @@ def structured(emitter: Emitter, form: Form, operands: Sequence[Operand], output
         outputs: how many are written.
         body: that computes.
     """
-    _check_maps(form, operands, outputs)
+    _check_maps(emitter, form, operands, outputs)
     sizes = _sizes(emitter, operands)
     for each, n, dimension in _plain(operands):
         size = expr("_memory.shape[_n]", _memory=emitter.use(each.value), _n=n)
@@ -99,9 +99,12 @@ def structured(emitter: Emitter, form: Form, operands: Sequence[Operand], output
             emitter.lines.add("_cell = _value", _cell=cell, _value=stored(result, each.kind.element))
 
 
-def _check_maps(form: Form, operands: Sequence[Operand], outputs: int) -> None:
+def _check_maps(emitter: Emitter, form: Form, operands: Sequence[Operand], outputs: int) -> None:
     """Refuse maps that are not of their operands, and results that are no memory."""
     with_map = [each for each in operands if each.map is not None]
+    for each in operands:
+        if (each.map is not None) != emitter.types.get(each.value, "").startswith("memref"):
+            raise form.error(f"{each.value} is neither memory nor a number", "memrefs", reason="mlir_type")
     if any(each.map is None for each in operands[-outputs:]) or not operands:
         raise form.error("a result of it is no memory", "memrefs", reason="mlir_type")
     if len({len(each.map.dims) for each in with_map if each.map is not None}) > 1:

@@ -151,6 +151,8 @@ def compare(emitter: Emitter, form: Form) -> None:
     if vector is not None:
         elementwise(emitter, form, Shaped(vector.shape, "i1"), rule)
     else:
+        for value in form.values:
+            number_of(emitter, form, value)
         give(emitter, form.result, "i1", rule(number(0)))
 
 
@@ -224,7 +226,7 @@ def extended(emitter: Emitter, form: Form) -> None:
         raise form.error(
             f"numbers of type {kind} are too wide for it here", "up to 32 bits", reason="mlir_unknown"
         )
-    one, other = (emitter.use(value) for value in form.values.exactly(2))
+    one, other = (number_of(emitter, form, value) for value in form.values.exactly(2))
     if name != "mulsi_extended":
         one, other = unsigned(one, kind), unsigned(other, kind)
     whole = paired("+" if name == "addui_extended" else "*", one, other)

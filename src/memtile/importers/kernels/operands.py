@@ -18,18 +18,21 @@ if TYPE_CHECKING:
 
 DYNAMIC = -(1 << 63)
 """In a list of numbers, where a value says it."""
+_NO_NUMBERS = {"memref": "memory", "objects": "memory", "vector": "a vector"}
 _ANY_TYPE = ("arith.select", "builtin.unrealized_conversion_cast")
 
 
 def number_of(emitter: Emitter, form: Form, value: str) -> Node:
-    """The node of a value that is no memory.
+    """The node of a value that is a number.
 
     Raises:
-        InputFileError: it is memory.
+        InputFileError: it is memory or a vector.
     """
     kind = emitter.types.get(value, "")
-    if kind.startswith(("memref", "objects")) and form.operation.name not in _ANY_TYPE:
-        raise form.error(f"{value} is memory", "numbers", reason="mlir_type", given=value)
+    if form.operation.name not in _ANY_TYPE:
+        what = next((what for key, what in _NO_NUMBERS.items() if kind.startswith(key)), "")
+        if what:
+            raise form.error(f"{value} is {what}", "numbers", reason="mlir_type", given=value)
     return emitter.use(value)
 
 
@@ -39,7 +42,8 @@ def memory_of(emitter: Emitter, form: Form, value: str) -> tuple[Node, Shaped]:
     Raises:
         InputFileError: the value is no memory.
     """
-    kind = shaped(emitter.types.get(value, ""))
+    text = emitter.types.get(value, "")
+    kind = shaped(text) if text.startswith("memref") else None
     if kind is None:
         raise form.error(f"{value} is no memref", "a memref")
     return emitter.use(value), kind

@@ -61,7 +61,7 @@ def _bound(emitter: Emitter, form: Form, at: int, key: str) -> Node:
     inside = words[end + 1 : close.get(end + 1, end) + 1]
     after = close.get(end + 1, end) + 1
     symbols = words[after : close[after]] if words[after] == "[" and after in close else []
-    dims, more = ([emitter.use(w) for w in part if w[:1] == "%"] for part in (inside, symbols))
+    dims, more = ([number_of(emitter, form, w) for w in part if w[:1] == "%"] for part in (inside, symbols))
     return extreme_of(found.nodes(dims, more), which or ("max" if key == "=" else "min"))
 
 
@@ -75,8 +75,8 @@ def _generic_affine_loop(emitter: Emitter, form: Form) -> None:
     given = form.attributes
     low, high = (affine_map(form, str(given[f"{name}BoundMap"])) for name in ("lower", "upper"))
     many, more = form.integers("operandSegmentSizes")[:2]
-    values = [emitter.use(value) for value in form.values]
-    first, second = values[:many], values[many : many + more]
+    bounding = [number_of(emitter, form, value) for value in form.values[: many + more]]
+    first, second = bounding[:many], bounding[many:]
     bounds = [
         extreme_of(low.nodes(first[: len(low.dims)], first[len(low.dims) :]), "max"),
         extreme_of(high.nodes(second[: len(high.dims)], second[len(high.dims) :]), "min"),
@@ -209,7 +209,7 @@ def while_loop(emitter: Emitter, form: Form) -> None:
         lines.book()
         for name, value in zip(results_of(form), passed, strict=False):
             give(emitter, name, emitter.types.get(value, "index"), emitter.use(value))
-        with lines.within("if not _condition: pass", _condition=emitter.use(condition)):
+        with lines.within("if not _condition: pass", _condition=number_of(emitter, Form(last), condition)):
             lines.add("break")
         for (name, kind), value in zip(after.blocks[0].arguments, passed, strict=False):
             give(emitter, name, kind, emitter.use(value))

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from memtile.importers.kernels.emitter import Emitter, Handler, loaded, stored
 from memtile.importers.kernels.expressions import paired
 from memtile.importers.kernels.maps import affine_map, plain_map
-from memtile.importers.kernels.operands import index_at, number_of
+from memtile.importers.kernels.operands import index_at, memory_of, number_of
 from memtile.importers.kernels.quote import Node, every, expr, number
 from memtile.importers.kernels.values import begin, element, nest, place, put, result_vector, vector_of
 from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.types import Shaped, shaped
+from memtile.importers.mlir.types import Shaped
 
 
 def transfer_read(emitter: Emitter, form: Form) -> None:
@@ -58,10 +58,7 @@ def _check_kinds(form: Form, memory: Shaped, vector: Shaped) -> None:
 
 def memory_operands(emitter: Emitter, form: Form, at: int) -> tuple[Node, Shaped, list[Node], list[str]]:
     """The memref at a place among the operands, its type and indices, and the values behind them."""
-    value = form.values[at]
-    kind = shaped(emitter.types.get(value, ""))
-    if kind is None:
-        raise form.error(f"{value} is no memref", "a memref")
+    memory, kind = memory_of(emitter, form, form.values[at])
     rank = len(kind.shape)
     if form.operation.name.startswith("affine."):
         bracket = form.bracket("[")
@@ -73,7 +70,7 @@ def memory_operands(emitter: Emitter, form: Form, at: int) -> tuple[Node, Shaped
     if len(indices) != rank:
         says = f"it has {len(indices)} indices for {rank} dimensions"
         raise form.error(says, "an index for each", reason="mlir_index")
-    return emitter.use(value), kind, indices, rest
+    return memory, kind, indices, rest
 
 
 def _moved(
