@@ -44,6 +44,12 @@ def test_what_is_executed_is_seen() -> None:
     assert executed[1].startswith("compiled Name")
 
 
+@pytest.mark.parametrize("number", ["\u00b2", "\u0661", "9" * 5000, "0" * 5000 + "7"])
+def test_what_is_written_for_a_number_in_a_body_is_refused_or_read(number: str) -> None:
+    text = seeds()[0][0].replace("%c3 = arith.constant 3 ", f"%c3 = arith.constant {number} ")
+    assert ended(0, lambda: run(text)).kind in ("result", "error")
+
+
 @pytest.mark.slow
 def test_no_text_becomes_code() -> None:
     found = [ended(n, made(n)) for n in range(0, MANY * STEP, STEP)]
