@@ -10,7 +10,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo check test interpreted mutants corpus oldest bench lint docs site lock clean
+.PHONY: setup demo check test interpreted bounds mutants corpus oldest bench lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -34,6 +34,11 @@ test: $(SETUP)
 interpreted: $(SETUP)
 	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/timing tests/data tests/silicon/test_ground_truth.py
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/properties -m interpreter
+
+# The engine with bounds checks: an index outside of its array is an error that names column, index and function.
+bounds: $(SETUP)
+	MEMTILE_BOUNDS=1 $(BIN)/python -m memtile warmup
+	MEMTILE_BOUNDS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/timing tests/data tests/silicon/test_ground_truth.py
 
 mutants: $(SETUP)
 	$(BIN)/python tests/mutants/run.py --workers $(WORKERS)

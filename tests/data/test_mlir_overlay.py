@@ -196,6 +196,10 @@ def test_more_than_four_words_are_several_packets() -> None:
             "address = 1048576 : ui32, data = array<i32: 1>, opcode = 5 : i32, stream_id = 0 : i32",
             "5 is no operation",
         ),
+        (
+            "address = 1048576 : ui32, data = array<i32: 1>, opcode = 0 : i32, stream_id = 128 : i32",
+            "its stream_id is 128",
+        ),
         ("data = array<i32: 1>, opcode = 0 : i32, stream_id = 0 : i32", "has no address"),
     ],
 )

@@ -7,9 +7,15 @@ from typing import Any
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from memtile.jit.bound_checks import check_block
+from memtile.jit.column_types import size_of
 
-def _place(context: Any, builder: Any, kind: Any, array: Any, at: Any) -> tuple[Any, int]:
-    """Address of an element of an array that is no table's column, and the bytes of one."""
+
+def _place(context: Any, builder: Any, kind: Any, array: Any, block: tuple[Any, Any]) -> tuple[Any, int]:
+    """Address of a block of an array that is no table's column, where it begins and how many elements it has;
+    and the bytes of one."""
+    at, count = block
+    check_block(context, builder, kind.place, (at, count), size_of(context, builder, kind, array))
     first = cgutils.create_struct_proxy(kind)(context, builder, array).first
     size = context.get_abi_sizeof(context.get_data_type(kind.element))
     return builder.gep(first, [builder.mul(at, cgutils.intp_t(size))]), size
@@ -20,8 +26,8 @@ def copy_block(_context: Any, to: Any, _at: Any, source: Any, _first: Any, _coun
     """Copy so many elements of ``source`` from one on to ``to`` from another one on."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        there, size = _place(context, builder, signature.args[0], arguments[0], arguments[1])
-        here, _ = _place(context, builder, signature.args[2], arguments[2], arguments[3])
+        there, size = _place(context, builder, signature.args[0], arguments[0], (arguments[1], arguments[4]))
+        here, _ = _place(context, builder, signature.args[2], arguments[2], (arguments[3], arguments[4]))
         cgutils.raw_memmove(builder, there, here, arguments[4], size)
         return context.get_dummy_value()
 
@@ -33,7 +39,7 @@ def clear_block(_context: Any, to: Any, _at: Any, _count: Any) -> Any:
     """Make so many elements of ``to`` from one on zero."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        there, size = _place(context, builder, signature.args[0], arguments[0], arguments[1])
+        there, size = _place(context, builder, signature.args[0], arguments[0], (arguments[1], arguments[2]))
         cgutils.memset(builder, there, builder.mul(arguments[2], cgutils.intp_t(size)), 0)
         return context.get_dummy_value()
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from memtile.errors import MemtileError, Problem
 from memtile.jit.lock import alone
 from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
+from memtile.jit.settings import BOUNDS
 
 Sources = tuple[str, ...]
 """Files and directories of this package that compiled code is made of, relative to it; ``jit`` always is."""
@@ -107,8 +108,9 @@ def cache_directory(sources: Sources) -> Path:
         MemtileError: ``MEMTILE_CACHE`` names a place that cannot be written, or that others can write.
     """
     version, override, refused = numba_version(), os.environ.get(_VARIABLE), ""
+    build = f"{source_hash(sources)}-{version}{'-bounds' if BOUNDS else ''}"
     for root in [Path(override)] if override else _roots():
-        directory = root.resolve() / "jit" / f"{source_hash(sources)}-{version}"
+        directory = root.resolve() / "jit" / build
         refused = _refused(directory, _LEVELS if override else _LEVELS + 1)
         if not refused:
             return directory

@@ -18,9 +18,10 @@ from typing import NamedTuple
 
 from memtile.jit.cache import Sources, source_hash
 from memtile.jit.native import Code, file_of
+from memtile.jit.settings import BOUNDS
 
 FOLDER = Path(__file__).resolve().parents[1] / "engines"
-WANTED = os.environ.get("MEMTILE_JIT") != "own"
+WANTED = os.environ.get("MEMTILE_JIT") != "own" and not BOUNDS
 _LEVEL_2 = ("cx16", "popcnt", "sahf", "sse3", "sse4.1", "sse4.2", "ssse3")
 
 

@@ -6,7 +6,8 @@ again what it knew of the others. For a :class:`ColumnType` the size of a row an
 constants, so an element is one address computation away, and loads and stores say which column they are
 about: LLVM is told (``tbaa``) that different ones never overlap. ``structs`` refuses arrays that do.
 
-As in C, an index is not checked: a negative one does not count from the end.
+As in C, an index is not checked: a negative one does not count from the end. ``MEMTILE_BOUNDS=1`` compiles
+code that checks it (``bounds``).
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ from numba.extending import (
     register_model,
 )
 from numba.np import numpy_support
+
+from memtile.jit.bound_checks import check_block, check_indices
 
 _INDICES = (types.Integer, types.IntegerLiteral, types.IntEnumMember)
 _ROOT = "columns of structs"
@@ -135,6 +138,11 @@ def _shape(context: Any, builder: Any, column: ColumnType, value: Any) -> list[A
     return [*cgutils.unpack_tuple(builder, array.shape), *map(cgutils.intp_t, column.inner)]
 
 
+def size_of(context: Any, builder: Any, column: ColumnType, value: Any) -> Any:
+    """Elements of a column, in all dimensions."""
+    return reduce(builder.mul, _shape(context, builder, column, value))
+
+
 @lower_getattr(ColumnType, "shape")
 def shape(context: Any, builder: Any, column: ColumnType, value: Any) -> Any:
     """The shape of a column."""
@@ -191,7 +199,25 @@ def address_of(context: Any, builder: Any, column: ColumnType, value: Any, kind:
     """Address of an element."""
     given = cgutils.unpack_tuple(builder, index) if isinstance(kind, types.BaseTuple) else [index]
     indices = [context.cast(builder, i, k, types.intp) for i, k in zip(given, _kinds(kind), strict=True)]
-    lengths, n = _shape(context, builder, column, value), column.ndim
+    lengths = _shape(context, builder, column, value)
+    check_indices(context, builder, column.place, list(zip(indices, lengths, strict=True)))
+    return _address(context, builder, column, value, (indices, lengths))
+
+
+def address_of_block(
+    context: Any, builder: Any, column: ColumnType, value: Any, block: tuple[Any, Any]
+) -> Any:
+    """Address of the first element of a block of an array of one dimension: where it begins, how many."""
+    lengths = _shape(context, builder, column, value)
+    check_block(context, builder, column.place, block, lengths[0])
+    return _address(context, builder, column, value, ([block[0]], lengths))
+
+
+def _address(
+    context: Any, builder: Any, column: ColumnType, value: Any, place: tuple[list[Any], list[Any]]
+) -> Any:
+    """Address of the element with these indices, in an array with these lengths."""
+    (indices, lengths), n = place, column.ndim
     outer = _linear(builder, indices[:n], lengths[:n])
     inner = builder.add(_linear(builder, indices[n:], lengths[n:]), cgutils.intp_t(column.first))
     row = ir.ArrayType(context.get_data_type(column.element), column.row)

@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
-from memtile.jit.column_types import ColumnType, address_of, tagged
+from memtile.jit.column_types import ColumnType, address_of_block, tagged
 from memtile.jit.host_words import byte_at, copy_in, copy_out, put_word_at, word_at
 
 _UNALIGNED = 1  # byte: arrays of small elements may begin anywhere
@@ -103,12 +103,12 @@ def _copied(context: Any, builder: Any, to: Any, source: Any, words: Any) -> Any
 @lower_builtin(copy_in, ColumnType, types.int64, types.int64, types.int64)
 def block_in(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Copy the words; the two places have none in common."""
-    array = address_of(context, builder, sig.args[0], args[0], types.int64, args[1])
+    array = address_of_block(context, builder, sig.args[0], args[0], (args[1], args[3]))
     return _copied(context, builder, array, _place(builder, args[2]), args[3])
 
 
 @lower_builtin(copy_out, types.int64, ColumnType, types.int64, types.int64)
 def block_out(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Copy the words; the two places have none in common."""
-    array = address_of(context, builder, sig.args[1], args[1], types.int64, args[2])
+    array = address_of_block(context, builder, sig.args[1], args[1], (args[2], args[3]))
     return _copied(context, builder, _place(builder, args[0]), array, args[3])

@@ -18,6 +18,8 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from memtile.errors import MemtileError
+from memtile.jit import bounds
+from memtile.jit.settings import BOUNDS
 from memtile.output_files import write_output
 
 _loaded: list[Any] = []  # what the linker made lives as long as the process
@@ -102,6 +104,7 @@ def load(code: Code) -> Calls:
     """Link the code into this process."""
     from llvmlite import binding
 
+    bounds.install()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_triple(binding.get_process_triple())
@@ -118,4 +121,5 @@ def load(code: Code) -> Calls:
 
 def calls(address: int) -> Calls:
     """The two ways to call the function at an address."""
-    return Calls(CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address))
+    free, held = CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address)
+    return Calls(bounds.raising(free), bounds.raising(held)) if BOUNDS else Calls(free, held)

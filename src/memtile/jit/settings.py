@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 ENABLED = os.environ.get("MEMTILE_JIT", "1") != "0"
+BOUNDS = os.environ.get("MEMTILE_BOUNDS", "0") != "0"
+"""Whether compiled code checks every index, see ``bounds``; slower, and compiled and cached apart."""
 _OPT_LEVEL = 3  # of LLVM: the clock loop is a tenth faster than with level 1, and takes as long to compile
 
 

@@ -29,6 +29,7 @@ Externals = Mapping[str, Callable[..., Any]]
 """Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
 may have ``cycles``; generators give actions of that core."""
 _ENDLESS = 1 << 31  # turns of a loop that is meant to have no end
+_DIGITS = 10  # of that number
 
 
 def kernels(
@@ -68,8 +69,9 @@ def kernels(
 
 def is_endless(core: CoreDescription) -> bool:
     """Whether a body has a loop that is meant to have no end, as IRON writes it."""
-    texts = (word for inner in core.operation.walk() for word in inner.words)
-    return any(word.isdigit() and int(word) >= _ENDLESS for word in texts)
+    texts = (word.lstrip("0") for inner in core.operation.walk() for word in inner.words)
+    numbers = (text for text in texts if text.isascii() and text.isdigit())
+    return any(len(text) > _DIGITS or int(text) >= _ENDLESS for text in numbers)
 
 
 def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:

@@ -177,12 +177,14 @@ class _Reader:
             self._operations(region, brace + 1, self.close[brace], depth + 1)
 
     def _arguments(self, operation: Operation) -> list[tuple[str, str]]:
-        """Values that an operation defines for its region: those with types, or with ``=``, before it."""
+        """Values that an operation defines for its region: those with types, or before ``=`` or ``in``."""
         words, found = self.words, list[tuple[str, str]]()
         for first, end in operation.spans:
             for at in range(first, end):
                 if words[at][0] == "%" and words[at + 1] == "=":
                     found.append((words[at], ""))
+                elif words[at] == "(" and words[self.close[at] + 1] in ("=", "in"):  # (%i, %j) in (4, 8)
+                    found += [(word, "") for word in words[at + 1 : self.close[at]] if word[0] == "%"]
                 elif words[at] == "(" and words[at + 1][0:1] == "%" and words[at + 2] == ":":
                     found += self._typed(at + 1, self.close[at])
         return found

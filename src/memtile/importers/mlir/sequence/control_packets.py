@@ -38,7 +38,7 @@ def control_packet(reader: Reader, form: Call) -> None:
     for first in range(0, length, _MOST):
         part = data[first : first + _MOST]
         beats, address = len(part) or length, offset + first * WORD_BYTES
-        header = control_header(operation, address, beats, form.number("stream_id"))
+        header = control_header(operation, address, beats, _response(form))
         _send(reader, form, (column, row), [header, *part])
 
 
@@ -48,6 +48,14 @@ def _operation(form: Call) -> Operation:
         says = f"{given} is no operation of control packets"
         raise form.error(says, ", ".join(f"{n.value} ({n.name})" for n in Operation), reason="mlir_opcode")
     return Operation(given)
+
+
+def _response(form: Call) -> int:
+    given, most = form.number("stream_id"), field_of(CONTROL_HEADER, "Response_ID").maximum
+    if not 0 <= given <= most:
+        says = f"its stream_id is {given}"
+        raise form.error(says, f"0..{most}, what the header has room for", reason="mlir_control_packet")
+    return given
 
 
 def _data(form: Call) -> list[int]:
