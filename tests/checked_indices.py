@@ -27,3 +27,10 @@ def check(index: Any) -> None:
     for one in index if isinstance(index, tuple) else (index,):
         if isinstance(one, int | np.integer) and one < 0:
             raise IndexError(f"index {index} counts from the end")
+
+
+def checked(fields: Any) -> Any:
+    """The same tuple of arrays, checked; the arrays share their elements with the given ones."""
+    if isinstance(fields, tuple):
+        return type(fields)(*map(checked, fields))
+    return fields.view(CheckedArray)

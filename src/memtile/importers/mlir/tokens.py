@@ -20,13 +20,13 @@ _SKIPPED = r"(?:[\s\ufeff]+|//[^\n]*)*"
 _METADATA = ("{-#", "#-}")  # brackets of a text's resources, of which nothing is read
 _TOKEN = "|".join(
     (
-        r"[%@^\#!]?\"[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*+\"",  # strings, and names in quotes
+        r"[%@^\#!]?\"[^\"\\\n]*+(?:\\[^\n][^\"\\\n]*+)*\"",  # strings, and names in quotes
         r"\"[^\n]*+\n",  # a string that its line does not close, which is refused
         r"\{-\#|\#-\}",
         r"%[ \t]*[\w$.\-]+(?:\#\d+)?",  # values, one of several results among them
         r"[@^\#!][\w$.\-]+",  # symbols, labels, attributes, types
         _NAME,
-        r"-?[0-9](?:[\w.]++|(?<=[eE])[+\-](?=[0-9]))*+",  # numbers, and shapes: 4x8xi32
+        r"-?[0-9][\w.]*+(?:(?<=[eE])[+\-](?=[0-9])[\w.]*+)*",  # numbers, and shapes: 4x8xi32
         r"->|::|[<>=]=|[^\s]",
     )
 )
