@@ -270,8 +270,9 @@ HEAD = "cf.br ^one(%i : i32)\n^one(%a: i32):\n"
 ENDS = "\n^two(%b: i32):\ncf.br ^three\n^three:"
 COND = '"cf.cond_br"(%t, %i)[^two, ^three] <{{operandSegmentSizes = array<i32: {}>}}> : (i1, i32) -> ()'
 SWITCH = (
-    '"cf.switch"(%i, %i)[^three, ^two] <{{case_operand_segments = array<i32: {}>, case_values = dense<[{}]> : '
-    "tensor<1xi32>, operandSegmentSizes = array<i32: 1, 0, 1>}}> : (i32, i32) -> ()"
+    '"cf.switch"(%i, %i)[^three, ^two] <{{case_operand_segments = array<i32: {}>, '
+    "case_values = dense<[{}]> : tensor<1xi32>, operandSegmentSizes = array<i32: 1, 0, 1>}}> "
+    ": (i32, i32) -> ()"
 )
 
 
