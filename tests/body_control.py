@@ -321,9 +321,15 @@ def blocks(old: bool) -> Maker:
         )
         store = label["store"]
         piece.add(f"{label['body']}:", f"{number} = arith.index_cast {i} : index to i32")
-        # pretty in both forms: sizes of segments say in generic form which operands are for which block
+        segments = (
+            "case_operand_segments = array<i32: 1, 1>, case_values = dense<[2, 4]> : tensor<2xi32>, "
+            "operandSegmentSizes = array<i32: 1, 1, 2>"
+        )
         piece.add(
-            f"cf.switch {number} : i32, [default: {store}({number} : i32), 2: {store}({one} : i32), "
+            f'"cf.switch"({number}, {number}, {one}, {other})[{store}, {store}, {store}] <{{{segments}}}> '
+            ": (i32, i32, i32, i32) -> ()"
+            if g
+            else f"cf.switch {number} : i32, [default: {store}({number} : i32), 2: {store}({one} : i32), "
             f"4: {store}({other} : i32)]"
         )
         piece.add(f"{store}({value}: i32):", f"memref.store {value}, %out_i32[{i}] : memref<16xi32>")

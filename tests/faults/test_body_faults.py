@@ -66,9 +66,18 @@ RUN = [
         '%v = "arith.addi"(%big, %i) <{overflowFlags = #arith.overflow<nsw>}> : (i32, i32) -> i32',
         "of 2147483647",
     ),
-    ("%v = arith.divsi %low, %m1 : i32", "arith.divsi: a result of -2147483648 and another"),
-    ("%v = arith.remsi %low, %m1 : i32", "arith.remsi: a result of -2147483648 and another"),
-    ("%v = arith.floordivsi %low, %m1 : i32", "arith.floordivsi: a result of -2147483648 and another"),
+    (
+        "%v = arith.divsi %low, %m1 : i32",
+        "arith.divsi: the quotient of -2147483648 and -1 does not fit 32 bits",
+    ),
+    (
+        "%v = arith.remsi %low, %m1 : i32",
+        "arith.remsi: the quotient of -2147483648 and -1 does not fit 32 bits",
+    ),
+    (
+        "%v = arith.floordivsi %low, %m1 : i32",
+        "arith.floordivsi: the quotient of -2147483648 and -1 does not fit 32 bits",
+    ),
     ("%j = arith.constant 32 : index\n%v = arith.shli %x, %j : index", "arith.shli: it shifts by 32"),
     ("%v = affine.apply affine_map<(d0, d1) -> (d0 mod d1)>(%x, %z)", "an index is divided by 0"),
     ("%v = affine.apply affine_map<(d0, d1) -> (d0 floordiv d1)>(%x, %n)", "an index is divided by -1"),
@@ -255,3 +264,85 @@ def test_values_whose_names_differ_in_a_dot_differ() -> None:
     design = loaded(body(f"{lines}memref.store %a.b, %mm[%z, %z] : memref<4x2xi32>"))
     design.run(max_cycles=1000)
     assert design.array.compute_tile(0, 2).load(design.configured.buffers["%mm"])[0, 0] == 1
+
+
+HEAD = "cf.br ^one(%i : i32)\n^one(%a: i32):\n"
+ENDS = "\n^two(%b: i32):\ncf.br ^three\n^three:"
+COND = '"cf.cond_br"(%t, %i)[^two, ^three] <{{operandSegmentSizes = array<i32: {}>}}> : (i1, i32) -> ()'
+SWITCH = (
+    '"cf.switch"(%i, %i)[^three, ^two] <{{case_operand_segments = array<i32: {}>, '
+    "case_values = dense<[{}]> : tensor<1xi32>, operandSegmentSizes = array<i32: 1, 0, 1>}}> "
+    ": (i32, i32) -> ()"
+)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '"cf.br"(%i)[^two] : (i32) -> ()',
+        COND.format("1, 1, 0"),
+        SWITCH.format("1", "7"),
+        "cf.switch %i : i32, [default: ^three, 7: ^two(%i : i32)]",
+    ],
+)
+def test_branches_of_both_forms_hand_over_their_operands(line: str) -> None:
+    assert loaded(body(HEAD + line + ENDS)).run(max_cycles=1000).result.status is not Status.LIMIT
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ('"cf.br"(%i, %i)[^two] : (i32, i32) -> ()', "2 values go to block ^two, which takes 1"),
+        (COND.format("1, 0, 0"), "its operands are 2, the segments for its 2 blocks [1, 0, 0]"),
+        (COND.format("1, -1, 2"), "the segments for its 2 blocks [1, -1, 2]"),
+        (COND.format("1, 1"), "the segments for its 2 blocks [1, 1]"),
+        ('"cf.cond_br"(%t, %i)[^two, ^three] : (i1, i32) -> ()', "it has no operandSegmentSizes"),
+        (SWITCH.format("1, 0", "7"), "the segments for its 2 blocks [1, 0, 1, 0]"),
+        (SWITCH.format("1", "7, 8"), "it has 2 cases for 2 blocks"),
+    ],
+)
+def test_segments_of_branches_are_those_of_their_operands(line: str, says: str) -> None:
+    assert says in refused(body(HEAD + line + ENDS))
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("%a = memref.alloc() : memref<?xi32>", "memref.alloc: it has 0 sizes for 1 dimensions of open size"),
+        ("%a = memref.alloc(%four, %four) : memref<?x4xi32>", "it has 2 sizes for 1 dimensions"),
+        (
+            "%a = memref.alloc() : memref<64xi8>\n%v = memref.view %a[%z][] : memref<64xi8> to memref<?xi32>",
+            "memref.view: it has 0 sizes for 1 dimensions of open size",
+        ),
+        (
+            '%v = "affine.vector_load"(%mm, %z) <{map = affine_map<(d0) -> (d0, 7, 1)>}> : '
+            "(memref<4x2xi32>, index) -> vector<2xi32>",
+            "affine.vector_load: it has 3 indices for 2 dimensions",
+        ),
+        (
+            '%v = "affine.vector_load"(%mm) <{map = affine_map<(d0) -> (d0, 1)>}> : '
+            "(memref<4x2xi32>) -> vector<2xi32>",
+            "affine.vector_load: its map takes 1 values and gets 0",
+        ),
+        ("%v = affine.apply affine_map<(d0) -> (d0, d0)>(%z)", "affine.apply: its map has 2 results"),
+        ("%v = affine.min affine_map<(d0) -> ()>(%z)", "affine.min: its map has no results"),
+        ("%v = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%z)", "its map takes 2 values and gets 1"),
+        (
+            "%low_ = arith.index_cast %low : i32 to index\n%v = index.ceildivs %low_, %n",
+            "index.ceildivs: the quotient of -2147483648 and -1 does not fit 32 bits",
+        ),
+        (
+            VECTOR + "%v5 = vector.extractelement %v[%four : index] : vector<4xi32>",
+            "vector.extractelement: index 4 is outside of 4 elements",
+        ),
+    ],
+)
+def test_operands_that_are_not_enough_or_outside_are_named(line: str, says: str) -> None:
+    assert says in refused(body(line))
+
+
+def test_cases_of_a_switch_have_the_type_of_its_flag() -> None:
+    """Bits of a case above those of the flag are none: 255 is -1 of 8 bits."""
+    lines = "%e = arith.trunci %m1 : i32 to i8\ncf.switch %e : i8, [default: ^one, 255: ^two]\n"
+    ends = "^one:\n%v = arith.divsi %i, %o : i32\ncf.br ^two\n^two:"
+    assert loaded(body(lines + ends)).run(max_cycles=1000).result.status is not Status.LIMIT

@@ -148,6 +148,7 @@ def test_nothing_else_of_the_package_compiles_a_text() -> None:
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
         and node.func.id in ("exec", "eval", "compile", "__import__")
+        and not isinstance(node.args[0], ast.Constant)  # of the source itself
     ]
     assert found == ["importers/kernels/segments.py: exec", "importers/kernels/segments.py: compile"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -303,6 +304,49 @@ def test_functions_of_floats(compiled: bool) -> None:
         wanted = [each_.astype(np.float32) for each_ in wanted]
     for name, row, each_ in zip((*plain, *more, "round", "rsqrt", "fma"), got, wanted, strict=True):
         np.testing.assert_allclose(row, each_, rtol=2e-7, err_msg=name)
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+@pytest.mark.parametrize("dtype", [np.dtype(np.float32), BF16], ids=str)
+def test_numbers_between_are_in_double_precision(dtype: np.dtype[Any], compiled: bool) -> None:
+    """Compiled too, where ``float`` of a single-precision number does not make it a double."""
+    rng = np.random.default_rng(1)
+    exponents = rng.integers(-70, -62, 4000)  # products among the smallest numbers
+    a = np.concatenate([rng.normal(size=4000), np.ldexp(rng.uniform(1, 2, 4000), exponents)]).astype(dtype)
+    b = np.concatenate([rng.normal(size=4000), np.ldexp(rng.uniform(1, 2, 4000), exponents)]).astype(dtype)
+    kind = kind_of(a).split("x")[-1][:-1]
+    text = f"""%r0 = math.fma %a, %b, %a : {kind}\n%r1 = math.erf %a : {kind}\n%r2 = math.erfc %a : {kind}
+    %r3 = arith.mulf %a, %b : {kind}\n%p = arith.addf %a, %b : {kind}\n%r4 = math.fma %a, %p, %b : {kind}"""
+    got = outcomes(text, a, b, dtype, compiled=compiled)
+    x, y = a.astype(np.float64), b.astype(np.float64)
+    erf = np.array([math.erf(each_) for each_ in x])
+    total = (x + y).astype(dtype).astype(np.float64)
+    for row, wanted in zip(got, (x * y + x, erf, 1 - erf, x * y, x * total + y), strict=True):
+        np.testing.assert_array_equal(row.astype(np.float64), _rounded(wanted, dtype).astype(np.float64))
+
+
+def _rounded(wide: Array, dtype: np.dtype[Any]) -> Array:
+    """Doubles rounded once: NumPy takes bfloat16 through single precision."""
+    if dtype != BF16:
+        return wide.astype(dtype)
+    step = np.ldexp(1.0, np.maximum(np.frexp(wide)[1] - 8, -133))
+    return (np.rint(wide / step) * step).astype(dtype)
+
+
+@pytest.mark.parametrize("compiled", WAYS)
+def test_one_bit_with_a_sign_is_0_or_minus_1(compiled: bool) -> None:
+    a, b = pairs([0, 1], np.int32)
+    names = {"minsi": min, "maxsi": max, "minui": max, "maxui": min}  # of numbers below 0
+    text = ["%x1 = arith.trunci %a : i32 to i1\n%y1 = arith.trunci %b : i32 to i1"]
+    for n, name in enumerate(names):
+        text.append(f"%v{n} = arith.{name} %x1, %y1 : i1\n%r{n} = arith.extsi %v{n} : i1 to i32")
+    text.append("%c = arith.cmpi slt, %x1, %y1 : i1\n%r4 = arith.extui %c : i1 to i32")
+    text.append("%r5 = arith.extsi %x1 : i1 to i32")
+    got = outcomes("\n".join(text), a, b, np.dtype(np.int32), compiled=compiled)
+    for row, rule in zip(got, names.values(), strict=False):
+        np.testing.assert_array_equal(row, [rule(-x, -y) for x, y in zip(a, b, strict=True)])
+    np.testing.assert_array_equal(got[4], -a < -b)
+    np.testing.assert_array_equal(got[5], -a)
 
 
 def test_a_wide_float_becomes_bfloat16_in_one_step() -> None:

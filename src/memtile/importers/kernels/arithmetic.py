@@ -20,9 +20,10 @@ _HALF = 16  # bits that bfloat16 has not
 _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
 
 
-OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP, OVERFLOW, DIVISOR, SIZE, AMOUNT, GAPS = range(11)
+OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP, OVERFLOW, DIVISOR, SIZE, AMOUNT, GAPS, QUOTIENT = range(12)
 """What a :class:`BodyError` is: an index, a division, a shift, a number that is none, a loop, its step, a
-result that does not fit, a divisor of an index, a size that is not the type's, a shape, memory with gaps."""
+result that does not fit, a divisor of an index, a size that is not the type's, a shape, memory with gaps,
+a quotient that does not fit."""
 MOST_CYCLES = 100_000_000
 """Of a piece that neither waits nor synchronises; longer ones are said to have no end (DEV-BODY-2)."""
 _INFINITY = float("inf")
@@ -130,7 +131,7 @@ def floordiv(a: int, b: int, site: int = 0, low: int = 0) -> int:
     if b == 0:
         raise BodyError(site, ZERO, a, 0)
     if b == -1 and a == low and low < 0:
-        raise BodyError(site, OVERFLOW, a, bits_of(low))
+        raise BodyError(site, QUOTIENT, a, bits_of(low))
     return -a if b == -1 else a // b  # of the smallest number compiled code has no quotient by -1
 
 

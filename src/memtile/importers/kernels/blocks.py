@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.emitter import last_kind
-from memtile.importers.kernels.expressions import bits_of, called
+from memtile.importers.kernels.expressions import bits_of, called, held
 from memtile.importers.kernels.lowered_loops import classes
 from memtile.importers.kernels.operands import number_of
 from memtile.importers.kernels.quote import number as constant_of
 from memtile.importers.kernels.quote import statement
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.faults import operation_error, reading
-from memtile.importers.mlir.forms.operands import Form, constant
+from memtile.importers.mlir.forms.operands import Form, constant, shown
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.importers.mlir.types import shaped
 
@@ -151,9 +152,13 @@ def _switch(
         words = operation.words
         names = [words[at - 2] for at, word in enumerate(words) if word[:1] == "^" and words[at - 1] == ":"]
         cases = [form.whole(name) for name in names if name != "default"]
+    if len(cases) != len(targets) - 1:
+        says = f"it has {len(cases)} cases for {len(targets)} blocks"
+        raise form.error(says, "a block for each case, and one for the others", reason="mlir_block")
     value = number_of(writer, form, form.values[0])
+    kind = writer.types.get(form.values[0], "")
     for case, target in zip(cases, targets[1:], strict=True):
-        with writer.lines.within("if _value == _case: pass", _value=value, _case=case):
+        with writer.lines.within("if _value == _case: pass", _value=value, _case=held(case, kind)):
             _goto(writer, form, target, numbers)
     _goto(writer, form, targets[0], numbers)
 
@@ -175,7 +180,11 @@ def _goto(writer: Writer, form: Form, target: tuple[str, Sequence[str]], numbers
 
 
 def targets_of(operation: Operation) -> list[tuple[str, list[str]]]:
-    """Where a branch goes, with the values that it hands over."""
+    """Where a branch goes, with the values that it hands over.
+
+    Raises:
+        InputFileError: in generic form, its segments are not those of its operands.
+    """
     tokens, found = operation.tokens, list[tuple[str, list[str]]]()
     for first, end in operation.spans:
         for at in range(first, end):
@@ -185,7 +194,24 @@ def targets_of(operation: Operation) -> list[tuple[str, list[str]]]:
                     inside = tokens.words[at + 2 : tokens.close[at + 1]]
                     values = [word for word in inside if word[:1] == "%"]
                 found.append((tokens.words[at], values))
-    return found
+    form = Form(operation)
+    if not form.generic or not found:
+        return found
+    labels = [label for label, _ in found]
+    return list(zip(labels, _segments(form, len(labels)), strict=True))
+
+
+def _segments(form: Form, many: int) -> list[list[str]]:
+    """The operands for each block of a branch in generic form."""
+    before = form.operation.name not in ("cf.br", "br")  # the condition, or the flag
+    sizes = form.integers("operandSegmentSizes") if before else [len(form.values)]
+    if form.operation.name == "cf.switch":
+        sizes = [*sizes[:2], *form.integers("case_operand_segments")]
+    ends = [*accumulate(sizes, initial=0)]
+    if min(sizes, default=0) < 0 or ends[-1] != len(form.values) or len(sizes) != before + many:
+        says = f"its operands are {len(form.values)}, the segments for its {many} blocks {shown(sizes)}"
+        raise form.error(says, "a segment for each block", reason="mlir_operands")
+    return [form.values[first:end] for first, end in pairwise(ends[before:])]
 
 
 def _circles(writer: Writer, region: Region, numbers: dict[str, int]) -> list[set[int]]:

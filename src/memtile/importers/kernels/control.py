@@ -8,19 +8,18 @@ from contextlib import ExitStack
 from memtile.importers.kernels.emitter import Emitter, Handler, items_of
 from memtile.importers.kernels.expressions import paired
 from memtile.importers.kernels.maps import AffineMap, affine_map
-from memtile.importers.kernels.operands import index_of, listed_indices, number_of
+from memtile.importers.kernels.operands import index_of, listed_indices, mapped, number_of
 from memtile.importers.kernels.operations import extreme_of, give, nothing, results_of, turns_upwards, yielded
 from memtile.importers.kernels.quote import Node, every, number
 from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.tree import Region
 
 
-def _map_of(emitter: Emitter, form: Form) -> tuple[AffineMap, list[Node], list[Node]]:
-    """The map or set that an operation begins with, and the values in its brackets."""
+def _map_of(emitter: Emitter, form: Form) -> tuple[AffineMap, list[Node]]:
+    """The map or set that an operation begins with, and its results of the values in its brackets."""
     given = form.attributes.get("map", form.attributes.get("condition"))
     found = affine_map(form, str(given) if given is not None else _map_text(form))
-    values = [number_of(emitter, form, value) for value in form.values]
-    return found, values[: len(found.dims)], values[len(found.dims) :]
+    return found, mapped(form, found, [number_of(emitter, form, value) for value in form.values])
 
 
 def _map_text(form: Form) -> str:
@@ -34,26 +33,28 @@ def _map_text(form: Form) -> str:
 
 def apply(emitter: Emitter, form: Form) -> None:
     """``affine.apply #map(%i)[%n]``."""
-    found, dims, symbols = _map_of(emitter, form)
-    (value,) = found.nodes(dims, symbols)
-    give(emitter, form.result, "index", value)
+    _, results = _map_of(emitter, form)
+    if len(results) != 1:
+        says = f"its map has {len(results)} results"
+        raise form.error(says, "a map of one result", reason="mlir_index")
+    give(emitter, form.result, "index", results[0])
 
 
 def extreme(emitter: Emitter, form: Form) -> None:
     """``affine.min #map(%i)`` and ``affine.max``."""
-    found, dims, symbols = _map_of(emitter, form)
-    value = extreme_of(found.nodes(dims, symbols), "min" if form.operation.name.endswith("min") else "max")
+    _, results = _map_of(emitter, form)
+    value = extreme_of(form, results, "min" if form.operation.name.endswith("min") else "max")
     give(emitter, form.result, "index", value)
 
 
 def affine_if(emitter: Emitter, form: Form) -> None:
     """``affine.if #set(%i)[%n] { .. } else { .. }``."""
-    found, dims, symbols = _map_of(emitter, form)
+    found, results = _map_of(emitter, form)
     if not all(found.signs):
         raise form.error("a constraint of its set compares nothing", ">= 0, <= 0 or == 0")
     then, *others = form.operation.regions
     emitter.lines.book()
-    choose(emitter, form, [(every(found.conditions(dims, symbols)), then)], others[0] if others else None)
+    choose(emitter, form, [(every(found.conditions(results)), then)], others[0] if others else None)
 
 
 def choose(

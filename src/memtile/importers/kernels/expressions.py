@@ -82,6 +82,13 @@ def range_of(kind: str, *, signs: bool) -> tuple[int, int]:
     return (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) if signs else (0, (1 << bits) - 1)
 
 
+def held(value: int, kind: str) -> int:
+    """A whole number as a type holds it: signed, of one bit 0 or 1."""
+    bits = bits_of(kind) or WIDEST
+    low = -((1 << bits) >> 1) if bits > 1 else 0
+    return ((value - low) & ((1 << bits) - 1)) + low
+
+
 def called(function: str, *given: Node | int | float) -> Node:
     """The call of a function of generated code."""
     nodes = [expr("_given", _given=each) for each in given]
@@ -142,6 +149,13 @@ def _divided(function: str, *, signs: bool) -> Rule:
         else:
             found = expr("_f(_a, _b, SITE)", _f=own(function), _a=one, _b=other)
         return wrapped(found, kind)
+
+    return rule
+
+
+def _chosen_signed(function: str) -> Rule:
+    def rule(given: Sequence[Node], first: str, kind: str) -> Node:
+        return wrapped(called(function, *(signed(value, first) for value in given)), kind)
 
     return rule
 
@@ -252,8 +266,8 @@ _ARITHMETIC: Mapping[str, Rule] = {
     "shli": _shift("<<"),
     "shrsi": _shift(">>"),
     "shrui": _shift(">>", zeros=True),
-    "maxsi": _call("largest"),
-    "minsi": _call("least"),
+    "maxsi": _chosen_signed("largest"),
+    "minsi": _chosen_signed("least"),
     "maxui": _chosen_unsigned(">="),
     "minui": _chosen_unsigned("<="),
     "addf": _floats("+"),
@@ -327,7 +341,8 @@ RULES: Mapping[str, Rule] = {
 """The operations on numbers of which each gives one."""
 BITS = frozenset(f"math.{name}" for name in ("isnan", "isinf", "isfinite", "isnormal"))
 """Those whose result is 0 or 1, whatever they are given."""
-_FLAGGED = {"addi": 0, "subi": 1, "muli": 2, "shli": 3}
+_SHIFT = 3
+_FLAGGED = {"addi": 0, "subi": 1, "muli": 2, "shli": _SHIFT}
 _FLAGGED_NAMES = {
     **{f"arith.{name}": number for name, number in _FLAGGED.items()},
     **{f"index.{name.removesuffix('i')}": number for name, number in _FLAGGED.items()},
@@ -341,11 +356,11 @@ def kept_flags(name: str, flags: frozenset[str], given: Sequence[Node], kind: st
         return []
     bits = bits_of(kind) or WIDEST
     one, other = given
+    pairs = {"fits_signed": (signed(one, kind), other if number == _SHIFT else signed(other, kind))}
     return [
-        expr(
-            "_f(_number, _a, _b, _bits, SITE)", _f=own(function), _number=number, _a=one, _b=other, _bits=bits
-        )
+        expr("_f(_n, _a, _b, _bits, SITE)", _f=own(function), _n=number, _a=a, _b=b, _bits=bits)
         for flag, function in (("nsw", "fits_signed"), ("nuw", "fits_unsigned"))
+        for a, b in [pairs.get(function, (one, other))]
         if flag in flags
     ]
 

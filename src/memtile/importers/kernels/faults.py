@@ -19,6 +19,7 @@ from memtile.importers.kernels.arithmetic import (
     NUMBER,
     OUTSIDE,
     OVERFLOW,
+    QUOTIENT,
     SHIFT,
     SIZE,
     STEP,
@@ -110,6 +111,11 @@ _FAULTS: Mapping[int, Callable[[int, int], Says]] = {
     ),
     OVERFLOW: lambda number, bits: (
         f"a result of {number} and another number does not fit {bits} bits, which the text says it does",
+        f"results of {bits} bits",
+        "mlir_overflow",
+    ),
+    QUOTIENT: lambda number, bits: (
+        f"the quotient of {number} and -1 does not fit {bits} bits",
         f"results of {bits} bits",
         "mlir_overflow",
     ),

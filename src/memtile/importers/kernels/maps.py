@@ -84,10 +84,9 @@ class AffineMap:
         names = dict(zip((*self.dims, *self.symbols), (*given, *symbols), strict=True))
         return [each.node(names.__getitem__) for each in self.results]
 
-    def conditions(self, given: Sequence[Node], symbols: Sequence[Node]) -> list[Node]:
-        """The constraints of a set in Python."""
-        found = self.nodes(given, symbols)
-        return [paired(sign, node, 0) for sign, node in zip(self.signs, found, strict=True)]
+    def conditions(self, results: Sequence[Node]) -> list[Node]:
+        """The constraints of a set in Python, of its results."""
+        return [paired(sign, node, 0) for sign, node in zip(self.signs, results, strict=True)]
 
     def dimension(self, place: int) -> int | None:
         """The dimension that a result is, None if it is something else."""

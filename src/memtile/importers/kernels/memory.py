@@ -259,8 +259,7 @@ def allocate(emitter: Emitter, form: Form) -> None:
     if size > most or any(each > most for each in target.shape):
         says = f"it has {size} bytes" if size >= 0 else "it has more than the tile"
         raise form.error(says, f"0..{most} bytes, all memory of the tile", reason="mlir_size")
-    given = iter([number_of(emitter, form, value) for value in form.values])
-    sizes = [next(given) if each < 0 else number(each) for each in target.shape or (1,)]
+    sizes = _sizes(emitter, form, form.values, target)
     if target.elements < 0:
         room = emitter.lines.fresh("room")
         emitter.lines.add("_room = _bytes", _room=room, _bytes=dtype.itemsize)
@@ -275,15 +274,28 @@ def allocate(emitter: Emitter, form: Form) -> None:
     give(emitter, form.result, kind, value)
 
 
+def _sizes(emitter: Emitter, form: Form, values: Sequence[str], target: Shaped) -> list[Node]:
+    """The sizes of new memory: those of its type, and a value for each that the type leaves open.
+
+    Raises:
+        InputFileError: there are more or fewer values.
+    """
+    wanted = sum(size < 0 for size in target.shape)
+    if len(values) != wanted:
+        says = f"it has {len(values)} sizes for {wanted} dimensions of open size"
+        raise form.error(says, "a value for each ? of its type", reason="mlir_operands")
+    given = iter([number_of(emitter, form, value) for value in values])
+    return [next(given) if size < 0 else number(size) for size in target.shape or (1,)]
+
+
 def view(emitter: Emitter, form: Form) -> None:
     """``memref.view %m[%at][%n] : memref<4096xi8> to memref<?x4xi32>``: bytes as elements."""
     memory, source = memory_of(emitter, form, form.values[0])
     kind, target = _memref(form)
     if len(source.shape) != 1 or bits_of(source.element) != 8:
         raise form.error("it takes other memory than bytes", "memref<..xi8>", reason="mlir_type")
-    at, *rest = (number_of(emitter, form, value) for value in form.values[1:])
-    given = iter(rest)
-    sizes = [next(given) if size < 0 else number(size) for size in target.shape or (1,)]
+    at = number_of(emitter, form, form.values[1])
+    sizes = _sizes(emitter, form, form.values[2:], target)
     dtype = element_type(form, target.element)
     room = emitter.lines.fresh("room")
     emitter.lines.add("_room = _bytes", _room=room, _bytes=dtype.itemsize)

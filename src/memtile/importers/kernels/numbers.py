@@ -13,6 +13,7 @@ from memtile.importers.kernels.expressions import (
     WIDEST,
     bits_of,
     compared,
+    held,
     kept_flags,
     paired,
     range_of,
@@ -132,13 +133,11 @@ def compare(emitter: Emitter, form: Form) -> None:
         words = form.operation.words
         predicate = words[2] if words[0] == "(" else words[0]  # index.cmp slt(%a, %b)
     if isinstance(predicate, Compound):
-        predicate = str(predicate.listed[0])
+        predicate = str(predicate.listed[-1])  # #index<cmp_predicate slt>
     predicate = predicate.strip('"') if isinstance(predicate, str) else int(predicate)
     kind = emitter.types.get(form.values[0], "")
     vector = is_vector(kind)
     floats = form.operation.name == "arith.cmpf"
-    if form.operation.name == "index.cmp" and isinstance(predicate, int):
-        predicate = _INDEX_ORDER[predicate] if predicate < len(_INDEX_ORDER) else str(predicate)
 
     def rule(at: Node) -> Node:
         given = [element(emitter, value, at) for value in form.values.exactly(2)]
@@ -154,9 +153,6 @@ def compare(emitter: Emitter, form: Form) -> None:
         for value in form.values:
             number_of(emitter, form, value)
         give(emitter, form.result, "i1", rule(number(0)))
-
-
-_INDEX_ORDER = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 
 
 def constant(emitter: Emitter, form: Form) -> None:
@@ -187,8 +183,7 @@ def _known(emitter: Emitter, form: Form, found: int | float, kind: str) -> None:
     if not isinstance(found, int) or not low <= found <= high:
         says = f"the constant {shown(found)} does not fit {kind}"
         raise form.error(says, f"{low}..{high}", reason="mlir_width", given=shown(found))
-    value = int(found) & 1 if bits == 1 else ((int(found) - low) & high) + low
-    emitter.known(form.result, kind, value)
+    emitter.known(form.result, kind, held(int(found), f"i{bits}"))
 
 
 def index_constant(emitter: Emitter, form: Form) -> None:

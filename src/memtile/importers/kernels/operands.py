@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memtile.importers.kernels.maps import affine, affine_map
+from memtile.importers.kernels.maps import AffineMap, affine, affine_map
 from memtile.importers.kernels.quote import Node, number
 from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.forms.operands import Form
@@ -59,13 +60,26 @@ def indices_of(emitter: Emitter, form: Form, before: int, memory: Shaped) -> lis
     if at is None:
         nodes = [number_of(emitter, form, value) for value in form.values[before + 1 :]]
         if "map" in form.attributes:
-            nodes = affine_map(form, str(form.attributes["map"])).nodes(nodes)
+            nodes = mapped(form, affine_map(form, str(form.attributes["map"])), nodes)
     else:
         nodes = [index_at(emitter, form, span) for span in form.split(at)]
     if len(nodes) != len(memory.shape):
         says = f"it has {len(nodes)} indices for {len(memory.shape)} dimensions"
         raise form.error(says, "an index for each", reason="mlir_index")
     return nodes or [number(0)]
+
+
+def mapped(form: Form, found: AffineMap, given: Sequence[Node]) -> list[Node]:
+    """The results of a map of these values: first its dimensions, then its symbols.
+
+    Raises:
+        InputFileError: there are not as many as the map takes.
+    """
+    dims, many = len(found.dims), len(found.dims) + len(found.symbols)
+    if len(given) != many:
+        says = f"its map takes {many} values and gets {len(given)}"
+        raise form.error(says, "a value for each dimension and symbol", reason="mlir_operands")
+    return found.nodes(given[:dims], given[dims:])
 
 
 def element_type(form: Form, element: str) -> np.dtype[Any]:

@@ -8,7 +8,7 @@ from functools import reduce
 from memtile.importers.kernels.emitter import Emitter, Handler
 from memtile.importers.kernels.expressions import called
 from memtile.importers.kernels.maps import affine_map
-from memtile.importers.kernels.operands import index_of, number_of
+from memtile.importers.kernels.operands import index_of, mapped, number_of
 from memtile.importers.kernels.quote import Node, expr, value_of
 from memtile.importers.mlir.attributes import number
 from memtile.importers.mlir.forms.operands import Form
@@ -62,11 +62,17 @@ def _bound(emitter: Emitter, form: Form, at: int, key: str) -> Node:
     after = close.get(end + 1, end) + 1
     symbols = words[after : close[after]] if words[after] == "[" and after in close else []
     dims, more = ([number_of(emitter, form, w) for w in part if w[:1] == "%"] for part in (inside, symbols))
-    return extreme_of(found.nodes(dims, more), which or ("max" if key == "=" else "min"))
+    return extreme_of(form, mapped(form, found, [*dims, *more]), which or ("max" if key == "=" else "min"))
 
 
-def extreme_of(nodes: Sequence[Node], which: str) -> Node:
-    """The smallest or the largest of several numbers."""
+def extreme_of(form: Form, nodes: Sequence[Node], which: str) -> Node:
+    """The smallest or the largest of several numbers.
+
+    Raises:
+        InputFileError: there is none.
+    """
+    if not nodes:
+        raise form.error("its map has no results", "a map of one result or more", reason="mlir_index")
     name = "largest" if which == "max" else "least"
     return reduce(lambda one, other: called(name, one, other), nodes)
 
@@ -78,8 +84,8 @@ def _generic_affine_loop(emitter: Emitter, form: Form) -> None:
     bounding = [number_of(emitter, form, value) for value in form.values[: many + more]]
     first, second = bounding[:many], bounding[many:]
     bounds = [
-        extreme_of(low.nodes(first[: len(low.dims)], first[len(low.dims) :]), "max"),
-        extreme_of(high.nodes(second[: len(high.dims)], second[len(high.dims) :]), "min"),
+        extreme_of(form, mapped(form, low, first), "max"),
+        extreme_of(form, mapped(form, high, second), "min"),
         index_of(emitter, form, form.integer("step")),
     ]
     counter, *carried = (name for name, _ in form.operation.regions[0].blocks[0].arguments)

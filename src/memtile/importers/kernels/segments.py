@@ -101,6 +101,7 @@ def _compiled_names() -> dict[str, Any]:
         "whole": njit(_signed),
         "u64": njit(_unsigned),
         "type_of": njit(_alike),
+        "float": njit(_double),
     }
     for key, value in NAMES.items():
         if key not in made and isinstance(value, FunctionType):
@@ -115,6 +116,11 @@ def _signed(value: int) -> Any:
 
 def _unsigned(value: int) -> Any:
     return np.uint64(value)
+
+
+def _double(value: Any) -> Any:
+    """The number in double precision, as in the interpreter; Numba's ``float`` leaves single precision."""
+    return np.float64(value)
 
 
 def _alike(_a: Any, n: int) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from memtile.importers.kernels.emitter import Emitter, Handler, loaded, stored
 from memtile.importers.kernels.expressions import paired
 from memtile.importers.kernels.maps import affine_map, plain_map
-from memtile.importers.kernels.operands import index_at, memory_of, number_of
+from memtile.importers.kernels.operands import indices_of, memory_of, number_of
 from memtile.importers.kernels.quote import Node, every, expr, number
 from memtile.importers.kernels.values import begin, element, nest, place, put, result_vector, vector_of
 from memtile.importers.mlir.forms.operands import Form
@@ -59,14 +59,11 @@ def _check_kinds(form: Form, memory: Shaped, vector: Shaped) -> None:
 def memory_operands(emitter: Emitter, form: Form, at: int) -> tuple[Node, Shaped, list[Node], list[str]]:
     """The memref at a place among the operands, its type and indices, and the values behind them."""
     memory, kind = memory_of(emitter, form, form.values[at])
-    rank = len(kind.shape)
     if form.operation.name.startswith("affine."):
-        bracket = form.bracket("[")
-        spans = [] if bracket is None else form.split(bracket)
-        indices, rest = [index_at(emitter, form, span) for span in spans], list[str]()
-    else:
-        given = form.values[at + 1 : at + 1 + rank]
-        indices, rest = [number_of(emitter, form, v) for v in given], form.values[at + 1 + rank :]
+        return memory, kind, indices_of(emitter, form, at, kind), []
+    rank = len(kind.shape)
+    given = form.values[at + 1 : at + 1 + rank]
+    indices, rest = [number_of(emitter, form, v) for v in given], form.values[at + 1 + rank :]
     if len(indices) != rank:
         says = f"it has {len(indices)} indices for {rank} dimensions"
         raise form.error(says, "an index for each", reason="mlir_index")

@@ -30,6 +30,7 @@ from memtile.importers.kernels.values import (
 )
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.operands import Form, shown
+from memtile.importers.mlir.tree import Span
 from memtile.importers.mlir.types import Shaped
 
 _SAME = ("minsi", "minui", "maxsi", "maxui", "minimumf", "maximumf", "minnumf", "maxnumf", "minf", "maxf")
@@ -151,7 +152,13 @@ def positions(emitter: Emitter, form: Form, first: int) -> list[Node]:
     at = form.bracket("[")
     if at is None:
         return [number_of(emitter, form, value) for value in form.values[first:]]
-    return [index_of(emitter, form, form.text(item)) for item in form.split(at)]
+    return [index_of(emitter, form, form.text(_untyped(form, item))) for item in form.split(at)]
+
+
+def _untyped(form: Form, item: Span) -> Span:
+    """A value of a list without its type, which ``vector.extractelement`` prints: ``[%i : index]``."""
+    words = form.operation.tokens.words
+    return Span(item.first, next((at for at in range(*item) if words[at] == ":"), item.end))
 
 
 def _part_of(emitter: Emitter, form: Form, whole_: Shaped, first: int) -> tuple[Node, Shaped]:

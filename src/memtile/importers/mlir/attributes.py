@@ -143,6 +143,8 @@ def _compound(name: str, tokens: Tokens, opening: int, depth: int) -> Compound:
     at = opening + 1
     if name == "array":  # array<i64: 1, 2>
         at += 2
+    elif NAME.fullmatch(tokens.words[at]) and NAME.fullmatch(tokens.words[at + 1]):
+        name, at = f"{name}.{tokens.words[at]}", at + 1  # #index<cmp_predicate sle>
     named, values = _entries(tokens, at, tokens.close[opening], depth)
     named = {key: value for key, value in named.items() if value is not True or key not in values}
     return Compound(name, named, tuple(values))

@@ -85,13 +85,15 @@ class Form:
         raise self.error(says, "a whole number", reason="mlir_number", given=shown(found))
 
     def integers(self, name: str) -> list[int]:
-        """The whole numbers of an attribute that is a list, ``array<i64: 1, 2>`` or ``[1, 2]``.
+        """The whole numbers of an attribute: ``array<i64: 1, 2>``, ``dense<[1, 2]>`` or ``[1, 2]``.
 
         Raises:
             InputFileError: the attribute is something else, or is not there.
         """
         found = self.attributes[name]
         listed_ = found.listed if isinstance(found, Compound) else found
+        if isinstance(found, Compound) and len(found.listed) == 1 and isinstance(found.listed[0], list):
+            (listed_,) = found.listed
         if isinstance(listed_, list | tuple) and all(isinstance(each, int) for each in listed_):
             return [int(each) for each in listed_]
         says = f"its {name} is {shown(found)}"
