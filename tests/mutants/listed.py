@@ -2550,6 +2550,43 @@ MUTANTS = (
         "tests/faults/test_hostile_arrays.py::test_a_header_is_refused_by_what_it_says[columns]",
     ),
     Mutant(
+        "data of a saved array has another length than what it is compared with",
+        "design/saving.py",
+        "(sum(map(prod, shapes)),)",
+        "(-1,)",
+        "tests/faults/test_hostile_arrays.py::"
+        "test_expected_data_has_the_form_of_what_it_is_compared_with[shorter-buffer/0]",
+    ),
+    Mutant(
+        "data of a saved array has another type than what it is compared with",
+        "design/saving.py",
+        "_flat(member.dtype, [member.shape])",
+        "Form(None, None)",
+        "tests/faults/test_hostile_arrays.py::"
+        "test_expected_data_has_the_form_of_what_it_is_compared_with[complex-compared/0]",
+    ),
+    Mutant(
+        "a saved array may lack the output that it expects",
+        "design/saving.py",
+        'if channel["shapes"]:',
+        'if channel["shapes"] and f"output/{column}/{row}/{n}" in found:',
+        "tests/faults/test_hostile_arrays.py::test_expected_data_is_there[output/0/1/6]",
+    ),
+    Mutant(
+        "buffers of a saved array may be behind the memory",
+        "design/buffers.py",
+        "raise_if([each for buffer in self._taken for each in self._misplaced(buffer)], DesignError)",
+        "raise_if([], DesignError)",
+        "tests/faults/test_hostile_arrays.py::test_buffers_of_a_file_are_in_memory",
+    ),
+    Mutant(
+        "a list in plain data is as long as it likes",
+        "forms.py",
+        "len(value) > form.most:",
+        "len(value) < 0:",
+        "tests/faults/test_hostile_arrays.py::test_buffers_of_a_file_are_in_memory",
+    ),
+    Mutant(
         "members of a saved array that nothing knows are passed over",
         "design/saving.py",
         '            problems.append(_damaged(name, "is of no use here", "members that Array.save writes"))',

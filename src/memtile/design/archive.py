@@ -31,7 +31,7 @@ _HEADER = re.compile(
     r"\{'descr': '([<>|=][biufcV][0-9]{1,3})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
 )
 _BLOCK = 1 << 20  # bytes that are read at a time
-_MOST_DIMENSIONS = 32
+MOST_DIMENSIONS = 32  # of an array, in all versions of NumPy
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy packs them
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
@@ -156,7 +156,7 @@ def _member(name: str, header: str) -> Member:
     if found is None:
         raise ValueError("its header is not that of an array of plain numbers")
     shape = tuple(int(length) for length in found[3].replace(" ", "").split(",") if length)
-    if len(shape) > _MOST_DIMENSIONS:
+    if len(shape) > MOST_DIMENSIONS:
         raise ValueError(f"it has {len(shape)} dimensions")
     try:
         dtype = np.dtype(found[1])
