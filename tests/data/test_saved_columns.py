@@ -178,10 +178,6 @@ def hides_padding(_: State, s: Columns) -> None:
     s["walks.before"][0, 0] = 1
 
 
-def reads_elsewhere(_: State, s: Columns) -> None:
-    s["externals.held"][0], s["externals.length"][0, 0], s["externals.buffered"][0] = 1, 4, 4
-
-
 def miscounts(_: State, s: Columns) -> None:
     s["externals.held"][0] = s["externals.arrived"][0] = 1
     s["externals.buffered"][0] = 4
@@ -261,7 +257,6 @@ CASES: dict[Callable[[State, Columns], None], str] = {
     collects_between_bds: "granules.formed",
     runs_over: "walks.position",
     hides_padding: "walks.padded",
-    reads_elsewhere: "externals.target",
     miscounts: "externals.buffered",
     codes_too_much: "codecs.at",
     expands_too_much: "codecs.at",

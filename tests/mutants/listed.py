@@ -2536,11 +2536,11 @@ MUTANTS = (
         "tests/data/test_saved_columns.py::test_columns_that_contradict_each_other_are_found[writes_behind_memory]",
     ),
     Mutant(
-        "a saved read under way may be anywhere",
-        "model/checking/links.py",
-        "under_way & ~inside, target,",
-        "under_way & ~inside & (target < 0), target,",
-        "tests/data/test_saved_columns.py::test_columns_that_contradict_each_other_are_found[reads_elsewhere]",
+        "a read under way finds its buffer wherever it was",
+        "model/dma/external_read.py",
+        "if not external.answers(st, ch, x.target[row, slot], x.length[row, slot], False):",
+        "if x.length[row, slot] == 0:",
+        "tests/data/test_interface_dma.py::test_a_read_under_way_whose_buffer_is_dropped_is_a_decode_error",
     ),
     Mutant(
         "the header of a saved array is what it says",
