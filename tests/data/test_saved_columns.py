@@ -41,6 +41,7 @@ NO_INDEX = {
     "cores.single": "cycles of a loop that ends at the limit of the run",
     "externals.passed": "words: counted",
     "externals.region": "dma.external.inside asks whether there is such a buffer",
+    "externals.target": "dma.external.answers asks whether a buffer has it, when its words arrive",
     "observers.timer_trigger": "cycles of a loop that ends at the limit of the run",
     "ports.source_base": "words: counted",
     "walks.left": "words: counted, and each address is looked up",

@@ -2596,8 +2596,8 @@ MUTANTS = (
     Mutant(
         "an archive is as long as it says",
         "design/archive.py",
-        "        if self._total > most:",
-        "        if self._total < 0:",
+        "if self._total > (most := limit(",
+        "if -self._total > (most := limit(",
         "tests/faults/test_hostile_arrays.py::test_an_archive_has_a_limit",
     ),
     Mutant(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from memtile.arch.chosen_timing import timing_in_force
 from memtile.arch.timing import Timing
-from memtile.design.archive import MOST_BYTES, Archive, Member, opened, refused
+from memtile.design.archive import Archive, Member, opened, refused
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
 from memtile.design.object_fifo import End as FifoEnd
@@ -72,15 +72,14 @@ def save(design: Design, path: Path | str) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def load(design: Callable[..., Design], path: Path | str, most_bytes: int = MOST_BYTES) -> Design:
+def load(design: Callable[..., Design], path: Path | str) -> Design:
     """An array as :func:`save` left it; see ``Array.load``.
 
     Args:
         design: makes the array of a device.
         path: the file.
-        most_bytes: that the arrays in the file may have together.
     """
-    with opened(Path(path), most_bytes) as archive, _named(path):
+    with opened(Path(path)) as archive, _named(path):
         header = _header(path, archive)
         timing = Timing(**header["timing"])
         if (differing := timing_in_force(timing)) != timing:
