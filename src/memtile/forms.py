@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 
 class Each(NamedTuple):
-    """A list of any length whose elements have a form."""
+    """A list of any length, or of ``most`` elements at most, whose elements have a form."""
 
     of: Form
+    most: int | None = None
 
 
 class Named(NamedTuple):
@@ -78,6 +79,8 @@ def _parts(value: Any, form: Each | Named | dict[str, Form], place: str) -> str 
     if isinstance(form, Each):
         if not isinstance(value, list):
             return f"{place} is {_shown(value)}; it must be a list"
+        if form.most is not None and len(value) > form.most:
+            return f"{place} is {_shown(value)}; it must be a list of at most {form.most}"
         return _first(misfit(v, form.of, f"{place}[{n}]") for n, v in enumerate(value))
     if not isinstance(value, dict):
         return f"{place} is {_shown(value)}; it must be an object"

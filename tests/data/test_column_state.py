@@ -94,15 +94,15 @@ def test_an_array_has_the_dtype_that_its_declaration_says_whatever_numpy_calls_i
     class Arrays(NamedTuple):
         """Arrays of a type that says nothing, but for the last."""
 
-        short: Annotated[Any, np.dtype(np.int16), Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS)]
-        words: Annotated[Words, Column(Kind.DATA, 0, Reset.CLEARED, Pause.STAYS)]
+        short: Annotated[Any, np.dtype(np.int16), Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS, None)]
+        words: Annotated[Words, Column(Kind.DATA, 0, Reset.CLEARED, Pause.STAYS, None)]
 
     assert dtypes_of(Arrays) == {"short": np.int16, "words": np.uint32}
 
     class Silent(NamedTuple):
         """An array without dtype."""
 
-        silent: Annotated[npt.NDArray[np.int64], Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS)]
+        silent: Annotated[npt.NDArray[np.int64], Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS, None)]
 
     with pytest.raises(TypeError, match=r"Silent\.silent: an array is declared with one dtype"):
         dtypes_of(Silent)

@@ -249,6 +249,30 @@ def test_an_address_that_nobody_answers_is_a_decode_error(beyond: int) -> None:
     assert column.engine.caught(ch).tolist() == [5, 6, 7, 8]
 
 
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_read_under_way_whose_buffer_is_dropped_is_a_decode_error(others: int) -> None:
+    """All beats were requested while the buffer was there, so that no request finds it missing."""
+    column, ch = caught()
+    memory = column.engine.external
+    for number in range(others):
+        memory.add(f"other {number}", counting(8))
+    source = memory.add("source", counting(8))
+    column.start(0, MM2S, 0, 0, 8, source.at())
+    column.engine.run(Timing().external_latency)
+    assert column.engine.state.externals.held.max() == 2
+    memory.drop("source")
+    assert column.engine.run(LIMIT) is Stop.QUIET
+    assert column.engine.caught(ch).tolist() == []
+    result = outcome(column.engine, Stop.QUIET, {}, [])
+    where = f"at byte {source.address:#x} of external memory"
+    assert f"halted by AXI_MM_Decode_Error {where}; clear the status bits" in result.waiting[0]
+    status = register_named("noc", "DMA_MM2S_Status_0")
+    column.doors[0].write32(status.offset, status.field("AXI_MM_Decode_Error").mask)
+    column.start(0, MM2S, 0, 1, 8, memory.add("again", counting(8), source.address).at())
+    column.engine.run(2 * LIMIT)
+    assert column.engine.caught(ch).tolist() == counting(8).tolist()
+
+
 def test_a_buffer_that_must_not_change_answers_writes_with_a_slave_error() -> None:
     column, ch = fed(8)
     data = np.zeros(8, np.uint32)

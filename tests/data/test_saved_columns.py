@@ -41,6 +41,7 @@ NO_INDEX = {
     "cores.single": "cycles of a loop that ends at the limit of the run",
     "externals.passed": "words: counted",
     "externals.region": "dma.external.inside asks whether there is such a buffer",
+    "externals.target": "dma.external.answers asks whether a buffer has it, when its words arrive",
     "observers.timer_trigger": "cycles of a loop that ends at the limit of the run",
     "ports.source_base": "words: counted",
     "walks.left": "words: counted, and each address is looked up",
@@ -178,10 +179,6 @@ def hides_padding(_: State, s: Columns) -> None:
     s["walks.before"][0, 0] = 1
 
 
-def reads_elsewhere(_: State, s: Columns) -> None:
-    s["externals.held"][0], s["externals.length"][0, 0], s["externals.buffered"][0] = 1, 4, 4
-
-
 def miscounts(_: State, s: Columns) -> None:
     s["externals.held"][0] = s["externals.arrived"][0] = 1
     s["externals.buffered"][0] = 4
@@ -261,7 +258,6 @@ CASES: dict[Callable[[State, Columns], None], str] = {
     collects_between_bds: "granules.formed",
     runs_over: "walks.position",
     hides_padding: "walks.padded",
-    reads_elsewhere: "externals.target",
     miscounts: "externals.buffered",
     codes_too_much: "codecs.at",
     expands_too_much: "codecs.at",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -60,7 +61,8 @@ def test_mutated_arrays_are_refused_or_run(bases: list[Path]) -> None:
 def test_hostile_archives_are_one_sentence(name: str, tmp_path: Path) -> None:
     path = tmp_path / "saved.npz"
     path.write_bytes(HOSTILE[name]())
-    with pytest.raises(InputFileError, match="not an array that memtile saved") as caught:
+    says = "makes the arrays longer than" if name == "huge" else "not an array that memtile saved"
+    with pytest.raises(InputFileError, match=says) as caught:
         Array.load(path)
     assert len(str(caught.value)) < 400
 
@@ -95,9 +97,15 @@ def test_members_that_are_missing_or_strange_are_refused(members: Members, tmp_p
         )
 
 
-def test_an_archive_has_a_limit(bases: list[Path]) -> None:
-    with pytest.raises(InputFileError, match="makes the arrays longer than 1,000 bytes"):
-        Array.load(bases[0], most_bytes=1000)
+def test_an_archive_has_a_limit(bases: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTILE_LIMITS", "saved_bytes=1000")
+    with pytest.raises(InputFileError) as caught:
+        Array.load(bases[0])
+    assert re.fullmatch(
+        r".*: its member '\S+' makes the arrays longer than 1,000 bytes\. "
+        r"Set MEMTILE_LIMITS=saved_bytes=NUMBER to allow more\.",
+        str(caught.value),
+    )
 
 
 def test_a_member_twice_is_refused(bases: list[Path], tmp_path: Path) -> None:
@@ -154,6 +162,95 @@ def test_buffers_in_memory_that_is_not_there_are_refused(members: Members, tmp_p
     assert "member 'state/regions': regions[0, 1] is 1099511627776" in refusal(
         members | {"state/regions": regions}, tmp_path
     )
+
+
+def compared_design() -> Array:
+    """An array whose file has expected data of all three kinds."""
+    array = Array("npu1", columns=1)
+    tile, sent = array.memory_tile(0), np.arange(8, dtype=np.int32)
+    buffer = tile.buffer("a", (2, 4), dtype=np.int32, data=sent.reshape(2, 4))
+    tile.expect(buffer, sent.reshape(2, 4))
+    tile.mm2s[0].start(tile.read(buffer))
+    tile.mm2s[0].expect(sent.reshape(2, 4).astype(np.int16).repeat(2))
+    array.external("x", back := sent.copy())
+    array.expect_array("x", back, sent)
+    return array
+
+
+COMPARED = ("output/0/1/6", "buffer/0", "compared/0")
+
+
+@pytest.fixture(scope="module")
+def compared() -> Members:
+    with tempfile.TemporaryDirectory() as folder:
+        compared_design().save(path := Path(folder) / "saved.npz")
+        return members_of(path)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: values[:-1],
+        lambda values: values.reshape(2, -1),
+        lambda values: values.astype(np.complex64),
+        lambda values: values.astype(values.dtype.newbyteorder(">")),
+        lambda values: values.view(np.uint8),
+    ],
+    ids=["shorter", "dimensions", "complex", "byte order", "bytes"],
+)
+def test_expected_data_has_the_form_of_what_it_is_compared_with(
+    name: str, change: Callable[[Any], Any], compared: Members, tmp_path: Path
+) -> None:
+    assert f"member {name!r}: it is " in refusal(compared | {name: change(compared[name])}, tmp_path)
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_expected_data_is_there(name: str, compared: Members, tmp_path: Path) -> None:
+    few = {each: values for each, values in compared.items() if each != name}
+    assert f"member {name!r}: it is missing" in refusal(few, tmp_path)
+    another = f"{name[:-1]}{int(name[-1]) + 1}"
+    more = compared | {another: compared[name]}
+    assert f"member {another!r}: it is of no use here" in refusal(more, tmp_path)
+
+
+def test_external_buffers_are_those_of_the_header(compared: Members, tmp_path: Path) -> None:
+    few = {each: values for each, values in compared.items() if each != "external/x"}
+    assert "member 'external/x': it is missing" in refusal(few, tmp_path)
+    more = compared | {"external/y": compared["external/x"]}
+    assert "member 'external/y': it is of no use here" in refusal(more, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("buffer", "says"),
+    [
+        (["a", 0, [3], "|u1"], "size and place must be whole 32-bit words"),
+        (["a", 2, [8], "<i4"], "size and place must be whole 32-bit words"),
+        (["a", 1 << 40, [8], "<i4"], "the buffer takes bytes"),
+        (["a", 0, [1] * 33 + [8], "<i4"], "it must be a list of at most 32"),
+        (["a", 0, [0, 8], "<i4"], "it must be 1.."),
+    ],
+)
+def test_buffers_of_a_file_are_in_memory(
+    buffer: list[Any], says: str, compared: Members, tmp_path: Path
+) -> None:
+    def change(header: dict[str, Any]) -> None:
+        ((_, tile),) = [each for each in header["tiles"] if each[0] == [0, 1]]
+        tile["memory"]["buffers"] = [buffer]
+
+    elements = np.zeros(int(np.prod(buffer[2])) % (1 << 20), np.dtype(buffer[3]))
+    assert says in refusal(with_header(compared, change) | {"buffer/0": elements}, tmp_path)
+
+
+def test_types_that_numpy_lacks_are_there_again(tmp_path: Path) -> None:
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    buffer = tile.buffer("a", 8, dtype="bfloat16")
+    tile.expect(buffer, np.zeros(8))
+    tile.mm2s[0].start(tile.read(buffer))
+    tile.mm2s[0].expect(tile.load(buffer))
+    array.save(tmp_path / "saved.npz")
+    assert Array.load(tmp_path / "saved.npz").run().good
 
 
 def test_streams_have_a_flag_for_each_word(members: Members, tmp_path: Path) -> None:

@@ -2536,11 +2536,11 @@ MUTANTS = (
         "tests/data/test_saved_columns.py::test_columns_that_contradict_each_other_are_found[writes_behind_memory]",
     ),
     Mutant(
-        "a saved read under way may be anywhere",
-        "model/checking/links.py",
-        "under_way & ~inside, target,",
-        "under_way & ~inside & (target < 0), target,",
-        "tests/data/test_saved_columns.py::test_columns_that_contradict_each_other_are_found[reads_elsewhere]",
+        "a read under way finds its buffer wherever it was",
+        "model/dma/external_read.py",
+        "if not external.answers(st, ch, x.target[row, slot], x.length[row, slot], False):",
+        "if x.length[row, slot] == 0:",
+        "tests/data/test_interface_dma.py::test_a_read_under_way_whose_buffer_is_dropped_is_a_decode_error",
     ),
     Mutant(
         "the header of a saved array is what it says",
@@ -2548,6 +2548,43 @@ MUTANTS = (
         "    if wrong := misfit(header, HEADER):",
         "    if wrong := misfit(header, dict):",
         "tests/faults/test_hostile_arrays.py::test_a_header_is_refused_by_what_it_says[columns]",
+    ),
+    Mutant(
+        "data of a saved array has another length than what it is compared with",
+        "design/saving.py",
+        "(sum(map(prod, shapes)),)",
+        "(-1,)",
+        "tests/faults/test_hostile_arrays.py::"
+        "test_expected_data_has_the_form_of_what_it_is_compared_with[shorter-buffer/0]",
+    ),
+    Mutant(
+        "data of a saved array has another type than what it is compared with",
+        "design/saving.py",
+        "_flat(member.dtype, [member.shape])",
+        "Form(None, None)",
+        "tests/faults/test_hostile_arrays.py::"
+        "test_expected_data_has_the_form_of_what_it_is_compared_with[complex-compared/0]",
+    ),
+    Mutant(
+        "a saved array may lack the output that it expects",
+        "design/saving.py",
+        'if channel["shapes"]:',
+        'if channel["shapes"] and f"output/{column}/{row}/{n}" in found:',
+        "tests/faults/test_hostile_arrays.py::test_expected_data_is_there[output/0/1/6]",
+    ),
+    Mutant(
+        "buffers of a saved array may be behind the memory",
+        "design/buffers.py",
+        "raise_if([each for buffer in self._taken for each in self._misplaced(buffer)], DesignError)",
+        "raise_if([], DesignError)",
+        "tests/faults/test_hostile_arrays.py::test_buffers_of_a_file_are_in_memory",
+    ),
+    Mutant(
+        "a list in plain data is as long as it likes",
+        "forms.py",
+        "len(value) > form.most:",
+        "len(value) < 0:",
+        "tests/faults/test_hostile_arrays.py::test_buffers_of_a_file_are_in_memory",
     ),
     Mutant(
         "members of a saved array that nothing knows are passed over",
@@ -2559,8 +2596,8 @@ MUTANTS = (
     Mutant(
         "an archive is as long as it says",
         "design/archive.py",
-        "        if self._total > most:",
-        "        if self._total < 0:",
+        "if self._total > (most := limit(",
+        "if -self._total > (most := limit(",
         "tests/faults/test_hostile_arrays.py::test_an_archive_has_a_limit",
     ),
     Mutant(

@@ -21,9 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.errors import InputFileError
-
-MOST_BYTES = 1 << 31
-"""Bytes that the arrays of a file may have together, unless a caller says otherwise."""
+from memtile.limits import how_to_raise, limit
 
 _SUFFIX = ".npy"
 _MAGIC = b"\x93NUMPY\x01\x00"  # version 1.0, as np.savez writes arrays of plain numbers
@@ -31,7 +29,7 @@ _HEADER = re.compile(
     r"\{'descr': '([<>|=][biufcV][0-9]{1,3})', 'fortran_order': (True|False), 'shape': \(([0-9, ]*)\), \} *\n"
 )
 _BLOCK = 1 << 20  # bytes that are read at a time
-_MOST_DIMENSIONS = 32
+MOST_DIMENSIONS = 32  # of an array, in all versions of NumPy
 _PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy packs them
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, ValueError)
 
@@ -61,11 +59,11 @@ class Member:
 class Archive:
     """The members of an open archive; see :func:`opened`."""
 
-    def __init__(self, path: Path, file: zipfile.ZipFile, most: int) -> None:
+    def __init__(self, path: Path, file: zipfile.ZipFile) -> None:
         self._path, self._file, self._total = path, file, 0
         self.members: dict[str, Member] = {}
         for info in file.infolist():
-            self._add(info, most)
+            self._add(info)
 
     def read(self, name: str) -> npt.NDArray[Any]:
         """A member as an array of its own.
@@ -85,7 +83,7 @@ class Archive:
                 raise ValueError("its length is not that of its header")
         return made.reshape(member.shape, order="F" if member.by_columns else "C")
 
-    def _add(self, info: zipfile.ZipInfo, most: int) -> None:
+    def _add(self, info: zipfile.ZipInfo) -> None:
         name = info.filename.removesuffix(_SUFFIX)
         if name == info.filename or name in self.members:
             raise self._refused(info.filename, "is there twice" if name in self.members else "is no array")
@@ -94,8 +92,9 @@ class Archive:
         with damage_named(self._path, name), self._file.open(info) as stored:
             member = _member(name, _head(stored))
         self._total += member.bytes
-        if self._total > most:
-            raise self._refused(name, f"makes the arrays longer than {most:,} bytes")
+        if self._total > (most := limit("saved_bytes")):
+            says = f"its member {name!r} makes the arrays longer than {most:,} bytes"
+            raise InputFileError(f"{self._path}: {says}. {how_to_raise('saved_bytes')}")
         self.members[name] = member
 
     def _refused(self, name: str, says: str) -> InputFileError:
@@ -110,19 +109,19 @@ def refused(path: Path | str, name: str, says: str) -> InputFileError:
 
 
 @contextmanager
-def opened(path: Path, most: int = MOST_BYTES) -> Iterator[Archive]:
+def opened(path: Path) -> Iterator[Archive]:
     """An archive of arrays.
 
     Args:
         path: of the file.
-        most: bytes that its arrays may have together.
 
     Raises:
-        InputFileError: it cannot be read, is no archive, or a member is no array of plain numbers.
+        InputFileError: it cannot be read, is no archive, a member is no array of plain numbers, or all
+            arrays together are longer than the limit ``saved_bytes``.
     """
     try:
         with path.open("rb") as stored, _zip(path, stored) as file:
-            yield Archive(path, file, most)
+            yield Archive(path, file)
     except OSError as error:
         raise InputFileError(f"{path}: the file cannot be read: {error.strerror or error}.") from None
 
@@ -156,7 +155,7 @@ def _member(name: str, header: str) -> Member:
     if found is None:
         raise ValueError("its header is not that of an array of plain numbers")
     shape = tuple(int(length) for length in found[3].replace(" ", "").split(",") if length)
-    if len(shape) > _MOST_DIMENSIONS:
+    if len(shape) > MOST_DIMENSIONS:
         raise ValueError(f"it has {len(shape)} dimensions")
     try:
         dtype = np.dtype(found[1])

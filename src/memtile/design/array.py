@@ -16,7 +16,6 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
-from memtile.design.archive import MOST_BYTES
 from memtile.design.bench import MAX_CYCLES, Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
@@ -349,17 +348,17 @@ class Array(Bench):
         save(self, path)
 
     @classmethod
-    def load(cls, path: Path | str, *, most_bytes: int = MOST_BYTES) -> Array:
+    def load(cls, path: Path | str) -> Array:
         """The array that :meth:`save` wrote to a file.
 
         Its parts are those of :attr:`tiles`, :attr:`fifos` and :attr:`buses`, by their names; external
         buffers are new arrays, see ``engine.external.buffers``.
 
         Raises:
-            InputFileError: the file is damaged, of another version, has more than ``most_bytes`` of arrays,
-                or a value that no run leaves there; names the member.
+            InputFileError: the file is damaged, of another version, has more bytes of arrays than the limit
+                ``saved_bytes``, or a value that no run leaves there; names the member.
         """
-        return load(cls, path, most_bytes)
+        return load(cls, path)
 
     def diff(self, other: Array) -> StateDiff:
         """What the states of this array and of another one of the same device differ in.

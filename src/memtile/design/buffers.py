@@ -154,7 +154,11 @@ class MemoryMap:
         }
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Have what :meth:`saved` found in another memory of the same kind."""
+        """Have what :meth:`saved` found in another memory of the same kind.
+
+        Raises:
+            DesignError: a buffer that is not whole words within the memory.
+        """
         self._buffers, reserved = (
             [
                 Buffer(n, self._kind, at, tuple(shape), np.dtype(dtype), self._place, self._design)
@@ -163,6 +167,7 @@ class MemoryMap:
             for key in ("buffers", "reserved")
         )
         self.reserved = tuple(reserved)
+        raise_if([each for buffer in self._taken for each in self._misplaced(buffer)], DesignError)
 
     @property
     def _taken(self) -> list[Buffer]:
@@ -174,7 +179,7 @@ class MemoryMap:
     ) -> Buffer:
         start = at if at is not None else self._free(prod(shape) * dtype.itemsize, bank)
         buffer = Buffer(name, self._kind, start, shape, dtype, self._place, self._design)
-        raise_if(self._problems(buffer), DesignError)
+        raise_if(list(self._problems(buffer)), DesignError)
         return buffer
 
     def _contradictions(self, name: str, where: str, at: object, bank: object) -> Iterator[Problem]:
@@ -222,50 +227,49 @@ class MemoryMap:
             start = max(start, _aligned(buffer.offset + buffer.nbytes, self._kind.granule_bytes))
         return start
 
-    def _problems(self, buffer: Buffer) -> list[Problem]:
-        where, source = f"{self._title}, buffer {buffer.name}", _SOURCES[self._kind.role]
+    def _problems(self, buffer: Buffer) -> Iterator[Problem]:
+        yield from self._misplaced(buffer)
         end = buffer.offset + buffer.nbytes
-        problems = []
-        if buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
-            problems.append(
-                Problem(
-                    reason="buffer_alignment",
-                    where=where,
-                    field="size and place",
-                    given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
-                    allowed="whole 32-bit words",
-                    source=source,
-                    says=f"the buffer has {buffer.nbytes} bytes at {buffer.offset:#x}; "
-                    "size and place must be whole 32-bit words",
-                )
-            )
-        if buffer.offset < 0 or end > self._kind.memory_bytes:
-            problems.append(
-                Problem(
-                    reason="buffer_fit",
-                    where=where,
-                    field="place",
-                    given=f"bytes {buffer.offset:#x}..{end - 1:#x}",
-                    allowed=f"0x0..{self._kind.memory_bytes - 1:#x}" if self._kind.memory_bytes else "none",
-                    source=source,
-                    next_step=self._left(),
-                    says=_beyond(buffer, self._kind),
-                )
-            )
         for other in self._taken:
             if other.offset < end and buffer.offset < other.offset + other.nbytes:
-                problems.append(
-                    Problem(
-                        reason="buffer_overlap",
-                        where=where,
-                        field="place",
-                        given=f"{buffer.offset:#x}..{end - 1:#x}",
-                        allowed=f"bytes that {other!r} does not take",
-                        source=source,
-                        says=f"bytes {buffer.offset:#x}..{end - 1:#x} overlap {other!r}",
-                    )
+                yield Problem(
+                    reason="buffer_overlap",
+                    where=self._named(buffer),
+                    field="place",
+                    given=f"{buffer.offset:#x}..{end - 1:#x}",
+                    allowed=f"bytes that {other!r} does not take",
+                    source=_SOURCES[self._kind.role],
+                    says=f"bytes {buffer.offset:#x}..{end - 1:#x} overlap {other!r}",
                 )
-        return problems
+
+    def _misplaced(self, buffer: Buffer) -> Iterator[Problem]:
+        """Why the memory has no such buffer, whatever else is in it."""
+        end, source = buffer.offset + buffer.nbytes, _SOURCES[self._kind.role]
+        if buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
+            yield Problem(
+                reason="buffer_alignment",
+                where=self._named(buffer),
+                field="size and place",
+                given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
+                allowed="whole 32-bit words",
+                source=source,
+                says=f"the buffer has {buffer.nbytes} bytes at {buffer.offset:#x}; "
+                "size and place must be whole 32-bit words",
+            )
+        if buffer.offset < 0 or end > self._kind.memory_bytes:
+            yield Problem(
+                reason="buffer_fit",
+                where=self._named(buffer),
+                field="place",
+                given=f"bytes {buffer.offset:#x}..{end - 1:#x}",
+                allowed=f"0x0..{self._kind.memory_bytes - 1:#x}" if self._kind.memory_bytes else "none",
+                source=source,
+                next_step=self._left(),
+                says=_beyond(buffer, self._kind),
+            )
+
+    def _named(self, buffer: Buffer) -> str:
+        return f"{self._title}, buffer {buffer.name}"
 
     def gaps(self) -> list[tuple[int, int]]:
         """Free pieces as (first byte, bytes), in address order; each begins at a granule."""

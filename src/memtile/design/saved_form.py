@@ -10,6 +10,7 @@ import numpy as np
 
 from memtile.arch.ports import PORTS
 from memtile.arch.timing import Timing
+from memtile.design.archive import MOST_DIMENSIONS
 from memtile.forms import Each, Either, Form, Named, Such, misfit
 
 _DTYPE = re.compile(r"[<>|=][biufcV][0-9]{1,3}")
@@ -34,7 +35,7 @@ def _is_dtype(value: Any) -> bool:
 
 _TYPE = Such(_is_dtype, "the type of a plain number, such as '<i4'")
 _PLACE: Form = (_LINE, _LINE)
-_SHAPE = Each(_COUNT)
+_SHAPE = Each(_COUNT, MOST_DIMENSIONS)
 _PORT_NAMES = {kind: {*ports.slaves, *ports.masters} for kind, ports in PORTS.items()}
 _PORT = Such(
     lambda port: (
@@ -45,7 +46,7 @@ _PORT = Such(
 _TEXT_OR_NONE = Either((str, None))
 _FLOW: Form = (str, _PORT, Each(_PORT), _TEXT_OR_NONE)
 _END: Form = (_PLACE, bool, Either((_NUMBER, str)))
-_BUFFERS = Each((str, _COUNT, _SHAPE, _TYPE))
+_BUFFERS = Each((str, _COUNT, Each(range(1, _COUNT.stop), MOST_DIMENSIONS), _TYPE))
 _UPSETS = Each((_COUNT, _COUNT, _COUNT, Each(range(64))))
 _CHANNEL: Form = {
     "claimed": bool,

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,7 +21,7 @@ import numpy.typing as npt
 
 from memtile.arch.chosen_timing import timing_in_force
 from memtile.arch.timing import Timing
-from memtile.design.archive import MOST_BYTES, Archive, opened, refused
+from memtile.design.archive import Archive, Member, opened, refused
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
 from memtile.design.object_fifo import End as FifoEnd
@@ -71,23 +72,25 @@ def save(design: Design, path: Path | str) -> None:
         np.savez_compressed(file, allow_pickle=False, **arrays)
 
 
-def load(design: Callable[..., Design], path: Path | str, most_bytes: int = MOST_BYTES) -> Design:
+def load(design: Callable[..., Design], path: Path | str) -> Design:
     """An array as :func:`save` left it; see ``Array.load``.
 
     Args:
         design: makes the array of a device.
         path: the file.
-        most_bytes: that the arrays in the file may have together.
     """
-    with opened(Path(path), most_bytes) as archive, _named(path):
+    with opened(Path(path)) as archive, _named(path):
         header = _header(path, archive)
         timing = Timing(**header["timing"])
         if (differing := timing_in_force(timing)) != timing:
             raise InputFileError(_other_timing(str(path), timing, differing))
         made = design(header["device"], header["columns"], timing)
-        raise_if(_not_of(made, header, archive), InputFileError)
-        arrays = {name: archive.read(name) for name in archive.members}
-        _restore(made, header, arrays)
+        try:
+            raise_if(_not_of(made, header, archive), InputFileError)
+            _restore(made, header, {name: archive.read(name) for name in archive.members})
+        except LookupError as error:
+            says = f"names {error}, which the array does not have"
+            raise InputFileError(_damaged("header", says)) from None
     return made
 
 
@@ -95,24 +98,21 @@ def _restore(made: Design, header: dict[str, Any], arrays: dict[str, Array]) -> 
     """Bring a new array to where the one of the file was.
 
     Raises:
-        InputFileError: the header names what the array does not have.
+        LookupError: the header names what the array does not have.
     """
     expected: defaultdict[tuple[int, int], dict[int, Array]] = defaultdict(dict)
     for name in [name for name in arrays if name.startswith("output/")]:
         column, row, channel = map(int, name.split("/")[1:])
         expected[column, row][channel] = arrays[name]
-    try:
-        for (column, row), saved in header["tiles"]:
-            made.tile(column, row)._restore(saved, expected[column, row])
-        made.circuits.restore(header["circuits"])
-        put_back(made.engine, Snapshot(arrays, header["engine"]))
-        buses = [
-            PacketBus.restored(name, [_stream(made, saved) for saved in streams], keep_headers=keep)
-            for name, keep, streams in header["buses"]
-        ]
-        made._restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
-    except LookupError as error:
-        raise InputFileError(_damaged("header", f"names {error}, which the array does not have")) from None
+    for (column, row), saved in header["tiles"]:
+        made.tile(column, row)._restore(saved, expected[column, row])
+    made.circuits.restore(header["circuits"])
+    put_back(made.engine, Snapshot(arrays, header["engine"]))
+    buses = [
+        PacketBus.restored(name, [_stream(made, saved) for saved in streams], keep_headers=keep)
+        for name, keep, streams in header["buses"]
+    ]
+    made._restore_runs(header, arrays, buses, [_made_fifo(made, saved) for saved in header["fifos"]])
 
 
 def _damaged(member: str, says: str, allowed: str = "what Array.save writes") -> Problem:
@@ -306,12 +306,12 @@ def _header(path: Path | str, archive: Archive) -> dict[str, Any]:
 
 def _not_of(made: Design, header: Mapping[str, Any], archive: Archive) -> list[Problem]:
     """What an archive has too few or too many, or of another form than arrays of this device have."""
-    wanted = {f"state/{name}": form for name, form in forms(made.engine.state).items()}
     found, problems = archive.members, []
-    channels = _channel_names(header)
+    wanted = {f"state/{name}": form for name, form in forms(made.engine.state).items()}
+    wanted |= _forms_of_header(header, found)
     problems += [_damaged(name, "is missing") for name in wanted if name not in found]
     for name, member in found.items():
-        form = wanted.get(name) or _form_of(made, channels, name)
+        form = wanted.get(name) or form_of_port(made.engine, name)
         if form is None:
             problems.append(_damaged(name, "is of no use here", "members that Array.save writes"))
         elif not form.fits(member.dtype, member.shape):
@@ -319,20 +319,30 @@ def _not_of(made: Design, header: Mapping[str, Any], archive: Archive) -> list[P
     return problems[:1]
 
 
-def _form_of(made: Design, channels: set[str], name: str) -> Form | None:
-    """The form of a member that is there only in some files; None if there is none of this name."""
-    if name == _HEADER:
-        return Form(np.dtype(np.uint8), (-1,))
-    if form := form_of_port(made.engine, name):
-        return form
-    what, _, rest = name.partition("/")
-    if what == "output":
-        return _ANY if rest in channels else None
-    return _ANY if what in ("buffer", "compared") and rest.isascii() and rest.isdigit() else None
+def _forms_of_header(header: Mapping[str, Any], found: Mapping[str, Member]) -> dict[str, Form]:
+    """The forms of the header and of the members that it names; compared data has that of its other side.
+
+    Raises:
+        LookupError: the header names what the array does not have.
+    """
+    made = {_HEADER: Form(np.dtype(np.uint8), (-1,))}
+    external = {name: found.get(f"external/{name}") for name in header["engine"]["external"]}
+    made |= {f"external/{name}": _ANY for name in external}
+    buffers: defaultdict[tuple[int, int], dict[str, Form]] = defaultdict(dict)
+    for (column, row), tile in header["tiles"]:
+        for n, channel in enumerate(tile["channels"]):
+            if channel["shapes"]:
+                made[f"output/{column}/{row}/{n}"] = _flat(channel["dtype"], channel["shapes"])
+        for name, _, shape, dtype in tile["memory"]["buffers"]:
+            buffers[column, row][name] = _flat(dtype, [shape])
+    for n, ((column, row), name) in enumerate(header["expected"]):
+        made[f"buffer/{n}"] = buffers[column, row][name]
+    for n, (_, name) in enumerate(header["compared"]):
+        if member := external[name]:
+            made[f"compared/{n}"] = _flat(member.dtype, [member.shape])
+    return made
 
 
-def _channel_names(header: Mapping[str, Any]) -> set[str]:
-    """``column/row/channel`` of the channels of all tiles that the design has."""
-    return {
-        f"{column}/{row}/{n}" for (column, row), tile in header["tiles"] for n in range(len(tile["channels"]))
-    }
+def _flat(dtype: npt.DTypeLike, shapes: Sequence[Sequence[int]]) -> Form:
+    """The form of arrays of some shapes, one after the other."""
+    return Form(np.dtype(dtype), (sum(map(prod, shapes)),))

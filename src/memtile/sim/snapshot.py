@@ -79,13 +79,8 @@ def take(engine: Engine) -> Snapshot:
 
 
 def form_of_port(engine: Engine, name: str) -> Form | None:
-    """The form of an array that waits at a port of the engine, or of an external buffer, by its name.
-
-    None if there is none of this name.
-    """
+    """The form of an array that waits at a port of the engine, by its name; None if there is none of it."""
     what, _, rest = name.partition("/")
-    if what == "external":
-        return Form(None, None)
     number, _, part = rest.partition("/")
     rows = len(engine.state.switch.held) if what == "left" else len(engine.channels.phase)
     if number not in map(str, range(rows)):

@@ -28,10 +28,13 @@ def ends(st: State, ch: int, row: int, slot: int) -> int:
 
 @inlined
 def arrive(st: State, ch: int, row: int) -> None:
-    """Take the words of the oldest read under way, when their time has come."""
+    """Take the words of the oldest read under way when their time has come, if their buffer is there."""
     x = st.externals
     slot = (x.head[row] + x.arrived[row]) % EXTERNAL_SLOTS
     if x.arrived[row] == x.held[row] or st.clock.now[0] < x.ready[row, slot]:
+        return
+    if not external.answers(st, ch, x.target[row, slot], x.length[row, slot], False):
+        st.granules.target[ch] = x.target[row, slot]  # of the access that failed, see ``external_byte``
         return
     home = external.home(st, row, x.target[row, slot], x.length[row, slot])
     for i in range(x.length[row, slot]):
