@@ -634,9 +634,38 @@ MUTANTS = (
     Mutant(
         "a command that ignores signals never ends",
         "sandbox/launch.py",
-        "            if time.monotonic() >= deadline:",
-        "            if time.monotonic() >= deadline + _LONG:",
+        "            if time.monotonic() >= deadline or",
+        "            if time.monotonic() >= deadline + _LONG or",
         "tests/clients/test_sandbox.py::test_a_design_that_ignores_signals_ends_too[2-130]",
+    ),
+    Mutant(
+        "a sandbox outlives who began it",
+        "sandbox/launch.py",
+        " or self._parent not in (0, os.getppid()):",
+        ":",
+        "tests/faults/test_left_processes.py::"
+        "test_a_killed_server_for_agents_leaves_nothing[namespaces-in Python]",
+    ),
+    Mutant(
+        "processes outlive the command that began them",
+        "explore/line_process.py",
+        "for end in (0, reading):",
+        "for end in (reading,):",
+        "tests/faults/test_left_processes.py::test_a_killed_sweep_leaves_nothing[in Python]",
+    ),
+    Mutant(
+        "processes outlive the process that began them",
+        "explore/line_process.py",
+        "    os.killpg(0, signal.SIGKILL)",
+        "    os.kill(os.getpid(), signal.SIGKILL)",
+        "tests/faults/test_left_processes.py::test_what_a_lost_process_began_ends_with_it[os._exit(3)]",
+    ),
+    Mutant(
+        "a log without rows that is not read again",
+        "explore/sweep/frames.py",
+        "for each in data], arrow.string())",
+        "for each in data])",
+        "tests/clients/test_sweep_data.py::test_a_log_without_rows_is_a_log",
     ),
     Mutant(
         "processes of a sandbox are not counted",
