@@ -101,6 +101,14 @@ def _ending(error: BaseException, args: Sequence[str]) -> Ending:
         return f"ended by {error}", "terminated", SIGNALLED + error.number
     if was_interrupted():  # a library has made another exception of it
         return INTERRUPTED, "interrupted", ExitCode.INTERRUPTED
+    if (end := expected_end(error, args)) is not None:
+        _show_traceback(error)
+        return f"error: {end[0]}", end[1], ExitCode.BAD_INPUT
+    return _unexpected(error), "internal", ExitCode.INTERNAL
+
+
+def expected_end(error: BaseException, args: Sequence[str]) -> tuple[str, str] | None:
+    """Return a sentence and the reason for scripts of an error that an input causes; None = it is ours."""
     expected: list[tuple[bool, str, Callable[[], str]]] = [
         (is_out_of_memory(error), "memory", lambda: f"{_inputs(args)}: {NO_MEMORY}."),
         (isinstance(error, RecursionError), "nesting", lambda: _too_deep(args)),
@@ -108,9 +116,8 @@ def _ending(error: BaseException, args: Sequence[str]) -> Ending:
     ]
     for fits, reason, text in expected:
         if fits:
-            _show_traceback(error)
-            return f"error: {text()}", reason, ExitCode.BAD_INPUT
-    return _unexpected(error), "internal", ExitCode.INTERNAL
+            return text(), reason
+    return None
 
 
 def _too_deep(args: Sequence[str]) -> str:
