@@ -668,6 +668,14 @@ MUTANTS = (
         "tests/clients/test_sweep_data.py::test_a_log_without_rows_is_a_log",
     ),
     Mutant(
+        "a tool without memory has failed",
+        "cli/agents/worker.py",
+        "if (end := expected_end(error, [name])) is None:",
+        "if (end := expected_end(error, [name])) is not None or end is None:",
+        "tests/clients/test_mcp_confined.py::"
+        "test_without_a_sandbox_answers_say_so_and_secrets_stay_with_the_server",
+    ),
+    Mutant(
         "processes of a sandbox are not counted",
         "sandbox/inside.py",
         "if counted and len(_processes())",
@@ -3718,6 +3726,14 @@ MUTANTS = (
         "PRIVATE = 0o600",
         "PRIVATE = 0o644",
         "tests/clients/test_serve_token.py::test_its_files_are_its_users_alone",
+    ),
+    Mutant(
+        "a lock that cannot be written stays",
+        "hosts/own_files.py",
+        "        try:\n            _sign(file, path)\n            yield",
+        "        _sign(file, path)\n        try:\n            yield",
+        "tests/clients/test_serve_folder.py::"
+        "test_a_lock_that_cannot_be_written_names_its_file_and_is_removed",
     ),
     Mutant(
         "a second server that takes over the files of the first one",
