@@ -3753,16 +3753,23 @@ MUTANTS = (
     Mutant(
         "a malformed question that nobody answers",
         "hosts/driver_socket.py",
-        "return refused(NO_QUESTION)",
-        "return None",
+        "return given + refused(NO_QUESTION)",
+        "return given",
         "tests/faults/test_serve_malformed.py::"
         "test_a_malformed_or_unknown_question_is_answered_with_the_reason",
     ),
     Mutant(
+        "a line of no request that takes the answers before it",
+        "hosts/driver_socket.py",
+        '        self._is_foreign = not line.startswith(b"W")\n        return given',
+        '        self._is_foreign = not line.startswith(b"W")\n        return b""',
+        "tests/faults/test_serve_malformed.py::test_reads_before_a_line_that_begins_no_request_are_answered",
+    ),
+    Mutant(
         "a line of no request that leaves its client waiting",
         "hosts/driver_socket.py",
-        "        self.end(admission.NO_LINE)\n",
-        "",
+        "self.end(admission.NO_LINE)",
+        "pass",
         "tests/faults/test_serve_malformed.py::test_a_line_that_begins_no_request_ends_its_client",
     ),
     Mutant(
