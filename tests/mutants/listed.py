@@ -644,7 +644,7 @@ MUTANTS = (
         " or self._parent not in (0, os.getppid()):",
         ":",
         "tests/faults/test_left_processes.py::"
-        "test_a_killed_server_for_agents_leaves_nothing[namespaces-in Python]",
+        "test_a_killed_server_for_agents_leaves_nothing[namespaces-in code that does not return to Python]",
     ),
     Mutant(
         "processes outlive the command that began them",
@@ -674,6 +674,13 @@ MUTANTS = (
         "if (end := expected_end(error, [name])) is not None or end is None:",
         "tests/clients/test_mcp_confined.py::"
         "test_without_a_sandbox_answers_say_so_and_secrets_stay_with_the_server",
+    ),
+    Mutant(
+        "a sandbox names a file that does not outlive it",
+        "cli/failure.py",
+        "if CONFINED in os.environ:",
+        "if not os.environ:",
+        "tests/clients/test_sandbox.py::test_a_mistake_in_memtile_says_how_to_see_where",
     ),
     Mutant(
         "processes of a sandbox are not counted",

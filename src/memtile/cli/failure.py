@@ -26,6 +26,7 @@ from memtile.cli.streams import PipeClosedError
 from memtile.errors import NO_MEMORY, MemtileError, is_out_of_memory
 from memtile.output_files import write_output
 from memtile.plain_text import json_text, printable
+from memtile.sandbox.policy import CONFINED
 
 UsageError: type[Any] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 """What the parser of the command line raises; Typer has it under a name of its own since version 0.29."""
@@ -154,6 +155,8 @@ def _show_traceback(error: BaseException) -> str:
 
 def _traceback_file(error: BaseException) -> str:
     """Write the traceback to a file of its own; where it is, as the end of a sentence."""
+    if CONFINED in os.environ:
+        return f"{_TRACEBACK}=1 shows"
     path = Path(tempfile.gettempdir(), f"memtile-traceback-{secrets.token_hex(4)}.txt")
     text = "".join(traceback.format_exception(error))
     try:
