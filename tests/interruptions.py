@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -176,8 +177,8 @@ def _wrong(
     if cpu > CPU_SECONDS or late >= SECONDS:
         yield f"it works on for {cpu:.1f} s, {late:.1f} s in all"
     yield from (f"{path.name} is half a file" for path in sorted(folder.iterdir()) if not _whole(path))
-    if left := _left(mark):
-        yield f"processes are left: {left}"
+    if remain := left(mark):
+        yield f"processes are left: {remain}"
 
 
 def _finished(output: str) -> bool:
@@ -203,20 +204,19 @@ def _whole(path: Path) -> bool:
     return path.suffix == ".py"  # what else is there, such as a temporary file, is too much
 
 
-def _left(mark: str) -> list[str]:
-    """Processes that the command has left behind, after a moment in which they may end."""
-    for _ in range(200):
-        found = []
-        for each in Path("/proc").glob("[0-9]*"):
-            try:
-                if f"{MARK}={mark}".encode() in (each / "environ").read_bytes():
-                    found.append((each / "cmdline").read_text().replace("\0", " "))
-            except OSError:
-                continue
-        if not found:
-            return []
+def left(mark: str, seconds: float = 10.0) -> list[str]:
+    """Numbers and commands of processes with a mark, after seconds in which they may end."""
+    end = time.monotonic() + seconds
+    while (found := [*_marked(f"{MARK}={mark}".encode())]) and time.monotonic() < end:
         time.sleep(0.05)
     return found
+
+
+def _marked(mark: bytes) -> Iterator[str]:
+    for each in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark in (each / "environ").read_bytes():
+                yield f"{each.name} {(each / 'cmdline').read_text(errors='replace')}".replace("\0", " ")
 
 
 def campaign(many: int, seed: int, names: Sequence[str] = ()) -> Iterator[End]:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from memtile.plain_text import printable
 
-NO_MEMORY = "more memory is needed than is allowed. Raise the limit (ulimit -v), or run less at a time"
+NO_MEMORY = "more memory is needed than is allowed. Raise the limit (ulimit -v, --sandbox-memory) or run less"
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 _LINES = "\n"  # a message may show lines of a file
 _RANGE = re.compile(r"-?(0x)?[0-9a-f]+\.\.", re.IGNORECASE)
@@ -130,9 +130,10 @@ def raise_if(problems: Sequence[Problem], error: type[MemtileError]) -> None:
         raise error(problems)
 
 
-def cannot_write(path: object, error: OSError, what: str = "file") -> InputFileError:
+def cannot_write(path: object, error: Exception, what: str = "file") -> InputFileError:
     """The error of an output file, or another ``what``, that the system refuses."""
-    return InputFileError(f"{printable(str(path))}: the {what} cannot be written: {error.strerror or error}.")
+    why = getattr(error, "strerror", None) or error
+    return InputFileError(f"{printable(str(path))}: the {what} cannot be written: {why}.")
 
 
 def is_out_of_memory(error: BaseException | None) -> bool:

@@ -223,7 +223,9 @@ def test_without_a_sandbox_answers_say_so_and_secrets_stay_with_the_server(place
     memory = "import numpy\nnumpy.ones(3 << 27)\n" + DESIGN
     (large,) = ask(place, [("run", {"text": memory})], "--no-sandbox", "--sandbox-memory", "2")
     assert large.is_error
-    assert "MemoryError" in large.content[0].text  # type: ignore[union-attr]
+    error = json.loads(large.content[0].text)["error"]  # type: ignore[union-attr]
+    assert error["reason"] == "memory"
+    assert error["message"].startswith("memtile run: more memory is needed than is allowed. ")
 
 
 def test_relative_paths_and_links_that_stay_inside_are_read(place: Rig) -> None:

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -29,6 +30,14 @@ pytestmark = [
 SLEEPER = f"import time; time.sleep({900_000 + os.getpid()})"
 """Of this process of tests alone: others may run beside it."""
 ENDLESS = "import time\nopen('begun', 'w').close()\nwhile True:\n    time.sleep(0.01)\n"
+SPOILED = """
+from memtile import Result
+
+def fail(_):
+    raise ValueError("ours")
+
+Result.as_json = fail
+"""
 DEAF = "import signal\nfor each in (2, 15, 1, 3):\n    signal.signal(each, signal.SIG_IGN)\n" + ENDLESS
 DAEMONS = f"""
 import os, subprocess, sys
@@ -264,12 +273,38 @@ def test_processes_that_a_design_leaves_behind_end_with_the_command(mine: Rig) -
     until(lambda: not sleepers(), 2)
 
 
-@pytest.mark.parametrize("number", [signal.SIGSEGV, signal.SIGKILL, signal.SIGTERM])
-def test_a_crash_is_the_same_signal(own: Rig, number: int) -> None:
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [(signal.SIGSEGV, -11), (signal.SIGKILL, -9), (signal.SIGTERM, 143), (signal.SIGHUP, 129)],
+)
+def test_a_crash_is_the_same_signal(own: Rig, number: int, code: int) -> None:
     own.write("crash.py", f"import os\nos.kill(os.getpid(), {int(number)})\n")
-    assert (
-        own.run("run", "--sandbox", "crash.py").returncode == own.run("run", "crash.py").returncode == -number
+    assert own.run("run", "--sandbox", "crash.py").returncode == own.run("run", "crash.py").returncode == code
+
+
+@pytest.mark.parametrize("command", [("run", "design.py"), ("check", "design.py"), ("info", "--json")])
+def test_a_pipe_that_nobody_reads_ends_it_silently(own: Rig, command: tuple[str, ...]) -> None:
+    own.write("design.py", DESIGN)
+    reading, writing = os.pipe()
+    os.close(reading)
+    words = (own.python, "-m", "memtile", *command, "--sandbox")
+    done = subprocess.run(
+        words, cwd=own.project, env=own.environment, stdout=writing, stderr=subprocess.PIPE, check=False
     )
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+def test_a_mistake_in_memtile_says_how_to_see_where(own: Rig) -> None:
+    """A file of the sandbox would not outlive it."""
+    own.write("design.py", DESIGN + SPOILED)
+    done = own.run("run", "--sandbox", "--json", "design.py")
+    assert done.returncode == 70
+    assert "memtile failed: ValueError: ours" in done.stderr
+    assert done.stderr.endswith("and the traceback, which MEMTILE_TRACEBACK=1 shows.\n")
+    assert json.loads(done.stdout)["error"]["reason"] == "internal"
+    own.environment["MEMTILE_TRACEBACK"] = "1"
+    assert "in fail\n" in own.run("run", "--sandbox", "--json", "design.py").stderr
 
 
 def test_processes_without_end_are_ended(mine: Rig) -> None:
@@ -294,7 +329,8 @@ def test_memory_is_limited_and_the_limit_can_be_moved(own: Rig) -> None:
     assert own.run("run", "--sandbox", "large.py").returncode == 0
     done = own.run("run", "--sandbox", "--sandbox-memory", "2", "large.py")
     assert done.returncode == 2
-    assert "MemoryError" in done.stderr
+    assert done.stderr.startswith("error: large.py: more memory is needed than is allowed.")
+    assert "--sandbox-memory" in done.stderr
     refused = own.run("run", "--sandbox", "--sandbox-memory=lots", "large.py")
     assert "--sandbox-memory is lots; it must be a number of gigabytes, at least 0.5" in refused.stderr
 

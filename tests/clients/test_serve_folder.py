@@ -9,12 +9,15 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from memtile import InputFileError
 from memtile.cli.main import app
+from memtile.hosts import own_files
 from simulator_client import Server, serving
 
 LOW = 0x1_0000_0000
@@ -147,3 +150,19 @@ def test_files_to_save_to_are_asked_for(tmp_path: Path) -> None:
             "--save-memory writes each FILE.npy of --memory ADDRESS:SIZE=FILE.npy, and there is none." in flat
         )
         assert not (tmp_path / "port").exists()
+
+
+def test_a_lock_that_cannot_be_written_names_its_file_and_is_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = tmp_path / "port.lock"
+
+    def full(path: Path) -> IO[bytes]:
+        path.touch()
+        return open("/dev/full", "ab", buffering=0)
+
+    monkeypatch.setattr(own_files, "_locked", full)
+    said = "port: the file cannot be written: "
+    with pytest.raises(InputFileError, match=said), own_files.claimed(tmp_path / "port"):
+        pass
+    assert not lock.exists()

@@ -107,3 +107,19 @@ def test_who_waits_at_a_limit_is_found_out_only_where_it_is_asked_for() -> None:
     assert (brief.status, brief.waiting) == (Status.LIMIT, ())
     assert whole.status is Status.LIMIT
     assert "MM2S 0" in whole.waiting[0]
+
+
+def test_a_log_without_rows_is_a_log(tmp_path: Path) -> None:
+    """As of a sweep that was interrupted before its first variant had ended."""
+    file, path = small(tmp_path), tmp_path / "log.parquet"
+    memtile.sweep(file, SweepPlan(workers=0), log=path)
+    whole = Log(path)
+    head, rows = whole.head, whole.rows
+    assert rows
+    path.unlink()
+    with Log(path).open(head):
+        pass
+    assert Log(path).rows == {}
+    assert Log(path).head == head
+    memtile.sweep(file, SweepPlan(workers=0), log=path)
+    assert Log(path).rows.keys() == rows.keys()

@@ -135,7 +135,7 @@ def test_too_little_memory_is_a_sentence(folder: Path, megabytes: int) -> None:
     )
     assert done.returncode == 2
     assert done.stderr.endswith(
-        ": more memory is needed than is allowed. Raise the limit (ulimit -v), or run less at a time.\n"
+        "more memory is needed than is allowed. Raise the limit (ulimit -v, --sandbox-memory) or run less.\n"
     )
     assert done.stderr.count("\n") == 1
 

@@ -7,6 +7,7 @@ import re
 import socket
 from collections.abc import Iterator
 from contextlib import suppress
+from threading import Thread
 
 import pytest
 
@@ -126,6 +127,35 @@ def test_a_line_that_begins_no_request_ends_its_client(server: Server, client: C
     other = server.client()
     assert other.read32(MEMORY) == 0xAB
     other.close()
+
+
+@pytest.mark.parametrize("behind", [b"", b"W" * (1 << 20)], ids=["nothing behind", "much behind"])
+@pytest.mark.parametrize("many", [1, 100, 20_000])
+def test_reads_before_a_line_that_begins_no_request_are_answered(
+    server: Server, client: Client, many: int, behind: bytes
+) -> None:
+    """Whatever the chunks are in which they come, and also behind a question."""
+    client.write32(MEMORY, 0xAC)
+    read = b"R 0X%016X\n" % (BASE + MEMORY)
+    asker = server.client()
+    lines = read * many + b"Q nope\n" + read + b"HELLO\n" + read + behind
+    sender = Thread(target=_sent, args=(asker.socket, lines))
+    sender.start()
+    got = b""
+    with suppress(ConnectionResetError):
+        while more := asker.socket.recv(1 << 16):
+            got += more
+    sender.join()
+    asker.close()
+    answer = b"0x000000ac\n"
+    assert got.startswith(answer * many + b"E ")
+    assert got.count(answer) == many + 1
+    assert got.rpartition(answer)[2].startswith(b"E ")
+
+
+def _sent(to: socket.socket, lines: bytes) -> None:
+    with suppress(ConnectionError):
+        to.sendall(lines)
 
 
 REFUSED = [

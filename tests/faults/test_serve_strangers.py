@@ -95,7 +95,11 @@ FIRST = [
 ]
 
 
-@pytest.mark.parametrize("first", [*FIRST, hello_of_tls()], ids=lambda first: repr(first[:10]))
+@pytest.mark.parametrize(
+    "first",
+    [*FIRST, hello_of_tls()],
+    ids=[*(repr(first[:20]) for first in FIRST), "hello of TLS, which is random"],
+)
 def test_a_client_that_begins_with_no_request_is_ended_and_none_of_its_lines_is_obeyed(
     server: Server, client: Client, first: bytes
 ) -> None:

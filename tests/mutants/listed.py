@@ -634,9 +634,53 @@ MUTANTS = (
     Mutant(
         "a command that ignores signals never ends",
         "sandbox/launch.py",
-        "            if time.monotonic() >= deadline:",
-        "            if time.monotonic() >= deadline + _LONG:",
+        "            if time.monotonic() >= deadline or",
+        "            if time.monotonic() >= deadline + _LONG or",
         "tests/clients/test_sandbox.py::test_a_design_that_ignores_signals_ends_too[2-130]",
+    ),
+    Mutant(
+        "a sandbox outlives who began it",
+        "sandbox/launch.py",
+        " or self._parent not in (0, os.getppid()):",
+        ":",
+        "tests/faults/test_left_processes.py::"
+        "test_a_killed_server_for_agents_leaves_nothing[namespaces-in code that does not return to Python]",
+    ),
+    Mutant(
+        "processes outlive the command that began them",
+        "explore/line_process.py",
+        "for end in (0, reading):",
+        "for end in (reading,):",
+        "tests/faults/test_left_processes.py::test_a_killed_sweep_leaves_nothing[in Python]",
+    ),
+    Mutant(
+        "processes outlive the process that began them",
+        "explore/line_process.py",
+        "    os.killpg(0, signal.SIGKILL)",
+        "    os.kill(os.getpid(), signal.SIGKILL)",
+        "tests/faults/test_left_processes.py::test_what_a_lost_process_began_ends_with_it[os._exit(3)]",
+    ),
+    Mutant(
+        "a log without rows that is not read again",
+        "explore/sweep/frames.py",
+        "for each in data], arrow.string())",
+        "for each in data])",
+        "tests/clients/test_sweep_data.py::test_a_log_without_rows_is_a_log",
+    ),
+    Mutant(
+        "a tool without memory has failed",
+        "cli/agents/worker.py",
+        "if (end := expected_end(error, [name])) is None:",
+        "if (end := expected_end(error, [name])) is not None or end is None:",
+        "tests/clients/test_mcp_confined.py::"
+        "test_without_a_sandbox_answers_say_so_and_secrets_stay_with_the_server",
+    ),
+    Mutant(
+        "a sandbox names a file that does not outlive it",
+        "cli/failure.py",
+        "if CONFINED in os.environ:",
+        "if not os.environ:",
+        "tests/clients/test_sandbox.py::test_a_mistake_in_memtile_says_how_to_see_where",
     ),
     Mutant(
         "processes of a sandbox are not counted",
@@ -3728,6 +3772,14 @@ MUTANTS = (
         "tests/clients/test_serve_token.py::test_its_files_are_its_users_alone",
     ),
     Mutant(
+        "a lock that cannot be written stays",
+        "hosts/own_files.py",
+        "        try:\n            _sign(file, path)\n            yield",
+        "        _sign(file, path)\n        try:\n            yield",
+        "tests/clients/test_serve_folder.py::"
+        "test_a_lock_that_cannot_be_written_names_its_file_and_is_removed",
+    ),
+    Mutant(
         "a second server that takes over the files of the first one",
         "hosts/own_files.py",
         "        if not take(file):",
@@ -3745,16 +3797,23 @@ MUTANTS = (
     Mutant(
         "a malformed question that nobody answers",
         "hosts/driver_socket.py",
-        "return refused(NO_QUESTION)",
-        "return None",
+        "return given + refused(NO_QUESTION)",
+        "return given",
         "tests/faults/test_serve_malformed.py::"
         "test_a_malformed_or_unknown_question_is_answered_with_the_reason",
     ),
     Mutant(
+        "a line of no request that takes the answers before it",
+        "hosts/driver_socket.py",
+        '        self._is_foreign = not line.startswith(b"W")\n        return given',
+        '        self._is_foreign = not line.startswith(b"W")\n        return b""',
+        "tests/faults/test_serve_malformed.py::test_reads_before_a_line_that_begins_no_request_are_answered",
+    ),
+    Mutant(
         "a line of no request that leaves its client waiting",
         "hosts/driver_socket.py",
-        "        self.end(admission.NO_LINE)\n",
-        "",
+        "self.end(admission.NO_LINE)",
+        "pass",
         "tests/faults/test_serve_malformed.py::test_a_line_that_begins_no_request_ends_its_client",
     ),
     Mutant(

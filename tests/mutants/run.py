@@ -2,7 +2,7 @@
 
 A mutant is the source with one place changed, in a copy outside the repository, run in the interpreter. First
 the named tests must pass on the copy as it is. A mutant is dead when its test fails; an error while the test
-is collected or set up does not count.
+is collected or set up does not count. Nothing that a test began outlives it.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from alone import LATE
 from listed import MUTANTS, PACKAGE, SOURCE, Mutant
 
 ROOT = SOURCE.parent
+ALONE = Path(__file__).with_name("alone.py")
+SLOWEST = 10  # whose times are printed
 SECONDS = 300  # a mutant whose test runs longer lets it hang
 
 
-def outcome(source: Path, tests: Iterable[str], seconds: int | None = None) -> tuple[str, str]:
+def outcome(source: Path, tests: Iterable[str], seconds: int = 0) -> tuple[str, str]:
     """Whether tests of the package in ``source`` passed, failed, hang or did not run; what pytest said."""
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    command = [sys.executable, str(ALONE), str(seconds), *pytest]
     changes = {"PYTHONPATH": str(source), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    try:
-        run = subprocess.run(
-            command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True, timeout=seconds
-        )
-    except subprocess.TimeoutExpired:
+    run = subprocess.run(command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True)
+    if run.returncode == LATE:
         return "hangs", ""
     summary = run.stdout.splitlines()[-1] if run.stdout else ""
     said = f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
@@ -50,13 +52,14 @@ def copied(place: str) -> Path:
     return source
 
 
-def fate(mutant: Mutant) -> str:
-    """What becomes of a mutant: ``failed`` is what its test should do."""
+def fate(mutant: Mutant) -> tuple[str, float]:
+    """What becomes of a mutant, and in how many seconds: ``failed`` is what its test should do."""
+    begun = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
         source = copied(place)
         (source / PACKAGE / mutant.file).write_text(mutant.applied(), encoding="utf-8")
         became, said = outcome(source, [mutant.test], SECONDS)
-        return said if became == "did not run" else became
+        return said if became == "did not run" else became, time.monotonic() - begun
 
 
 def main() -> int:
@@ -71,14 +74,20 @@ def main() -> int:
     if became != "passed":
         print(f"the tests do not pass without mutants:\n{said}")
         return 1
-    alive = []
+    alive, took = [], list[tuple[float, str]]()
     with ThreadPoolExecutor(chosen.workers) as pool:
-        for mutant, said in zip(mutants, pool.map(fate, mutants), strict=True):
+        for mutant, (said, seconds) in zip(mutants, pool.map(fate, mutants), strict=True):
+            took.append((seconds, mutant.name))
             line = f"{mutant.name}: {mutant.test} {said}"
             print(f"{'dead ' if said == 'failed' else 'ALIVE'} {line}", flush=True)
             if said != "failed":
                 alive.append(line)
     print(f"{len(mutants) - len(alive)} of {len(mutants)} mutants are dead")
+    print(
+        "slowest:",
+        *(f"{seconds:5.1f} s {name}" for seconds, name in sorted(took)[: -SLOWEST - 1 : -1]),
+        sep="\n",
+    )
     if alive:  # again, where the end of a long log is all that somebody reads
         print("alive:", *alive, sep="\n")
     return 1 if alive or not mutants else 0

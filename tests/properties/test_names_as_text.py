@@ -31,6 +31,7 @@ from memtile.check.sarif import sarif
 from memtile.cli.main import app
 from memtile.plain_text import json_text, markup_text, printable, script_json
 from memtile.report.cycles_picture import save_cycles
+from memtile.sandbox.start import missing
 from memtile.sheet import Column, Sheet, print_whole, stderr_console
 
 PIECES = (
@@ -325,11 +326,19 @@ LINES: tuple[list[str], ...] = (
     ["sweep", "run", "d.py", "--vary", f"{NASTY}=1"],
     ["plan", "gemm", "--device", NASTY],
     ["serve", "--host", NASTY],
+    ["serve", "--memory", NASTY],
+    ["serve", "--memory", f"0x100000000:64={NASTY}"],
+    ["serve", "--port-file", f"d.py/{NASTY}"],
+    ["explain", "--server", NASTY],
+    ["host-source", f"d.py/{NASTY}"],
+    ["sweep", "replay", NASTY],
+    ["mcp", "--root", NASTY],
     ["survey", NASTY],
     ["schema", NASTY],
 )
 
 
+@pytest.mark.any_tone  # whose names are no words
 @pytest.mark.parametrize("line", LINES, ids=lambda line: " ".join(line).replace(NASTY, "NASTY"))
 def test_commands_print_names_as_text(folder: Path, monkeypatch: pytest.MonkeyPatch, line: list[str]) -> None:
     monkeypatch.chdir(folder)
@@ -337,6 +346,24 @@ def test_commands_print_names_as_text(folder: Path, monkeypatch: pytest.MonkeyPa
     assert done.exit_code in (1, 2)
     assert shown(done.output.replace("\n", "")) != ""
     assert "OWNED" not in done.output or "\\x1b]0;OWNED\\x07" in re.sub(r"\\\\", r"\\", done.output)
+
+
+@pytest.mark.skipif(bool(missing()), reason=f"no sandbox here: {missing()}")
+@pytest.mark.parametrize(
+    "options",
+    [["--root", NASTY], ["--sandbox-memory", NASTY], ["--record", f"/{NASTY}.json"], ["--set", f"{NASTY}=1"]],
+    ids=lambda options: options[0],
+)
+def test_a_sandbox_says_names_as_text(folder: Path, options: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "memtile", "run", "--sandbox", *options, "d.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "\\x1b]0;OWNED\\x07" in shown(done.stderr.replace("\n", "")).replace("\\\\", "\\")
 
 
 @pytest.mark.parametrize("line", LINES[:2] + LINES[7:8], ids=["python", "mlir", "no file"])

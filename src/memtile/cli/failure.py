@@ -26,6 +26,7 @@ from memtile.cli.streams import PipeClosedError
 from memtile.errors import NO_MEMORY, MemtileError, is_out_of_memory
 from memtile.output_files import write_output
 from memtile.plain_text import json_text, printable
+from memtile.sandbox.policy import CONFINED
 
 UsageError: type[Any] = next(base for base in typer.BadParameter.__mro__ if base.__name__ == "ClickException")
 """What the parser of the command line raises; Typer has it under a name of its own since version 0.29."""
@@ -101,6 +102,14 @@ def _ending(error: BaseException, args: Sequence[str]) -> Ending:
         return f"ended by {error}", "terminated", SIGNALLED + error.number
     if was_interrupted():  # a library has made another exception of it
         return INTERRUPTED, "interrupted", ExitCode.INTERRUPTED
+    if (end := expected_end(error, args)) is not None:
+        _show_traceback(error)
+        return f"error: {end[0]}", end[1], ExitCode.BAD_INPUT
+    return _unexpected(error), "internal", ExitCode.INTERNAL
+
+
+def expected_end(error: BaseException, args: Sequence[str]) -> tuple[str, str] | None:
+    """Return a sentence and the reason for scripts of an error that an input causes; None = it is ours."""
     expected: list[tuple[bool, str, Callable[[], str]]] = [
         (is_out_of_memory(error), "memory", lambda: f"{_inputs(args)}: {NO_MEMORY}."),
         (isinstance(error, RecursionError), "nesting", lambda: _too_deep(args)),
@@ -108,9 +117,8 @@ def _ending(error: BaseException, args: Sequence[str]) -> Ending:
     ]
     for fits, reason, text in expected:
         if fits:
-            _show_traceback(error)
-            return f"error: {text()}", reason, ExitCode.BAD_INPUT
-    return _unexpected(error), "internal", ExitCode.INTERNAL
+            return text(), reason
+    return None
 
 
 def _too_deep(args: Sequence[str]) -> str:
@@ -147,6 +155,8 @@ def _show_traceback(error: BaseException) -> str:
 
 def _traceback_file(error: BaseException) -> str:
     """Write the traceback to a file of its own; where it is, as the end of a sentence."""
+    if CONFINED in os.environ:
+        return f"{_TRACEBACK}=1 shows"
     path = Path(tempfile.gettempdir(), f"memtile-traceback-{secrets.token_hex(4)}.txt")
     text = "".join(traceback.format_exception(error))
     try:

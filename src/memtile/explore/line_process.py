@@ -1,17 +1,18 @@
 """A Python process that answers lines with lines: one that crashes or never ends ends alone.
 
-Ctrl-C at a terminal does not reach it: it has a process group of its own, and ends with the process that
-began it, however that ends.
+Ctrl-C at a terminal does not reach it: it has a process group of its own, which ends with it and with the
+process that began it, however those end and whatever is being done.
 """
 
 from __future__ import annotations
 
 import os
 import queue
+import select
+import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO
@@ -19,8 +20,7 @@ from typing import IO
 from memtile.sandbox.start import Start
 
 _TO_LEAVE = 3.0  # seconds
-_FIRST = "from memtile.explore.line_process import follow; follow({parent})\n{code}"
-_LOOK_SECONDS = 0.3
+_FIRST = "from memtile.explore.line_process import follow; follow()\n"
 
 
 class NoAnswerError(Exception):
@@ -103,8 +103,7 @@ class LineProcess:
 
     def _begin(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        code = _FIRST.format(parent=os.getpid(), code=self._code) if self._follows else self._code
-        start = Start((sys.executable, "-c", code), None)
+        start = Start((sys.executable, "-c", _FIRST * self._follows + self._code), None)
         if self._confine is not None:
             start = self._confine(start.command)
         self._process = subprocess.Popen(
@@ -121,15 +120,28 @@ class LineProcess:
         return self._process
 
 
-def follow(parent: int) -> None:
-    """In the process: end when the one that began it is gone, whatever is being done."""
+def follow() -> None:
+    """Have all of this process group end when this process does, or when nobody can ask it any more.
 
-    def look() -> None:
-        while os.getppid() == parent:
-            time.sleep(_LOOK_SECONDS)
+    Another process sees to it: a thread would wait for code that does not return to Python. It is no child of
+    this one, whose code may wait for all of its children.
+    """
+    reading, writing = os.pipe()  # the other end is open until this process ends
+    if between := os.fork():
+        os.close(reading)
+        os.waitpid(between, 0)
+        return
+    if os.fork():
         os._exit(0)
-
-    threading.Thread(target=look, daemon=True).start()
+    os.close(writing)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (1, 2):  # who reads them waits for their end
+        os.dup2(nowhere, stream)
+    ends = select.poll()
+    for end in (0, reading):
+        ends.register(end, 0)  # reports that its other end is closed
+    ends.poll()
+    os.killpg(0, signal.SIGKILL)
 
 
 def _pass_on(lines: IO[str], answers: queue.Queue[str]) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError, Problem, cannot_write
 from memtile.jit.lock import take
 
 PRIVATE = 0o600
@@ -49,7 +49,7 @@ def placed(path: Path, make: Callable[[Path], object]) -> Iterator[None]:
     except (OSError, OverflowError, ValueError) as error:
         with suppress(OSError):
             draft.unlink()
-        raise _not_written(path, error) from None
+        raise cannot_write(path, error) from None
     try:
         yield
     finally:
@@ -73,23 +73,29 @@ def claimed(path: Path) -> Iterator[None]:
         path.parent.mkdir(_FOLDER, parents=True, exist_ok=True)
         file = _locked(lock)
     except OSError as error:
-        raise _not_written(path, error) from None
+        raise cannot_write(path, error) from None
     if file is None:
         raise _claimed_by(path, lock)
     with file:
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
         try:
+            _sign(file, path)
             yield
         finally:
             lock.unlink(missing_ok=True)
 
 
-def _locked(path: Path) -> IO[str] | None:
+def _sign(file: IO[bytes], path: Path) -> None:
+    try:
+        file.truncate(0)
+        file.write(str(os.getpid()).encode())
+    except OSError as error:
+        raise cannot_write(path, error) from None
+
+
+def _locked(path: Path) -> IO[bytes] | None:
     """The lock file, open and locked; None if another process has locked it."""
     while True:
-        file = open(path, "a", encoding="ascii", opener=_private)  # noqa: SIM115
+        file = open(path, "ab", buffering=0, opener=_private)  # noqa: SIM115
         if not take(file):
             file.close()
             return None
@@ -116,20 +122,5 @@ def _claimed_by(path: Path, lock: Path) -> InputFileError:
             source=_SOURCE,
             says=f"{path} is in use by the memtile serve of process {process}, which is running",
             next_step="Stop that server, or start this one in another folder or with another --port-file.",
-        )
-    )
-
-
-def _not_written(path: Path, error: Exception) -> InputFileError:
-    reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-    return InputFileError(
-        Problem(
-            reason="serve_file",
-            where="memtile serve",
-            field="file",
-            given=str(path),
-            allowed="a file that can be written",
-            source=_SOURCE,
-            says=f"{path} cannot be written: {reason}",
         )
     )

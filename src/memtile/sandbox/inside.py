@@ -24,7 +24,7 @@ from memtile.sandbox.kernel import (
     forgo_privileges,
 )
 from memtile.sandbox.limits import limit_resources
-from memtile.sandbox.policy import DEVICES, SYSTEM, Policy
+from memtile.sandbox.policy import CONFINED, DEVICES, SYSTEM, Policy
 
 END = signal.SIGUSR1
 """Has the first process end all others, then itself."""
@@ -137,7 +137,7 @@ def _be_command(policy: Policy, command: Sequence[str], ends: Ends) -> NoReturn:
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, ends.priority)
     os.environ |= {name: os.path.join(ends.folder, place) for name, place in policy.variables}
-    os.environ |= {"TMPDIR": ends.folder, "MALLOC_ARENA_MAX": _ARENAS}
+    os.environ |= {"TMPDIR": ends.folder, CONFINED: "1", "MALLOC_ARENA_MAX": _ARENAS}
     signal.pthread_sigmask(signal.SIG_SETMASK, ends.mask)
     try:
         os.execvp(command[0], [*command])

@@ -9,6 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+CONFINED = "MEMTILE_CONFINED"
+"""Variable that is set in a sandbox, whose temporary files do not outlive it."""
 GIGABYTE = 1 << 30
 MEMORY = 4.0
 """Gigabytes that each process may have."""

@@ -16,7 +16,7 @@ from typing import Any, TextIO
 from memtile.cli.agents.arguments import as_text, check_arguments
 from memtile.cli.agents.given import RefusedError, refused
 from memtile.cli.agents.tools import MODELS, SECONDS, TOOLS, Answer
-from memtile.cli.failure import UsageError
+from memtile.cli.failure import UsageError, expected_end
 from memtile.cli.sandboxed import sandbox_policy
 from memtile.errors import MemtileError
 from memtile.explore.line_process import LineProcess, NoAnswerError
@@ -115,6 +115,10 @@ def tried(name: str, arguments: dict[str, Any]) -> tuple[Answer, bool]:
     except SystemExit as error:
         says = f"the code of the design left its process ({error!r}); a design must return"
         return {"error": {"reason": "input_file", "field": "", "message": says}}, True
+    except Exception as error:
+        if (end := expected_end(error, [name])) is None:
+            raise
+        return {"error": {"reason": end[1], "field": "", "message": end[0]}}, True
 
 
 def serve(memory: float) -> None:

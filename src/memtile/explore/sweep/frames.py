@@ -47,7 +47,7 @@ def table_of(rows: Sequence[Row], *, keep: bool = False) -> Any:
         columns[name] = arrow.array([row.figures.get(name) for row in rows], kind)
     columns["seconds"] = arrow.array([row.seconds for row in rows], arrow.float64())
     if keep:
-        columns[ROW] = arrow.array([json.dumps(each) for each in data])
+        columns[ROW] = arrow.array([json.dumps(each) for each in data], arrow.string())
     return arrow.table(columns)
 
 

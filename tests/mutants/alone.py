@@ -1,0 +1,57 @@
+"""``python alone.py SECONDS COMMAND...``: the command, and the end of all that it began, wherever that is.
+
+Exit code 124 = it took longer than SECONDS (0: as long as it likes); otherwise that of the command.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+LATE = 124
+_ADOPT = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
+
+
+def main() -> int:
+    """Run what the command line says; its exit code."""
+    seconds, *command = sys.argv[1:]
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    if (
+        sys.platform == "linux"
+    ):  # who has lost its parent becomes a child of this process, not of the first one
+        ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
+    try:
+        process = subprocess.Popen(command, start_new_session=True)
+        return process.wait(float(seconds) or None)
+    except subprocess.TimeoutExpired:
+        return LATE
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        _end_children()
+
+
+def _end_children() -> None:
+    """End children until there are none: with each one its own children become ours."""
+    with suppress(ChildProcessError):
+        while True:
+            for child in _children():
+                os.kill(child, signal.SIGKILL)
+            os.waitpid(-1, 0)
+
+
+def _children() -> Iterator[int]:
+    for each in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            if int(each.read_text(errors="replace").rpartition(")")[2].split()[1]) == os.getpid():
+                yield int(each.parent.name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
