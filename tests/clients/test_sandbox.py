@@ -295,6 +295,16 @@ def test_a_pipe_that_nobody_reads_ends_it_silently(own: Rig, command: tuple[str,
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+def test_ctrl_c_before_the_command_has_begun_is_a_sentence(tmp_path: Path) -> None:
+    """While the process loads what makes the sandbox."""
+    (package := tmp_path / "memtile" / "sandbox").mkdir(parents=True)
+    (package / "launch.py").write_text("raise KeyboardInterrupt\n")
+    words = (sys.executable, "-I", "-S", "-c", start._LAUNCH.format(str(tmp_path)))
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    said = "memtile: interrupted before the command began\n"
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", said)
+
+
 def test_a_mistake_in_memtile_says_how_to_see_where(own: Rig) -> None:
     """A file of the sandbox would not outlive it."""
     own.write("design.py", DESIGN + SPOILED)

@@ -676,6 +676,13 @@ MUTANTS = (
         "test_without_a_sandbox_answers_say_so_and_secrets_stay_with_the_server",
     ),
     Mutant(
+        "Ctrl-C while a sandbox starts is a traceback",
+        "sandbox/start.py",
+        "except KeyboardInterrupt:",
+        "except ImportError:",
+        "tests/clients/test_sandbox.py::test_ctrl_c_before_the_command_has_begun_is_a_sentence",
+    ),
+    Mutant(
         "a sandbox names a file that does not outlive it",
         "cli/failure.py",
         "if CONFINED in os.environ:",

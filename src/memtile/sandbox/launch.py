@@ -17,7 +17,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from memtile.plain_text import printable
 from memtile.sandbox.inside import END, Ends, enter
 from memtile.sandbox.policy import Policy
 
@@ -136,7 +135,7 @@ class _Keeper:
 
 
 def _sentence(text: str, code: int) -> int:
-    print(f"memtile: {printable(text)}", file=sys.stderr, flush=True)
+    print(f"memtile: {text}", file=sys.stderr, flush=True)
     return code
 
 

@@ -14,7 +14,16 @@ from typing import Any, NamedTuple
 from memtile.errors import InputFileError, Problem
 from memtile.sandbox.policy import Policy, environment, installation
 
-_LAUNCH = "import sys; sys.path.append({!r}); from memtile.sandbox.launch import main; main()"
+_LAUNCH = """\
+import sys
+sys.path.append({!r})
+try:
+    from memtile.sandbox.launch import main
+except KeyboardInterrupt:
+    print("memtile: interrupted before the command began", file=sys.stderr)
+    sys.exit(130)
+main()
+"""
 _PACKAGE = str(Path(__file__).resolve().parents[2])
 _NEEDED = "Linux 5.13 or newer with Landlock and seccomp, on x86-64 or AArch64"
 
