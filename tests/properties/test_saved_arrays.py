@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
 import runpy
 import subprocess
 import sys
@@ -19,11 +21,20 @@ from hypothesis import strategies as st
 from memtile import Array
 from memtile.errors import DesignError, InputFileError
 from memtile.explain.results import Result
+from memtile.jit.settings import ENABLED
+from memtile.sim.engine import Engine
 from memtile.sim.kernels import Core
+from memtile.sim.snapshot import Snapshot, put_back, take
+from memtile.testing.rig import Rig
+from random_designs import Design, build, designs
+from repeating_designs import OUTSIDE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHOUT_KERNELS = ("distribute_join", "packets", "transpose")
 CYCLES = 700  # within all of them
+END = 1500  # of random work, which waits or is done by then
+STEPPED = OUTSIDE | {"seen", "granules.port_bank"}
+"""Columns that depend on which cycles are stepped when nothing moves, and so on where a run begins."""
 
 
 def example(name: str) -> Array:
@@ -109,6 +120,53 @@ def test_a_run_goes_on_from_any_cycle(words: int, seed: int, gaps: list[int], fi
     assert not loaded.diff(whole)
     back = loaded.engine.external.buffers["back"].array
     assert np.array_equal(back, whole.engine.external.buffers["back"].array)
+
+
+def stored(snapshot: Snapshot, made: Engine) -> Engine:
+    """A new engine, brought by a file to where the one of a snapshot was."""
+    file = io.BytesIO()
+    np.savez(file, allow_pickle=False, **snapshot.arrays)
+    facts = json.loads(json.dumps(snapshot.facts))
+    file.seek(0)
+    with np.load(file, allow_pickle=False) as arrays:
+        put_back(made, Snapshot(dict(arrays), facts))
+    return made
+
+
+@given(design=designs(), moments=st.lists(st.integers(0, 400), min_size=1, max_size=3))
+@settings(max_examples=20, deadline=None)
+def test_random_work_saved_at_any_moment_ends_like_undisturbed_work(
+    design: Design, moments: list[int]
+) -> None:
+    """Every column at the end, and every word at the ports, is that of an array that only stopped there."""
+    undisturbed, saved = build(design).engine, build(design).engine
+    for moment in (*sorted(moments), END):
+        for engine in (undisturbed, saved):
+            engine.wait(moment - engine.now)
+        before = take(saved)
+        saved = stored(before, Rig(timing=design.timing).engine)
+        assert unlike(before, take(saved)) == set()
+    assert unlike(take(undisturbed), take(saved)) - {f"state/{name}" for name in STEPPED} == set()
+
+
+def unlike(one: Snapshot, other: Snapshot) -> set[str]:
+    """Names of the arrays and facts that two snapshots do not have in common."""
+    names = one.arrays.keys() | other.arrays.keys()
+    both = one.arrays.keys() & other.arrays.keys()
+    same = {name for name in both if np.array_equal(one.arrays[name], other.arrays[name])}
+    facts = {name for name in one.facts if one.facts[name] != other.facts[name]}
+    return (names - same) | facts
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: the test above runs in the interpreter anyway")
+def test_random_work_is_saved_in_the_interpreter_too() -> None:
+    name = test_random_work_saved_at_any_moment_ends_like_undisturbed_work.__name__
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::{name}"]
+    run = subprocess.run(
+        command, env={**os.environ, "MEMTILE_JIT": "0"}, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stdout
 
 
 def test_what_a_design_declared_is_there_again(tmp_path: Path) -> None:
