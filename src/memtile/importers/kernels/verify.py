@@ -10,12 +10,13 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from memtile.errors import InputFileError
 from memtile.importers.kernels.arithmetic import NAMES
-from memtile.importers.kernels.limits import Limits, limits
 from memtile.importers.kernels.proofs import HOST_TABLES, proved
 from memtile.importers.kernels.quote import TYPES, children
-from memtile.importers.mlir.forms.faults import operation_error
+from memtile.importers.mlir.forms.faults import limit_error, operation_error
 from memtile.importers.mlir.tree import Operation
+from memtile.limits import limit
 
 _STATEMENTS = (
     ast.FunctionDef, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Expr, ast.Return, ast.Pass,
@@ -39,6 +40,7 @@ _OWN = re.compile(
 )
 _VALUE = re.compile(r"v_[A-Za-z0-9_]*")  # a result that has no name is v_
 _PER_OPERATION = 4  # nodes within each other
+_LOOPS = 20  # within each other, which CPython compiles
 _WIDEST = 1 << 64
 
 
@@ -66,19 +68,19 @@ def finished(
     Raises:
         InputFileError: loops, conditions or expressions too deep within each other.
     """
-    check_depth(tree, sites, limits())
+    check_depth(tree, sites)
     made = proved(tree, shapes, prologue)
     verify(made, is_host=is_host)
     return made
 
 
-def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], most: Limits) -> None:
+def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation]) -> None:
     """Refuse loops, conditions and expressions that are too deep within each other.
 
     Raises:
         InputFileError: they are.
     """
-    deepest = _PER_OPERATION * most.depth
+    most_nesting, deepest = limit("body_nesting"), _PER_OPERATION * limit("body_depth")
     waiting: list[tuple[ast.AST, int, int, int, int]] = [(each, 1, 0, 0, 0) for each in tree.body]
     while waiting:
         node, line, loops, nesting, depth = waiting.pop()
@@ -88,18 +90,23 @@ def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], most: Limits)
             nesting += isinstance(node, ast.For | ast.While | ast.If)
         elif isinstance(node, ast.expr):
             depth += 1
-        if loops > most.loops or nesting > most.nesting or depth > deepest:
-            what, limit = (
-                ("loops and conditions", most.nesting) if nesting > most.nesting else ("loops", most.loops)
-            )
-            what, limit = ("operations", deepest) if depth > deepest else (what, limit)
-            says = f"more than {limit} {what} are within each other in what it becomes"
-            raise operation_error(sites[line - 1], says, f"up to {limit}", reason="mlir_limit")
+        if loops > _LOOPS or nesting > most_nesting or depth > deepest:
+            raise _too_deep(sites[line - 1], is_nesting=nesting > most_nesting, is_depth=depth > deepest)
         waiting += [
             (each, line, loops, nesting, depth)
             for each in children(node)
             if not isinstance(each, ast.Name | ast.Constant)
         ]
+
+
+def _too_deep(operation: Operation, *, is_nesting: bool, is_depth: bool) -> InputFileError:
+    if is_depth or is_nesting:
+        name = "body_depth" if is_depth else "body_nesting"
+        what = "operations" if is_depth else "loops and conditions"
+        says = f"more than {limit(name)} {what} are within each other in what it becomes"
+        return limit_error(operation, name, says)
+    says = f"more than {_LOOPS} loops are within each other in what it becomes"
+    return operation_error(operation, says, f"up to {_LOOPS}, as in CPython", reason="mlir_limit")
 
 
 def verify(tree: ast.FunctionDef, *, is_host: bool = False) -> None:
