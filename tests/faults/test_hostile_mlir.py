@@ -246,6 +246,19 @@ TOO_MUCH = [
     ("%x = arith.extsi %k : i32 to i0", "integers of type i0 are not computed"),
     ("scf.for %i = %z to %o step %o { %x = arith.extsi %k : i32 to i128 }", "integers of type i128"),
     (f"%x = arith.constant {'9' * 3000} : i64", "does not fit i64"),
+    *(
+        (
+            "scf.for %i = %z to %o step %o {\n" + line.format(1 << 72) + "\n}",
+            f"the number {1 << 72} does not fit 64 bits",
+        )
+        for line in (
+            "%x = memref.subview %m[0] [{}] [1] : memref<64xi32> to memref<?xi32>",
+            "%x = vector.constant_mask [{}] : vector<4xi1>",
+            "%x = affine.load %m[{}] : memref<64xi32>",
+            "scf.index_switch %z case {} {{ scf.yield }} default {{ scf.yield }}",
+            "%x = affine.apply affine_map<() -> ({})>()",
+        )
+    ),
     ("%x = arith.constant 256 : i8", "the constant 256 does not fit i8"),
     ("%x = arith.constant -129 : i8", "the constant -129 does not fit i8"),
     ("%x = arith.constant 1.5 : i8", "the constant 1.5 does not fit i8"),

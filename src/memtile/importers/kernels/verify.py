@@ -12,9 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from memtile.errors import InputFileError
 from memtile.importers.kernels.arithmetic import NAMES
+from memtile.importers.kernels.expressions import WIDEST
 from memtile.importers.kernels.proofs import HOST_TABLES, proved
 from memtile.importers.kernels.quote import TYPES, children
 from memtile.importers.mlir.forms.faults import limit_error, operation_error
+from memtile.importers.mlir.forms.operands import shown
 from memtile.importers.mlir.tree import Operation
 from memtile.limits import limit
 
@@ -41,7 +43,6 @@ _OWN = re.compile(
 _VALUE = re.compile(r"v_[A-Za-z0-9_]*")  # a result that has no name is v_
 _PER_OPERATION = 4  # nodes within each other
 _LOOPS = 20  # within each other, which CPython compiles
-_WIDEST = 1 << 64
 
 
 class UnknownCodeError(Exception):
@@ -66,16 +67,16 @@ def finished(
         is_host: it is the generator.
 
     Raises:
-        InputFileError: loops, conditions or expressions too deep within each other.
+        InputFileError: loops, conditions or expressions too deep within each other; numbers too wide.
     """
-    check_depth(tree, sites)
+    check_depth(tree, sites, is_host=is_host)
     made = proved(tree, shapes, prologue)
     verify(made, is_host=is_host)
     return made
 
 
-def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation]) -> None:
-    """Refuse loops, conditions and expressions that are too deep within each other.
+def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], *, is_host: bool) -> None:
+    """Refuse loops, conditions and expressions that are too deep within each other, and numbers too wide.
 
     Raises:
         InputFileError: they are.
@@ -92,11 +93,16 @@ def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation]) -> None:
             depth += 1
         if loops > _LOOPS or nesting > most_nesting or depth > deepest:
             raise _too_deep(sites[line - 1], is_nesting=nesting > most_nesting, is_depth=depth > deepest)
-        waiting += [
-            (each, line, loops, nesting, depth)
-            for each in children(node)
-            if not isinstance(each, ast.Name | ast.Constant)
-        ]
+        for each in children(node):
+            if not isinstance(each, ast.Name | ast.Constant):
+                waiting.append((each, line, loops, nesting, depth))
+            elif isinstance(each, ast.Constant) and not _is_constant(each.value, is_host=is_host):
+                raise operation_error(
+                    sites[line - 1],
+                    f"the number {shown(each.value)} does not fit {WIDEST} bits",
+                    f"integers of up to {WIDEST} bits",
+                    reason="mlir_width",
+                )
 
 
 def _too_deep(operation: Operation, *, is_nesting: bool, is_depth: bool) -> InputFileError:
@@ -168,4 +174,4 @@ def _is_constant(value: object, *, is_host: bool) -> bool:
         return True
     if isinstance(value, str):
         return is_host
-    return isinstance(value, int) and (is_host or abs(value) <= _WIDEST)
+    return isinstance(value, int) and (is_host or abs(value) < 1 << WIDEST)
