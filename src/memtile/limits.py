@@ -36,6 +36,14 @@ LIMITS = {
     "lists": Limit(50, "lists within each other"),
     "saved_bytes": Limit(1 << 31, "bytes of all arrays in a saved array"),
     "external_bytes": Limit(1 << 30, "bytes of a buffer in external memory"),
+    "body_operations": Limit(100_000, "operations of a core's body, those of functions once for each call"),
+    "body_calls": Limit(10_000, "calls of functions in a core's body"),
+    "body_call_depth": Limit(8, "calls within each other"),
+    "body_nesting": Limit(60, "loops and conditions within each other"),
+    "body_depth": Limit(60, "operations within each other in an index or an affine map"),
+    "map_results": Limit(64, "results of an affine map"),
+    "vector_bytes": Limit(1 << 16, "bytes of a vector in a core's body"),  # of a tile's memory
+    "vector_numbers": Limit(16_384, "different numbers in a constant vector"),
 }
 
 

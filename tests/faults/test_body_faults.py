@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from memtile import Status
@@ -9,6 +11,7 @@ from memtile.errors import MemtileError
 from memtile.importers.kernels import segments
 from memtile.importers.kernels.quote import variable
 from memtile.jit.decorators import ENABLED
+from memtile.limits import VARIABLE
 from mlir_designs import device, host, loaded
 
 BUFFER = '%m = aie.buffer(%c) {sym_name = "m"} : memref<4x2xi32>\n%k = aie.lock(%c, 0) {sym_name = "k"}\n'
@@ -250,6 +253,25 @@ def test_functions_that_call_themselves_are_told() -> None:
     function = "func.func @f() {\nfunc.call @f() : () -> ()\nreturn\n}"
     with pytest.raises(MemtileError, match="f calls itself"):
         loaded(device(function, "%core = aie.core(%c) {\nfunc.call @f() : () -> ()\naie.end\n}"))
+
+
+@pytest.mark.parametrize(
+    ("limits", "says"),
+    [
+        ("body_calls=2", "more than 2 calls are written out"),
+        ("body_call_depth=1", "h is called within more than 1 calls"),
+    ],
+)
+def test_calls_are_limited(limits: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["f", "g", "h", ""]
+    calls = {name: f"func.call @{name}() : () -> ()\n" if name else "" for name in names}
+    functions = [f"func.func @{one}() {{\n{calls[other]}return\n}}" for one, other in pairwise(names)]
+    text = device("\n".join(functions), f"%core = aie.core(%c) {{\n{calls['f']}aie.end\n}}", host())
+    loaded(text)
+    monkeypatch.setenv(VARIABLE, limits)
+    with pytest.raises(MemtileError, match=says) as caught:
+        loaded(text)
+    assert str(caught.value).endswith(f"Set {VARIABLE}={limits[:-2]}=NUMBER to allow more.")
 
 
 def test_values_have_names_of_their_own() -> None:

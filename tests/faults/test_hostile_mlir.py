@@ -15,13 +15,13 @@ from memtile import Status
 from memtile.arch.core_costs import CoreCosts
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.kernels.body import Program, translate
-from memtile.importers.kernels.limits import VARIABLE
 from memtile.importers.kernels.quote import Lines, expr, function, own, statement, temporary, variable
 from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.verify import UnknownCodeError, verify
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.text import Text
+from memtile.limits import VARIABLE
 from mlir_designs import device, host, loaded
 
 SOURCES = Path(kernels.__file__).parent
@@ -246,6 +246,19 @@ TOO_MUCH = [
     ("%x = arith.extsi %k : i32 to i0", "integers of type i0 are not computed"),
     ("scf.for %i = %z to %o step %o { %x = arith.extsi %k : i32 to i128 }", "integers of type i128"),
     (f"%x = arith.constant {'9' * 3000} : i64", "does not fit i64"),
+    *(
+        (
+            "scf.for %i = %z to %o step %o {\n" + line.format(1 << 72) + "\n}",
+            f"the number {1 << 72} does not fit 64 bits",
+        )
+        for line in (
+            "%x = memref.subview %m[0] [{}] [1] : memref<64xi32> to memref<?xi32>",
+            "%x = vector.constant_mask [{}] : vector<4xi1>",
+            "%x = affine.load %m[{}] : memref<64xi32>",
+            "scf.index_switch %z case {} {{ scf.yield }} default {{ scf.yield }}",
+            "%x = affine.apply affine_map<() -> ({})>()",
+        )
+    ),
     ("%x = arith.constant 256 : i8", "the constant 256 does not fit i8"),
     ("%x = arith.constant -129 : i8", "the constant -129 does not fit i8"),
     ("%x = arith.constant 1.5 : i8", "the constant 1.5 does not fit i8"),
@@ -272,20 +285,41 @@ def test_too_much_is_refused_by_name(lines: str, says: str) -> None:
     assert problem.where.startswith("d.mlir:")
 
 
-def test_a_user_may_raise_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
-    sum_ = f"%x = affine.apply affine_map<(d0) -> ({'d0 + ' * 70}d0)>(%z)"
-    monkeypatch.setenv(VARIABLE, "depth=100 operations=1000")
-    loaded(core(sum_))
-    monkeypatch.setenv(VARIABLE, "operations=8")
-    with pytest.raises(InputFileError, match="the core has more than 8 operations"):
-        loaded(core("%x = arith.addi %k, %k : i32\n" * 3))
+OVER = [
+    ("body_operations=8", "%x = arith.addi %k, %k : i32\n" * 3, "the core has more than 8 operations"),
+    ("body_nesting=2", "scf.if %t {\n" * 3 + "}" * 3, "more than 2 loops and conditions"),
+    ("body_depth=3", "%x = affine.apply affine_map<(d0) -> (d0 * 2 + d0 + 1)>(%z)", ""),
+    (
+        "body_depth=2",
+        "%x = affine.apply affine_map<(d0) -> (d0 * 2 + d0 + 1)>(%z)",
+        "more than 2 operations",
+    ),
+    ("map_results=1", "%x = affine.min affine_map<(d0) -> (d0, 2)>(%z)", "its map has 2 results"),
+    ("vector_bytes=15", "%x = arith.constant dense<1> : vector<4xi32>", "a vector of 16 bytes"),
+    ("vector_numbers=1", "%x = arith.constant dense<[1, 2]> : vector<2xi32>", "it has 2 different numbers"),
+]
 
 
-@pytest.mark.parametrize("given", ["depths=3", "depth", "depth=-1", "depth=1e9"])
-def test_limits_that_nobody_has_are_told(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, given)
-    with pytest.raises(InputFileError, match=f"{VARIABLE}: limit is {given}; it must be NAME=NUMBER"):
-        loaded(core(""))
+@pytest.mark.parametrize(("limits", "lines", "says"), OVER)
+def test_a_user_may_change_each_limit(
+    limits: str, lines: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = core(f"%t = arith.constant true\n{lines}")
+    loaded(text)
+    monkeypatch.setenv(VARIABLE, limits)
+    if not says:
+        loaded(text)
+        return
+    with pytest.raises(InputFileError) as caught:
+        loaded(text)
+    assert says in str(caught.value)
+    name = limits.partition("=")[0]
+    assert str(caught.value).endswith(f"Set MEMTILE_LIMITS={name}=NUMBER to allow more.")
+
+
+def test_more_than_a_limit_is_read_if_the_user_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "body_depth=100")
+    loaded(core(f"%x = affine.apply affine_map<(d0) -> ({'d0 + ' * 70}d0)>(%z)"))
 
 
 def test_sizes_that_a_type_claims_are_not_believed() -> None:

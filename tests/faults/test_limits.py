@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import memtile
+from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError
 from memtile.importers.design_file import design_function
 from memtile.importers.mlir.text import Text
@@ -85,6 +86,16 @@ def test_a_limit_of_another_form_is_refused_by_name(given: str, monkeypatch: pyt
         limit("words")
     assert f"MEMTILE_LIMITS is '{given}'; it must be NAME=NUMBER" in str(caught.value)
     assert "regions" in str(caught.value)
+
+
+def test_the_page_has_all_limits() -> None:
+    page = Path(__file__, "../../../docs/files.md").resolve().read_text(encoding="utf-8")
+    rows = [f"| `{name}` | {each.most:,} | {each.what} |" for name, each in LIMITS.items()]
+    assert "\n|---|---|---|\n" + "\n".join(rows) + "\n\n" in page.partition("## Limits of inputs\n")[2]
+
+
+def test_a_vector_may_fill_the_memory_of_a_tile() -> None:
+    assert LIMITS["vector_bytes"].most == COMPUTE.memory_bytes
 
 
 def test_a_message_of_a_limit_says_how_to_raise_it(monkeypatch: pytest.MonkeyPatch) -> None:

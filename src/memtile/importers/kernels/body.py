@@ -18,18 +18,18 @@ from memtile.importers.kernels import blocks, host
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
 from memtile.importers.kernels.constants import memory_of_constant
 from memtile.importers.kernels.expressions import WIDEST, is_computed
-from memtile.importers.kernels.limits import Limits, limits
 from memtile.importers.kernels.quote import Lines, Node, expr, function, number, temporary, text, variable
 from memtile.importers.kernels.segments import Segment, defined
 from memtile.importers.kernels.table import HANDLERS
 from memtile.importers.kernels.verify import finished
 from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.description import DeviceDescription
-from memtile.importers.mlir.forms.faults import reading
+from memtile.importers.mlir.forms.faults import limit_error, reading
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped, shaped
+from memtile.limits import limit
 
 SYNCHRONISES = frozenset(host.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
 _COSTLY = 1000  # cycles of an operation, at most
@@ -53,7 +53,6 @@ class Program:
         calls: that were written in their places.
         turns: class of the cost of operations that only make loops of lowered text turn.
         tile: value of the core's tile.
-        limits: of what it may have.
     """
 
     device: DeviceDescription
@@ -68,7 +67,6 @@ class Program:
     arrays: dict[str, Any] = field(default_factory=dict)
     calls: int = 0
     turns: dict[Operation, str] = field(default_factory=dict)
-    limits: Limits = field(default_factory=limits)
 
     @property
     def source(self) -> str:
@@ -182,11 +180,14 @@ def _check_calls(
     calls: dict[int, list[tuple[Operation, Operation]]], top: Operation, outer: tuple[Operation, ...]
 ) -> None:
     """Refuse functions that call themselves, and calls that nobody would write out."""
-    most = limits().call_depth
     for operation, called in calls.get(id(top), ()):
-        if called in outer or len(outer) > most:
-            says = f"{Form(called).symbol or 'a function'} calls itself, or calls go too deep"
-            raise Form(operation).error(says, f"up to {most} calls within each other", reason="mlir_call")
+        name = Form(called).symbol or "a function"
+        if called in outer:
+            says = f"{name} calls itself"
+            raise Form(operation).error(says, "functions that call others", reason="mlir_call")
+        if len(outer) > limit("body_call_depth"):
+            says = f"{name} is called within more than {limit('body_call_depth')} calls"
+            raise limit_error(operation, "body_call_depth", says)
         _check_calls(calls, called, (*outer, called))
 
 
@@ -219,10 +220,9 @@ class Writer:
     def calls(self) -> int:
         """A number for the next call that is written in its place."""
         self.program.calls += 1
-        most = self.program.limits.calls
+        most = limit("body_calls")
         if self.program.calls > most:
-            says = f"more than {most} calls are written out"
-            raise self._form.error(says, f"up to {most} calls", reason="mlir_call")
+            raise limit_error(self._form.operation, "body_calls", f"more than {most} calls are written out")
         return self.program.calls
 
     @property
@@ -328,10 +328,9 @@ class Writer:
 
     def _site(self, operation: Operation) -> int:
         self.program.sites.append(operation)
-        most = self.program.limits.operations
+        most = limit("body_operations")
         if len(self.program.sites) > most:
-            says = f"the core has more than {most} operations"
-            raise Form(operation).error(says, f"up to {most}", reason="mlir_limit")
+            raise limit_error(operation, "body_operations", f"the core has more than {most} operations")
         return len(self.program.sites) - 1
 
     def _write(self, operation: Operation) -> None:

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from memtile.importers.kernels.expressions import INDEX, paired, wrapped
-from memtile.importers.kernels.limits import limits
 from memtile.importers.kernels.quote import Node, expr, value_of
 from memtile.importers.mlir.attributes import number
+from memtile.importers.mlir.forms.faults import limit_error
 from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.tokens import Tokens
+from memtile.limits import limit
 
 _MAP = re.compile(r"(?:affine_map|affine_set)<\(([^)]*)\)(?:\[([^\]]*)\])?(?:->|:)\((.*)\)>", re.DOTALL)
 _OPERATOR = re.compile(r"floordiv|ceildiv|mod|[<>=]=|[-+*)]")
@@ -113,10 +114,8 @@ def affine_map(form: Form, text: str) -> AffineMap:
         raise form.error(f"{shown(text)} is no affine map that is known", "affine_map<(d0) -> (d0)>")
     dims, symbols = (tuple(name for name in (part or "").split(",") if name) for part in inside.groups()[:2])
     parts = _split(inside[3])
-    most = limits().results
-    if len(parts) > most:
-        says = f"its map has {len(parts)} results"
-        raise form.error(says, f"up to {most} results", reason="mlir_limit")
+    if len(parts) > limit("map_results"):
+        raise limit_error(form.operation, "map_results", f"its map has {len(parts)} results")
     names = frozenset((*dims, *symbols))
     if len(names) != len(dims) + len(symbols):
         raise form.error("two dimensions of its map have one name", "a name for each", reason="mlir_index")
@@ -206,7 +205,7 @@ class _Reader:
     def __init__(self, form: Form, words: Sequence[str], names: frozenset[str]) -> None:
         self._form, self._words, self._names = form, words, names
         self.at = 0
-        self._depth = limits().depth
+        self._depth = limit("body_depth")
 
     def error(self, word: str) -> Exception:
         """What a word that is not expected is told with."""
@@ -263,7 +262,7 @@ class _Reader:
 
     def _too_deep(self) -> Exception:
         says = f"its index has more than {self._depth} operations within each other"
-        return self._form.error(says, f"up to {self._depth}", reason="mlir_limit")
+        return limit_error(self._form.operation, "body_depth", says)
 
 
 def _combined(operator: str, given: Sequence[Node]) -> Node:

@@ -10,11 +10,12 @@ from typing import Any
 
 from memtile.importers.kernels.emitter import Emitter, type_names
 from memtile.importers.kernels.expressions import bits_of, paired
-from memtile.importers.kernels.limits import limits
 from memtile.importers.kernels.operands import element_type
 from memtile.importers.kernels.quote import Node, expr, number, numpy_type, temporary
+from memtile.importers.mlir.forms.faults import limit_error
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.types import Shaped, shaped
+from memtile.limits import limit
 
 
 def vector_of(emitter: Emitter, value: str) -> Shaped:
@@ -35,10 +36,11 @@ def check_vector(form: Form, shape: Shaped) -> None:
     Raises:
         InputFileError: it is one.
     """
-    size, most = shape.elements * element_type(form, shape.element).itemsize, limits().vector_bytes
-    if not 0 <= size <= most:
-        says = f"a vector of {size} bytes" if size >= 0 else "a vector whose size is open"
-        raise form.error(f"it makes {says}", f"0..{most} bytes, all memory of the tile", reason="mlir_size")
+    size = shape.elements * element_type(form, shape.element).itemsize
+    if size < 0:
+        raise form.error("it makes a vector whose size is open", "a size in its type", reason="mlir_size")
+    if size > limit("vector_bytes"):
+        raise limit_error(form.operation, "vector_bytes", f"it makes a vector of {size} bytes")
 
 
 def numpy_of(element: str) -> Node:
@@ -106,12 +108,11 @@ def elementwise(emitter: Emitter, form: Form, shape: Shaped, rule: Callable[[Nod
 
 def constant_node(form: Form, values: Any, element_kind: str) -> Node:
     """A vector of numbers that are known, in Python."""
-    flat, dtype, most = values.ravel(), numpy_of(element_kind), limits().listed
+    flat, dtype = values.ravel(), numpy_of(element_kind)
     if flat.size and (flat == flat[0]).all():
         return expr("np.full(_size, _value, _type)", _size=flat.size, _value=flat[0].item(), _type=dtype)
-    if flat.size > most:
-        says = f"it has {flat.size} different numbers"
-        raise form.error(says, f"up to {most} in a vector", reason="mlir_limit")
+    if flat.size > limit("vector_numbers"):
+        raise limit_error(form.operation, "vector_numbers", f"it has {flat.size} different numbers")
     nodes = [number(each) for each in flat.tolist()]
     return expr("np.array([*_values], _type)", _values=nodes, _type=dtype)
 

@@ -10,12 +10,15 @@ import ast
 import re
 from collections.abc import Mapping, Sequence
 
+from memtile.errors import InputFileError
 from memtile.importers.kernels.arithmetic import NAMES
-from memtile.importers.kernels.limits import Limits, limits
+from memtile.importers.kernels.expressions import WIDEST
 from memtile.importers.kernels.proofs import HOST_TABLES, proved
 from memtile.importers.kernels.quote import TYPES, children
-from memtile.importers.mlir.forms.faults import operation_error
+from memtile.importers.mlir.forms.faults import limit_error, operation_error
+from memtile.importers.mlir.forms.operands import shown
 from memtile.importers.mlir.tree import Operation
+from memtile.limits import limit
 
 _STATEMENTS = (
     ast.FunctionDef, ast.Assign, ast.AugAssign, ast.For, ast.While, ast.If, ast.Expr, ast.Return, ast.Pass,
@@ -39,7 +42,7 @@ _OWN = re.compile(
 )
 _VALUE = re.compile(r"v_[A-Za-z0-9_]*")  # a result that has no name is v_
 _PER_OPERATION = 4  # nodes within each other
-_WIDEST = 1 << 64
+_LOOPS = 20  # within each other, which CPython compiles
 
 
 class UnknownCodeError(Exception):
@@ -64,21 +67,21 @@ def finished(
         is_host: it is the generator.
 
     Raises:
-        InputFileError: loops, conditions or expressions too deep within each other.
+        InputFileError: loops, conditions or expressions too deep within each other; numbers too wide.
     """
-    check_depth(tree, sites, limits())
+    check_depth(tree, sites, is_host=is_host)
     made = proved(tree, shapes, prologue)
     verify(made, is_host=is_host)
     return made
 
 
-def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], most: Limits) -> None:
-    """Refuse loops, conditions and expressions that are too deep within each other.
+def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], *, is_host: bool) -> None:
+    """Refuse loops, conditions and expressions that are too deep within each other, and numbers too wide.
 
     Raises:
         InputFileError: they are.
     """
-    deepest = _PER_OPERATION * most.depth
+    most_nesting, deepest = limit("body_nesting"), _PER_OPERATION * limit("body_depth")
     waiting: list[tuple[ast.AST, int, int, int, int]] = [(each, 1, 0, 0, 0) for each in tree.body]
     while waiting:
         node, line, loops, nesting, depth = waiting.pop()
@@ -88,18 +91,28 @@ def check_depth(tree: ast.FunctionDef, sites: Sequence[Operation], most: Limits)
             nesting += isinstance(node, ast.For | ast.While | ast.If)
         elif isinstance(node, ast.expr):
             depth += 1
-        if loops > most.loops or nesting > most.nesting or depth > deepest:
-            what, limit = (
-                ("loops and conditions", most.nesting) if nesting > most.nesting else ("loops", most.loops)
-            )
-            what, limit = ("operations", deepest) if depth > deepest else (what, limit)
-            says = f"more than {limit} {what} are within each other in what it becomes"
-            raise operation_error(sites[line - 1], says, f"up to {limit}", reason="mlir_limit")
-        waiting += [
-            (each, line, loops, nesting, depth)
-            for each in children(node)
-            if not isinstance(each, ast.Name | ast.Constant)
-        ]
+        if loops > _LOOPS or nesting > most_nesting or depth > deepest:
+            raise _too_deep(sites[line - 1], is_nesting=nesting > most_nesting, is_depth=depth > deepest)
+        for each in children(node):
+            if not isinstance(each, ast.Name | ast.Constant):
+                waiting.append((each, line, loops, nesting, depth))
+            elif isinstance(each, ast.Constant) and not _is_constant(each.value, is_host=is_host):
+                raise operation_error(
+                    sites[line - 1],
+                    f"the number {shown(each.value)} does not fit {WIDEST} bits",
+                    f"integers of up to {WIDEST} bits",
+                    reason="mlir_width",
+                )
+
+
+def _too_deep(operation: Operation, *, is_nesting: bool, is_depth: bool) -> InputFileError:
+    if is_depth or is_nesting:
+        name = "body_depth" if is_depth else "body_nesting"
+        what = "operations" if is_depth else "loops and conditions"
+        says = f"more than {limit(name)} {what} are within each other in what it becomes"
+        return limit_error(operation, name, says)
+    says = f"more than {_LOOPS} loops are within each other in what it becomes"
+    return operation_error(operation, says, f"up to {_LOOPS}, as in CPython", reason="mlir_limit")
 
 
 def verify(tree: ast.FunctionDef, *, is_host: bool = False) -> None:
@@ -161,4 +174,4 @@ def _is_constant(value: object, *, is_host: bool) -> bool:
         return True
     if isinstance(value, str):
         return is_host
-    return isinstance(value, int) and (is_host or abs(value) <= _WIDEST)
+    return isinstance(value, int) and (is_host or abs(value) < 1 << WIDEST)

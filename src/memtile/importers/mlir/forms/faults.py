@@ -13,6 +13,7 @@ from typing import Any, SupportsIndex, TypeVar, overload
 
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.mlir.tree import Operation
+from memtile.limits import LIMITS, how_to_raise, limit
 
 SPELLING = "mlir_spelling"
 """Reason of what :func:`reading` found."""
@@ -40,6 +41,18 @@ def operation_error(
         reason=reason,
         step=step,
     )
+
+
+def limit_error(operation: Operation, name: str, says: str) -> InputFileError:
+    """The error of an operation that exceeds a limit of inputs.
+
+    Args:
+        operation: that does.
+        name: of the limit.
+        says: what it has.
+    """
+    allowed = f"up to {limit(name)} {LIMITS[name].what}"
+    return operation_error(operation, says, allowed, reason="mlir_limit", step=how_to_raise(name))
 
 
 @contextmanager
