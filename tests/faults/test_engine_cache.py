@@ -22,7 +22,7 @@ from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
-from memtile.jit import native, progress
+from memtile.jit import native, places, progress
 from memtile.jit.places import why_unsafe
 from memtile.jit.progress import Progress
 from memtile.sim import machine
@@ -194,6 +194,14 @@ def test_a_file_of_another_user_in_the_cache_is_refused(
     except PermissionError:
         pytest.skip("only root can give a file to another user")
     assert f"{planted} belongs to another user" in refused(monkeypatch, tmp_path / "mine")
+
+
+def test_a_file_that_disappears_while_a_place_is_looked_through_is_nobodys(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(places, "_all_in", lambda folder: iter([folder / "renamed", folder / "there"]))
+    (tmp_path / "there").write_text("")
+    assert places.why_unsafe_inside(tmp_path) == ""
 
 
 def test_what_the_group_could_write_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -238,7 +238,7 @@ def test_numbers_have_numpy_types(kind: str, wanted: type) -> None:
         ("module { aie.end ^a aie.end }", 1, 0, ""),
         ("module { %a %b = aie.tile(0, 1) }", 1, 13, "%b stands behind a result"),
         ("{" * 400 + "}" * 400, 1, 1, "{ is no operation"),
-        ("a.b {" * 400 + "}" * 400, 1, 506, "regions are more than 100 deep"),
+        ("a.b {" * 400 + "}" * 400, 1, 506, "the text has more than 100 regions within each other"),
     ],
 )
 def test_what_is_no_mlir_is_shown_in_its_line(text: str, line: int, column: int, says: str) -> None:

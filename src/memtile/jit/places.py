@@ -11,6 +11,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 _ROOT = 0  # the user who can do anything anyway
@@ -34,8 +35,11 @@ def why_unsafe(directory: Path) -> str:
 
 def why_unsafe_inside(directory: Path) -> str:
     """Which file in a directory, at any depth, belongs to another user; empty = none does."""
-    found = (_owned_by_others(path, path.lstat()) for path in _all_in(directory))
-    return next(filter(None, found), "")
+    for path in _all_in(directory):
+        with suppress(FileNotFoundError):  # another process has just removed or renamed it
+            if why := _owned_by_others(path, path.lstat()):
+                return why
+    return ""
 
 
 def make_own(directory: Path, levels: int) -> None:

@@ -68,7 +68,7 @@ class Door:
         self._filled, self._look = filled, looks
         self._off, self._host = cells(state.gates).off, host
         self._wordless = cells(state.clock).wordless
-        self._access = self._access_at_once if host is None else host.access
+        self._timed = None if host is None else host.access  # no method of its own, which would keep the door
         self._kind = TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]]
         self._memory_bytes, self._memory_base = (
             self._kind.memory_bytes,
@@ -92,7 +92,7 @@ class Door:
         ):
             self._write_slowly(offset, value)
             return
-        if self._access(self._tile, offset, value) < 0:
+        if (self._timed or self._access_at_once)(self._tile, offset, value) < 0:
             raise self._unanswered(offset)
         if offset < self._memory_bytes and self._filled is not None:
             self._filled[self._memory_base + offset // WORD_BYTES] = True
@@ -139,7 +139,7 @@ class Door:
         """Read one 32-bit word at byte ``offset``, with the side effects of the read."""
         if type(offset) is not int or offset & _NO_OFFSET or self._off[self._tile] or self._wordless[0]:
             return self._read_slowly(offset)
-        value = self._access(self._tile, offset, READ)
+        value = (self._timed or self._access_at_once)(self._tile, offset, READ)
         if value < 0:
             raise self._unanswered(offset)
         return value

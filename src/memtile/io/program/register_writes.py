@@ -127,7 +127,7 @@ def apply(
 
 
 def _is_unmapped(error: RegisterError) -> bool:
-    return [problem.reason for problem in error.problems] == ["unmapped"]
+    return [problem.reason in _HOLES for problem in error.problems] == [True]
 
 
 def _placed(operation: Operation, error: RegisterError) -> list[Problem]:
