@@ -346,6 +346,22 @@ def test_segments_of_branches_are_those_of_their_operands(line: str, says: str) 
             "(memref<4x2xi32>) -> vector<2xi32>",
             "affine.vector_load: its map takes 1 values and gets 0",
         ),
+        ("linalg.add ins(%mm : memref<4x2xi32>) outs(%mm : memref<4x2xi32>)", "linalg.add: it has 1 input\n"),
+        ("linalg.square ins(%mm : memref<4x2xi32>) outs()", "linalg.square: it has no inputs"),
+        (
+            '"linalg.exp"(%mm, %mm) <{operandSegmentSizes = array<i32: 3, 1>}> '
+            ": (memref<4x2xi32>, memref<4x2xi32>) -> ()",
+            "linalg.exp: its operands are 2, its segments [3, 1]",
+        ),
+        (
+            "linalg.transpose ins(%mm : memref<4x2xi32>) outs(%mm : memref<4x2xi32>) permutation = [0, 0]",
+            "linalg.transpose: its order is [0, 0]",
+        ),
+        (
+            '%v = "arith.cmpi"(%i, %i) <{predicate = [1]}> : (i32, i32) -> i1',
+            "arith.cmpi: its predicate is [1]",
+        ),
+        (VECTOR + "%u = vector.interleave %v : vector<4xi32>", "vector.interleave: it has 1 operand\n"),
         ("%v = affine.apply affine_map<(d0) -> (d0, d0)>(%z)", "affine.apply: its map has 2 results"),
         ("%v = affine.min affine_map<(d0) -> ()>(%z)", "affine.min: its map has no results"),
         ("%v = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%z)", "its map takes 2 values and gets 1"),

@@ -17,7 +17,8 @@ from memtile.importers.kernels.operands import memory_of, number_of
 from memtile.importers.kernels.operations import give, yielded
 from memtile.importers.kernels.quote import Node, expr, number
 from memtile.importers.kernels.values import nest
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.faults import Parts
+from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.tree import Block
 from memtile.importers.mlir.types import Shaped, shaped
 
@@ -37,14 +38,22 @@ class Operand:
     map: AffineMap | None
 
 
-def split_operands(form: Form) -> tuple[list[str], list[str]]:
+def split_operands(form: Form) -> tuple[Parts[str], Parts[str]]:
     """The operands that are read and those that are written."""
+    inputs, outputs = _split(form)
+    return Parts(form.operation, inputs, "input"), Parts(form.operation, outputs, "output")
+
+
+def _split(form: Form) -> tuple[list[str], list[str]]:
     values = form.values
     key = next(
         (key for key in ("operandSegmentSizes", "operand_segment_sizes") if key in form.attributes), ""
     )
     if key:
-        count = form.integers(key)[0]
+        count = form.integers(key)[0] if form.integers(key) else -1
+        if not 0 <= count <= len(values):
+            says = f"its operands are {len(values)}, its segments {shown(form.integers(key))}"
+            raise form.error(says, "inputs and outputs", reason="mlir_operands")
         return values[:count], values[count:]
     inputs, outputs = _bracketed(form, "ins"), _bracketed(form, "outs")
     return (inputs, outputs) if outputs else (values[:-1], values[-1:])
@@ -65,6 +74,20 @@ def operand(emitter: Emitter, value: str, found: AffineMap | None) -> Operand:
     kind = emitter.types.get(value, "")
     memory = shaped(kind)
     return Operand(value, memory or Shaped((), kind), found if memory is not None else None)
+
+
+def _with_maps(
+    emitter: Emitter, form: Form, values: Sequence[str], maps: Sequence[AffineMap]
+) -> list[Operand]:
+    """Operands, each with its map.
+
+    Raises:
+        InputFileError: there are more or fewer maps.
+    """
+    if len(values) != len(maps):
+        says = f"it has {len(values)} operands and {len(maps)} maps"
+        raise form.error(says, "a map for each operand", reason="mlir_operands")
+    return [operand(emitter, value, each) for value, each in zip(values, maps, strict=True)]
 
 
 Body = Callable[[list[Node], list[Node]], list[Node]]
@@ -149,7 +172,7 @@ def generic(emitter: Emitter, form: Form) -> None:
     """``linalg.generic {indexing_maps, iterator_types} ins(..) outs(..) { ^bb0(..): .. linalg.yield }``."""
     inputs, outputs = split_operands(form)
     maps = [affine_map(form, str(text)) for text in form.attributes["indexing_maps"]]
-    operands = [operand(emitter, v, m) for v, m in zip((*inputs, *outputs), maps, strict=True)]
+    operands = _with_maps(emitter, form, (*inputs, *outputs), maps)
     block = form.operation.regions[0].blocks[0]
     structured(emitter, form, operands, len(outputs), _inside(emitter, form, block))
 
@@ -228,9 +251,10 @@ def product(maps: Sequence[str]) -> Handler:
 
     def handler(emitter: Emitter, form: Form) -> None:
         inputs, outputs = split_operands(form)
+        values = (*inputs.exactly(2), *outputs.exactly(1))
         given_maps = form.attributes.get("indexing_maps")
         chosen = found if given_maps is None else [affine_map(form, str(text)) for text in given_maps]
-        operands = [operand(emitter, v, m) for v, m in zip((*inputs, *outputs), chosen, strict=True)]
+        operands = _with_maps(emitter, form, values, chosen)
         kind = operands[2].kind.element
         unsigned = "unsigned" in str(form.attributes.get("cast", ""))
 
@@ -246,11 +270,12 @@ def product(maps: Sequence[str]) -> Handler:
     return handler
 
 
-def mapped(rule: Callable[[list[Node], str], Node]) -> Handler:
-    """A named operation element by element."""
+def mapped(rule: Callable[[list[Node], str], Node], arity: int = 1) -> Handler:
+    """A named operation element by element, of so many inputs."""
 
     def handler(emitter: Emitter, form: Form) -> None:
-        inputs, outputs = split_operands(form)
+        given_inputs, given_outputs = split_operands(form)
+        inputs, outputs = given_inputs.exactly(arity), given_outputs.exactly(1)
         kind = shaped(emitter.types.get(outputs[0], "")) or Shaped((), "")
         identity = _identity(len(kind.shape))
         operands = [operand(emitter, value, identity) for value in (*inputs, *outputs)]
@@ -268,7 +293,8 @@ def mapped(rule: Callable[[list[Node], str], Node]) -> Handler:
 
 
 def _math(name: str) -> Handler:
-    return mapped(lambda given, kind: RULES[f"math.{name}"](given, kind, kind))
+    arity = 2 if name == "powf" else 1
+    return mapped(lambda given, kind: RULES[f"math.{name}"](given, kind, kind), arity)
 
 
 def _either(integer: str, floating: str) -> Handler:
@@ -276,7 +302,7 @@ def _either(integer: str, floating: str) -> Handler:
         name = integer if bits_of(kind) is not None else floating
         return RULES[f"arith.{name}"](given, kind, kind)
 
-    return mapped(rule)
+    return mapped(rule, 2)
 
 
 def _dims(form: Form, *names: str) -> list[int]:
@@ -293,12 +319,15 @@ def moved(emitter: Emitter, form: Form) -> None:
     kind = shaped(emitter.types.get(outputs[0], "")) or Shaped((), "")
     rank = len(kind.shape)
     listed = _dims(form, "permutation", "dimensions")
+    if form.operation.name == "linalg.transpose" and sorted(listed) != list(range(rank)):
+        says = f"its order is {shown(listed)}"
+        raise form.error(says, f"each of {rank} dimensions once", reason="mlir_index")
     if form.operation.name == "linalg.transpose":
         taken = [listed.index(n) for n in range(rank)]
     else:
         taken = [n for n in range(rank) if n not in listed]
     maps = [plain_map(rank, taken), _identity(rank)]
-    operands = [operand(emitter, v, m) for v, m in zip((*inputs, *outputs), maps, strict=True)]
+    operands = _with_maps(emitter, form, (*inputs, *outputs), maps)
     structured(emitter, form, operands, 1, lambda given, _: [given[0]])
 
 

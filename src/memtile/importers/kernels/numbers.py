@@ -126,15 +126,22 @@ _THREE = ("arith.select", "math.fma", "math.clampf")
 _TWO = ("math.atan2", "math.powf", "math.copysign", "math.ipowi", "math.fpowi")
 
 
+def _predicate(form: Form) -> str | int:
+    """How numbers are compared: by its name, or by its number."""
+    given = form.attributes.get("predicate", form.attributes.get("pred"))
+    if given is None:
+        words = [word for word in form.operation.words if word != "("]  # index.cmp slt(%a, %b)
+        given = words[0] if words else ""
+    if isinstance(given, Compound):
+        given = given.listed[-1] if given.listed else ""  # #index<cmp_predicate slt>
+    if isinstance(given, str | int):
+        return given.strip('"') if isinstance(given, str) else int(given)
+    raise form.error(f"its predicate is {shown(given)}", "eq, ne, slt, ...", reason="mlir_unknown")
+
+
 def compare(emitter: Emitter, form: Form) -> None:
     """``arith.cmpi slt, %a, %b : index``."""
-    predicate = form.attributes.get("predicate", form.attributes.get("pred"))
-    if predicate is None:
-        words = form.operation.words
-        predicate = words[2] if words[0] == "(" else words[0]  # index.cmp slt(%a, %b)
-    if isinstance(predicate, Compound):
-        predicate = str(predicate.listed[-1])  # #index<cmp_predicate slt>
-    predicate = predicate.strip('"') if isinstance(predicate, str) else int(predicate)
+    predicate = _predicate(form)
     kind = emitter.types.get(form.values[0], "")
     vector = is_vector(kind)
     floats = form.operation.name == "arith.cmpf"

@@ -194,7 +194,7 @@ def extract(emitter: Emitter, form: Form) -> None:
 
 def insert(emitter: Emitter, form: Form) -> None:
     """``vector.insert %x, %v[1] : f32 into vector<4xf32>``: the vector with one part changed."""
-    source, target = (vector_of(emitter, value) for value in form.values[:2])
+    source, target = (vector_of(emitter, value) for value in form.values.first(2))
     first, inner = _part_of(emitter, form, target, 2)
     if inner != source:
         says = f"{text_of(source)} goes where {text_of(inner)} is"
@@ -308,7 +308,7 @@ def contract(emitter: Emitter, form: Form) -> None:
 
 def outer_product(emitter: Emitter, form: Form) -> None:
     """``vector.outerproduct %a, %b, %acc``."""
-    one, other = (vector_of(emitter, value) for value in form.values[:2])
+    one, other = (vector_of(emitter, value) for value in form.values.first(2))
     target = Shaped((*one.shape, *other.shape), one.element)
     name, integer = begin(emitter, form, target), bits_of(one.element) is not None
     with nest(emitter, target.shape) as names:
@@ -346,7 +346,7 @@ def transpose(emitter: Emitter, form: Form) -> None:
 
 def shuffle(emitter: Emitter, form: Form) -> None:
     """``vector.shuffle %a, %b [0, 4, 1] : vector<4xf32>, vector<4xf32>``: parts of both, by number."""
-    one, other = (vector_of(emitter, value) for value in form.values[:2])
+    one, other = (vector_of(emitter, value) for value in form.values.first(2))
     order = _listed(form, "mask")
     first, second = (shape.shape[0] if shape.shape else 1 for shape in (one, other))
     if any(not 0 <= part_ < first + second for part_ in order):
@@ -370,7 +370,7 @@ def interleave(emitter: Emitter, form: Form) -> None:
 
     def rule(at: Node) -> Node:
         half = expr("_at // 2", _at=at)
-        one, other = (element(emitter, value, half) for value in form.values[:2])
+        one, other = (element(emitter, value, half) for value in form.values.first(2))
         return expr("_one if _at % 2 == 0 else _other", _one=one, _at=at, _other=other)
 
     elementwise(emitter, form, target, rule)
@@ -378,14 +378,13 @@ def interleave(emitter: Emitter, form: Form) -> None:
 
 def fused(emitter: Emitter, form: Form) -> None:
     """``vector.fma %a, %b, %c``."""
-    shape = vector_of(emitter, form.values[0])
-    rule = RULES["math.fma"]
-    elementwise(
-        emitter,
-        form,
-        shape,
-        lambda at: rule([element(emitter, value, at) for value in form.values], shape.element, shape.element),
-    )
+    values, shape = form.values.exactly(3), vector_of(emitter, form.values[0])
+
+    def rule(at: Node) -> Node:
+        given = [element(emitter, value, at) for value in values]
+        return RULES["math.fma"](given, shape.element, shape.element)
+
+    elementwise(emitter, form, shape, rule)
 
 
 def create_mask(emitter: Emitter, form: Form) -> None:
