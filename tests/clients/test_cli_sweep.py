@@ -339,6 +339,13 @@ def test_a_sweep_that_is_killed_goes_on_where_it_was(tmp_path: Path) -> None:
     assert {row["key"] for row in found["rows"]} >= set(done)
 
 
+def test_what_goes_into_the_journal_is_in_its_file_at_once(here: Path) -> None:
+    from memtile.explore.sweep.log import Log
+
+    with Log(here / "a.parquet").open({"sources": {}, "hash": "", "space": []}) as log:
+        assert '"memtile-sweep"' in log.journal.read_text()
+
+
 def test_two_sweeps_do_not_write_one_log(here: Path) -> None:
     from memtile.explore.sweep.log import Log
 

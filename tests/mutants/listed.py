@@ -351,7 +351,7 @@ MUTANTS = (
         "explore/sweep/log.py",
         'self.journal.open("ab", buffering=0)',
         'self.journal.open("ab")',
-        "tests/clients/test_cli_sweep.py::test_a_sweep_that_is_killed_goes_on_where_it_was",
+        "tests/clients/test_cli_sweep.py::test_what_goes_into_the_journal_is_in_its_file_at_once",
     ),
     Mutant(
         "two sweeps write one log",
