@@ -2681,10 +2681,17 @@ MUTANTS = (
     ),
     Mutant(
         "accesses of a host take no time",
+        "sim/passing.py",
+        "    st.clock.host_free[0] = st.clock.now[0] + st.spec.timing.access_cycles[0]\n    if st.gates",
+        "    st.clock.host_free[0] = st.clock.now[0]\n    if st.gates",
+        "tests/timing/test_host_time.py::test_what_is_triggered_and_then_torn_down_has_happened",
+    ),
+    Mutant(
+        "bursts of a host take no time",
         "sim/host_time.py",
         "self._clock.host_free[0] = self._clock.now[0] + cycles",
         "self._clock.host_free[0] = self._clock.now[0]",
-        "tests/timing/test_host_time.py::test_what_is_triggered_and_then_torn_down_has_happened",
+        "tests/timing/test_host_time.py::test_every_access_between_them_takes_its_time",
     ),
     Mutant(
         "a read waits for nothing",
