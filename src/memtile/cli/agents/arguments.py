@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -83,6 +85,8 @@ def _outside(root: Path, name: str, file: str) -> Problem | None:
     """Why a path is refused; None = it may be read."""
     try:
         path = (root / file).resolve()
+        if path.is_symlink():  # CPython 3.13 and newer leave a circle of links as it is
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if path.is_relative_to(root):
             readable = path.is_file() or path.is_dir() or not path.exists()
             return None if readable else _problem(name, file, "a file or a folder", "others never end")
