@@ -75,6 +75,7 @@ def test_accesses_per_second(benchmark, server: Server, what: str, rate) -> None
     benchmark.extra_info |= {f"{what} a second": round(reached), "wanted": WANTED[what]}
 
 
+@pytest.mark.parametrize("server", ["npu1"], indirect=True)  # whose places the lines name
 def test_a_million_random_lines(benchmark, server: Server) -> None:
     client = server.client()
     fuzz(client, LINES // 100, seed=1)
