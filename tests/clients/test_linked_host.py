@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from left_out import need_program
 from linked_programs import HOST, compiled, compiler, written
 from memtile.cli.main import app
 from simulator_client import Server, serving
@@ -136,8 +137,7 @@ def type_in(command: str, folder: Path) -> None:
 def test_the_commands_of_the_page_can_be_typed_as_they_stand(server: Server, tmp_path: Path) -> None:
     """From one folder, with nothing set; the driver is a stand-in with the folders of the real one."""
     compiler("c"), compiler("c++")
-    if shutil.which("make") is None:
-        pytest.skip("no make on the PATH (Debian package make)")
+    need_program("make", "make")
     folder = tmp_path / "clean"
     folder.mkdir()
     (folder / "mesim_output").symlink_to(server.port_file.parent)

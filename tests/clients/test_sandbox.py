@@ -16,6 +16,7 @@ from typing import get_args, get_type_hints
 
 import pytest
 
+from left_out import need_program
 from memtile.cli import check, run, sandboxed, survey
 from memtile.errors import InputFileError
 from memtile.sandbox import landlock, policy, seccomp, start
@@ -216,9 +217,7 @@ def test_the_engine_is_compiled_and_stored_and_no_design_can_change_it(own: Rig)
 
 
 def test_a_compiler_and_what_it_makes_run_inside(own: Rig) -> None:
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("there is no C compiler here")
+    compiler = need_program("cc", "gcc libc6-dev")
     code = """
 import ctypes, subprocess
 open("f.c", "w").write("int twice(int x) { return 2 * x; }")

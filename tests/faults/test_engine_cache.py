@@ -196,7 +196,7 @@ def test_a_file_of_another_user_in_the_cache_is_refused(
     assert f"{planted} belongs to another user" in refused(monkeypatch, tmp_path / "mine")
 
 
-def test_a_file_that_disappears_while_a_place_is_looked_through_is_nobodys(
+def test_a_file_that_disappears_while_a_place_is_checked_is_not_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(places, "_all_in", lambda folder: iter([folder / "renamed", folder / "there"]))

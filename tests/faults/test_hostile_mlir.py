@@ -26,7 +26,7 @@ from mlir_designs import device, host, loaded
 
 SOURCES = Path(kernels.__file__).parent
 ROOT = Path(__file__).parents[2]
-DESIGNS = [ROOT / "tests/corpus", ROOT / "examples", Path("/work/shared/data/designs")]
+DESIGNS = [ROOT / "tests/corpus", ROOT / "examples"]
 
 VECTOR = "%v = vector.load %m[%z] : memref<64xi32>, vector<16xi32>\n"
 """A vector; in the texts ``P`` is Python in single quotes, and ``R`` the same in double ones."""

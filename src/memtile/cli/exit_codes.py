@@ -20,7 +20,7 @@ class ExitCode(IntEnum):
     BAD_INPUT = 2  # the command line or a file is not what the command expects
     INTERNAL = 70  # memtile itself failed, which is a mistake in it (EX_SOFTWARE of sysexits.h)
     INTERRUPTED = 130  # Ctrl-C
-    CLOSED_PIPE = 141  # nobody reads what is printed, as after ``| head -1``
+    CLOSED_PIPE = 141  # the reader of the output has closed the pipe, as ``| head -1`` does
     TERMINATED = 143  # SIGTERM; other signals are 128 and their number too
 
 

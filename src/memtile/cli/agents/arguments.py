@@ -1,4 +1,4 @@
-"""What an agent may give a tool: files below the root, text that is text, times that end."""
+"""Arguments of tools of agents, checked: files below the root, Unicode text, bounded times."""
 
 from __future__ import annotations
 
