@@ -35,6 +35,7 @@ from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.columns import NONE
 from memtile.model.state.tiles import OUTSIDE, Placed
+from memtile.sheet import Column, Sheet
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
@@ -92,9 +93,7 @@ class Array(Bench):
         self._open_inner_edges()
 
     def _repr_html_(self) -> str:
-        from memtile.design.tables import array_sheet
-
-        return array_sheet(self).html()
+        return _sheet(self).html()
 
     def __repr__(self) -> str:
         size = f"{self.columns} x {self.rows} tiles, {len(self._tiles)} in use"
@@ -496,3 +495,27 @@ def _placed(device: Device, columns: int) -> list[Placed]:
 
     lent = [Placed(device.kind("memory").name, NONE, numbers[0, row], OUTSIDE, row) for _, row in beyond]
     return [placed(*place) for place in places] + lent
+
+
+_TILES = (
+    *map(Column, ("tile", "kind", "buffers")),
+    Column("bytes", right=True),
+    Column("locks", right=True),
+    Column("channels"),
+)
+
+
+def _sheet(array: Array) -> Sheet:
+    """The tiles of an array that the design uses."""
+    rows = [
+        (
+            str(tile.place),
+            tile.kind.title,
+            ", ".join(buffer.name for buffer in tile.buffers),
+            str(sum(buffer.nbytes for buffer in tile.buffers)),
+            ", ".join(lock.name for lock in tile.locks),
+            ", ".join(channel.port for channel in (*tile.s2mm, *tile.mm2s) if channel.started),
+        )
+        for tile in array.tiles
+    ]
+    return Sheet(_TILES, tuple(rows), title=repr(array))

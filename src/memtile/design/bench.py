@@ -30,7 +30,7 @@ from memtile.sim.wordless import gone, look_for_words, moving_words, no_time, wo
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
-    from memtile.design.packet_bus import PacketBus
+    from memtile.design.packet_ports import Bus
     from memtile.design.tile import Tile
 
 MAX_CYCLES = 10_000_000
@@ -63,7 +63,7 @@ class Bench:
         self.expected: list[tuple[Tile, Buffer, Array]] = []
 
     @property
-    def buses(self) -> tuple[PacketBus, ...]:
+    def buses(self) -> tuple[Bus, ...]:
         """The packet buses of the design; a tile alone has none."""
         return ()
 

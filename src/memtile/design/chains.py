@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import chain as flat
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from memtile.access.boxes import boxes, check_walk, last_address
 from memtile.access.walk import Walk
@@ -18,12 +18,8 @@ from memtile.arch.tiles import TileKind
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import place_of_address, place_of_lock
-from memtile.design.locks import LockAcquire, LockRelease, owner_text
+from memtile.design.locks import Lock, LockAcquire, LockRelease, owner_text
 from memtile.errors import DescriptorError, Problem, raise_if
-
-if TYPE_CHECKING:
-    from memtile.design.channels import Channel
-    from memtile.design.tile import Tile
 
 _KEPT = 4096  # descriptors that were looked at last: variants of a design have the same ones
 _WINDOWS = "AM020 chapter 5: DMA windows"
@@ -31,8 +27,37 @@ Use = tuple[str, str, tuple[str, ...]]
 """A field of a descriptor, what it names, and the windows that this lies in."""
 
 
+class Holder(Protocol):
+    """A tile that holds descriptors."""
+
+    kind: TileKind
+    title: str
+
+    @property
+    def bench(self) -> object:
+        """The design that it is part of."""
+
+    def seen(self, lock: Lock) -> Lock:
+        """A lock as its DMA sees it."""
+
+    def behind(self, window: str) -> str | None:
+        """The tile behind a window of its DMA, for messages."""
+
+
+class Executor(Protocol):
+    """A channel that executes descriptors."""
+
+    @property
+    def number(self) -> int:
+        """Its number within its direction."""
+
+    @property
+    def port(self) -> str:
+        """Its name, such as ``MM2S 0``."""
+
+
 def chain_words(
-    tile: Tile, numbers: Sequence[int], chain: Sequence[Descriptor], channel: Channel | None = None
+    tile: Holder, numbers: Sequence[int], chain: Sequence[Descriptor], channel: Executor | None = None
 ) -> list[tuple[int, ...]]:
     """Register words of descriptors for these BDs of a tile.
 
@@ -58,7 +83,7 @@ def chain_words(
 
 
 def _checked_words(
-    tile: Tile, number: int, descriptor: Descriptor, channel: Channel | None
+    tile: Holder, number: int, descriptor: Descriptor, channel: Executor | None
 ) -> tuple[int, ...]:
     where = f"{tile.title}, BD {number}"
     if descriptor.kind != tile.kind:
@@ -133,7 +158,7 @@ def _locks(kind: TileKind, descriptor: Descriptor) -> Iterator[Use]:
             yield field, f"lock id {lock}", (place.window,)
 
 
-def _foreign_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Problem]:
+def _foreign_locks(tile: Holder, descriptor: Descriptor, where: str) -> list[Problem]:
     """Locks of another tile, by whose number this tile's DMA would find one of its own."""
     used = {"acquire": descriptor.acquire, "release": descriptor.release}
     return [
@@ -153,7 +178,7 @@ def _foreign_locks(tile: Tile, descriptor: Descriptor, where: str) -> list[Probl
     ]
 
 
-def _beyond(tile: Tile, channel: Channel, where: str, use: Use) -> Iterator[Problem]:
+def _beyond(tile: Holder, channel: Executor, where: str, use: Use) -> Iterator[Problem]:
     """What is wrong with the windows of one use: nobody is behind them, or they are not for the channel."""
     field, given, windows = use
     beside = [name for name in windows if name != "own"]

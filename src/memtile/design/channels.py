@@ -73,7 +73,7 @@ class Channel(StreamPort):
             DescriptorError: a descriptor the tile cannot hold, or whose walk leaves the DMA address space.
         """
         transfers = self._transfers(work)
-        plan = plan_of(sent(self, transfers), repeat, self._room(), loop=loop)
+        plan = plan_of(sent(self, transfers, self._tile.bench.buses), repeat, self._room(), loop=loop)
         self._check(repeat, loop, plan)
         if repeat > 1:
             raise_if([*self._unrepeatable(transfers)], DesignError)
@@ -93,7 +93,9 @@ class Channel(StreamPort):
             DesignError: an MM2S channel, a transfer of several descriptors; and as for :meth:`start`.
         """
         self._must_be(S2MM, "start_out_of_order")
-        transfers = [transfer.in_one_run() for transfer in sent(self, self._transfers(work))]
+        transfers = [
+            transfer.in_one_run() for transfer in sent(self, self._transfers(work), self._tile.bench.buses)
+        ]
         plan = TaskPlan((Task(tuple(t.descriptors[0] for t in transfers), packets),), chained=False)
         self._check(packets, False, plan)
         if any(len(t.descriptors) > 1 or not t.is_one_run for t in transfers):

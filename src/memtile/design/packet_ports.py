@@ -10,51 +10,89 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from memtile.access.tiling import NO_PORT
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError, Problem, raise_if
 
-if TYPE_CHECKING:
-    from memtile.design.channels import Channel
-    from memtile.design.packet_bus import Stream
-
 SOURCE = "UG1603, tiling parameters: packet_port_id"
 
 
-def sent(channel: Channel, transfers: Sequence[Transfer]) -> list[Transfer]:
+class Sender(Protocol):
+    """A channel whose transfers may be packets."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for messages."""
+
+    @property
+    def receives(self) -> bool:
+        """Whether it is S2MM."""
+
+
+class Stream(Protocol):
+    """A stream of packets that has its own id."""
+
+    @property
+    def source(self) -> object:
+        """Who sends it."""
+
+    @property
+    def flow(self) -> object:
+        """From where to where it goes, for messages."""
+
+    def packets(self, transfer: Transfer, kind: int = 0, *, bd: int = 0) -> Transfer:
+        """The transfer with headers of the stream."""
+
+
+class Bus(Protocol):
+    """Links that streams of packets share."""
+
+    @property
+    def name(self) -> str:
+        """Its name, for messages."""
+
+    @property
+    def streams(self) -> Sequence[Stream]:
+        """The streams, in the order of the ports."""
+
+
+def sent(channel: Sender, transfers: Sequence[Transfer], buses: Sequence[Bus]) -> list[Transfer]:
     """What a channel does for ``transfers``: those of a port with the headers of its stream.
+
+    Args:
+        channel: who sends them, or would.
+        transfers: as they were asked for.
+        buses: the packet buses of the design.
 
     Raises:
         DesignError: a port that the channel's packet bus does not have, a channel without a packet bus, or
             one that receives, of which a merge alone knows the packets.
     """
     problems: list[Problem] = []
-    out = [_sent(channel, transfer, problems) for transfer in transfers]
+    out = [_sent(channel, transfer, buses, problems) for transfer in transfers]
     raise_if(problems, DesignError)
     return out
 
 
-def _sent(channel: Channel, transfer: Transfer, problems: list[Problem]) -> Transfer:
+def _sent(channel: Sender, transfer: Transfer, buses: Sequence[Bus], problems: list[Problem]) -> Transfer:
     if transfer.port == NO_PORT:
         return transfer
-    buses = [
-        bus for bus in channel.tile.bench.buses if any(stream.source is channel for stream in bus.streams)
-    ]
+    joined = [bus for bus in buses if any(stream.source is channel for stream in bus.streams)]
     if channel.receives:
         says = "a channel that receives knows packets by the descriptors that they name"
         problems.append(_problem(channel, transfer, says, "packets stored by bus.merge", _MERGE))
-    elif not buses:
+    elif not joined:
         says = "the channel is on no packet bus, so nobody gets packets of that port"
         problems.append(_problem(channel, transfer, says, "-1 without a packet bus", _BUS))
     else:
-        streams = buses[0].streams
+        streams = joined[0].streams
         mine = [n for n, stream in enumerate(streams) if stream.source is channel]
         if transfer.port in mine:
             return streams[transfer.port].packets(transfer)
         allowed = ", ".join(map(str, mine))
-        says = f"the streams of {buses[0].name} that it sends are {allowed}"
+        says = f"the streams of {joined[0].name} that it sends are {allowed}"
         problems.append(_problem(channel, transfer, says, allowed, ""))
     return transfer
 
@@ -63,7 +101,7 @@ _MERGE = "Start it with bus.merge(buffer, tilings)."
 _BUS = "Join the channel to a packet bus, or leave out packet_port_id."
 
 
-def _problem(channel: Channel, transfer: Transfer, says: str, allowed: str, step: str) -> Problem:
+def _problem(channel: Sender, transfer: Transfer, says: str, allowed: str, step: str) -> Problem:
     given = f"packet_port_id {transfer.port}"
     return Problem(
         reason="packet_port",

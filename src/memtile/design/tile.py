@@ -29,6 +29,7 @@ from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.errors import DesignError, Problem
 from memtile.model.state.tiles import OUTSIDE
+from memtile.sheet import Column, Sheet
 from memtile.sim.upsets import Upset
 from memtile.sim.wordless import look_for_words
 
@@ -80,9 +81,7 @@ class Tile:
         return TileEvents(self)
 
     def _repr_html_(self) -> str:
-        from memtile.design.tables import tile_sheet
-
-        return tile_sheet(self).html()
+        return _sheet(self).html()
 
     def __repr__(self) -> str:
         buffers, used = self._memory.buffers, sum(b.nbytes for b in self._memory.buffers)
@@ -461,3 +460,43 @@ class Tile:
                     f"{verb} needs a {what} of the same tile",
                 )
             )
+
+
+_BUFFERS = (
+    *map(Column, ("buffer", "shape", "type")),
+    Column("first byte", right=True),
+    Column("bytes", right=True),
+    Column("banks, if linear"),
+)
+
+
+def _sheet(tile: Tile) -> Sheet:
+    """The buffers of a tile; its locks and the channels with work below."""
+    rows = [
+        (
+            buffer.name,
+            _size(buffer.shape),
+            str(buffer.dtype),
+            f"{buffer.offset:#x}",
+            str(buffer.nbytes),
+            _span(buffer.banks),
+        )
+        for buffer in tile.buffers
+    ]
+    first = int(tile.engine.spec.tiles.lock_base[tile.index])
+    values = tile.engine.state.locks.value[first : first + tile.kind.locks]  # no access, which takes time
+    locks = ", ".join(f"{lock.id} {lock.name!r} = {values[lock.id]}" for lock in tile.locks)
+    used = [
+        channel for channel in (*tile.s2mm, *tile.mm2s) if channel.started or channel.fed or channel.taken
+    ]
+    channels = ", ".join(f"{channel.port} {channel.label}".strip() for channel in used)
+    below = [f"{name}: {found}" for name, found in (("locks", locks), ("channels", channels)) if found]
+    return Sheet(_BUFFERS, tuple(rows), title=repr(tile), below=tuple(below))
+
+
+def _size(shape: tuple[int, ...]) -> str:
+    return " x ".join(map(str, shape))
+
+
+def _span(numbers: range) -> str:
+    return str(numbers.start) if len(numbers) == 1 else f"{numbers.start}..{numbers.stop - 1}"

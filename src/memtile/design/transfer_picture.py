@@ -1,4 +1,4 @@
-"""A transfer drawn on its buffer: when each element goes by in the stream."""
+"""A transfer as notebooks show it: drawn on its buffer, and its descriptors as a table."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from memtile.access.drawing import NOTHING, Drawing, Numbers, order_drawing, pla
 from memtile.access.expected import stream_elements
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem, TransferError
+from memtile.sheet import Column, Sheet
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
@@ -61,3 +62,24 @@ def _no_buffer(transfer: Transfer) -> Problem:
         next_step="Draw the descriptors with memtile bd explain.",
         says="the transfer was not made from a buffer, so there is nothing to draw it on",
     )
+
+
+_DESCRIPTORS = tuple(
+    map(Column, ("BD", "words", "first word", "(step, wrap)", "zeros", "acquire", "release"))
+)
+
+
+def transfer_sheet(transfer: Transfer) -> Sheet:
+    """The descriptors of a transfer; tasks that run several times are named below."""
+    rows = []
+    for number, d in enumerate(transfer.descriptors):
+        take = f"lock {d.acquire.id}, {d.acquire.value}" if d.acquire.enable else ""
+        give = f"lock {d.release.id}, {d.release.value:+}" if d.release.value else ""
+        dims, pads = (" ".join(f"({a}, {b})" for a, b in pairs) for pairs in (d.dims, d.pad))
+        rows.append((str(number), str(d.length), f"{d.address:#x}", dims or "in a row", pads, take, give))
+    runs = [
+        f"task {n}: {len(task.descriptors)} BDs, {task.runs} runs"
+        for n, task in enumerate(transfer.tasks)
+        if len(transfer.tasks) > 1 or task.runs > 1
+    ]
+    return Sheet(_DESCRIPTORS, tuple(rows), title=repr(transfer), below=tuple(runs))

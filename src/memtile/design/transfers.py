@@ -68,7 +68,7 @@ class Transfer:
         return f"Transfer({size}, {self.runs} runs)" if self.runs > 1 else f"Transfer({size})"
 
     def _repr_html_(self) -> str:
-        from memtile.design.tables import transfer_sheet
+        from memtile.design.transfer_picture import transfer_sheet
 
         return transfer_sheet(self).html() + ("" if self.buffer is None else self.picture().svg)
 
