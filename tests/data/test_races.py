@@ -16,11 +16,12 @@ import pytest
 from memtile import Array, MemoryTile, view
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.design.checked import checked
 from memtile.design.host import Host, HostAction
 from memtile.errors import DesignError
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result
+from memtile.runs.options import RunOptions
+from memtile.runs.session import observing
 from memtile.sim.actions import Action
 from memtile.sim.kernels import Core
 
@@ -393,11 +394,11 @@ def test_a_run_after_a_checked_one_comes_after_it() -> None:
     tile.bench.host(sequence)
     tile.s2mm[0].feed(data(WORDS))
     tile.mm2s[0].collect()
-    with checked(tile.bench) as findings:
+    with observing(tile.bench, RunOptions(check=True)) as observed:
         tile.run()
         tile.mm2s[0].start(tile.read(buffer))
         tile.run()
-    assert findings == []
+    assert observed.races == []
 
 
 def test_a_buffer_may_be_read_many_times() -> None:

@@ -23,6 +23,7 @@ ROOMS = (
     {"model"},
     {"sim"},
     {"explain"},
+    {"runs"},
     {"design"},
     {"io"},
     {"importers"},

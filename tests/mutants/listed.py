@@ -1273,15 +1273,15 @@ MUTANTS = (
     Mutant(
         "sweeps leave words out that are compared",
         "explore/sweep/attempt.py",
-        "words = task.data and _bench(made).compares",
-        "words = False",
+        "data=task.data and _bench(made).compares",
+        "data=False",
         "tests/clients/test_sweep_data.py::test_words_are_moved_where_something_is_expected",
     ),
     Mutant(
         "a sweep without words has the rows of one with them",
         "explore/sweep/row.py",
-        "*([] if self.data else",
-        "*([] if True else",
+        "if name not in _ASKED}",
+        "if name not in (*_ASKED, 'data')}",
         "tests/clients/test_sweep_data.py::test_no_data_compares_nothing_and_finds_the_same_cycles",
     ),
     Mutant(
@@ -4429,10 +4429,24 @@ MUTANTS = (
         "tests/timing/test_kernels_beside_hosts.py::test_a_kernel_begins_while_the_firmware_is_busy_with_its_accesses",
     ),
     Mutant(
+        "options as keywords are lost beside others",
+        "runs/options.py",
+        "return replace(given, **more)",
+        "return given",
+        "tests/faults/test_run_options.py::test_fields_and_keywords_are_one",
+    ),
+    Mutant(
+        "a fault campaign runs without time",
+        "explore/campaign.py",
+        '.refuse("a fault campaign", "untimed", "data")',
+        "",
+        "tests/faults/test_run_options.py::test_what_means_nothing_is_refused_by_name",
+    ),
+    Mutant(
         "a host begins with its cores",
         "importers/loaded.py",
-        "if not untimed:\n                settle",
-        "if untimed:\n                settle",
+        "if not options.untimed:\n                settle",
+        "if options.untimed:\n                settle",
         "tests/data/test_mlir_hosts.py::test_a_host_begins_when_the_cores_wait",
     ),
     Mutant(
@@ -5547,8 +5561,8 @@ MUTANTS = (
     Mutant(
         "the certificate of a plan does not look for races",
         "explore/plan/certificate.py",
-        "result = made.run(max_cycles, check=True)",
-        "result = made.run(max_cycles)",
+        "made.run(options, check=True, data=True)",
+        "made.run(options, data=True)",
         "tests/clients/test_plan.py::test_a_race_or_other_cycles_are_no_certificate",
     ),
     Mutant(
