@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +20,9 @@ from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.action_codes import ActionCodes
-from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
+from memtile.sim.actions import Accesses, Action, EventInstruction, LinkAction, LockOperation, Wait
 from memtile.sim.apart import looks_outside, tiles_reached
-from memtile.sim.endless import is_endless
+from memtile.sim.endless import Running
 from memtile.sim.journal import Journal
 from memtile.sim.kernel_lines import is_said
 from memtile.sim.kernel_time import taken
@@ -44,48 +43,6 @@ _ACTIONS = (
     "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
     "or a non-empty access returns"
 )
-
-
-@dataclass(slots=True)
-class Running:
-    """A kernel at work.
-
-    Attributes:
-        core: what the kernel sees.
-        actions: what it still asks for.
-        kernel: its name.
-        declared: whether it serves as long as there is work, as its design says; None = it does not say.
-        steps: accesses that the core was not given yet.
-        function: what makes its actions; None where only its end is known.
-        enabled: whether Core_Control enabled the core when it began; a kernel from Python needs no such.
-        released: the locks it has released so far, as indices among all locks of the model.
-        taken: the locks it has acquired so far.
-        asked: the lock that its last action acquires; -1 = that was no acquire.
-        exchange: the action on the cascade or the stream that it is at.
-        links: phases of the actions on these that have ended so far.
-        handed_back: an action that the kernel has given, and that its core was not set to work on yet.
-        accessed: bytes of memory that the accesses it has asked for so far read and write.
-    """
-
-    core: Core
-    actions: Iterator[Action]
-    kernel: str
-    declared: bool | None
-    steps: Ints
-    function: Kernel | None = None
-    enabled: bool = True
-    released: set[int] = field(default_factory=set)
-    taken: set[int] = field(default_factory=set)
-    asked: int = -1
-    exchange: Exchange | None = None
-    links: set[CorePhase] = field(default_factory=set)
-    handed_back: list[Action | None] = field(default_factory=list)
-    accessed: int = 0
-
-    @property
-    def endless(self) -> bool:
-        """Whether it is said never to end, or cannot end any more by its code."""
-        return is_endless(self.actions) if self.declared is None else self.declared
 
 
 class Cores:
