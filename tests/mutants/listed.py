@@ -235,27 +235,6 @@ MUTANTS = (
         "tests/clients/test_sweep_again.py::test_a_design_that_may_do_something_else_is_made_again",
     ),
     Mutant(
-        "what a kernel asks for after a look at its memory goes on its tape",
-        "sim/tapes.py",
-        "        if self._looked or not known",
-        "        if not known",
-        "tests/timing/test_tapes.py::test_a_kernel_that_looks_has_no_tape",
-    ),
-    Mutant(
-        "a lock operation from a tape has no time of arbitration",
-        "model/cores/tape.py",
-        "    cores.until[core] = now + st.spec.timing.core_lock[0]\n",
-        "    cores.until[core] = now\n",
-        "tests/timing/test_tapes.py::test_a_run_with_tapes_is_the_run_without",
-    ),
-    Mutant(
-        "a variable that kernels share may change on a tape",
-        "explore/sweep/steady.py",
-        " or (instruction.opname in _CELLS and name in code.co_freevars):",
-        ":",
-        "tests/timing/test_tapes.py::test_what_may_change_while_kernels_work_is_seen_in_their_code",
-    ),
-    Mutant(
         "what is put back has the timing constants of before",
         "sim/rewind.py",
         "        _put(self._state.spec.timing, timings(timing))\n",
@@ -1222,8 +1201,8 @@ MUTANTS = (
     ),
     Mutant(
         "words that were not moved are shown",
-        "sim/engine.py",
-        "if self.wordless:",
+        "sim/wordless.py",
+        "if engine.wordless:",
         "if False:",
         "tests/timing/test_without_words.py::test_nobody_looks_at_words_that_were_not_moved",
     ),

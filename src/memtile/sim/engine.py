@@ -268,7 +268,6 @@ class Engine:
                 if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
                     return stop
         finally:
-            self.cores.follow_tapes()
             self._serve_ports(all_words=True)
 
     def _step(self, until: int, cycles: int) -> clock.Stop:

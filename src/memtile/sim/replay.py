@@ -8,7 +8,6 @@ registers has the state brought to where it is (``forward.replay``), and goes on
 from __future__ import annotations
 
 from collections import deque
-from contextlib import nullcontext
 
 import numpy as np
 
@@ -85,8 +84,7 @@ class Replay:
         st = self._state
         memory = st.memory.copy()
         machine.end_replay(st, self._work)
-        with nullcontext() if self._cores.tapes is None else self._cores.tapes.aside():
-            self._step_to_next()
+        self._step_to_next()
         np.copyto(st.memory, memory)
         machine.put_back(st, self._work, len(self._taken))
 

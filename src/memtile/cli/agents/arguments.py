@@ -85,7 +85,9 @@ def _outside(root: Path, name: str, file: str) -> Problem | None:
     try:
         path = (root / file).resolve()
         if path.is_relative_to(root):
-            mode = path.stat().st_mode  # not is_file(): newer CPythons answer False where the system refuses a path
+            mode = (
+                path.stat().st_mode
+            )  # not is_file(): newer CPythons answer False where the system refuses a path
             readable = stat.S_ISREG(mode) or stat.S_ISDIR(mode)
             return None if readable else _problem(name, file, "a file or a folder", "others never end")
     except (FileNotFoundError, NotADirectoryError):

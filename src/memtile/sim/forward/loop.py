@@ -8,7 +8,7 @@ one channel, the anchor, and compared with each other. Looks that find nothing b
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.cores import core, tape
+from memtile.model.cores import core
 from memtile.model.dma.access_log import (
     CH,
     FLAGS,
@@ -437,8 +437,6 @@ def run(st: State, work: Arrays, until: int) -> int:
             stop = advance(st, work, target, until)
         if stop == Stop.KERNEL and book[Book.HOPE] > 0:
             look_after_action(st, book)
-        if stop == Stop.KERNEL and tape.serve(st):
-            stop = Stop.LIMIT
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0:
             return stop
     return Stop.LIMIT
