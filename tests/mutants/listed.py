@@ -71,8 +71,8 @@ MUTANTS = (
     Mutant(
         "a port that pauses has no guard when time is jumped over",
         "sim/forward/guards.py",
-        "times = port(st, kept, at, ch, fill(st, kept, book, at, ch, period, times))",
-        "times = fill(st, kept, book, at, ch, period, times)",
+        "times = port(st, kept, at, ch, fill(st, work, at, ch, period, times))",
+        "times = fill(st, work, at, ch, period, times)",
         "tests/timing/test_port_pause.py::test_jumping_and_stepping_agree[7-1-1024]",
     ),
     Mutant(
@@ -1131,7 +1131,7 @@ MUTANTS = (
     Mutant(
         "words that somebody writes come again as they were",
         "sim/forward/segments.py",
-        "if book[scratch(one, LOWEST)] <= high and low <= book[scratch(one, HIGHEST)]:",
+        "if work.channels.lowest[one] <= high and low <= work.channels.highest[one]:",
         "if False:",
         "tests/timing/test_fast_forward.py::test_words_that_come_again_are_kept_once[0]",
     ),
@@ -1316,7 +1316,7 @@ MUTANTS = (
     Mutant(
         "a kernel that does something else is taken to do the same",
         "sim/replay.py",
-        "or action is None or cores.codes.code(action) != tuple(code)",
+        "or action is None or cores.codes.code(action) != tuple(c[at] for c in rest)",
         "or action is None",
         "tests/timing/test_forward_flows.py"
         "::test_a_short_run_ends_as_one_that_steps[a kernel that waits longer often]",
@@ -1489,21 +1489,21 @@ MUTANTS = (
     Mutant(
         "looking for periods costs nothing",
         "sim/forward/budget.py",
-        "(book[Book.LOOKED] + cost) * SHARE",
+        "(work.search.probing_cost[0] + cost) * SHARE",
         "0",
         "tests/timing/test_forward_live.py::test_what_looking_lacks_is_stepped_first",
     ),
     Mutant(
         "looks take what is for rings",
         "sim/forward/budget.py",
-        "missing = max(alone, lacking(book, cost + _FOR_RINGS))",
-        "missing = lacking(book, cost)",
+        "missing = max(alone, lacking(work, cost + _FOR_RINGS))",
+        "missing = lacking(work, cost)",
         "tests/timing/test_forward_live.py::test_half_of_what_looking_may_cost_is_for_rings",
     ),
     Mutant(
         "a longer log costs nothing",
         "sim/forward/budget.py",
-        "or lacking(book, _NEW_ROW * rows) > 0",
+        "or lacking(work, _NEW_ROW * rows) > 0",
         "",
         "tests/timing/test_forward_live.py::test_the_log_grows_as_far_as_that_may_cost",
     ),
@@ -1538,7 +1538,7 @@ MUTANTS = (
     Mutant(
         "rings longer than the log are not noted when they came again",
         "sim/forward/rings.py",
-        "and book[Book.LOGLESS] == 0:",
+        "and search.logless[0] == 0:",
         "and False:",
         "tests/timing/test_forward_live.py::test_a_round_longer_than_the_log_is_noted_when_it_came_again",
     ),
