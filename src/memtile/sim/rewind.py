@@ -19,7 +19,6 @@ from memtile.sim.fast_forward import FastForward
 from memtile.sim.fresh import LOGS
 from memtile.sim.host_time import HostTime
 from memtile.sim.own_clocks import OwnClocks
-from memtile.sim.tapes import Tapes
 from memtile.sim.upsets import Upsets
 
 RUN_ONLY = frozenset(
@@ -51,16 +50,12 @@ class Start:
 
     Args:
         engine: that has not run, see :func:`can_rewind`.
-        steady: its kernels ask for the same again as long as they look at nothing that a run changes: what
-            they asked for is noted, and cores are given it in further runs without asking them.
     """
 
-    def __init__(self, engine: Engine, *, steady: bool = False) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine, self._state = engine, engine._state
         self._timing = engine._timing
         self._arrays = {name: _kept(_used(self._state, name)) for name in _names(self._state)}
-        if steady:
-            engine.cores.tapes = Tapes(engine.cores.running)
         self._outside = [(b.array, b.array.copy()) for b in engine.external.buffers.values() if b.writable]
 
     def rewind(self) -> bool:
@@ -79,8 +74,6 @@ class Start:
         for array, values in self._outside:
             array[...] = values
         _begin(engine, timing)
-        if engine.cores.tapes is not None:
-            engine._state = engine.cores.tapes.lay(self._state)
         return True
 
 

@@ -203,8 +203,6 @@ class StateTables(NamedTuple):
     repeats: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED), Owner.MODEL]
     # what fast-forward is told of the accesses to memory, see ``dma.access_log``
     access_log: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED), Owner.MODEL]
-    # actions that cores are given without asking their kernels, see ``cores.tape``
-    tape: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED), Owner.MODEL]
     # [0, 0] how many; then (port, word, TLAST) for the host to take
     host_words: Annotated[Ints, Column(DATA, 0, OWN_RESET, STAYS, NOTHING), Owner.MODEL]
     pattern: Annotated[Ints, Column(EQUAL, 1, OUTSIDE, STAYS, Holds(0, 1, any_length=True)), Owner.MODEL]
