@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.errors import SimulationError
+from severe import severe
 
 GOOD = """
 import numpy as np
@@ -82,7 +83,7 @@ def test_check_finds_what_nothing_orders(written: Any) -> None:
     assert run(written(RACE)).exit_code == 0
     done = run("--check", "--json", written(RACE))
     assert done.exit_code == 1
-    (finding,) = json.loads(done.stdout)["findings"]
+    (finding,) = severe(json.loads(done.stdout)["findings"])
     assert (finding["code"], finding["count"]) == ("MT0202", 8)
     assert "buffer 'block'" in run("--check", written(RACE)).stdout
 

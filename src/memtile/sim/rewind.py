@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from memtile.arch.chosen_timing import timing_in_force
-from memtile.arch.timing import Timing
+from memtile.arch.timing import Timing, Used, names_used
 from memtile.model.state.state import State
 from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
@@ -21,26 +21,7 @@ from memtile.sim.host_time import HostTime
 from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.upsets import Upsets
 
-RUN_ONLY = frozenset(
-    {
-        "cascade_latency",
-        "core_lock",
-        "count_fifo_words",
-        "external_burst_overhead",
-        "external_egress_words",
-        "external_first_read",
-        "external_first_write",
-        "external_latency",
-        "external_write_latency",
-        "finished_bd_delay",
-        "ingress_latency",
-        "neighbour_latency",
-        "packet_arbitration",
-        "port_pause",
-        "token_words",
-        "wire_start",
-    }
-)
+RUN_ONLY = names_used(Used.RUNNING)
 """Timing constants that nothing looks at before the clock runs."""
 MOST = 1 << 24  # bytes of external memory that are kept
 
