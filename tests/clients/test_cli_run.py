@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import warm
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.errors import SimulationError
@@ -271,11 +271,11 @@ def test_no_data_finds_cycles_without_words() -> None:
 @pytest.mark.slow
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
     steps = ["--no-fast-forward", "--max-cycles", "100000000000"]
-    command = [sys.executable, "-m", "memtile", "run", *steps, written(ENDLESS)]
+    command = warm.memtile("run", *steps, written(ENDLESS))
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "designed\n"
-        time.sleep(1.0)
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err
