@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from memtile.design.memory_tile import MemoryTile
     from memtile.explain.results import Result
     from memtile.importers.loaded import Loaded
-    from memtile.io.program.array_names import Given
-    from memtile.io.program.run import ProgramResult
+    from memtile.runs.array_names import Given
+    from memtile.runs.program import Run
     from memtile.sim.engine import Engine
 
 
@@ -72,7 +72,7 @@ class DesignBeside:
     @property
     def moves(self) -> Mapping[int, Sequence[str]]:
         """Buffers that channels read or write, by model index of the channel."""
-        from memtile.runs.session import moves_of
+        from memtile.runs.observing import moves_of
 
         return moves_of(self.array)
 
@@ -148,7 +148,7 @@ def _mlir(
     return DesignBeside(name, design.array, run)
 
 
-def _run_mlir(design: Loaded, given: Sequence[Given], options: RunOptions) -> ProgramResult:
+def _run_mlir(design: Loaded, given: Sequence[Given], options: RunOptions) -> Run:
     """Run the host sequence; its arguments that nobody gave are zeros."""
     if design.sequence is None or not all(each.name.isdecimal() for each in given):
         return design.run_with(given, [], options=options)
@@ -176,6 +176,6 @@ def _program(
     return DesignBeside(name, found.array, run)
 
 
-def _ran(done: ProgramResult) -> Ran:
+def _ran(done: Run) -> Ran:
     written = {buffer.name: buffer.words for buffer in done.buffers if buffer.region.writes}
     return Ran(done.result, written)

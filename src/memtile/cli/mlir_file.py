@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from memtile.arch.core_costs import CoreCosts
     from memtile.explain.results import Result
     from memtile.importers.loaded import Loaded
-    from memtile.io.program.run import ProgramResult
     from memtile.runs.options import RunOptions
+    from memtile.runs.program import Run
 
 SUFFIX = ".mlir"
 
@@ -50,7 +50,7 @@ def run_mlir(
     wanted = [parse_wanted(text) for text in options.wanted]
     made = _maker(file, options, settings, costs)
 
-    def run_it(design: Loaded, how: RunOptions) -> ProgramResult:
+    def run_it(design: Loaded, how: RunOptions) -> Run:
         given = [read_given(text) for text in options.given]
         taken = [each for each, _ in wanted]
         return guarded(options.kernels or "", lambda: design.run_with(given, taken, options=how))

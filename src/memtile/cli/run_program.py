@@ -18,9 +18,9 @@ from memtile.plain_text import json_text
 if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.importers.bodies.container import Container
-    from memtile.io.program.array_names import Wanted
-    from memtile.io.program.run import ProgramResult
+    from memtile.runs.array_names import Wanted
     from memtile.runs.options import RunOptions
+    from memtile.runs.program import Run
 
 Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
 
@@ -59,12 +59,12 @@ def run_files(
     form = None if options.format == "auto" else options.format
     read = read_programs(files, form, options.base, options.kernel)
 
-    def run_it(found: Container, how: RunOptions) -> ProgramResult:
+    def run_it(found: Container, how: RunOptions) -> Run:
         given = [read_given(text) for text in options.given]
         taken = [each for each, _ in wanted]
         return guarded(options.kernels or "", lambda: found.run(given, taken, options=how))
 
-    def again(how: RunOptions) -> ProgramResult:
+    def again(how: RunOptions) -> Run:
         return run_it(container_of(read, options), how)
 
     found, once_more = container_of(read, options), of_run.run_again()
@@ -85,7 +85,7 @@ def run_files(
     return result
 
 
-def scheduled(done: ProgramResult, again: Callable[[], ProgramResult], schedules: int) -> ProgramResult:
+def scheduled(done: Run, again: Callable[[], Run], schedules: int) -> Run:
     """What a program left, with what so many more schedules of it have found."""
     from memtile.design.run import with_schedules
 
@@ -97,7 +97,7 @@ def scheduled(done: ProgramResult, again: Callable[[], ProgramResult], schedules
 
 
 def finish(
-    done: ProgramResult,
+    done: Run,
     wanted: Sequence[tuple[Wanted, Path]],
     notes: Sequence[str],
     device: str,
@@ -138,7 +138,7 @@ def container_of(read: ProgramFiles, options: ProgramOptions) -> Container:
 
 
 def show_program(
-    done: ProgramResult, notes: Sequence[str], paths: dict[str, Path], device: str, *, as_json: bool
+    done: Run, notes: Sequence[str], paths: dict[str, Path], device: str, *, as_json: bool
 ) -> None:
     """Show what a program left: notes first, then what became of its buffers and where arrays are."""
     done = replace(done, notes=(*notes, *done.notes))
@@ -148,7 +148,7 @@ def show_program(
         _show(done, paths)
 
 
-def _show(done: ProgramResult, paths: dict[str, Path]) -> None:
+def _show(done: Run, paths: dict[str, Path]) -> None:
     from memtile.sheet import print_whole, stdout_console
 
     print_whole(stdout_console(), done.result)
@@ -175,7 +175,7 @@ def _text(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
 
 
-def _json(done: ProgramResult, paths: dict[str, Path], device: str) -> dict[str, Any]:
+def _json(done: Run, paths: dict[str, Path], device: str) -> dict[str, Any]:
     return done.result.as_json() | {
         "device": device,
         "stopped": done.stopped or None,

@@ -19,7 +19,7 @@ from memtile.explain.race_findings import Area, race_findings
 from memtile.explain.results import Result, Status
 from memtile.explain.take_names import named_channels, named_tiles, take_names
 from memtile.explain.timeline import Timeline
-from memtile.runs.session import areas_of, moves_of
+from memtile.runs.observing import areas_of, moves_of
 
 LEAST_CYCLES = 64
 """Cycles in which it is seen whether anything can move, where reads take fewer."""

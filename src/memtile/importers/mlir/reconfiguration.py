@@ -13,9 +13,9 @@ from memtile.design.array import Array
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import described
-from memtile.io.program.operations import Operation, Other
-from memtile.io.program.pdi_loads import LOAD, PROGRAM, loaded
 from memtile.io.program.recorder import record
+from memtile.runs.operations import Operation, Other
+from memtile.runs.pdi_loads import LOAD, PROGRAM, loaded
 
 
 @dataclass(slots=True)

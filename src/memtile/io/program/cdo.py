@@ -15,8 +15,8 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.program.cdo_columns import COMMAND_MASK, LENGTH_SHIFT, LONG, columns_of
-from memtile.io.program.operation_table import OperationTable, table_of
-from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskWrite, Operation, Other, Write
+from memtile.runs.operation_table import OperationTable, table_of
+from memtile.runs.operations import WORD_MAX, BlockWrite, MaskWrite, Operation, Other, Write
 
 SOURCE = "CDO version 2"
 IDENTIFICATION = int.from_bytes(b"CDO\0", "little")

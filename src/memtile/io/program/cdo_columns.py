@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
-from memtile.io.program.operation_table import Code, Columns
-from memtile.io.program.operations import WORD_MAX
 from memtile.io.program.record_starts import Ints, Records, Words, starts_of, words_of
+from memtile.runs.operation_table import Code, Columns
+from memtile.runs.operations import WORD_MAX
 
 LENGTH_SHIFT, COMMAND_MASK = 16, 0xFFFF
 LONG = 255  # the length is in the next word

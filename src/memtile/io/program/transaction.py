@@ -13,8 +13,6 @@ from struct import Struct
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program.operation_table import OperationTable, table_of
-from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from memtile.io.program.transaction_columns import columns_of
 from memtile.io.program.transaction_format import (
     BLOCK_WRITE,
@@ -32,6 +30,8 @@ from memtile.io.program.transaction_format import (
     Header,
     Kind,
 )
+from memtile.runs.operation_table import OperationTable, table_of
+from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 
 _OPCODE = Struct("<B")
 

@@ -11,8 +11,6 @@ import numpy.typing as npt
 
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
-from memtile.io.program.operation_table import Code, Columns
-from memtile.io.program.operations import WORD_MAX
 from memtile.io.program.record_starts import Ints, Records, Words, starts_of, words_of
 from memtile.io.program.transaction_format import (
     BLOCK_WRITE,
@@ -24,6 +22,8 @@ from memtile.io.program.transaction_format import (
     Header,
     Layout,
 )
+from memtile.runs.operation_table import Code, Columns
+from memtile.runs.operations import WORD_MAX
 
 _OPCODE = 0xFF  # of the first word of an operation
 _CODES = {WRITE: Code.WRITE, MASK_WRITE: Code.MASK_WRITE, MASK_POLL: Code.MASK_POLL}

@@ -18,10 +18,10 @@ from memtile.arch.tiles import DIRECTIONS, INTERFACE, S2MM, WORD_BYTES, TileKind
 from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
-from memtile.io.program.operation_table import Code, table_of
-from memtile.io.program.operations import ArrayShape, Operation, Word, locate, words_written
-from memtile.io.program.pointer_patches import pointer_of, pointer_words
-from memtile.io.program.word_marks import external_transfers
+from memtile.runs.operation_table import Code, table_of
+from memtile.runs.operations import ArrayShape, Operation, Word, locate, words_written
+from memtile.runs.pointer_patches import pointer_of, pointer_words
+from memtile.runs.word_marks import external_transfers
 
 _BASE_WORDS = {word for word, _, _ in INTERFACE.bd_fields["Base_Address"].parts}
 _CURRENT = INTERFACE.bd_fields["Iteration_Current"].parts[0]

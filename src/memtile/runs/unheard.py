@@ -10,8 +10,8 @@ from types import MappingProxyType
 from memtile.errors import Problem
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.results import Result
-from memtile.io.program.operation_table import Code, OperationTable
-from memtile.io.program.operations import Other
+from memtile.runs.operation_table import Code, OperationTable
+from memtile.runs.operations import Other
 
 _FIX = "Take the write out of the program, or run it on the device that it is for."
 _NOTES: Mapping[str, str] = MappingProxyType(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from memtile.io.program.external_uses import ExternalUse
+from memtile.runs.external_uses import ExternalUse
 
 
 @dataclass(slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memtile.design.host import HostSequence
+from memtile.runs.machine import HostSteps
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 from memtile.sim.polling import run_to_next_poll
@@ -12,7 +12,7 @@ from memtile.sim.untimed import run_untimed
 
 
 def run_sequences(
-    engine: Engine, sequences: Sequence[HostSequence], end: int, *, untimed: bool, progress: Progress | None
+    engine: Engine, sequences: Sequence[HostSteps], end: int, *, untimed: bool, progress: Progress | None
 ) -> Stop | None:
     """Let sequences do their steps, and the array run between them, until all have ended.
 

@@ -11,9 +11,9 @@ import numpy as np
 from memtile.arch.devices import Device
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
-from memtile.io.program.batches import ALONE
-from memtile.io.program.operation_table import Code, Ints, OperationTable
-from memtile.io.program.operations import (
+from memtile.runs.batches import ALONE
+from memtile.runs.operation_table import Code, Ints, OperationTable
+from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
     MaskPoll,
@@ -24,9 +24,9 @@ from memtile.io.program.operations import (
     locate,
     words_written,
 )
-from memtile.io.program.pointer_patches import pointer_of
-from memtile.io.program.register_updates import UPDATE
-from memtile.io.program.word_marks import queues
+from memtile.runs.pointer_patches import pointer_of
+from memtile.runs.register_updates import UPDATE
+from memtile.runs.word_marks import queues
 from memtile.sim.host_time import HostTime
 
 

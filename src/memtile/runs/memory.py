@@ -8,15 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import EXTERNAL_PAGE, WORD_BYTES
-from memtile.design.array import Array
-from memtile.design.channels import Channel
-from memtile.design.own_door import OwnDoor
-from memtile.io.program.array_names import Stream
-from memtile.io.program.arrays import BoundArrays, ExternalArray, Output
-from memtile.io.program.operations import address_of
+from memtile.runs.array_names import Stream
+from memtile.runs.arrays import BoundArrays, ExternalArray, Output
+from memtile.runs.machine import ArrayMachine
+from memtile.runs.operations import address_of
+from memtile.runs.own_door import OwnDoor
 
 
-def place(bound: BoundArrays, array: Array) -> dict[int, int]:
+def place(bound: BoundArrays, array: ArrayMachine) -> dict[int, int]:
     """Bring the arrays into external memory, tile memories and streams.
 
     Returns:
@@ -45,11 +44,12 @@ def place(bound: BoundArrays, array: Array) -> dict[int, int]:
     return {argument: addresses.get(argument, nowhere) for argument in bound.arguments}
 
 
-def taken(output: Output, array: Array) -> npt.NDArray[Any]:
+def taken(output: Output, array: ArrayMachine) -> npt.NDArray[Any]:
     """The array that is wanted, as it is now."""
     source = output.source
     if isinstance(source, Stream):
-        return _sender(source, array).output()
+        output_words: npt.NDArray[Any] = _sender(source, array).output()
+        return output_words
     if isinstance(source, ExternalArray):
         words = source.words
     else:
@@ -57,5 +57,5 @@ def taken(output: Output, array: Array) -> npt.NDArray[Any]:
     return words.view(np.uint8)[: output.nbytes].view(output.dtype).reshape(output.shape)
 
 
-def _sender(stream: Stream, array: Array) -> Channel:
+def _sender(stream: Stream, array: ArrayMachine) -> Any:
     return array.tile(stream.column, stream.row).mm2s[stream.number]

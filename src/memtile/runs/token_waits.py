@@ -9,11 +9,11 @@ from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.packets import TOKEN, token
 from memtile.arch.registers import field_of
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
-from memtile.design.array import Array
 from memtile.errors import Problem, SimulationError
-from memtile.io.program.host_waits import channel_at
-from memtile.io.program.operations import ArrayShape, Other
-from memtile.io.program.token_ways import may_arrive
+from memtile.runs.host_waits import channel_at
+from memtile.runs.machine import ArrayMachine
+from memtile.runs.operations import ArrayShape, Other
+from memtile.runs.token_ways import may_arrive
 from memtile.sim.polling import cycles_left
 
 WAIT = "TOKEN_WAIT"
@@ -81,7 +81,7 @@ class TokenHost:
         missing: model indices of the channels whose tokens a wait has not got.
     """
 
-    def __init__(self, array: Array, until: Until) -> None:
+    def __init__(self, array: ArrayMachine, until: Until) -> None:
         self._array, self._until = array, until
         self._taken: Counter[int] = Counter()
         self.missing: tuple[int, ...] = ()

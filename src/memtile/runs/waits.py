@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtile.io.program.operation_table import Code, table_of
-from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other
-from memtile.io.program.token_waits import WAIT
-from memtile.io.program.word_marks import queues
+from memtile.runs.operation_table import Code, table_of
+from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other
+from memtile.runs.token_waits import WAIT
+from memtile.runs.word_marks import queues
 
 
 def ends_waiting(operations: Sequence[Operation], shape: ArrayShape) -> bool:

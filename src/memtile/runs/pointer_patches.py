@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtile.arch.address_map import HOST_APERTURE, TRANSLATED_ARGUMENTS
 from memtile.arch.tiles import INTERFACE, WORD_BYTES, TileKind
 from memtile.errors import Problem
-from memtile.io.program.operations import ArrayShape, Operation, Other, Word, locate
+from memtile.runs.operations import ArrayShape, Operation, Other, Word, locate
 
 PATCH = "DDR_PATCH"
 _BASE = INTERFACE.bd_fields["Base_Address"]

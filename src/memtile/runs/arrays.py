@@ -14,12 +14,12 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.errors import InputFileError, MemtileError, Problem, raise_if
-from memtile.io.program import array_problems as problem
-from memtile.io.program.array_names import Given, Name, Stream, TileMemory, Wanted, parse_name
-from memtile.io.program.array_regions import Asked, find_regions, fixed_by_address, nbytes, split_used
-from memtile.io.program.external_regions import ExternalRegion, regions_of
-from memtile.io.program.external_uses import ExternalUse
-from memtile.io.program.operations import ArrayShape
+from memtile.runs import array_problems as problem
+from memtile.runs.array_names import Given, Name, Stream, TileMemory, Wanted, parse_name
+from memtile.runs.array_regions import Asked, find_regions, fixed_by_address, nbytes, split_used
+from memtile.runs.external_regions import ExternalRegion, regions_of
+from memtile.runs.external_uses import ExternalUse
+from memtile.runs.operations import ArrayShape
 
 Words = npt.NDArray[np.uint32]
 LARGEST = 1 << 28  # bytes of a buffer that the user does not bring

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.explain.deadlock.graph import Via
 from memtile.explain.deadlock.hosts import HostWaiting
-from memtile.io.program.operations import MaskPoll, Operation, locate, words_written
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.runs.operations import MaskPoll, Operation, locate, words_written
 from memtile.sim.engine import Engine
 
 

@@ -11,8 +11,8 @@ from typing import Protocol
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
-from memtile.io.program.operations import WORD_MAX, ArrayShape, BlockWrite, Other
-from memtile.io.program.register_writes import check
+from memtile.runs.operations import WORD_MAX, ArrayShape, BlockWrite, Other
+from memtile.runs.register_writes import check
 
 CREATE = "CREATE_SCRATCHPAD"
 UPDATE = "UPDATE_REG"

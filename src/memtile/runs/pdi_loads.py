@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memtile.errors import Problem
-from memtile.io.program.operations import ArrayShape, Other
+from memtile.runs.operations import ArrayShape, Other
 
 LOAD = "LOADPDI"
 PROGRAM = "program"
