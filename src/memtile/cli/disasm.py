@@ -11,7 +11,7 @@ from memtile.cli.exit_codes import ExitCode
 from memtile.cli.numbers import number
 from memtile.cli.program_files import read_programs
 from memtile.cli.run_options import Kernel
-from memtile.cli.run_program import Format
+from memtile.cli.runnable import Format
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memtile.cli.run_program import Format
+from memtile.cli.runnable import Format
 from memtile.runs.options import RunOptions
 
 Files = Annotated[

@@ -1,99 +1,21 @@
-"""Files of register writes for ``memtile run``: read, run on the device that they are for, shown."""
+"""What a program left, shown: its arrays saved, then its result and what became of its buffers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memtile.cli.array_file import parse_wanted, read_given, save
-from memtile.cli.program_files import ProgramFiles, read_programs
-from memtile.cli.studies import Studies
-from memtile.cli.waveform_file import WaveformFile
+from memtile.cli.array_file import save
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
-    from memtile.importers.bodies.container import Container
     from memtile.runs.array_names import Wanted
-    from memtile.runs.options import RunOptions
     from memtile.runs.program import Run
-
-Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramOptions:
-    """The options of ``memtile run`` that are for files of register writes."""
-
-    given: Sequence[str] = ()
-    wanted: Sequence[str] = ()
-    device: str | None = None
-    format: Format = "auto"
-    base: int = 0
-    kernels: str | None = None
-    keep_order: bool = False
-    kernel: str | None = None
-
-
-def run_files(
-    files: Sequence[str],
-    options: ProgramOptions,
-    of_run: RunOptions,
-    dump: WaveformFile,
-    *,
-    schedules: int,
-    as_json: bool,
-    draw: Callable[[Result], None],
-    studies: Studies,
-) -> Result:
-    """Run files one after another as one program, save the wanted arrays, draw, and show what happened."""
-    from memtile.cli.progress import run_progress
-    from memtile.importers.design_file import guarded
-    from memtile.io.program.brought import brought
-
-    wanted = [parse_wanted(text) for text in options.wanted]
-    form = None if options.format == "auto" else options.format
-    read = read_programs(files, form, options.base, options.kernel)
-
-    def run_it(found: Container, how: RunOptions) -> Run:
-        given = [read_given(text) for text in options.given]
-        taken = [each for each, _ in wanted]
-        return guarded(options.kernels or "", lambda: found.run(given, taken, options=how))
-
-    def again(how: RunOptions) -> Run:
-        return run_it(container_of(read, options), how)
-
-    found, once_more = container_of(read, options), of_run.run_again()
-    with run_progress(untimed=of_run.untimed) as progress, dump.recorded(found.array.engine):
-        done = run_it(found, replace(of_run, progress=progress))
-    done = scheduled(done, lambda: again(replace(once_more, check=True)), schedules)
-    inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
-    result = studies.of(
-        done.result,
-        found.array.engine,
-        lambda: again(once_more).result,
-        inputs,
-        device=found.array.device,
-    )
-    given = [read_given(text) for text in options.given]
-    said = [*read.notes, *found.notes, *brought(read.programs, given)[1]]
-    finish(replace(done, result=result), wanted, said, found.device.name, as_json=as_json, draw=draw)
-    return result
-
-
-def scheduled(done: Run, again: Callable[[], Run], schedules: int) -> Run:
-    """What a program left, with what so many more schedules of it have found."""
-    from memtile.design.run import with_schedules
-
-    def once() -> tuple[Result, Mapping[str, Any]]:
-        found = again()
-        return found.result, found.arrays
-
-    return replace(done, result=with_schedules(done.result, done.arrays, once, schedules))
 
 
 def finish(
@@ -111,30 +33,6 @@ def finish(
         save(path, done.arrays[name])
     draw(done.result)
     show_program(done, notes, paths, device, as_json=as_json)
-
-
-def container_of(read: ProgramFiles, options: ProgramOptions) -> Container:
-    """The files in order, with the kernels that the user gave, else with bodies of MLIR text."""
-    from memtile.cli.kernels_file import KernelsFile, load_kernels
-    from memtile.importers.bodies.container import container
-    from memtile.importers.bodies.texts import beside, check_text
-
-    text = options.kernels if options.kernels and Path(options.kernels).suffix == ".mlir" else None
-    if text:
-        check_text(Path(text))
-    texts = [Path(text)] if text else beside(read.paths)
-    given = KernelsFile({}, {})
-    if options.kernels and not text:
-        given = load_kernels(options.kernels, with_text=bool(texts))
-    return container(
-        read.programs,
-        texts,
-        device=options.device,
-        functions=given.functions,
-        kernels=given.kernels,
-        names=[*filter(None, [options.kernel]), *read.names],
-        keep_order=options.keep_order,
-    )
 
 
 def show_program(

@@ -63,7 +63,7 @@ class ServedFiles:
 
         names = None
         if self.design:
-            from memtile.cli.design_beside import load_beside
+            from memtile.cli.runnable import load_beside
 
             names = load_beside(self.design, device=array.device.name).array
         noted = self.history or self.report is not None or self.perfetto is not None
