@@ -11,8 +11,8 @@ import pytest
 from memtile import Array
 from memtile.errors import InputFileError
 from memtile.importers.loaded import Loaded
+from memtile.runs.firmware import FUNCTIONS, UPDATE
 from memtile.runs.operations import Other, Write
-from memtile.runs.register_updates import FUNCTIONS, UPDATE
 from memtile.runs.session import run_program
 from mlir_designs import WAIT, copied, device, host, loaded, ran
 

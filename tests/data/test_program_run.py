@@ -22,6 +22,7 @@ from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.kernels import Action, Core
 from memtile.runs.array_names import Given, Wanted
+from memtile.runs.firmware import LOAD, loaded
 from memtile.runs.operations import (
     BlockWrite,
     MaskPoll,
@@ -31,7 +32,6 @@ from memtile.runs.operations import (
     Write,
     address_of,
 )
-from memtile.runs.pdi_loads import LOAD, loaded
 from memtile.runs.program import Run
 from memtile.runs.session import run_program
 from programs import Program

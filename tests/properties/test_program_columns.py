@@ -12,10 +12,11 @@ from hypothesis import strategies as some
 
 from memtile.errors import InputFileError
 from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program import cdo, register_writes, transaction
+from memtile.io.program import cdo, transaction
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.runs import register_writes
 from memtile.runs.operation_table import OperationTable, joined, table_of
 from memtile.runs.operations import (
     ArrayShape,

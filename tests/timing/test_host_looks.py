@@ -17,7 +17,7 @@ from memtile.arch.register_map import register_named
 from memtile.jit.tables import plain
 from memtile.kernels import apart
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.runs.token_ways import may_arrive
+from memtile.runs.waits import may_arrive
 from memtile.sim.engine import Engine
 from memtile.sim.polling import POLL_CYCLES, cycles_left, run_to_next_poll
 from mlir_designs import TILES, device, host, loaded

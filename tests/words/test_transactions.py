@@ -17,6 +17,7 @@ from memtile.io.program.formats import read_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.runs.firmware import pointer_words
 from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
@@ -29,7 +30,6 @@ from memtile.runs.operations import (
     locate,
     words_written,
 )
-from memtile.runs.pointer_patches import pointer_words
 from oracle_files import load
 from transaction_reader import Step
 

@@ -17,7 +17,7 @@ from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.hosts.address_space import POLLS
 from memtile.hosts.notices import Notice
 from memtile.model.state.causes import Phase
-from memtile.runs.host_waits import polled_channel
+from memtile.runs.waits import polled_channel
 from memtile.sim.engine import Engine
 
 

@@ -16,8 +16,8 @@ from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
 from memtile.model.state.columns import Ints
+from memtile.runs.firmware import pointer_of, pointer_words
 from memtile.runs.operations import WORD_MAX, Operation, locate, words_written
-from memtile.runs.pointer_patches import pointer_of, pointer_words
 from memtile.sim.engine import Engine
 
 

@@ -10,17 +10,16 @@ from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.errors import Problem, SimulationError
 from memtile.runs.batches import Batches, Costs
 from memtile.runs.core_kernels import CoreKernels
-from memtile.runs.host_run import run_sequences
+from memtile.runs.design_run import run_sequences
+from memtile.runs.firmware import PROGRAM, update
 from memtile.runs.machine import ArrayMachine, HostProgram
 from memtile.runs.operation_table import Ints, OperationTable
-from memtile.runs.operations import Operation, Other
+from memtile.runs.operations import ArrayShape, Operation, Other
 from memtile.runs.options import RunOptions
 from memtile.runs.own_door import OwnDoor
 from memtile.runs.pace import Pace
-from memtile.runs.pdi_loads import PROGRAM
-from memtile.runs.register_updates import update
 from memtile.runs.register_writes import Advance
-from memtile.runs.token_waits import TokenHost
+from memtile.runs.waits import TokenHost
 from memtile.sim.clock import Stop
 from memtile.sim.partition import restart
 from memtile.sim.passing import AT_ONCE
@@ -34,6 +33,7 @@ class ProgramHost:
 
     Args:
         array: the model.
+        operations: that it comes to, each in its time.
         options: of the run.
         cores: kernels that begin when their cores are enabled.
 
@@ -44,12 +44,15 @@ class ProgramHost:
         untimed: data moves without a clock.
     """
 
-    def __init__(self, array: ArrayMachine, options: RunOptions, cores: CoreKernels) -> None:
+    def __init__(
+        self, array: ArrayMachine, operations: OperationTable, options: RunOptions, cores: CoreKernels
+    ) -> None:
         self._array, self._end = array, array.engine.now + options.max_cycles
         self.untimed, self._progress = options.untimed, options.progress
         self._cores = cores
         self._door = OwnDoor(array)
-        self._pace = Pace(array.engine.host, array.engine.timing, array.device)
+        shape = ArrayShape.of(array.device, array.columns)
+        self._pace = Pace(array.engine.host, array.engine.timing, shape, operations)
         self._batches = Batches(array, cores.starting)
         self._untouched = array.engine.now == 0
         self.come_to_number = 0
@@ -125,8 +128,8 @@ class ProgramHost:
         Raises:
             SimulationError: it passes the last cycle.
         """
+        self._pace.before(self.come_to_number)
         self.come_to_number += 1
-        self._pace.before(operation)
         if self.left <= 0:
             raise SimulationError(_too_late(operation, self._end))
 

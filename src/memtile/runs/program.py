@@ -27,7 +27,7 @@ class Program:
         wanted: arrays to take at the end.
         kernels: by column and row of a tile what its core does, from when the program enables it.
         running: kernels that run already; they begin again when a reset of their core is over.
-        programs: kernels that operations load, by number, see ``pdi_loads.PROGRAM``.
+        programs: kernels that operations load, by number, see ``firmware.PROGRAM``.
         before: a host sequence that is done before the operations.
         after: a host sequence that is done after them.
         launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from types import MappingProxyType
 
 import numpy as np
 
@@ -12,33 +14,78 @@ from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.finding_codes import DROPPED, HOLDING
-from memtile.explain.findings import Finding, Severity
+from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
-from memtile.runs.arrays import BoundArrays, bind
+from memtile.runs.arrays import BoundArrays, bind, place, taken
 from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.design_run import run_on
 from memtile.runs.external_uses import external_uses
+from memtile.runs.firmware import (
+    LOAD,
+    PATCH,
+    UPDATE,
+    load_problems,
+    pointer_of,
+    pointer_problems,
+    pointer_words,
+    update_problems,
+)
 from memtile.runs.host import ProgramHost
-from memtile.runs.host_waits import waiting_program
 from memtile.runs.machine import ArrayMachine
-from memtile.runs.memory import place, taken
 from memtile.runs.observing import moves_of
-from memtile.runs.operation_table import Code, table_of
+from memtile.runs.operation_table import Code, OperationTable, table_of
 from memtile.runs.operations import ArrayShape, Other
 from memtile.runs.options import RunOptions
 from memtile.runs.own_door import OwnDoor
-from memtile.runs.pdi_loads import LOAD, load_problems
-from memtile.runs.pointer_patches import PATCH, pointer_of, pointer_problems, pointer_words
 from memtile.runs.program import Program, Run
-from memtile.runs.register_updates import UPDATE, update_problems
 from memtile.runs.register_writes import Handler, apply, check
-from memtile.runs.token_waits import WAIT, TokenHost, wait_problems
-from memtile.runs.unheard import left_out, with_dropped
-from memtile.runs.waits import ends_waiting
+from memtile.runs.waits import WAIT, TokenHost, ends_waiting, wait_problems, waiting_program
 from memtile.runs.word_marks import queues
 from memtile.sim.clock import Stop
+
+_FIX = "Take the write out of the program, or run it on the device that it is for."
+_NOTES: Mapping[str, str] = MappingProxyType(
+    {
+        "READ_REGS": "hand words of registers to the runtime",
+        "MERGE_SYNC": "have firmware gather the tokens of several columns",
+    }
+)
+"""Operations that change no register, and what firmware would do for them."""
+
+
+def with_dropped(result: Result, missed: Sequence[Problem]) -> Result:
+    """The result with a finding for each tile to which writes went that nothing answered (DEV-TXN-3).
+
+    Args:
+        result: of the run.
+        missed: the writes, in order.
+    """
+    return replace(result, findings=(*result.findings, *_findings(missed)))
+
+
+def _findings(missed: Sequence[Problem]) -> Iterator[Finding]:
+    tiles: dict[str, list[Problem]] = {}
+    for problem in missed:
+        tiles.setdefault(problem.given.partition(" of ")[2], []).append(problem)
+    for found in tiles.values():
+        first = found[0]
+        more = f"; {len(found) - 1:,} more writes to the tile went the same way" if len(found) > 1 else ""
+        text = (
+            f"A write met nothing and was dropped, as the tile answers it with an error: {first.says}{more}."
+        )
+        side = Side("the program", "writes it", first.where)
+        yield Finding("MT0319", Severity.WARNING, text, (side,), fix=_FIX, count=len(found))
+
+
+def left_out(operations: OperationTable) -> Iterator[str]:
+    """A line for each kind of operation that firmware would carry out without touching a register."""
+    others = Counter(each.name for each in operations.of_code(Code.OTHER) if isinstance(each, Other))
+    for name, does in _NOTES.items():
+        if others[name]:
+            yield f"left out: {others[name]:,} {name}, which {does}"
+
 
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
     PATCH: pointer_problems,
@@ -65,11 +112,12 @@ class ProgramRun:
         assert program.operations is not None
         self._array, self._program, self._options = array, program, options
         self._operations = program.operations
+        self._after_launch = table_of(program.operations[program.launch :])
         self._shape = ArrayShape.of(array.device, array.columns)
         cores = CoreKernels(array, program.kernels, program.running, program.programs)
         self._bound = self._checked(cores)
         cores.attach()
-        self._host = ProgramHost(array, options, cores)
+        self._host = ProgramHost(array, self._after_launch, options, cores)
         self._addresses = place(self._bound, array)
 
     def _checked(self, cores: CoreKernels) -> BoundArrays:
@@ -124,7 +172,7 @@ class ProgramRun:
         if launch:
             steps(operations[:launch], host, self._shape, together=host.load_together)
             host.launched()
-        steps(operations[launch:], host, self._shape, before=host.come_to, together=host.write_together)
+        steps(self._after_launch, host, self._shape, before=host.come_to, together=host.write_together)
 
     def _patch(self, operation: Other) -> None:
         """Put the address of an argument into a descriptor."""
@@ -136,7 +184,7 @@ class ProgramRun:
 
     def _stopped(self, text: str) -> Result:
         """The result of a program that waits for what never comes, with what that is."""
-        host, operations = self._host, table_of(self._operations[self._program.launch :])
+        host, operations = self._host, self._after_launch
         at = max(host.come_to_number, 1) - 1
         operation = operations[at] if operations else None
         missing = host.tokens.missing if host.tokens else ()

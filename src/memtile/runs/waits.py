@@ -1,15 +1,279 @@
-"""Whether a program waits for what it starts: then it is over when its last wait is met."""
+"""What a host waits for: tokens of tasks and registers, and what a program that stopped half way waits for.
+
+Task-complete tokens come in as the firmware receives them below the interface tiles.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
+from memtile.arch.address_map import FIRMWARE_PORT
+from memtile.arch.packets import TOKEN, token
+from memtile.arch.ports import PORTS
+from memtile.arch.registers import field_of
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
+from memtile.errors import Problem, SimulationError
+from memtile.explain.deadlock.graph import Via
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.state import State
+from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
+from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, table_of
-from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other
-from memtile.runs.token_waits import WAIT
+from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
 from memtile.runs.word_marks import queues
+from memtile.sim.engine import Engine
+from memtile.sim.polling import cycles_left
+
+
+def waiting_program(
+    engine: Engine, operation: Operation | None, left: Iterable[Operation], text: str, missing: Iterable[int]
+) -> HostWaiting:
+    """A program that waits.
+
+    Args:
+        engine: of the array.
+        operation: that it waits at; None = it is not known.
+        left: what comes after it.
+        text: what the error says.
+        missing: channels whose tokens it waits for.
+    """
+    place = operation.place if operation is not None else ""
+    name = f"the program at {place}" if place else "the program"
+    says = text.removeprefix(f"{place}, ").removeprefix(f"{place}: ")
+    starts = frozenset(_started(engine, left))
+    tokens = tuple(missing)
+    if tokens:
+        return HostWaiting(name, f"{name}: {says}", tokens, Via.TOKEN, starts)
+    polled = () if not isinstance(operation, MaskPoll) else tuple(polled_channel(engine, operation.address))
+    return HostWaiting(name, f"{name}: {says}", polled, Via.END, starts)
+
+
+def channel_at(engine: Engine, column: int, row: int, direction: int, number: int) -> int:
+    """Model index of a channel; -1 = the model has no such tile."""
+    tiles = plain(engine.spec.tiles)
+    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
+    if not len(there) or not tiles.channels[there[0]]:
+        return -1
+    tile = int(there[0])
+    each = TILE_KINDS[KIND_NAMES[tiles.kind[tile]]].channels
+    return int(tiles.channel_base[tile]) + direction * each + number
+
+
+def _started(engine: Engine, operations: Iterable[Operation]) -> Iterator[int]:
+    """Channels to whose queues the operations push tasks."""
+    for operation in operations:
+        for address, _, _ in words_written(operation):
+            yield from _channel_of(engine, address, queue=True)
+
+
+def polled_channel(engine: Engine, address: int) -> Iterator[int]:
+    """The channel whose status register is at a byte address of the array, if there is one."""
+    return _channel_of(engine, address, queue=False)
+
+
+def _channel_of(engine: Engine, address: int, *, queue: bool) -> Iterator[int]:
+    column, row, offset = locate(address)
+    tiles = plain(engine.spec.tiles)
+    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
+    if not len(there):
+        return
+    kind = TILE_KINDS[KIND_NAMES[tiles.kind[there[0]]]]
+    for direction in (0, 1):
+        for number in range(kind.channels):
+            local = direction * kind.channels + number
+            at = kind.queue_base + local * kind.channel_stride
+            status = kind.status_base[direction] + number * WORD_BYTES
+            if offset == (at if queue else status):
+                yield channel_at(engine, column, row, direction, number)
+
+
+def may_arrive(st: State, tiles: Iterable[int]) -> bool:
+    """Whether words may come to the host at these interface tiles before another task ends.
+
+    Tokens are on their way then, or something else can come there too. It follows packets; what a circuit
+    brings is not known.
+    """
+    if st.active_controls[0] or plain(st.channels).token_due.any():
+        return True
+    table, switch = plain(st.spec.tiles), plain(st.switch)
+    tokens = set(plain(st.controls).slave_port.tolist())
+    names = [(int(table.master_base[tile]), PORTS[KIND_NAMES[table.kind[tile]]]) for tile in tiles]
+    masters, seen = [base + ports.master(FIRMWARE_PORT) for base, ports in names], set()
+    while masters:
+        port = masters.pop()
+        if switch.held[port] or switch.mode[port] == CIRCUIT:
+            return True
+        if port in seen or switch.mode[port] == OFF:
+            continue
+        seen.add(port)
+        for slave in _packet_slaves(st, int(switch.tile[port])):
+            behind = np.flatnonzero(switch.link == slave)
+            if switch.held[slave] or (slave not in tokens and not len(behind)):
+                return True
+            masters += behind.tolist()
+    return False
+
+
+def _packet_slaves(st: State, tile: int) -> Iterator[int]:
+    """The tile's slave ports in packet mode."""
+    tiles, mode = plain(st.spec.tiles), plain(st.switch).mode
+    first = int(tiles.slave_base[tile])
+    return (port for port in range(first, first + int(tiles.slaves[tile])) if mode[port] == PACKET)
+
+
+WAIT = "TOKEN_WAIT"
+_SOURCE = "mlir-aie token waits"
+_SENDER = ~(field_of(TOKEN, "Parity").mask | field_of(TOKEN, "Controller_ID").mask)
+Until = Callable[[Callable[[], bool], Callable[[], int]], bool]
+
+
+def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
+    """What keeps a wait from being done on an array of ``shape``."""
+    said = dict(operation.details)
+    if not said.get("columns") or not said.get("rows") or said["direction"] not in (S2MM, MM2S):
+        given = ", ".join(f"{key} {value}" for key, value in said.items())
+        allowed = f"1 or more columns and rows, and direction {S2MM} or {MM2S}"
+        yield Problem(
+            reason="token",
+            where=operation.place or "program",
+            field=WAIT,
+            given=given or "nothing that is known",
+            allowed=allowed,
+            source=_SOURCE,
+            says=f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
+        )
+        return
+    there = ((place, _directed(shape, *place)) for place in places_of(said))  # may be billions
+    wrong = next(((place, channels) for place, channels in there if said["channel"] >= channels), None)
+    if wrong:
+        (column, row), channels = wrong
+        more = said["columns"] * said["rows"] - 1 - _with_the_channel(said, shape)
+        named = f"channel {said['channel']} of the tile at column {column}, row {row}"
+        rest = f"; of {more} more tiles too" if more else ""
+        yield Problem(
+            reason="token",
+            where=operation.place or "program",
+            field=WAIT,
+            given=named,
+            allowed="channels of the array",
+            source=_SOURCE,
+            says=f"the {WAIT} names {named}, which has {channels or 'no'} channels{rest}",
+        )
+
+
+def _with_the_channel(said: Mapping[str, int], shape: ArrayShape) -> int:
+    """How many of the tiles that are waited for have the channel."""
+    columns = range(said["column"], min(said["column"] + said["columns"], shape.columns))
+    rows = range(said["row"], min(said["row"] + said["rows"], shape.rows))
+    return sum(said["channel"] < _directed(shape, column, row) for column in columns for row in rows)
+
+
+def _directed(shape: ArrayShape, column: int, row: int) -> int:
+    """How many channels of a direction a tile has; 0 where no tile or no DMA is."""
+    kind = shape.tile(column, row)
+    return TILE_KINDS[kind].channels if kind and shape.has_dma(column, row) else 0
+
+
+class TokenHost:
+    """Receives the tokens of an array for a program.
+
+    Args:
+        array: whose interface tiles hand their tokens over from now on.
+        until: lets time pass until a condition is met, if it ever is; the other function says for how many
+            cycles it is not met for sure.
+
+    Attributes:
+        missing: model indices of the channels whose tokens a wait has not got.
+    """
+
+    def __init__(self, array: ArrayMachine, until: Until) -> None:
+        self._array, self._until = array, until
+        self._taken: Counter[int] = Counter()
+        self.missing: tuple[int, ...] = ()
+        self._ports = [array.interface_tile(column).index for column in range(array.columns)]
+        for tile in self._ports:
+            array.engine.catch_port(tile, FIRMWARE_PORT)
+
+    def wait(self, operation: Other) -> None:
+        """Take one token of each channel that the operation names.
+
+        Raises:
+            SimulationError: one of them never comes.
+        """
+        said = dict(operation.details)
+        wanted = Counter(self._wanted(said))
+        if not self._until(lambda: not self._missing(wanted), lambda: self._in_vain(said, wanted)):
+            self.missing = self._senders(said, wanted)
+            missing = f"{self._missing(wanted).total()} of {wanted.total()} tokens"
+            raise SimulationError(
+                Problem(
+                    reason="token",
+                    where=operation.place or "program",
+                    field=WAIT,
+                    given=f"{missing} that never came",
+                    allowed="all of them",
+                    source=_SOURCE,
+                    next_step="Tasks must ask for tokens, and the switches must bring them to "
+                    f"{FIRMWARE_PORT} in row 0.",
+                    says=f"{missing} never came",
+                )
+            )
+        self._taken += wanted
+        self._see(said)
+
+    def _senders(self, said: dict[str, int], wanted: Counter[int]) -> tuple[int, ...]:
+        """The channels whose tokens are missing."""
+        left, engine = self._missing(wanted), self._array.engine
+        senders = zip(_channels(said), self._wanted(said), strict=True)
+        found = (channel_at(engine, *at) for at, word in senders if left[word])
+        return tuple(ch for ch in found if ch >= 0)
+
+    def _in_vain(self, said: dict[str, int], wanted: Counter[int]) -> int:
+        """Cycles in which not all tokens come for sure."""
+        engine = self._array.engine
+        left = cycles_left(engine, self._senders(said, wanted))
+        return 0 if left == 0 or may_arrive(engine.state, self._ports) else left
+
+    def _see(self, said: dict[str, int]) -> None:
+        """Know that the channels have ended their tasks."""
+        for column, row in places_of(said):
+            tile = self._array.tile(column, row)
+            tile.engine.checks.saw_end((tile.s2mm, tile.mm2s)[said["direction"]][said["channel"]].index)
+
+    def _wanted(self, said: dict[str, int]) -> Iterator[int]:
+        for column, row in places_of(said):
+            kind = self._array.device.tile(column, row)
+            channel = said["direction"] * TILE_KINDS[kind].channels + said["channel"]
+            yield token(kind, channel, 0, column, row) & _SENDER
+
+    def _missing(self, wanted: Counter[int]) -> Counter[int]:
+        return wanted - (self._received() - self._taken)
+
+    def _received(self) -> Counter[int]:
+        """Tokens by sender: packets of one word."""
+        found: Counter[int] = Counter()
+        for tile in self._ports:
+            begins = 1
+            for word, last in self._array.engine.left_port(tile, FIRMWARE_PORT):
+                found[word & _SENDER] += begins & last
+                begins = last
+        return found
+
+
+def _channels(said: dict[str, int]) -> Iterator[tuple[int, int, int, int]]:
+    """Column, row, direction and number of every channel that is waited for."""
+    return ((column, row, said["direction"], said["channel"]) for column, row in places_of(said))
+
+
+def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    """Column and row of every tile that is waited for."""
+    for column in range(said["column"], said["column"] + said["columns"]):
+        yield from ((column, row) for row in range(said["row"], said["row"] + said["rows"]))
 
 
 def ends_waiting(operations: Sequence[Operation], shape: ArrayShape) -> bool:

@@ -14,8 +14,8 @@ from pathlib import Path
 from memtile.importers.bodies.finder import Finder, Functions
 from memtile.importers.bodies.texts import candidates
 from memtile.runs.core_kernels import Kernels, NamedKernels, enabled_by
+from memtile.runs.firmware import following, is_loaded, with_program
 from memtile.runs.operations import ArrayShape, Operation, Other
-from memtile.runs.pdi_loads import following, is_loaded, with_program
 from memtile.sim.engine import Engine
 
 

@@ -13,10 +13,9 @@ from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.program.formats import Program
 from memtile.io.program.register_image import is_program_memory
 from memtile.runs.core_kernels import enabled_by
+from memtile.runs.firmware import LOAD, PATCH, is_loaded
 from memtile.runs.operations import ArrayShape, Other, locate, words_written
-from memtile.runs.pdi_loads import LOAD, is_loaded
-from memtile.runs.pointer_patches import PATCH
-from memtile.runs.token_waits import WAIT
+from memtile.runs.waits import WAIT
 
 _CONFIGURATIONS = ("cdo", "xclbin", "pdi")
 

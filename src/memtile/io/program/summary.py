@@ -14,10 +14,9 @@ from memtile.bd.fields import descriptor_of
 from memtile.io.program.register_image import Place, RegisterImage
 from memtile.io.program.routes import Route, routes
 from memtile.runs.core_kernels import enabled_by
+from memtile.runs.firmware import Pointer, is_loaded, pointer_of
 from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other
-from memtile.runs.pdi_loads import is_loaded
-from memtile.runs.pointer_patches import Pointer, pointer_of
-from memtile.runs.token_waits import WAIT
+from memtile.runs.waits import WAIT
 
 
 @dataclass(frozen=True, slots=True)

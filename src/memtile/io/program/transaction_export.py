@@ -29,9 +29,8 @@ from memtile.io.program.transaction_format import (
     Layout,
     kind_called,
 )
+from memtile.runs.firmware import LOAD, PATCH, PROGRAM, following
 from memtile.runs.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
-from memtile.runs.pdi_loads import LOAD, PROGRAM, following
-from memtile.runs.pointer_patches import PATCH
 
 
 def transaction_bytes(transaction: Transaction) -> bytes:
