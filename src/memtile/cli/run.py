@@ -103,11 +103,11 @@ def run(
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
     untimed = of_run.untimed
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
-    dump = replace(_waveform_file(vcd, signals, untimed), report=written)
+    dump = _waveform_file(vcd, signals, untimed)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
-    asked = replace(of_run, check=of_run.check or schedules > 0)
+    asked = replace(of_run, check=of_run.check or schedules > 0, history=written.wanted)
     with with_timing(timing):
         mlir = partial(mlir_design, costs=costs, against=against)
         make, saved = _loaded(files, of_program, asked, settings or (), mlir)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from memtile.errors import DesignError, Problem
 from memtile.explain.finding_codes import WRONG_LOCK
@@ -15,6 +15,7 @@ from memtile.runs.machine import Machine
 from memtile.runs.options import RunOptions
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.history import History
+from memtile.sim.races.watch import Found, RaceWatch
 from memtile.sim.wordless import moving_words
 
 
@@ -36,12 +37,23 @@ class Observed:
     """What was observed of a run, once its context is left.
 
     Attributes:
-        races: accesses to memory that nothing orders.
+        machine: that ran.
+        found: accesses to memory that nothing orders.
+        watch: that found them; None = nobody looked for them here.
         histories: what happened in each cycle, if that was wanted.
     """
 
-    races: list[Finding] = field(default_factory=list)
-    histories: list[History] = field(default_factory=list)
+    machine: Machine
+    found: Sequence[Found] = ()
+    watch: RaceWatch | None = None
+    histories: Sequence[History] = ()
+
+    @property
+    def races(self) -> list[Finding]:
+        """What was found, with the names of the design."""
+        if self.watch is None:
+            return []
+        return race_findings(self.machine.engine, self.found, self.watch, list(areas_of(self.machine)))
 
     def added_to(self, result: Result) -> Result:
         """The result of the run with it, without races that a hang has the code of already."""
@@ -63,18 +75,16 @@ def observing(machine: Machine, options: RunOptions) -> Iterator[Observed]:
         DesignError: a check or a history of a run that has no time.
     """
     refuse_untimed(options)
-    checks, observed, found = machine.engine.checks, Observed(), None
+    checks, observed = machine.engine.checks, Observed(machine)
     with ExitStack() as stack:
         if options.check and checks.watch is None:
-            found = stack.enter_context(checks.on())
-        watch = checks.watch
+            observed.found = stack.enter_context(checks.on())
+            observed.watch = checks.watch
         if options.history and checks.recorder is None:
             observed.histories = stack.enter_context(checks.recorded())
         stack.enter_context(fast_forwarding(options.fast_forward))
         stack.enter_context(moving_words(options.data))
         yield observed
-    if found is not None and watch is not None:
-        observed.races += race_findings(machine.engine, found, watch, list(areas_of(machine)))
 
 
 def refuse_untimed(options: RunOptions) -> None:
