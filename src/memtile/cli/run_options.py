@@ -123,8 +123,8 @@ OF_A_RUN = {
 }
 """The option of the command line for each field of ``RunOptions``."""
 OTHERWISE = {
-    "history": "--report and --perfetto need one, and note it",
-    "progress": "a terminal shows it",
+    "history": "--report and --perfetto ask for it",
+    "progress": "a command shows it on a terminal",
 }
 """Fields that have no option, and why."""
 
