@@ -19,8 +19,8 @@ from memtile.explain.outcome import outcome
 from memtile.explain.record import IGNORED, Verdict, judged, record, text_of
 from memtile.explain.results import Result
 from memtile.explore.rerun import band, lifted
-from memtile.io.program.operations import Write, address_of
-from memtile.io.program.run import run_program
+from memtile.runs.operations import Write, address_of
+from memtile.runs.session import run_program
 from memtile.sim.clock import Stop
 from memtile.sim.kernels import Core
 from random_designs import Design, build, designs

@@ -48,16 +48,16 @@ def _design(
     kernels: str | None,
     options: RunOptions,
 ) -> Compared:
-    from memtile.cli.design_beside import load_beside
+    from memtile.cli.runnable import load_beside
     from memtile.explain.compare.compare import DESIGN, Compared
     from memtile.explain.record import record
     from memtile.io.tile_words import tiles_of
 
-    made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given, options=options)
+    made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given)
     locks = made.engine.state.locks.value.copy()
-    ran = made.run()
+    ran = made.run(options)
     set_up = tiles_of(made.engine, locks)
-    return Compared(name, DESIGN, record(ran.result, made.engine), ran.arrays, set_up, ran.notes)
+    return Compared(name, DESIGN, record(ran.result, made.engine), made.words(ran), set_up)
 
 
 def _record(path: Path) -> dict[str, Any] | None:

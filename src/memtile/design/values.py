@@ -144,20 +144,3 @@ def exactly(
             )
         )
     return array
-
-
-def whole_cycles(given: object) -> int:
-    """A number of cycles as users give it; raises :class:`DesignError` unless it is a whole number."""
-    if isinstance(given, SupportsIndex) and index(given) >= 0:
-        return index(given)
-    raise DesignError(
-        Problem(
-            reason="max_cycles",
-            where="run",
-            field="max_cycles",
-            given=repr(given),
-            allowed="a whole number of 0 or more",
-            source="cycles of the model",
-            says=f"max_cycles is {given!r}; it must be a whole number of 0 or more",
-        )
-    )

@@ -24,11 +24,11 @@ from memtile.importers.functions import functions_of
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.formats.npy import read_array
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.external_uses import external_uses
-from memtile.io.program.operations import ArrayShape, Operation
-from memtile.io.program.run import ProgramResult
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.external_uses import external_uses
+from memtile.runs.operations import ArrayShape, Operation
 from memtile.runs.options import RunOptions
+from memtile.runs.program import Run
 
 Functions = Mapping[str, Callable[..., Any]]
 _MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}
@@ -83,7 +83,7 @@ def _tried(case: Case, functions: Functions, device: str, options: RunOptions) -
 
 def _run(
     design: Loaded, facts: Facts, given: Mapping[int, Path], wanted: Sequence[Wanted], options: RunOptions
-) -> ProgramResult:
+) -> Run:
     """Run a design with the arrays of its files; those of numbers are scalars."""
     arrays = {n: read_array(file) for n, file in given.items()}
     kinds = dict(enumerate(design.arguments))
@@ -169,7 +169,7 @@ def _sentence(error: MemtileError) -> str:
     return f"{whole}; and {more} more" if more else whole
 
 
-def _outcome(case: Case, done: ProgramResult, expected: Mapping[str, npt.NDArray[Any]]) -> Outcome:
+def _outcome(case: Case, done: Run, expected: Mapping[str, npt.NDArray[Any]]) -> Outcome:
     name, result = case.name, done.result
     if result.status is not Status.FINISHED:
         hangs = [finding.message for finding in result.findings if finding.severity is Severity.ERROR]

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from memtile.importers.bodies.finder import Finder, Functions
 from memtile.importers.bodies.texts import candidates
-from memtile.io.program.core_kernels import Kernels, NamedKernels, enabled_by
-from memtile.io.program.operations import ArrayShape, Operation, Other
-from memtile.io.program.pdi_loads import following, is_loaded, with_program
+from memtile.runs.core_kernels import Kernels, NamedKernels, enabled_by
+from memtile.runs.firmware import following, is_loaded, with_program
+from memtile.runs.operations import ArrayShape, Operation, Other
 from memtile.sim.engine import Engine
 
 

@@ -15,8 +15,8 @@ from memtile.importers.bodies.texts import Candidate
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.shipped import with_library
 from memtile.importers.mlir.configure import Configured, configure
-from memtile.io.program.core_kernels import Kernels, Place, enabled_by
-from memtile.io.program.operations import ArrayShape, Operation
+from memtile.runs.core_kernels import Kernels, Place, enabled_by
+from memtile.runs.operations import ArrayShape, Operation
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from memtile.io.program.transaction_format import CUSTOMS, FIXED
+from memtile.runs.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 
 SOURCE = "the assembler of AMD's aiebu"
 _PREFIX = "XAIE_IO_"

@@ -10,7 +10,7 @@ from memtile.arch.devices import device as find_device
 from memtile.errors import InputFileError, Problem
 from memtile.io.program.formats import Program
 from memtile.io.program.headers import GENERATIONS, counts_all, fitting, has_size
-from memtile.io.program.operations import ArrayShape, BlockWrite, MaskWrite, Write, locate
+from memtile.runs.operations import ArrayShape, BlockWrite, MaskWrite, Write, locate
 
 DEFAULT = "npu1"
 _SOURCE = "transaction headers"

@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.core_kernels import enabled_by
 from memtile.io.program.formats import Program
-from memtile.io.program.operations import ArrayShape, Other, locate, words_written
-from memtile.io.program.pdi_loads import LOAD, is_loaded
-from memtile.io.program.pointer_patches import PATCH
 from memtile.io.program.register_image import is_program_memory
-from memtile.io.program.token_waits import WAIT
+from memtile.runs.core_kernels import enabled_by
+from memtile.runs.firmware import LOAD, PATCH, is_loaded
+from memtile.runs.operations import ArrayShape, Other, locate, words_written
+from memtile.runs.waits import WAIT
 
 _CONFIGURATIONS = ("cdo", "xclbin", "pdi")
 

@@ -26,10 +26,10 @@ from memtile.io.program.containers.xclbin import read_xclbin
 from memtile.io.program.control_text import looks_like_control_text, read_control_text
 from memtile.io.program.foreign_files import foreign, unknown_bytes
 from memtile.io.program.headers import GENERATIONS
-from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.register_dump import looks_like_dump, read_json, read_text
 from memtile.io.program.transaction import read_transaction
 from memtile.io.program.transaction_format import LAYOUTS, SOURCE, Header
+from memtile.runs.operations import ArrayShape, Operation
 
 Format = Literal["txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
 _HEX_WORD = re.compile(rb"[0-9a-fA-F]{8}")

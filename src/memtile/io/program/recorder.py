@@ -12,7 +12,8 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import RegisterError
-from memtile.io.program.operations import (
+from memtile.jit.tables import plain
+from memtile.runs.operations import (
     WORD_MAX,
     BlockWrite,
     MaskPoll,
@@ -21,7 +22,6 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.jit.tables import plain
 from memtile.sim.door import Door
 
 _GRANTED = register_named("memory_tile", "Lock_Request").field("Request_Result").mask

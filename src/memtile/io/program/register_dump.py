@@ -14,7 +14,7 @@ from typing import Any
 
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.program.foreign_files import other_text
-from memtile.io.program.operations import WORD_MAX, BlockWrite, Operation, Write, words_written
+from memtile.runs.operations import WORD_MAX, BlockWrite, Operation, Write, words_written
 
 _SOURCE = "register dump format"
 _SEPARATORS = re.compile(r"[\s:=,]+")

@@ -13,9 +13,6 @@ from struct import Struct
 from memtile.arch.address_map import HOST_APERTURE, TRANSLATED_ARGUMENTS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
-from memtile.io.program.pdi_loads import LOAD, PROGRAM, following
-from memtile.io.program.pointer_patches import PATCH
 from memtile.io.program.transaction import Transaction, stands_for
 from memtile.io.program.transaction_format import (
     BLOCK_WRITE,
@@ -32,6 +29,8 @@ from memtile.io.program.transaction_format import (
     Layout,
     kind_called,
 )
+from memtile.runs.firmware import LOAD, PATCH, PROGRAM, following
+from memtile.runs.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 
 
 def transaction_bytes(transaction: Transaction) -> bytes:

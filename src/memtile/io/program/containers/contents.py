@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memtile.errors import InputFileError, Problem
-from memtile.io.program.operations import Operation
 from memtile.io.program.transaction_format import Header
+from memtile.runs.operations import Operation
 
 _SHOWN = 8  # parts that a message names
 

@@ -26,11 +26,10 @@ from memtile.io.program.containers.elf import (
     ident_of,
 )
 from memtile.io.program.containers.pdi import PdiContents, pdi_contents
-from memtile.io.program.operations import Operation, Other
-from memtile.io.program.pdi_loads import LOAD, loaded
-from memtile.io.program.pointer_patches import Pointer, pointer_of
 from memtile.io.program.transaction import transaction_of
 from memtile.io.program.transaction_format import HEADER, Header
+from memtile.runs.firmware import LOAD, Pointer, loaded, pointer_of
+from memtile.runs.operations import Operation, Other
 
 SOURCE = "aiebu's ELF files"
 SYSTEM = 0x45  # of control code for AIE2 and AIE2P

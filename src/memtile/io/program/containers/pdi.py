@@ -15,8 +15,8 @@ from memtile.errors import InputFileError, Problem
 from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.program.cdo import cdo_operations
 from memtile.io.program.containers.grouped_cdo import grouped_operations, zone_bytes
-from memtile.io.program.operation_table import joined
-from memtile.io.program.operations import WORD_MAX, Operation
+from memtile.runs.operation_table import joined
+from memtile.runs.operations import WORD_MAX, Operation
 
 SOURCE = "bootgen's Versal image headers"
 MAGIC = bytes.fromhex("dd00000044332211 88776655ccbbaa99")
