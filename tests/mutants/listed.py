@@ -193,7 +193,7 @@ MUTANTS = (
     ),
     Mutant(
         "time of which there is a history is jumped over",
-        "sim/fast_forward.py",
+        "sim/skip/periods.py",
         "if st.logging[history.ON] or not",
         "if not",
         "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
