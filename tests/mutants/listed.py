@@ -193,7 +193,7 @@ MUTANTS = (
     ),
     Mutant(
         "time of which there is a history is jumped over",
-        "sim/fast_forward.py",
+        "sim/skip/periods.py",
         "if st.logging[history.ON] or not",
         "if not",
         "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
@@ -1489,21 +1489,21 @@ MUTANTS = (
     Mutant(
         "looking for periods costs nothing",
         "sim/forward/budget.py",
-        "(work.search.probing_cost[0] + cost) * SHARE",
+        "(work.search.probing_cost[0] + cost) * work.policy.share[0]",
         "0",
         "tests/timing/test_forward_live.py::test_what_looking_lacks_is_stepped_first",
     ),
     Mutant(
         "looks take what is for rings",
         "sim/forward/budget.py",
-        "missing = max(alone, lacking(work, cost + _FOR_RINGS))",
+        "missing = max(alone, lacking(work, cost + policy.ring_reserve[0]))",
         "missing = lacking(work, cost)",
         "tests/timing/test_forward_live.py::test_half_of_what_looking_may_cost_is_for_rings",
     ),
     Mutant(
         "a longer log costs nothing",
         "sim/forward/budget.py",
-        "or lacking(work, _NEW_ROW * rows) > 0",
+        "or lacking(work, policy.cost_of_new_row[0] * rows) > 0",
         "",
         "tests/timing/test_forward_live.py::test_the_log_grows_as_far_as_that_may_cost",
     ),

@@ -22,15 +22,17 @@ from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.checking import history, notes
 from memtile.model.state.state import State
-from memtile.sim import clock, machine
+from memtile.sim import clock
 from memtile.sim.cores import Cores
 from memtile.sim.external import ExternalMemory
-from memtile.sim.fast_forward import FastForward
 from memtile.sim.forward import reach
 from memtile.sim.forward.reach import Groups
 from memtile.sim.hanging import labels, ties_of_kernels
 from memtile.sim.journal import Moment, sum_of
+from memtile.sim.skip import calls
+from memtile.sim.skip.periods import FastForward
 from memtile.sim.split import Bools, Split, listed
+from memtile.sim.upsets import Upsets
 
 Step = Callable[[int, int], clock.Stop]
 """Advances what has the clock, with its kernels, to a cycle at most, and by so many stepped cycles, about."""
@@ -68,6 +70,7 @@ class Outside(Protocol):
     """What there is of an engine beside its state."""
 
     external: ExternalMemory
+    upsets: Upsets
     left: dict[int, list[tuple[int, int]]]
 
 
@@ -181,7 +184,7 @@ class OwnClocks:
         if self._groups is None:
             self._groups = Groups(np.zeros(tiles, np.int64), np.zeros((_USERS, reach.OF_USER), np.int64))
         causes = [text for name, text in _CAUSES.items() if getattr(st, name)[0] > 0]
-        causes += [_CONTROLLED] if machine.find_groups(st, self._groups) else []
+        causes += [_CONTROLLED] if calls.find_groups(st, self._groups) else []
         causes += [_BUS] if self._cores.may_access_registers() else []
         found = self._parts(st, together=False)
         if found.kernels > 1 and (cause := self._bound(st, found)):
