@@ -426,6 +426,14 @@ MUTANTS = (
         "tests/faults/test_deadlock.py::test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help",
     ),
     Mutant(
+        "a bare number declares a member",
+        "arch/members.py",
+        "if not isinstance(declared, Declared):",
+        "if False:",
+        "tests/faults/test_members.py::test_a_member_without_one_of_its_properties_cannot_be_declared"
+        "[Cause-NEW = 14]",
+    ),
+    Mutant(
         "one receiver at work helps a broadcast",
         "explain/deadlock/build.py",
         "(all(helped) if all_of_them else any(helped))",
@@ -4945,7 +4953,7 @@ MUTANTS = (
     Mutant(
         "status registers are differences of what was set up",
         "explain/compare/registers.py",
-        "if one != two and register.acts not in _LIVE:",
+        "if one != two and Shows.HAPPENED not in register.acts.shows:",
         "if one != two:",
         "tests/clients/test_cli_diff.py::test_cycles_are_told_by_cause_and_by_channel",
     ),
