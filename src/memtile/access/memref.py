@@ -45,7 +45,7 @@ class Memref:
         return self.offset + sum((n - 1) * s for n, s in zip(self.sizes, self.strides, strict=True)) + 1
 
     def tiling(self, capacity: int | None = None) -> TilingParameters:
-        """The same as a tiling of a flat buffer of ``capacity`` elements; None = as many as it covers.
+        """A tiling of a flat buffer of ``capacity`` elements; None = as many as it covers.
 
         Raises:
             TransferError: lists of different lengths, sizes below 1, strides below 0, an offset below 0, or

@@ -73,7 +73,7 @@ class Walk:
         return any(self.before) or any(self.after)
 
     def moved(self, words: int) -> Walk:
-        """The same walk, ``words`` further up in memory."""
+        """This walk, ``words`` further up in memory."""
         return replace(self, base=self.base + words)
 
     def unpadded(self) -> Walk:

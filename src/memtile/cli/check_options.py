@@ -26,7 +26,7 @@ class CheckOptions(NamedTuple):
         return with_schedules(result, arrays, once, self.schedules)
 
     def of_program(self, done: ProgramResult, again: Callable[[], ProgramResult]) -> ProgramResult:
-        """The same of a program."""
+        """The result of a program with what the other schedules have found; ``again`` runs it anew."""
 
         def once() -> tuple[Result, Mapping[str, Any]]:
             found = again()

@@ -88,7 +88,7 @@ class CoreUse:
 
     @property
     def text(self) -> str:
-        """The same in one line."""
+        """Name, kernel and cycles by cause, in one line."""
         parts = (f"{cycles} {cause.text}" for cause, cycles in self.spent.items() if cycles)
         return f"{self.name}, kernel {self.kernel!r}: {', '.join(parts)}"
 
@@ -390,7 +390,7 @@ class Result:
             lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
         if self.estimate is not None and self.band is None:
             low, high = self.estimate
-            lines.append(f"with constants elsewhere in their ranges some {low} to {high} cycles")
+            lines.append(f"{low} to {high} cycles over the ranges of assumed constants")
         lines += self._words_lines()
         lines += [c.text for c in self.checks if not c.exact]
         lines += [f"error: {line}" for line in self.errors]

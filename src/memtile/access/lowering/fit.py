@@ -33,11 +33,11 @@ class Shape:
     wrap: int = 1
 
     def moved(self, distance: int) -> Shape:
-        """The same shape further up in memory."""
+        """This shape, ``distance`` words further up in memory."""
         return replace(self, base=self.base + distance)
 
     def iterated(self, step: int, wrap: int) -> Shape:
-        """The same shape with an iteration offset."""
+        """This shape with an iteration offset."""
         return replace(self, step=step, wrap=wrap)
 
 

@@ -69,7 +69,7 @@ class Convolution:
 
     @property
     def _every(self) -> int:
-        """The same of all layers."""
+        """Rows of an image for each row that all layers together make of it."""
         return int(self._step**self.layers)
 
     def fixed(self, machine: Machine) -> Mapping[str, Value]:

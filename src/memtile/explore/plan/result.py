@@ -129,7 +129,7 @@ class PlanResult:
         return table_of(self.ranked)
 
     def pandas(self) -> Any:
-        """The same as a pandas data frame.
+        """The designs as a pandas data frame, best first.
 
         Raises:
             InputFileError: pyarrow or pandas is not installed.

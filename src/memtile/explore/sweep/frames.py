@@ -92,7 +92,7 @@ def _column(arrow: Any, values: Sequence[Any]) -> Any:
 
 
 def frame_of(rows: Sequence[Row]) -> Any:
-    """The same as a pandas data frame.
+    """The rows as a pandas data frame.
 
     Raises:
         InputFileError: pyarrow or pandas is not installed.

@@ -98,7 +98,7 @@ class SweepResult:
         return table_of(self.rows)
 
     def pandas(self) -> Any:
-        """The same as a pandas data frame.
+        """The rows as a pandas data frame, with the columns of :meth:`arrow`.
 
         Raises:
             InputFileError: pyarrow or pandas is not installed.

@@ -214,7 +214,7 @@ def _slots(source: Shaped, target: Shaped) -> list[Node]:
 
 
 def same(emitter: Emitter, form: Form) -> None:
-    """The same value under another name."""
+    """Give the value another name."""
     kind = last_kind(form) or emitter.types.get(form.values[0], "")
     source = emitter.types.get(form.values[0], kind)
     chosen = source if shaped(source) is not None else kind
