@@ -130,9 +130,9 @@ def silent_modules(module: str, text: str) -> Iterator[str]:
 def borrowed_docstrings(module: str, text: str) -> Iterator[str]:
     """Docstrings that say what a caller gets by another docstring: "The same ..."."""
     for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if (ast.get_docstring(node) or "").startswith("The same"):
-                yield f"{getattr(node, 'lineno', 1)}: {module} has a docstring that begins with 'The same'"
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and (ast.get_docstring(node) or "").startswith("The same"):
+            yield f"{getattr(node, 'lineno', 1)}: {module} has a docstring that begins with 'The same'"
 
 
 def unfinished(module: str, text: str) -> Iterator[str]:

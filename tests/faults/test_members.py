@@ -36,28 +36,33 @@ LISTED = 3  # members in one literal are a list that a new member may belong to
 ADDED = {
     "Cause": (
         causes,
-        "    CLOCK_OFF = ChannelShown(",
-        'NEW = ChannelShown(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+        "    CLOCK_OFF = CauseFacts(",
+        'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
         (
             "NEW = 14",
-            'NEW = ChannelShown(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
-            'NEW = ChannelShown(14, text="new", letter="d", is_work=True)',
-            'NEW = ChannelShown(14, text="new", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
-            'NEW = ChannelShown(14, letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
+            'NEW = CauseFacts(14, text="new", letter="d", is_work=True)',
+            'NEW = CauseFacts(14, text="new", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(14, letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
         ),
     ),
     "CoreCause": (
         causes,
         "    RUNNING = ",
-        'NEW = CoreShown(10, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
+        'NEW = CoreCauseFacts(10, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
         (
             "NEW = 10",
-            'NEW = CoreShown(10, text="new", letter="d")',
-            'NEW = CoreShown(10, text="new", colours=Colours("#C49C94", "#C49C94"))',
-            'NEW = CoreShown(10, letter="d", colours=Colours("#C49C94", "#C49C94"))',
+            'NEW = CoreCauseFacts(10, text="new", letter="d")',
+            'NEW = CoreCauseFacts(10, text="new", colours=Colours("#C49C94", "#C49C94"))',
+            'NEW = CoreCauseFacts(10, letter="d", colours=Colours("#C49C94", "#C49C94"))',
         ),
     ),
-    "CorePhase": (causes, "    RELEASE = ", "NEW = Step(11, is_work=True)", ("NEW = 11", "NEW = Step(11)")),
+    "CorePhase": (
+        causes,
+        "    RELEASE = ",
+        "NEW = PhaseFacts(11, is_work=True)",
+        ("NEW = 11", "NEW = PhaseFacts(11)"),
+    ),
     "Acts": (acts, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
     "Timing": (
         timing,
@@ -71,9 +76,9 @@ ADDED = {
     ),
     "CODES": (
         finding_codes,
-        '        "MT0301": Code(',
-        '"NEW": Code("a new one", Severity.NOTE),',
-        ('"NEW": Code("a new one"),',),
+        '        "MT0301": FindingCode(',
+        '"NEW": FindingCode("a new one", Severity.NOTE),',
+        ('"NEW": FindingCode("a new one"),',),
     ),
 }
 """For each kind of member its module, the line before which one is added, its line, and incomplete ones."""
