@@ -286,7 +286,7 @@ MUTANTS = (
     Mutant(
         "files that happen to be there are run",
         "explore/sweep/sources.py",
-        "return not strange and all(",
+        "return _importable_in(folder) <= self.files.keys() and all(",
         "return all(",
         "tests/faults/test_hostile_logs.py::test_files_that_happen_to_be_there_are_not_run[one file more]",
     ),
@@ -403,6 +403,14 @@ MUTANTS = (
         "hard = [each for each in ends if each[0] not in mild or len(each) > 1]",
         "hard = ends",
         "tests/faults/test_deadlock.py::test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help",
+    ),
+    Mutant(
+        "a bare number declares a member",
+        "arch/members.py",
+        "if not isinstance(declared, Declared):",
+        "if False:",
+        "tests/faults/test_members.py::test_a_member_without_one_of_its_properties_cannot_be_declared"
+        "[Cause-NEW = 14]",
     ),
     Mutant(
         "one receiver at work helps a broadcast",
@@ -1603,15 +1611,15 @@ MUTANTS = (
     Mutant(
         "the first text gives the bodies, whatever the program is",
         "importers/bodies/finder.py",
-        "if best is None or found.distance < best.distance:",
-        "if best is None:",
+        "(best is None or found.distance < best.distance)",
+        "best is None",
         "tests/clients/test_container_bodies.py::test_of_several_texts_the_nearest_is_taken",
     ),
     Mutant(
         "cores of other places have bodies too",
         "importers/bodies/finder.py",
-        "if not there & set(enabled):",
-        "if False:",
+        "if made is None or not there & set(enabled):",
+        "if made is None:",
         "tests/clients/test_container_bodies.py::test_text_of_other_cores_is_no_body",
     ),
     Mutant(

@@ -239,9 +239,7 @@ def test_event_units_make_one_clock_and_the_result_says_so() -> None:
 
     engine = clocks(make, 600)
     assert parts(engine) == 1
-    assert engine.forward.kept_off == (
-        "what does not hang together has one clock, as event units are at work",
-    )
+    assert engine.forward.kept_off == ("independent parts share one clock because event units are active",)
 
 
 def test_a_port_before_a_full_channel_waits_while_time_is_skipped() -> None:

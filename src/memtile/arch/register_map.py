@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
@@ -132,19 +132,22 @@ def tile_register(tile: TileName, name: str) -> Register:
     found = {m: _by_name(m)[plain] for m in modules if plain in _by_name(m)}
     if len(found) == 1:
         return next(iter(found.values()))
+    raise RegisterError(_no_register(tile, name, plain, list(found)))
+
+
+def _no_register(tile: TileName, name: str, plain: str, modules: Sequence[ModuleName]) -> Problem:
+    """A name that no register has, or one in each of several modules."""
     names = [n for m in TILE_MODULES[tile] for n in _by_name(m)]
-    near = [f"{m}.{plain}" for m in found] or _near(plain, names)
-    raise RegisterError(
-        Problem(
-            reason="register",
-            where=TILE_KINDS[tile].title,
-            field="register",
-            given=repr(name),
-            allowed="the name of one register" if found else f"one of {len(names)} names",
-            source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
-            next_step=f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
-            says=f"several modules have a register {plain}" if found else f"no register is called {name!r}",
-        )
+    near = [f"{m}.{plain}" for m in modules] or _near(plain, names)
+    return Problem(
+        reason="register",
+        where=TILE_KINDS[tile].title,
+        field="register",
+        given=repr(name),
+        allowed="the name of one register" if modules else f"one of {len(names)} names",
+        source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
+        next_step=f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
+        says=f"several modules have a register {plain}" if modules else f"no register is called {name!r}",
     )
 
 

@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def text(self) -> str:
-        """The same in one line."""
+        """What agrees or differs, in one line."""
         if not self.differences:
             return f"{self.registers} registers and {self.steps} steps of the host are those of the build"
         many = len(self.differences)

@@ -131,7 +131,7 @@ class Loaded:
         return self.arguments_used()
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
-        """The same where the steps hang on arguments that are numbers.
+        """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.
 
         Args:
             scalars: their values, by position.

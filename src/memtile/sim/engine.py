@@ -137,7 +137,7 @@ class Engine:
 
     @property
     def present(self) -> State:
-        """The same with what rests not booked yet."""
+        """The state of the model, without the cycles of channels and cores that rest."""
         return self._state
 
     @property

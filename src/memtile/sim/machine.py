@@ -119,7 +119,7 @@ def carry_out(  # noqa: C901 - a flat table
 
 @entry(COMPILED, State, Order, Accesses, Programmed, Executions, *compiled.STRUCTS)
 def operate(st: int, order: int) -> int:
-    """The same for the address of the state, and of an :class:`Order`."""
+    """Carry out the :class:`Order` at an address on the state at an address."""
     numbers = _order_in(order).numbers
     return carry_out(_state_in(st), numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
 

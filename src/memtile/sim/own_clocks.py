@@ -52,7 +52,7 @@ _MOST_DEEDS, _MOST_WRITTEN = 1 << 17, 1 << 26  # of kernels in a piece, about; b
 _MOST_OUTSIDE = 1 << 26  # bytes of the arrays that are written outside, where several parts have kernels
 _QUIET, _LIMIT = clock.Stop.QUIET, clock.Stop.LIMIT
 _CAUSES = {
-    "active_units": "event units are at work",
+    "active_units": "event units are active",
     "in_flight": "broadcast events are on their way",
     "guarding": "a scrubber, or a report of errors, is at work",
     "zeroising": "memory is zeroised",
@@ -175,7 +175,7 @@ class OwnClocks:
         return int(_SPLIT + _ROW * rows + _KERNELS * st.active_cores[0])
 
     def _of_cycle(self, st: State) -> int:
-        """The same of a cycle."""
+        """What it costs to simulate a cycle, in nanoseconds, about."""
         return int(7 + 20 * st.active_channels[0] + 13 * st.active_ports[0] + 20 * st.active_cores[0])
 
     def _find(self, st: State) -> Parts | None:
@@ -190,11 +190,11 @@ class OwnClocks:
         if found.kernels > 1 and (cause := self._bound(st, found)):
             found = self._parts(st, together=True)
             if not causes:
-                self._forward.together = f"what does not hang together has one clock, as {cause}"
+                self._forward.together = f"independent parts share one clock because {cause}"
         if len(found.own) < 2:
             return None
         if causes:
-            self._forward.together = f"what does not hang together has one clock, as {causes[0]}"
+            self._forward.together = f"independent parts share one clock because {causes[0]}"
             return None
         return found
 

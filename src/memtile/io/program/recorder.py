@@ -33,7 +33,7 @@ class AnyDoor(Protocol):
     """The door of a tile or of an array."""
 
     def at_once(self) -> AnyDoor:
-        """The same without the time of a host."""
+        """This door without host time."""
 
     def write32(self, offset: int, value: int, /) -> None:
         """Write one word."""
@@ -111,7 +111,7 @@ class RecordingDoor:
         self._door, self._base, self._keep = door, base, keep
 
     def at_once(self) -> RecordingDoor:
-        """The same before the door without the time of a host."""
+        """The recording door before the door without host time."""
         return RecordingDoor(self._door.at_once(), self._base, self._keep)
 
     def write32(self, offset: int, value: int) -> None:
