@@ -155,13 +155,4 @@ def parse_memref(text: str) -> tuple[Memref, int]:
 def _problem(
     field: str, given: str, allowed: str, next_step: str = "", *, source: str = SOURCE, says: str = ""
 ) -> Problem:
-    return Problem(
-        reason="memref",
-        where="memref",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=source,
-        next_step=next_step,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, next_step, reason="memref", where="memref", source=source)

@@ -150,12 +150,5 @@ def _problem(
     field: str, given: str, allowed: str, source: str = _TAP, next_step: str = "", says: str = ""
 ) -> Problem:
     return Problem(
-        reason="pattern",
-        where="access pattern",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=source,
-        next_step=next_step,
-        says=says,
+        field, given, allowed, says, next_step, reason="pattern", where="access pattern", source=source
     )

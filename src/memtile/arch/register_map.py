@@ -17,7 +17,7 @@ from memtile.arch import (
 from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnit
 from memtile.arch.registers import ModuleName, Register, Table
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
-from memtile.errors import Problem, RegisterError
+from memtile.errors import RegisterError
 
 TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
     {
@@ -107,17 +107,15 @@ def register_named(module: ModuleName, name: str) -> Register:
     if name in named:
         return named[name]
     near = _near(name, named)
-    raise RegisterError(
-        Problem(
-            reason="register",
-            where=f"module {module}",
-            field="register",
-            given=repr(name),
-            allowed=f"one of {len(named)} names",
-            source=f"AM025 module {module}",
-            next_step=f"Did you mean {' or '.join(near)}?" if near else "",
-            says=f"no register is called {name!r}",
-        )
+    raise RegisterError.of(
+        "register",
+        repr(name),
+        f"one of {len(named)} names",
+        f"no register is called {name!r}",
+        f"Did you mean {' or '.join(near)}?" if near else "",
+        reason="register",
+        where=f"module {module}",
+        source=f"AM025 module {module}",
     )
 
 
@@ -134,17 +132,15 @@ def tile_register(tile: TileName, name: str) -> Register:
         return next(iter(found.values()))
     names = [n for m in TILE_MODULES[tile] for n in _by_name(m)]
     near = [f"{m}.{plain}" for m in found] or _near(plain, names)
-    raise RegisterError(
-        Problem(
-            reason="register",
-            where=TILE_KINDS[tile].title,
-            field="register",
-            given=repr(name),
-            allowed="the name of one register" if found else f"one of {len(names)} names",
-            source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
-            next_step=f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
-            says=f"several modules have a register {plain}" if found else f"no register is called {name!r}",
-        )
+    raise RegisterError.of(
+        "register",
+        repr(name),
+        "the name of one register" if found else f"one of {len(names)} names",
+        f"several modules have a register {plain}" if found else f"no register is called {name!r}",
+        f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
+        reason="register",
+        where=TILE_KINDS[tile].title,
+        source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
     )
 
 

@@ -144,16 +144,14 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
         DescriptorError: it is no object, or its tile kind is not known, so nothing else can be judged.
     """
     if not isinstance(data, dict):
-        raise DescriptorError(
-            Problem(
-                reason="case",
-                where="case",
-                field="case",
-                given=shown(data),
-                allowed="an object with tile, length, address",
-                source=_SOURCE,
-                says=f"the case is {shown(data)}; it must be an object with tile, length and address",
-            )
+        raise DescriptorError.of(
+            "case",
+            shown(data),
+            "an object with tile, length, address",
+            f"the case is {shown(data)}; it must be an object with tile, length and address",
+            reason="case",
+            where="case",
+            source=_SOURCE,
         )
     kind = kind_of(data.get("tile"))
     bd = 0 if data.get("bd") is None else data["bd"]
@@ -234,14 +232,5 @@ class _Reader:
         self, reason: str, field: str, given: str, allowed: str, next_step: str = "", says: str = ""
     ) -> None:
         self.problems.append(
-            Problem(
-                reason=reason,
-                where=self.where,
-                field=field,
-                given=given,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step=next_step,
-                says=says,
-            )
+            Problem(field, given, allowed, says, next_step, reason=reason, where=self.where, source=_SOURCE)
         )

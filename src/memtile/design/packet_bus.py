@@ -127,14 +127,14 @@ class PacketBus:
                 given = "words without a header" if other is None else f"packets of id {other}"
                 allowed = f"ids {', '.join(map(str, mine))}"
                 yield Problem(
+                    source.name,
+                    given,
+                    allowed,
+                    f"{source.name} sends {given}; it must send packets of {allowed}",
+                    f"Id {other} is that of {owners[other].flow}." if other in owners else "",
                     reason="packet_id",
                     where=self.name,
-                    field=source.name,
-                    given=given,
-                    allowed=allowed,
                     source=_SOURCE,
-                    next_step=f"Id {other} is that of {owners[other].flow}." if other in owners else "",
-                    says=f"{source.name} sends {given}; it must send packets of {allowed}",
                 )
 
     def _check_ids(
@@ -145,16 +145,16 @@ class PacketBus:
         if len(ways) > _IDS or len(ids) != len(ways):
             problems.append(
                 Problem(
-                    reason="packet_ids",
-                    where=self.name,
-                    field="streams",
-                    given=f"{len(ways)} streams",
-                    allowed=f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
-                    source=_SOURCE,
-                    says=f"there are {len(ways)} streams, but only {_IDS} ids"
+                    "streams",
+                    f"{len(ways)} streams",
+                    f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
+                    f"there are {len(ways)} streams, but only {_IDS} ids"
                     if len(ways) > _IDS
                     else f"there are {len(ways)} streams, but the number of ids is {len(ids)}; "
                     "each stream needs one",
+                    reason="packet_ids",
+                    where=self.name,
+                    source=_SOURCE,
                 )
             )
         first: dict[int, str] = {}
@@ -163,26 +163,26 @@ class PacketBus:
             if not 0 <= number < _IDS and len(ways) <= _IDS:
                 problems.append(
                     Problem(
+                        stream,
+                        f"id {number}",
+                        f"0..{_IDS - 1}",
+                        f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
                         reason="packet_id",
                         where=self.name,
-                        field=stream,
-                        given=f"id {number}",
-                        allowed=f"0..{_IDS - 1}",
                         source=_SOURCE,
-                        says=f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
                     )
                 )
             elif number in first and not shared:
                 problems.append(
                     Problem(
+                        stream,
+                        f"id {number}",
+                        "an id of its own",
+                        f"the id of {stream} is {number}, which is that of {first[number]}",
+                        "Give each stream an id of its own.",
                         reason="packet_id",
                         where=self.name,
-                        field=stream,
-                        given=f"id {number}",
-                        allowed="an id of its own",
                         source=_SOURCE,
-                        next_step="Give each stream an id of its own.",
-                        says=f"the id of {stream} is {number}, which is that of {first[number]}",
                     )
                 )
             first.setdefault(number, stream)
@@ -242,13 +242,13 @@ class PacketBus:
         count = len(self.streams)
         problems = [
             Problem(
+                f"tiling {n}",
+                f"packet_port_id {t.packet_port_id}",
+                f"0..{count - 1}",
+                f"the packet_port_id of tiling {n} is {t.packet_port_id}, allowed are 0..{count - 1}",
                 reason="packet_port",
                 where=self.name,
-                field=f"tiling {n}",
-                given=f"packet_port_id {t.packet_port_id}",
-                allowed=f"0..{count - 1}",
                 source=_SOURCE,
-                says=f"the packet_port_id of tiling {n} is {t.packet_port_id}, allowed are 0..{count - 1}",
             )
             for n, t in enumerate(tilings)
             if not 0 <= t.packet_port_id < count
@@ -258,14 +258,7 @@ class PacketBus:
 
     def _merge_problem(self, field: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
         return Problem(
-            reason="merge",
-            where=self.name,
-            field=field,
-            given=given,
-            allowed=allowed,
-            source=MERGE_SOURCE,
-            next_step=step,
-            says=says,
+            field, given, allowed, says, step, reason="merge", where=self.name, source=MERGE_SOURCE
         )
 
     def configure(self, circuits: Circuits) -> None:
@@ -325,14 +318,14 @@ class PacketBus:
 
     def _full(self, where: str, given: str, allowed: str) -> Problem:
         return Problem(
+            where,
+            given,
+            allowed,
+            f"{where} needs {given}; it has {allowed}",
+            "Use two buses.",
             reason="packet_room",
             where=self.name,
-            field=where,
-            given=given,
-            allowed=allowed,
             source=_SOURCE,
-            next_step="Use two buses.",
-            says=f"{where} needs {given}; it has {allowed}",
         )
 
 

@@ -250,16 +250,7 @@ def _missing(where: str, parameter: Parameter) -> Problem:
 
 
 def _problem(where: str, field: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
-    return Problem(
-        reason="parameter",
-        where=where,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, step, reason="parameter", where=where, source=_SOURCE)
 
 
 def parameter_lines(parameters: tuple[Parameter, ...]) -> Iterator[str]:

@@ -153,14 +153,14 @@ def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
     names = ", ".join(parameters)
     why = "the host sequence hangs on numbers that only a run has" if open_ else "there is no host sequence"
     return Problem(
+        "parameters",
+        names,
+        "parameters that a host sequence brings to the array",
+        f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
+        "Give them to memtile run." if open_ else "Leave --set out.",
         reason="mlir_parameter",
         where=where,
-        field="parameters",
-        given=names,
-        allowed="parameters that a host sequence brings to the array",
         source="docs/mlir.md",
-        next_step="Give them to memtile run." if open_ else "Leave --set out.",
-        says=f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
     )
 
 

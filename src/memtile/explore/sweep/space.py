@@ -266,14 +266,14 @@ def _allowed(name: str) -> str:
 
 def _problem(where: str, name: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
     return Problem(
+        name,
+        given,
+        allowed,
+        says,
+        step,
         reason="space",
         where=where,
-        field=name,
-        given=given,
-        allowed=allowed,
         source="annotations of the design function",
-        next_step=step,
-        says=says,
     )
 
 

@@ -217,12 +217,12 @@ def _unknown(event: str, allowed: str, names: Iterable[str]) -> Problem:
 
 def _flag(field: str, given: str, allowed: str, advice: str = "", says: str = "") -> Problem:
     return Problem(
+        field,
+        given,
+        allowed,
+        says,
+        advice,
         reason="trace_events",
         where="traced events",
-        field=field,
-        given=given,
-        allowed=allowed,
         source="AM020, events",
-        next_step=advice,
-        says=says,
     )

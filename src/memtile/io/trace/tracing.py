@@ -163,15 +163,13 @@ class Tracing:
         place = self._units[0].tile.place
         below = array.interface_tile(place[0] if place else 0)
         if port in DMA_MASTERS:
-            raise DesignError(
-                Problem(
-                    reason="trace_port",
-                    where="tracing",
-                    field="out",
-                    given=port,
-                    allowed="a South port that is not one of the DMA",
-                    source=_SOURCE,
-                )
+            raise DesignError.of(
+                "out",
+                port,
+                "a South port that is not one of the DMA",
+                reason="trace_port",
+                where="tracing",
+                source=_SOURCE,
             )
         self._out = SwitchEnd(below, port, receives=True)
         array.engine.catch_port(below.index, port)
@@ -213,12 +211,4 @@ def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Uni
 
 
 def _refused(field: str, given: str, allowed: str, says: str = "") -> Problem:
-    return Problem(
-        reason="tracing",
-        where="tracing",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, reason="tracing", where="tracing", source=_SOURCE)

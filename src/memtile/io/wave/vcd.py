@@ -49,13 +49,13 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
     scopes = ", ".join(_scopes(table)) or "none"
     problems = [
         Problem(
+            "pattern",
+            repr(pattern),
+            f"one that matches in {scopes}",
+            f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
             reason="vcd_signals",
             where="signals",
-            field="pattern",
-            given=repr(pattern),
-            allowed=f"one that matches in {scopes}",
             source="glob patterns",
-            says=f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
         )
         for pattern, found in matched.items()
         if not found
