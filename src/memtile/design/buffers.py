@@ -82,24 +82,31 @@ class Reserved(NamedTuple):
     at: int | None = None
 
 
-class MemoryMap:
-    """The data memory of one tile: places buffers, first fit, and refuses overlap.
+class Owner(NamedTuple):
+    """The tile whose buffers or locks a table has.
 
-    Args:
+    Attributes:
         kind: the tile kind.
         title: the tile, for messages.
         place: column and row of the tile in an array.
         design: the design that it is part of.
     """
 
-    def __init__(
-        self,
-        kind: TileKind,
-        title: str = "",
-        place: tuple[int, int] | None = None,
-        design: object = None,
-    ) -> None:
-        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
+    kind: TileKind
+    title: str
+    place: tuple[int, int] | None
+    design: object
+
+
+class MemoryMap:
+    """The data memory of one tile: places buffers, first fit, and refuses overlap.
+
+    Args:
+        owner: the tile.
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self._kind, self._title, self._place, self._design = owner
         self._buffers: list[Buffer] = []
         self.reserved: tuple[Buffer, ...] = ()
 

@@ -9,7 +9,7 @@ from typing import Any
 from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
 from memtile.bd.windows import DmaLock
-from memtile.design.buffers import Buffer
+from memtile.design.buffers import Buffer, Owner
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem
 from memtile.plain_text import printable
@@ -121,20 +121,11 @@ class LockTable:
     """The locks of one tile: hands out ids.
 
     Args:
-        kind: the tile kind.
-        title: the tile, for messages.
-        place: column and row of the tile in an array.
-        design: the design that it is part of.
+        owner: the tile.
     """
 
-    def __init__(
-        self,
-        kind: TileKind,
-        title: str = "",
-        place: tuple[int, int] | None = None,
-        design: object = None,
-    ) -> None:
-        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
+    def __init__(self, owner: Owner) -> None:
+        self._kind, self._title, self._place, self._design = owner
         self.locks: dict[int, Lock] = {}
 
     def take(self, name: str | None, lock_id: int | None) -> Lock:

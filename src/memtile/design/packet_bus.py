@@ -13,17 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.access.tiling import NO_PORT, TilingParameters
+from memtile.arch import switch_registers
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.ports import ARBITERS, MSELS, PORTS, SLOTS_PER_SLAVE, port_kind
 from memtile.arch.registers import field_of, packed
-from memtile.arch.switch_registers import (
-    MASTER_CONFIG,
-    PACKET_CONFIGURATION,
-    SLAVE_CONFIG,
-    SLAVE_CONFIG_OFFSET,
-    SLOT,
-    SLOT_OFFSET,
-)
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
@@ -350,17 +343,25 @@ def _is_end(master: Port) -> bool:
 
 
 def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
-    inner = packed(PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
-    word = packed(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=inner)
+    inner = packed(switch_registers.PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
+    word = packed(
+        switch_registers.MASTER_CONFIG,
+        Master_Enable=1,
+        Packet_Enable=1,
+        Drop_Header=int(drop),
+        Configuration=inner,
+    )
     return PORTS[port.tile].master(port.name) * WORD_BYTES, word
 
 
 def _slave(port: Port) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name)
-    return SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
+    return switch_registers.SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(
+        switch_registers.SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1
+    )
 
 
 def _slot(port: Port, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name) * SLOTS_PER_SLAVE + number
-    word = packed(SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
-    return SLOT_OFFSET + index * WORD_BYTES, word
+    word = packed(switch_registers.SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
+    return switch_registers.SLOT_OFFSET + index * WORD_BYTES, word

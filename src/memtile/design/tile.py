@@ -16,7 +16,7 @@ from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench, Holder
-from memtile.design.buffers import Buffer, MemoryMap
+from memtile.design.buffers import Buffer, MemoryMap, Owner
 from memtile.design.chains import chain_words
 from memtile.design.channel_list import Channels
 from memtile.design.channels import Channel
@@ -69,8 +69,8 @@ class Tile:
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
         self.bd_pool = BdPool(kind, self.title)
-        self._memory = MemoryMap(kind, self.title, self.place, self.bench)
-        self._locks = LockTable(kind, self.title, self.place, self.bench)
+        owner = Owner(kind, self.title, self.place, self.bench)
+        self._memory, self._locks = MemoryMap(owner), LockTable(owner)
         self.s2mm = Channels(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
         self.mm2s = Channels(self.title, MM2S, (Channel(self, MM2S, n) for n in range(kind.channels)))
         site.bench.add(self)

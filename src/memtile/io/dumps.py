@@ -15,7 +15,7 @@ from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import InputFileError, Problem
-from memtile.explain.dump.capture import array_tiles, tile_words
+from memtile.explain.dump.capture import STATUS, array_tiles, tile_words
 from memtile.explain.dump.formats import SYSTEMS, Coredump, Words
 from memtile.explain.dump.load import put_clocks, put_tile
 from memtile.explain.dump.streams_seen import put_streams
@@ -132,12 +132,7 @@ def addresses_asked(array: Array) -> list[int]:
 
 
 _ASKED = (
-    Acts.CHANNEL_STATUS,
-    Acts.WRITE_COUNT,
-    Acts.LOCK_VALUE,
-    Acts.LOCK_OVERFLOW,
-    Acts.LOCK_UNDERFLOW,
-    Acts.CORE_STATUS,
+    *STATUS,
     Acts.CASCADE,
     Acts.SWITCH_PORT,
     Acts.MULTIPLEXER,

@@ -18,13 +18,17 @@ from memtile.model.register_tables import answering, index_map, registers_of
 from memtile.model.state.tiles import OUTSIDE
 from memtile.sim.engine import Engine
 
-_LIVE = (
+STATUS = (
     Acts.CHANNEL_STATUS,
     Acts.WRITE_COUNT,
     Acts.LOCK_VALUE,
     Acts.LOCK_OVERFLOW,
     Acts.LOCK_UNDERFLOW,
     Acts.CORE_STATUS,
+)
+"""Registers that show how far the channels, locks and core of a tile are."""
+_LIVE = (
+    *STATUS,
     Acts.DEBUG_STATUS,
     Acts.TIMER,
     Acts.TRACE_STATUS,
