@@ -7,7 +7,7 @@ SETUP := .venv/.complete
 
 # What users read and copy, and the modules that they import from: all of it passes both type checkers.
 PAGES := .cache/pages
-USED := examples docs/pictures.py $(PAGES)
+USED := examples docs/pictures.py docs/rooms.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
 .PHONY: setup demo check test interpreted bounds mutants corpus oldest bench lint docs site lock clean
@@ -73,6 +73,7 @@ lint: $(SETUP)
 
 docs: $(SETUP)
 	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/rooms.py
 	$(BIN)/python tests/reference.py docs/reference.md
 	$(BIN)/python tests/library_table.py docs/kernels.md
 	$(BIN)/python tests/findings_table.py docs/findings.md

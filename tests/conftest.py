@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
+
+import warm
 
 pytest_plugins = ["features_plugin", "left_out", "message_tone", "parts_plugin", "pytester"]
 
@@ -17,6 +20,13 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # A loaded machine must not turn a slow example into a failure.
 settings.register_profile("memtile", settings(), deadline=None)
 settings.load_profile("memtile")
+
+
+@pytest.fixture
+def warm_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes that surveys and sweeps begin for themselves are children of a warm one."""
+    python = SimpleNamespace(executable=str(warm.folder() / "python"))
+    monkeypatch.setattr("memtile.explore.line_process.sys", python)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

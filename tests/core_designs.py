@@ -13,17 +13,6 @@ from memtile.model.state.causes import CoreCause
 from memtile.model.state.tiles import Placed
 from memtile.sim.engine import Engine
 
-LETTERS = {
-    CoreCause.RUNNING: "#",
-    CoreCause.IDLE: ".",
-    CoreCause.LOCK_STALL: "L",
-    CoreCause.BANK_CONFLICT: "B",
-    CoreCause.MEMORY_BUSY: "Z",
-    CoreCause.DONE: "d",
-    CoreCause.HALTED: "H",
-    CoreCause.CASCADE_STALL: "C",
-    CoreCause.STREAM_STALL: "S",
-}
 COLUMN = [Placed("compute", column=1, row=row) for row in (2, 3, 4)]
 CROSS = [Placed("compute", column=c, row=r) for c, r in ((1, 3), (1, 2), (0, 3), (1, 4), (2, 3))]
 OWN, SOUTH, WEST, NORTH, EAST = range(5)  # tiles of CROSS
@@ -52,12 +41,12 @@ def set_lock(engine: Engine, tile: int, lock: int, value: int) -> None:
 
 
 def timelines(engine: Engine, cycles: int, cores: Sequence[int] = (0,)) -> list[str]:
-    """What each core does in the next cycles, as LETTERS; checks that the books agree."""
+    """What each core does in the next cycles, as letters; checks that the books agree."""
     texts = ["" for _ in cores]
     for _ in range(cycles):
         booked = engine.state.core_spent.copy()
         engine.run(engine.now + 1)
         spent = engine.state.core_spent - booked
         assert (spent.sum(axis=1) == 1).all()
-        texts = [t + LETTERS[CoreCause(int(spent[c].argmax()))] for t, c in zip(texts, cores, strict=True)]
+        texts = [t + CoreCause(int(spent[c].argmax())).letter for t, c in zip(texts, cores, strict=True)]
     return texts

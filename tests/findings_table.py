@@ -35,15 +35,15 @@ def table() -> str:
     """A row for each code: what it stands for, an example of its message, its repair."""
     rows = ["| code | what it stands for | example | repair |", "|---|---|---|---|"]
     shown, before = examples(), examples_before()
-    for code, title in CODES.items():
+    for code, of in CODES.items():
         if code in before:
             told = next(each for each in corpus.check(before[code]) if each.code == code)
-            rows.append(f"| {code} | {title} | {_cell(told.message)} | {_cell(told.fix)} |")
+            rows.append(f"| {code} | {of.title} | {_cell(told.message)} | {_cell(told.fix)} |")
         elif code in shown:
             finding = next(each for each in corpus.run(shown[code])["findings"] if each["code"] == code)
-            rows.append(f"| {code} | {title} | {_cell(finding['message'])} | {_cell(finding['fix'])} |")
+            rows.append(f"| {code} | {of.title} | {_cell(finding['message'])} | {_cell(finding['fix'])} |")
         else:
-            rows.append(f"| {code} | {title} | - | - |")
+            rows.append(f"| {code} | {of.title} | - | - |")
     return "\n".join(rows)
 
 

@@ -22,6 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import warm
+
 ROOT = Path(__file__).parents[1]
 WIDTH = "100"  # columns of the terminal that the pages show
 _BLOCK = re.compile(
@@ -109,7 +111,7 @@ def _cell(title: str, code: str, names: dict[str, Any]) -> str:
 
 
 def _console(commands: str) -> str:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    path = os.pathsep.join([str(warm.folder()), str(Path(sys.executable).parent), os.environ["PATH"]])
     run = subprocess.run(
         ["bash", "-c", commands],
         env={**os.environ, "PATH": path, "COLUMNS": WIDTH},

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.tables import plain
 from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Reset
 from memtile.model.state.compare import columns
@@ -15,7 +16,7 @@ from memtile.model.state.state import State
 from memtile.sim.engine import Engine
 from memtile.sim.forward import live, plan
 from memtile.sim.forward.guards import quiet_elsewhere
-from memtile.sim.forward.places import SPAN, Arrays, Book, Compared, RowsOf
+from memtile.sim.forward.places import Arrays, Compared, RowsOf, Spans
 
 Ints = npt.NDArray[np.int64]
 
@@ -29,7 +30,8 @@ def planned(st: State) -> Arrays:
 
 def addresses(work: Arrays) -> tuple[Ints, Ints]:
     """Address of each word of the plan, and how it is compared."""
-    spans = work.plan[: work.book[Book.PLAN_END]].reshape(-1, SPAN).tolist()
+    plan, count = plain(work.plan), int(work.search.span_count[0])
+    spans = list(zip(*(getattr(plan, name)[:count].tolist() for name in Spans._fields), strict=True))
     found = [
         (first + np.add.outer(np.arange(rows) * apart, np.arange(words) * WORD)).ravel()
         for first, rows, apart, words, _ in spans

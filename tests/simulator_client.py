@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import warm
+
 BASE, NPI = 0x20000000000, 0xF70A0000
 REPLY = 11
 START_SECONDS = 600  # the engine may have to compile, on a busy machine
@@ -55,12 +57,19 @@ class Client:
 
 
 class Server:
-    """A running ``memtile serve`` and what it left behind."""
+    """A running ``memtile serve`` and what it left behind.
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    Args:
+        folder: that it runs in.
+        options: of the command.
+        cold: whether its process is the one that this class has started.
+    """
+
+    def __init__(self, folder: Path, *options: str, cold: bool = False) -> None:
         self.port_file = folder / "mesim_output" / "mesimulator_aximm_port"
         self.log_file, self.out = folder / "log", ""
-        command = [sys.executable, "-m", "memtile", "serve", *options]
+        own = [sys.executable, "-m", "memtile", "serve", *options]
+        command = own if cold else warm.memtile("serve", *options)
         with self.log_file.open("w") as log:
             self.process = subprocess.Popen(command, cwd=folder, stderr=log, stdout=subprocess.PIPE)
         try:
@@ -98,8 +107,8 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *options: str) -> Iterator[Server]:
-    server = Server(folder, *options)
+def serving(folder: Path, *options: str, cold: bool = False) -> Iterator[Server]:
+    server = Server(folder, *options, cold=cold)
     try:
         yield server
     finally:

@@ -56,7 +56,7 @@ PARTS = (
     Part(
         "Explanation",
         "why it is as it is, and how far to trust it",
-        ("timing", "races", "speed", "silicon", "deviations"),
+        ("architecture", "timing", "races", "speed", "silicon", "deviations"),
     ),
     Part(
         "Reference",

@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.cycles_picture import save_cycles
     from memtile.report.tiles_picture import tiles_figure
+    from memtile.runs.options import RunOptions
     from memtile.sim.event_unit import EventUnit
     from memtile.sim.upsets import Upset, raining, scattered
 
@@ -119,6 +120,7 @@ _HOMES = {
     "RegisterError": "memtile.errors",
     "Result": "memtile.explain.results",
     "RowReduction": "memtile.explore.plan.reductions",
+    "RunOptions": "memtile.runs.options",
     "SimulationError": "memtile.errors",
     "Status": "memtile.explain.results",
     "SweepPlan": "memtile.explore.sweep.sweep",
@@ -204,6 +206,7 @@ __all__ = [
     "RegisterError",
     "Result",
     "RowReduction",
+    "RunOptions",
     "SimulationError",
     "Status",
     "SweepPlan",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import warm
 from memtile import MemoryTile
 from memtile.cli.main import app
 from memtile.explore.campaign import campaign
@@ -130,12 +130,12 @@ def design():
 def test_ctrl_c_before_the_upsets_says_that_there_is_nothing(tmp_path: Path) -> None:
     path = tmp_path / "endless.py"
     path.write_text(ENDLESS)
-    command = [sys.executable, "-m", "memtile", "faults", "--max-cycles", "2000000000", str(path)]
+    command = warm.memtile("faults", "--max-cycles", "2000000000", path)
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "designed\n"
-        time.sleep(1)
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         try:
             _, said = process.communicate(timeout=60)

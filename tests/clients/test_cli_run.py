@@ -6,7 +6,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -15,9 +14,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import warm
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.errors import SimulationError
+from severe import severe
 
 GOOD = """
 import numpy as np
@@ -82,7 +83,7 @@ def test_check_finds_what_nothing_orders(written: Any) -> None:
     assert run(written(RACE)).exit_code == 0
     done = run("--check", "--json", written(RACE))
     assert done.exit_code == 1
-    (finding,) = json.loads(done.stdout)["findings"]
+    (finding,) = severe(json.loads(done.stdout)["findings"])
     assert (finding["code"], finding["count"]) == ("MT0202", 8)
     assert "buffer 'block'" in run("--check", written(RACE)).stdout
 
@@ -270,11 +271,11 @@ def test_no_data_finds_cycles_without_words() -> None:
 @pytest.mark.slow
 def test_ctrl_c_keeps_and_marks_what_is_done(written: Any) -> None:
     steps = ["--no-fast-forward", "--max-cycles", "100000000000"]
-    command = [sys.executable, "-m", "memtile", "run", *steps, written(ENDLESS)]
+    command = warm.memtile("run", *steps, written(ENDLESS))
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "designed\n"
-        time.sleep(1.0)
+        time.sleep(0.3)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 130, err

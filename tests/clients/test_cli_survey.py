@@ -24,6 +24,8 @@ from memtile.programs import Write
 from mlir_builds import write_build
 from programs import cdo_of
 
+pytestmark = pytest.mark.usefixtures("warm_workers")
+
 DATA = np.arange(1, 65, dtype=np.int32)
 Put = Callable[..., Path]
 FUNCTIONS = {

@@ -17,7 +17,9 @@ import page_code
 import pages
 
 ROOT = pages.ROOT
-INTERNAL_PAGES = {"CONTRIBUTING.md", "CHANGELOG.md", "docs/deviations.md", "docs/features.md"}
+INTERNAL_PAGES = {"CONTRIBUTING.md", "CHANGELOG.md"} | {
+    f"docs/{name}.md" for name in ("architecture", "deviations", "features")
+}
 PAGES = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
     for path in sorted((*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")))

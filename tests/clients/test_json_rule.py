@@ -14,6 +14,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
+import warm
 from memtile import schema
 from memtile.cli.main import app
 
@@ -129,10 +130,8 @@ def design():
 def interrupted(path: Path, *args: str) -> Any:
     """A run of a file that is stopped by Ctrl-C while the file is read."""
     path.write_text(SLOW_START)
-    command = [sys.executable, "-m", "memtile", *args, str(path)]
     pipe = subprocess.PIPE
-    environment = {**os.environ, "MEMTILE_JIT": "0"}
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+    with subprocess.Popen(warm.memtile(*args, path), stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stderr is not None
         assert process.stderr.readline() == "here\n"
         process.send_signal(signal.SIGINT)

@@ -20,6 +20,7 @@ from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
 import skill_page
+import warm
 from broken_designs import BROKEN, RING, Broken
 from memtile.cli.agents.server import FRONT, SKILL, skill_text
 from memtile.cli.agents.tools import TOOLS
@@ -35,7 +36,7 @@ Talk = Callable[[Client], Awaitable[Any]]
 def talk(what: Talk, *options: str, **variables: str) -> Any:
     """What a conversation with a server of its own comes to: a process, its standard input and output."""
     server = StdioServerParameters(
-        command=sys.executable,
+        command=str(warm.folder() / "python"),
         args=["-m", "memtile", "mcp", *options],
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables},
     )
@@ -174,7 +175,7 @@ def test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it() 
     assert last["good"]
 
 
-ENDLESS = "def design():\n    while True:\n        pass\n"
+ENDLESS = "import time\ndef design():\n    while True:\n        time.sleep(1)\n"
 
 
 def test_a_call_that_its_client_takes_back_ends_and_the_next_one_is_answered() -> None:

@@ -14,6 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
+from severe import severe
 from simulator_client import Client, Server, serving
 
 MEMORY = 1 << 20  # column 0, row 1
@@ -114,7 +115,7 @@ def test_a_stuck_server_says_why_with_the_names_of_the_design_and_writes_its_fil
     client.close()
     asked = tmp_path / "asked.html"
     found = json.loads(explain(server, "--json", "--report", asked, code=1).output)
-    (finding,) = found["server"]["findings"]
+    (finding,) = severe(found["server"]["findings"])
     assert finding["code"] == "MT0302"
     assert "lock 0 'empty' of tile (0, 1)" in finding["message"]
     assert found["server"]["status"] == "stuck"

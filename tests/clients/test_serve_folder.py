@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+import warm
 from memtile import InputFileError
 from memtile.cli.main import app
 from memtile.hosts import own_files
@@ -27,7 +28,7 @@ FILES = ("mesimulator_aximm_port", "external_memory.bin", "external_memory.txt")
 
 def refused(folder: Path, *options: str) -> str:
     """What a server says that does not begin to listen."""
-    command = [sys.executable, "-m", "memtile", "serve", "--json", *options]
+    command = warm.memtile("serve", "--json", *options)
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=folder, stdout=pipe, stderr=pipe, text=True) as process:
         assert process.stdout is not None
@@ -49,7 +50,7 @@ def test_a_second_server_in_a_folder_is_refused_and_the_first_one_goes_on(
     tmp_path: Path, options: list[str]
 ) -> None:
     """By its port file, or by its external memory."""
-    with serving(tmp_path, *MEMORY) as first:
+    with serving(tmp_path, *MEMORY, cold=True) as first:
         before = {name: (first.port_file.parent / name).lstat() for name in FILES}
         said = refused(tmp_path, *options)
         name = "external_memory.bin" if options else "mesimulator_aximm_port"
@@ -69,7 +70,7 @@ def test_a_second_server_in_a_folder_is_refused_and_the_first_one_goes_on(
 
 
 def test_the_files_of_a_killed_server_do_not_hinder(tmp_path: Path) -> None:
-    with serving(tmp_path, "--token", "x" * 20, *MEMORY) as first:
+    with serving(tmp_path, "--token", "x" * 20, *MEMORY, cold=True) as first:
         first.stop(signal.SIGKILL)
     assert {path.name for path in first.port_file.parent.iterdir()} >= {*FILES, "memtile_token"}
     first.port_file.unlink()  # for the helper, which waits for it
@@ -85,11 +86,11 @@ def test_a_server_whose_folder_was_removed_leaves_the_next_one_alone(tmp_path: P
         shutil.rmtree(first.port_file.parent)
         with serving(tmp_path, *MEMORY) as second:
             assert first.stop() == 0
-            assert {path.name for path in second.port_file.parent.iterdir()} >= set(FILES)
             client = second.client(0)
             client.write32(LOW, 1)
             assert client.read32(LOW) == 1
             client.close()
+            assert {path.name for path in second.port_file.parent.iterdir()} >= set(FILES)
 
 
 def shorten_by_open(path: Path) -> None:

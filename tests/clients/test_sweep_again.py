@@ -112,7 +112,7 @@ def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pyte
         for design in designs
         for _ in range(5)
     ]
-    tasks = [Task("", point, 10_000_000) for point in asked]
+    tasks = [Task("", point) for point in asked]
     one = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]
     monkeypatch.setattr(prepared, "RUN_ONLY", frozenset())
     other = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]

@@ -16,13 +16,15 @@ import pytest
 from memtile import Array, MemoryTile, view
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.design.checked import checked
 from memtile.design.host import Host, HostAction
 from memtile.errors import DesignError
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result
+from memtile.runs.options import RunOptions
+from memtile.runs.session import observing
 from memtile.sim.actions import Action
 from memtile.sim.kernels import Core
+from severe import severe
 
 WORDS, ROUNDS = 16, 6
 
@@ -50,18 +52,18 @@ def ring(
 
 def found(design: Any, **given: Any) -> Finding:
     """The one finding of a run."""
-    findings = design.run(100_000, check=True, **given).findings
+    findings = severe(design.run(100_000, check=True, **given).findings)
     assert len(findings) == 1, findings
     finding: Finding = findings[0]
     return finding
 
 
 def codes(result: Result) -> list[str]:
-    return [finding.code for finding in result.findings]
+    return [finding.code for finding in severe(result.findings)]
 
 
 def test_a_ring_in_order_has_no_finding() -> None:
-    assert ring().run(check=True).findings == ()
+    assert severe(ring().run(check=True).findings) == ()
 
 
 @pytest.mark.parametrize("pattern", [None, [0, 0, 0, 0, 1]])
@@ -113,7 +115,7 @@ def test_two_writers_of_one_buffer() -> None:
     assert finding.sides[1].who == "S2MM 1"
     assert finding.cycles is not None
     assert finding.sides[1].cycle == finding.cycles[0]
-    assert two_writers(True).run(check=True).findings == ()
+    assert severe(two_writers(True).run(check=True).findings) == ()
 
 
 def read_only(**given: Any) -> MemoryTile:
@@ -132,7 +134,7 @@ def test_words_that_nobody_wrote() -> None:
 
 @pytest.mark.parametrize("value", [0, 7])
 def test_initial_contents_are_written_zeros_too(value: int) -> None:
-    assert read_only(data=np.full(WORDS, value, np.int32)).run(check=True).findings == ()
+    assert severe(read_only(data=np.full(WORDS, value, np.int32)).run(check=True).findings) == ()
 
 
 def test_a_raw_descriptor_over_another_buffer() -> None:
@@ -141,7 +143,7 @@ def test_a_raw_descriptor_over_another_buffer() -> None:
     tile.s2mm[2].feed(data(WORDS))
     result = tile.run(check=True)
     assert "MT0202" in codes(result)
-    assert all("S2MM 2" in {side.who for side in finding.sides} for finding in result.findings)
+    assert all("S2MM 2" in {side.who for side in finding.sides} for finding in severe(result.findings))
 
 
 def with_host(waits: bool) -> MemoryTile:
@@ -164,7 +166,7 @@ def with_host(waits: bool) -> MemoryTile:
 
 
 def test_a_host_orders_tasks_by_waiting_not_by_time() -> None:
-    assert with_host(True).run(check=True).findings == ()
+    assert severe(with_host(True).run(check=True).findings) == ()
     assert found(with_host(False)).code == "MT0201"
 
 
@@ -181,7 +183,7 @@ def in_place(*parts: Any) -> Array:
 
 def test_a_word_of_a_stream_comes_after_what_its_sender_did_before() -> None:
     whole = view((64,))
-    assert in_place(whole).run(check=True).findings == ()
+    assert severe(in_place(whole).run(check=True).findings) == ()
     assert found(in_place(whole[32:], whole[:32])).code == "MT0201"
 
 
@@ -204,7 +206,7 @@ def late_receiver(ahead: int) -> Array:
 
 
 def test_a_word_says_what_its_sender_had_read_when_it_left_not_when_it_came() -> None:
-    assert late_receiver(0).run(check=True).findings == ()
+    assert severe(late_receiver(0).run(check=True).findings) == ()
     assert found(late_receiver(20)).code == "MT0201"
 
 
@@ -235,7 +237,7 @@ def kernel_design(*, acquires: bool = True, views: bool = True) -> Array:
 
 @pytest.mark.parametrize("views", [True, False])
 def test_kernels_are_checked_by_what_they_read_and_write(views: bool) -> None:
-    assert kernel_design(views=views).run(check=True).findings == ()
+    assert severe(kernel_design(views=views).run(check=True).findings) == ()
     finding = found(kernel_design(acquires=False, views=views))
     line = kernel_line("core.view(out)[:]" if views else "core.write(out")
     side = next(side for side in finding.sides if side.who.startswith("core"))
@@ -266,7 +268,7 @@ def shared_units(units: int) -> Array:
 
 
 def test_units_of_a_lock_hand_over_what_those_did_who_gave_them() -> None:
-    assert shared_units(2).run(check=True).findings == ()
+    assert severe(shared_units(2).run(check=True).findings) == ()
     assert found(shared_units(1)).code == "MT0201"
 
 
@@ -301,7 +303,7 @@ def beside_each_other(*, waits: bool, stream: bool = False) -> Array:
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_cores_are_ordered_by_what_they_send_each_other(stream: bool) -> None:
-    assert beside_each_other(waits=True, stream=stream).run(check=True).findings == ()
+    assert severe(beside_each_other(waits=True, stream=stream).run(check=True).findings) == ()
     assert found(beside_each_other(waits=False, stream=stream)).code == "MT0201"
 
 
@@ -329,7 +331,7 @@ def external(waits: bool) -> Array:
 
 
 def test_external_memory_is_checked_by_buffer() -> None:
-    assert external(True).run(check=True).findings == ()
+    assert severe(external(True).run(check=True).findings) == ()
     finding = found(external(False))
     assert (finding.code, finding.words[0].memory, finding.words[0].count) == (
         "MT0201",
@@ -356,7 +358,7 @@ def across(locks: bool) -> Array:
 
 
 def test_memory_of_a_neighbour_is_one_memory() -> None:
-    assert across(True).run(check=True).findings == ()
+    assert severe(across(True).run(check=True).findings) == ()
     finding = found(across(False))
     assert (finding.code, finding.words[0].memory) == ("MT0201", "buffer 'block'")
 
@@ -377,10 +379,10 @@ def test_a_second_run_is_checked_from_there_on() -> None:
     buffer = tile.buffer("a", WORDS, np.int32)
     tile.s2mm[0].start(tile.write(buffer))
     tile.s2mm[0].feed(data(WORDS))
-    assert tile.run().findings == ()
+    assert severe(tile.run().findings) == ()
     tile.mm2s[0].start(tile.read(buffer))
     tile.mm2s[0].collect()
-    assert tile.run(check=True).findings == ()
+    assert severe(tile.run(check=True).findings) == ()
 
 
 def test_a_run_after_a_checked_one_comes_after_it() -> None:
@@ -393,11 +395,11 @@ def test_a_run_after_a_checked_one_comes_after_it() -> None:
     tile.bench.host(sequence)
     tile.s2mm[0].feed(data(WORDS))
     tile.mm2s[0].collect()
-    with checked(tile.bench) as findings:
+    with observing(tile.bench, RunOptions(check=True)) as observed:
         tile.run()
         tile.mm2s[0].start(tile.read(buffer))
         tile.run()
-    assert findings == []
+    assert severe(observed.races) == ()
 
 
 def test_a_buffer_may_be_read_many_times() -> None:
@@ -411,7 +413,7 @@ def test_a_buffer_may_be_read_many_times() -> None:
     both = tile.read(block).guarded(full.acquire(), None), tile.read(constant).guarded(None, empty.release())
     tile.mm2s[0].start(*both, repeat=3)
     tile.mm2s[0].collect()
-    assert tile.run(check=True).findings == ()
+    assert severe(tile.run(check=True).findings) == ()
 
 
 def test_an_untimed_run_is_not_checked() -> None:
@@ -420,7 +422,7 @@ def test_an_untimed_run_is_not_checked() -> None:
 
 
 def test_findings_are_in_the_json_of_a_result() -> None:
-    (finding,) = json.loads(json.dumps(ring(3).run(check=True).as_json()))["findings"]
+    (finding,) = severe(json.loads(json.dumps(ring(3).run(check=True).as_json()))["findings"])
     assert finding["code"] == "MT0204"
     assert finding["sides"][0]["place"]
     assert finding["fix"]

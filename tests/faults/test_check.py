@@ -21,6 +21,7 @@ from memtile.importers.design import load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.io.program.recorder import record
 from mlir_texts import CALL, PASSTHROUGH
+from severe import severe
 
 
 def found(make: Callable[[], MemoryTile | Array]) -> CheckResult:
@@ -28,7 +29,7 @@ def found(make: Callable[[], MemoryTile | Array]) -> CheckResult:
 
 
 def codes(result: CheckResult) -> list[str]:
-    return [finding.code for finding in result.findings]
+    return [finding.code for finding in severe(result.findings)]
 
 
 def mlir(tmp_path: Path, text: str) -> CheckResult:

@@ -21,6 +21,7 @@ from memtile.explain.deadlock.streams import Party
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from mlir_texts import PASSTHROUGH
+from severe import severe
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
@@ -30,7 +31,7 @@ def found(make: Callable[[], MemoryTile | Array]) -> CheckResult:
 
 
 def codes(result: CheckResult) -> list[str]:
-    return [finding.code for finding in result.findings]
+    return [finding.code for finding in severe(result.findings)]
 
 
 def mlir(tmp_path: Path, text: str) -> CheckResult:

@@ -22,6 +22,7 @@ from memtile.importers.design import load, loads
 from memtile.importers.mlir.text import Text
 from memtile.kernels import Action, Core, Kernel
 from paused_columns import clock, reset, sending
+from severe import severe
 
 ACCUMULATORS = 0x36060  # Accumulator_Control of AM025
 A, B, C, D = (Party(Kind.CHANNEL, n) for n in range(4))
@@ -119,7 +120,7 @@ def test_the_graph_has_who_waits_for_whom_and_marks_the_root() -> None:
 
 def test_a_finished_run_has_no_findings_and_no_graph() -> None:
     result = starving(1).run()
-    assert (result.status, result.findings, bool(result.waits)) == (Status.FINISHED, (), False)
+    assert (result.status, severe(result.findings), bool(result.waits)) == (Status.FINISHED, (), False)
 
 
 def test_a_graph_is_drawn_as_dot_and_as_mermaid() -> None:
@@ -185,7 +186,7 @@ def test_at_the_limit_only_what_nobody_can_help_is_named(kernel: Kernel | None, 
         tile.run_kernel(kernel)
     result = array.run(1000)
     assert result.status is Status.LIMIT
-    assert [finding.code for finding in result.findings] == codes
+    assert [finding.code for finding in severe(result.findings)] == codes
 
 
 FINE = [case for case in corpus.cases() if case.kind == "fine" and case.file.suffix == ".py"]
@@ -194,7 +195,7 @@ FINE = [case for case in corpus.cases() if case.kind == "fine" and case.file.suf
 @settings(max_examples=25)
 @given(case=st.sampled_from(FINE), cycles=st.integers(1, 3000))
 def test_a_good_design_that_is_cut_off_has_no_finding(case: corpus.Case, cycles: int) -> None:
-    assert load_design(str(case.file)).run(cycles).findings == ()
+    assert severe(load_design(str(case.file)).run(cycles).findings) == ()
 
 
 HANGS = [case for case in corpus.cases() if case.kind == "hangs" and case.file.suffix == ".py"]
@@ -203,7 +204,7 @@ HANGS = [case for case in corpus.cases() if case.kind == "hangs" and case.file.s
 @settings(max_examples=25)
 @given(case=st.sampled_from(HANGS), cycles=st.integers(1, 3000))
 def test_a_hang_that_is_cut_off_has_no_other_findings_than_at_its_end(case: corpus.Case, cycles: int) -> None:
-    early = {finding.code for finding in load_design(str(case.file)).run(cycles).findings}
+    early = {finding.code for finding in severe(load_design(str(case.file)).run(cycles).findings)}
     assert early <= case.codes
 
 
@@ -234,7 +235,7 @@ def test_a_column_without_clock_is_the_root_of_what_waits_for_it() -> None:
     clock(array, 0, on=False)
     result = array.run()
     assert result.status is not Status.FINISHED
-    assert {finding.code for finding in result.findings} == {"MT0316"}
+    assert {finding.code for finding in severe(result.findings)} == {"MT0316"}
 
 
 def test_a_channel_whose_column_alone_has_no_clock_is_named() -> None:
@@ -273,7 +274,7 @@ def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_fo
     done = loads(Text(case.name, five)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
     assert done.result.status is Status.FINISHED
     assert any("kernel 'kernel': waits until lock 1 'x_full'" in line for line in done.result.resting)
-    assert not done.result.findings
+    assert not severe(done.result.findings)
     assert not done.result.waits
 
 
@@ -285,7 +286,7 @@ def test_words_that_another_program_may_send_are_not_missed() -> None:
     done = loads(Text(case.name, three)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
     assert done.result.status is Status.FINISHED
     assert any("word 8 of 16: no input word" in line for line in done.result.resting)
-    assert not done.result.findings
+    assert not severe(done.result.findings)
 
 
 def cascade(giver: Kernel) -> Array:
@@ -361,4 +362,4 @@ def test_a_finding_can_be_asked_for_of_any_engine_that_stands_still() -> None:
     tile = starving(0)
     tile.run()
     found = hang(tile.engine, BdChains(tile.engine), Open(channels=[0]), {}, quiet=True, timed=True)
-    assert [finding.code for finding in found.findings] == ["MT0303"]
+    assert [finding.code for finding in severe(found.findings)] == ["MT0303"]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 import pytest
+import rustworkx
 
 SOURCE = Path(__file__).parents[2] / "src"
 TESTS = Path(__file__).parents[1]
@@ -23,6 +24,7 @@ ROOMS = (
     {"model"},
     {"sim"},
     {"explain"},
+    {"runs"},
     {"design"},
     {"io"},
     {"importers"},
@@ -49,6 +51,8 @@ HARDWARE = 0x1000  # hex literals from here on look like addresses
 MASKS = {0xFFFF, 0xFFFF_FFFF}
 NAMED = re.compile(r"memtile(\.\w+)+")
 MODULE_LINES, FUNCTION_LINES = 600, 60
+LONGER = f"over {MODULE_LINES} lines because"  # in the docstring of a module that is longer
+CIRCLE, LARGER = 5, {"memtile.design": 29}  # modules that import each other, typing included; to be lowered
 UNFINISHED = re.compile(r"\b(TODO|FIXME|XXX|HACK|NotImplementedError|NotImplemented)\b")
 MODEL_FILES = 15  # directly in the room; the others stand with their hardware block
 HEAVY = {"numba", "llvmlite", "matplotlib", "numpy", "scipy", "hypothesis"}
@@ -110,7 +114,8 @@ def hardware_literals(module: str, text: str) -> Iterator[str]:
 
 def long_modules(module: str, text: str) -> Iterator[str]:
     lines = len(text.splitlines())
-    if lines > MODULE_LINES:
+    why = " ".join((ast.get_docstring(ast.parse(text)) or "").split())
+    if lines > MODULE_LINES and LONGER not in why:
         yield f"{lines}: lines in {module}"
 
 
@@ -202,7 +207,10 @@ PASSES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.bd.codec", "MASK = 0xFFFF_FFFF  # not 0xA0600"),
         ("memtile.bd.codec", "'''Word at 0xA0600.'''"),
     ],
-    long_modules: [("memtile.bd.codec", "\n" * MODULE_LINES)],
+    long_modules: [
+        ("memtile.bd.codec", "\n" * MODULE_LINES),
+        ("memtile.bd.codec", f'"""It is {LONGER}\n it is one."""' + "\n" * MODULE_LINES),
+    ],
     long_functions: [("memtile.bd.codec", "def f():\n" + LONG_BODY.removesuffix("    pass\n"))],
     silent_modules: [("memtile.bd.codec", '"""One idea."""')],
     unfinished: [("memtile.bd.codec", "x = 'TODOS'")],
@@ -262,14 +270,17 @@ def test_source_keeps_rule(rule: Rule) -> None:
 Graph = dict[str, set[str]]
 
 
-def import_graph(texts: dict[str, str]) -> Graph:
-    """What each module imports, at its head or later in a function; not what is for typing alone."""
-    return {module: set(_running(ast.parse(text), texts.keys())) for module, text in texts.items()}
+def import_graph(texts: dict[str, str], *, typing: bool = False) -> Graph:
+    """What each module imports, at its head or later in a function; and, if asked, for ``typing`` alone."""
+    return {
+        module: set(_imports(ast.parse(text), texts.keys(), typing=typing)) for module, text in texts.items()
+    }
 
 
-def _running(tree: ast.Module, modules: Collection[str]) -> Iterator[str]:
-    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and _is_typing(node.test)]
-    unseen = {id(inner) for node in typing for line in node.body for inner in ast.walk(line)}
+def _imports(tree: ast.Module, modules: Collection[str], *, typing: bool) -> Iterator[str]:
+    guards = [node for node in ast.walk(tree) if isinstance(node, ast.If) and _is_typing(node.test)]
+    unseen = {id(inner) for node in guards for line in node.body for inner in ast.walk(line)}
+    unseen = set() if typing else unseen
     for node in ast.walk(tree):
         if id(node) in unseen:
             continue
@@ -286,16 +297,12 @@ def _is_typing(test: ast.expr) -> bool:
 
 def cycles(graph: Graph) -> list[list[str]]:
     """Modules that reach each other, or themselves."""
-    behind: Graph = {}
-    for module in graph:
-        reached, rest = set[str](), [*graph[module]]
-        while rest:
-            if (found := rest.pop()) not in reached:
-                reached.add(found)
-                rest += graph.get(found, ())
-        behind[module] = reached
-    rings = {frozenset(m for m in behind[module] if module in behind[m]) for module in graph}
-    return sorted(sorted(ring) for ring in rings if ring)
+    names = sorted(graph)
+    drawn = rustworkx.PyDiGraph()
+    number = dict(zip(names, drawn.add_nodes_from(names), strict=True))
+    drawn.add_edges_from_no_data([(number[a], number[b]) for a in names for b in graph[a]])
+    rings = [sorted(drawn[n] for n in ring) for ring in rustworkx.strongly_connected_components(drawn)]
+    return sorted(ring for ring in rings if len(ring) > 1 or ring[0] in graph[ring[0]])
 
 
 def test_cycle_rule_bites() -> None:
@@ -305,14 +312,26 @@ def test_cycle_rule_bites() -> None:
     typed = {"m.a": "if TYPE_CHECKING:\n    from m.b import x", "m.b": "from m.a import y\nimport numpy"}
     assert cycles(import_graph(typed)) == []
     assert import_graph(typed) == {"m.a": set(), "m.b": {"m.a"}}
+    assert cycles(import_graph(typed, typing=True)) == [["m.a", "m.b"]]
 
 
-def test_no_module_imports_itself_by_way_of_others() -> None:
+def texts_of_modules() -> dict[str, str]:
     texts = {}
     for path in SOURCE.rglob("*.py"):
         module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
         texts[module.removesuffix(".__init__")] = path.read_text("utf-8")
-    assert cycles(import_graph(texts)) == []
+    return texts
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    assert cycles(import_graph(texts_of_modules())) == []
+
+
+def test_few_modules_know_each_other_by_their_types() -> None:
+    """One object in many files is a circle of imports for typing alone."""
+    found = cycles(import_graph(texts_of_modules(), typing=True))
+    large = [ring for ring in found if len(ring) > CIRCLE]
+    assert [ring for ring in large if len(ring) > LARGER.get(".".join(ring[0].split(".")[:2]), CIRCLE)] == []
 
 
 def test_the_model_is_sorted_by_hardware_block() -> None:

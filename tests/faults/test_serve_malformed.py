@@ -21,7 +21,7 @@ NO_ANSWER = 0xFFFF_FFFF
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("serve")) as running:
+    with serving(tmp_path_factory.mktemp("serve"), cold=True) as running:
         yield running
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core_designs import COLUMN, CROSS, LETTERS, NORTH, OWN, SOUTH, WEST, Piece, set_lock, timelines
+from core_designs import COLUMN, CROSS, NORTH, OWN, SOUTH, WEST, Piece, set_lock, timelines
 from memtile.arch.core import CORE
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim
@@ -105,7 +105,7 @@ def dma_against(core_first: int, timing: Timing | None = None) -> tuple[str, str
     text = ""
     for _ in range(25):
         rig.step()
-        text += LETTERS[CoreCause(int(rig.engine.state.cores.why[0]))]
+        text += CoreCause(int(rig.engine.state.cores.why[0])).letter
     return rig.timeline(ch)[6:], text[5:]
 
 

@@ -15,7 +15,6 @@ from memtile.model.state.causes import Cause
 from memtile.model.tile_reset import reset_tile
 from memtile.sim import machine
 from memtile.sim.clock import Stop
-from memtile.testing.rig import LETTERS
 
 FIRST_REQUEST = Timing().task_start + 1  # the lock is granted one cycle earlier
 LIMIT = 100_000
@@ -29,7 +28,7 @@ def timeline(column: Column, ch: int, cycles: int) -> str:
     row = []
     for _ in range(cycles):
         column.engine.run(column.engine.now + 1)
-        row.append(LETTERS[Cause(int(column.engine.state.channels.why[ch]))])
+        row.append(Cause(int(column.engine.state.channels.why[ch])).letter)
     return "".join(row)
 
 

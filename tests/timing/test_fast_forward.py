@@ -26,7 +26,7 @@ from memtile.model.state.compare import columns
 from memtile.sim import fast_forward
 from memtile.sim.clock import Stop
 from memtile.sim.forward import guards, period, plan
-from memtile.sim.forward.places import HELD, MOVED, OF_CHANNEL, Compared
+from memtile.sim.forward.places import HELD, MOVED, Compared
 from memtile.sim.forward.plan import arrays
 from memtile.testing.rig import Rig
 from mlir_designs import device, host, loaded
@@ -324,12 +324,12 @@ def test_a_buffer_may_fill_slowly(was: int, held: int, depth: int, taken: int, t
 def filling(was: int, held: int, depth: int, taken: int, at: int, **flags: int) -> int:
     """The guard of a buffer with so many words, 100 cycles after it had ``was``; 50 periods are wanted."""
     state = Rig().engine.state
-    work, kept = arrays(state), np.zeros(OF_CHANNEL, np.int64)
-    kept[HELD], state.fifos.held[at], state.fifos.depth[at] = was, held, depth
+    work = arrays(state)
+    work.kept[HELD], state.fifos.held[at], state.fifos.depth[at] = was, held, depth
     state.ports.source_position[at] = taken
     for name, value in flags.items():
         getattr(state.ports, name)[at] = value
-    return int(guards.fill(state, kept, work.book, 0, at, 100, 50))
+    return int(guards.fill(state, work, 0, at, 100, 50))
 
 
 @pytest.mark.parametrize("flags", ["source_flags", "next_flags", "former_flags"])
@@ -369,13 +369,13 @@ def test_no_jump_follows_a_period_that_began_before_the_first_word_of_a_bd() -> 
     """Until then a channel that waits for memory is not starved, and from then on it is."""
     rig = one()
     ch, state = rig.mm2s(), rig.engine.state
-    work, kept = arrays(state), np.zeros(OF_CHANNEL, np.int64)
+    work = arrays(state)
     rig.engine.run(100)
-    period.keep_channel(state, kept, 0, ch)
+    period.keep_channel(state, work.kept, 0, ch)
     rig.engine.run(104)
-    assert guards.gone_on(state, kept, work.book, 0, 0, ch, 50) == 50
-    kept[MOVED] = 0
-    assert guards.gone_on(state, kept, work.book, 0, 0, ch, 50) == 0
+    assert guards.gone_on(state, work, 0, 0, ch, 50) == 50
+    work.kept[MOVED] = 0
+    assert guards.gone_on(state, work, 0, 0, ch, 50) == 0
 
 
 def test_what_counts_has_a_guard_or_is_an_account() -> None:

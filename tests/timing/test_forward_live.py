@@ -25,7 +25,6 @@ from memtile.model.state.streams import PORT_SLOTS
 from memtile.model.streams.switch_config import CIRCUIT
 from memtile.sim.engine import Engine
 from memtile.sim.forward import budget, live
-from memtile.sim.forward.places import Book
 from memtile.sim.forward.plan import RAISED, RINGS
 from memtile.testing.rig import Rig
 from planned_words import addresses, changed_outside, compared_columns, planned
@@ -167,46 +166,52 @@ def test_looking_costs_a_share_of_stepping() -> None:
     for until in range(1000, 41_000, 1000):
         rig.engine.run(until)
     assert rig.engine.forward._work is not None
-    book = rig.engine.forward._work.book
+    search = rig.engine.forward._work.search
     assert rig.engine.forward.jumps == 0
-    assert book[Book.LOOKED] > 0
-    assert book[Book.LOOKED] * budget.SHARE < book[Book.STEPPED] + budget.SHARE * 3 * book[Book.SLOT_WORDS]
+    assert search.probing_cost[0] > 0
+    assert (
+        search.probing_cost[0] * budget.SHARE
+        < search.stepped_cost[0] + budget.SHARE * 3 * search.slot_words[0]
+    )
 
 
 def test_what_looking_lacks_is_stepped_first() -> None:
     rig = irregular()
-    book = planned(rig.engine.state).book
-    book[Book.STEPPED], book[Book.LOOKED] = 1000 * budget.SHARE, 900
-    assert budget.lacking(book, 100) == 0
-    assert budget.lacking(book, 101) == budget.SHARE
+    work = planned(rig.engine.state)
+    search = work.search
+    search.stepped_cost[0], search.probing_cost[0] = 1000 * budget.SHARE, 900
+    assert budget.lacking(work, 100) == 0
+    assert budget.lacking(work, 101) == budget.SHARE
     rig.engine.state.active_channels[0] = 10
     cost = budget.of_cycle(rig.engine.state)
-    assert budget.cycles_until(rig.engine.state, book, 100 + cost) == budget.SHARE + 1
+    assert budget.cycles_until(rig.engine.state, work, 100 + cost) == budget.SHARE + 1
 
 
 def test_half_of_what_looking_may_cost_is_for_rings() -> None:
     rig = irregular()
-    book = planned(rig.engine.state).book
-    book[Book.STEPPED], book[Book.IN_LOOKS] = 2_000_000 * budget.SHARE, 999_900
-    assert budget.cycles_to_look(rig.engine.state, book, 100) == 1
-    assert budget.cycles_to_look(rig.engine.state, book, 101) > 1
-    book[Book.LOOKED], book[Book.IN_LOOKS] = 1_990_000, 0
-    assert budget.cycles_to_look(rig.engine.state, book, 100) > 1
+    work = planned(rig.engine.state)
+    search = work.search
+    search.stepped_cost[0], search.probe_cost[0] = 2_000_000 * budget.SHARE, 999_900
+    assert budget.cycles_to_look(rig.engine.state, work, 100) == 1
+    assert budget.cycles_to_look(rig.engine.state, work, 101) > 1
+    search.probing_cost[0], search.probe_cost[0] = 1_990_000, 0
+    assert budget.cycles_to_look(rig.engine.state, work, 100) > 1
 
 
 def test_the_log_grows_as_far_as_that_may_cost() -> None:
     rig = irregular()
     st = rig.engine.state
-    book = planned(st).book
+    work = planned(st)
+    search = work.search
     listen(st)
     assert st.access_log[0, LIMIT] == FIRST_ROWS
-    assert not budget.longer_log(st, book)
-    book[Book.STEPPED] = 1 << 50
-    assert budget.longer_log(st, book)
+    assert not budget.longer_log(st, work)
+    search.stepped_cost[0] = 1 << 50
+    assert budget.longer_log(st, work)
     assert st.access_log[0, LIMIT] == 2 * FIRST_ROWS
-    assert book[Book.LOOKED] > FIRST_ROWS
+    assert search.probing_cost[0] > FIRST_ROWS
     st.access_log[0, LIMIT] = len(st.access_log)
-    assert not budget.longer_log(st, book)
+    assert not budget.longer_log(st, work)
 
 
 @pytest.mark.compiled("150,000 cycles")
@@ -242,7 +247,7 @@ def rounds(words: int, *, forward: bool) -> Rig:
 def test_a_round_longer_than_the_log_is_noted_when_it_came_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the interpreter the log is short, and so are the rounds."""
     monkeypatch.setattr(access_log, "FIRST_ROWS", 128)
-    monkeypatch.setattr(budget, "longer_log", lambda _st, _book: False)
+    monkeypatch.setattr(budget, "longer_log", lambda _st, _work: False)
     words = 2100 if ENABLED else 105
     jumping, stepping = (rounds(words, forward=forward) for forward in (True, False))
     for until in (words * 20, words * 80 + 1):
@@ -251,7 +256,7 @@ def test_a_round_longer_than_the_log_is_noted_when_it_came_again(monkeypatch: py
         assert not rig_differences(jumping, stepping)
     assert jumping.engine.forward.rings > 0
     assert jumping.engine.forward._work is not None
-    book, log = jumping.engine.forward._work.book, jumping.engine.state.access_log
-    assert book[Book.LOGLESS] == 1
+    log = jumping.engine.state.access_log
+    assert jumping.engine.forward._work.search.logless[0] == 1
     assert log[0, LIMIT] == len(log)
     assert jumping.engine.forward.jumped > words * 50

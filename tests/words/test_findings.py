@@ -45,4 +45,4 @@ def test_a_finding_without_a_known_code_is_not_made() -> None:
 
 def test_codes_have_one_form_and_one_meaning_each() -> None:
     assert all(len(code) == 6 and code[:2] == "MT" and code[2:].isdigit() for code in CODES)
-    assert len(set(CODES.values())) == len(CODES)
+    assert len({code.title for code in CODES.values()}) == len(CODES)

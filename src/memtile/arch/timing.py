@@ -7,10 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from enum import Enum, auto
 from typing import Any, SupportsIndex
 
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
+
+
+class Used(Enum):
+    """When the model uses a constant."""
+
+    SET_UP = auto()  # also while it is built or configured: another value needs a new model
+    RUNNING = auto()  # only once its clock runs
 
 
 def _constant(
@@ -21,10 +29,31 @@ def _constant(
     source: str,
     grade: Grade,
     likely: tuple[int, int] | None = None,
+    *,
+    used: Used,
+    shown_by: tuple[str, ...] = (),
 ) -> Any:
-    """A constant; ``likely`` is the range in which it is expected or was measured to be; None = no spread."""
+    """A constant with all that is known of it.
+
+    Args:
+        default: value.
+        low: lowest value with which the model is meaningful.
+        high: highest one.
+        unit: of the value.
+        source: of the default.
+        grade: of the source.
+        likely: range in which it is expected or was measured to be; None = no spread.
+        used: when the model uses it.
+        shown_by: of a constant that is assumed, what shows that a run depended on it: causes of channels or
+            cores on which cycles were spent, ``table.column`` of the state with a value above that at rest.
+
+    Raises:
+        ValueError: nothing shows that a run depended on an assumed constant.
+    """
+    if (grade is Grade.ASSUMED) != bool(shown_by):
+        raise ValueError(f"{source}: shown_by belongs to assumed constants, and to all of them")
     meta = {"low": low, "high": high, "unit": unit, "source": Source(source, grade), "likely": likely}
-    return field(default=default, metadata=meta)
+    return field(default=default, metadata={**meta, "used": used, "shown_by": shown_by})
 
 
 WIRE_IDLE = 8
@@ -60,7 +89,13 @@ class Timing:
     """
 
     ingress_words: int = _constant(
-        16, 1, 32, "words", "GT-6: full 15 cycles after the lock stall starts; a lower bound", Grade.SILICON
+        16,
+        1,
+        32,
+        "words",
+        "GT-6: full 15 cycles after the lock stall starts; a lower bound",
+        Grade.SILICON,
+        used=Used.SET_UP,
     )
     port_pause: int = _constant(
         0,
@@ -69,6 +104,7 @@ class Timing:
         "cycles",
         "cases relay-received-*: 1 on Phoenix: no word enters after the last of a BD; 0 leaves it out",
         Grade.SILICON,
+        used=Used.RUNNING,
     )
     ingress_latency: int = _constant(
         1,
@@ -77,21 +113,47 @@ class Timing:
         "cycles",
         "case back-pressure-cycles: word enters to its S2MM taking it; 2 on Phoenix",
         Grade.SILICON,
+        used=Used.RUNNING,
     )
     memory_egress_words: int = _constant(
-        8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON
+        8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON, used=Used.SET_UP
     )
     compute_egress_words: int = _constant(
-        15, 4, 32, "words", "GT-1: span 244 of 256 contiguous words", Grade.SILICON
+        15, 4, 32, "words", "GT-1: span 244 of 256 contiguous words", Grade.SILICON, used=Used.SET_UP
     )
     finished_bd_delay: int = _constant(
-        2, 0, 16, "cycles", "GT-3: last access granted to FINISHED_BD, span 258 strided", Grade.SILICON
+        2,
+        0,
+        16,
+        "cycles",
+        "GT-3: last access granted to FINISHED_BD, span 258 strided",
+        Grade.SILICON,
+        used=Used.RUNNING,
     )
     task_start: int = _constant(
-        4, 1, 64, "cycles", "push to first lock request of an idle channel", Grade.ASSUMED, likely=(1, 16)
+        4,
+        1,
+        64,
+        "cycles",
+        "push to first lock request of an idle channel",
+        Grade.ASSUMED,
+        likely=(1, 16),
+        used=Used.SET_UP,
+        shown_by=("Cause.TASK_START",),
     )
     zeroisation: int = _constant(
-        2048, 1, 1 << 20, "cycles", "one 128-bit write per bank and cycle", Grade.ASSUMED, likely=(1024, 4096)
+        2048,
+        1,
+        1 << 20,
+        "cycles",
+        "one 128-bit write per bank and cycle",
+        Grade.ASSUMED,
+        likely=(1024, 4096),
+        used=Used.SET_UP,
+        shown_by=(
+            "Cause.MEMORY_BUSY",
+            "CoreCause.MEMORY_BUSY",
+        ),
     )
     scrub_granules: int = _constant(
         1,
@@ -101,6 +163,8 @@ class Timing:
         "what one occurrence of the scrubbing event has read",
         Grade.ASSUMED,
         likely=(1, 8),
+        used=Used.SET_UP,
+        shown_by=("guards.steps",),
     )
     neighbour_latency: int = _constant(
         0,
@@ -110,6 +174,8 @@ class Timing:
         "an access to a neighbour's memory asks so much later",
         Grade.ASSUMED,
         likely=(0, 4),
+        used=Used.RUNNING,
+        shown_by=("interfaces.served",),
     )
     core_lock: int = _constant(
         1,
@@ -118,6 +184,7 @@ class Timing:
         "cycles",
         "case core-lock-stall: a core's lock operation, also when uncontended",
         Grade.SILICON,
+        used=Used.RUNNING,
     )
     cascade_latency: int = _constant(
         2,
@@ -127,6 +194,8 @@ class Timing:
         "value put on a cascade to the neighbour's getting it",
         Grade.ASSUMED,
         likely=(2, 4),
+        used=Used.RUNNING,
+        shown_by=("cascades.in_taken",),
     )
 
     external_latency: int = _constant(
@@ -137,6 +206,8 @@ class Timing:
         "external read granted to its words at the stream; varies",
         Grade.ASSUMED,
         likely=(50, 400),
+        used=Used.RUNNING,
+        shown_by=("Cause.EXTERNAL",),
     )
     external_write_latency: int = _constant(
         100,
@@ -146,6 +217,8 @@ class Timing:
         "external write granted to its response; varies",
         Grade.ASSUMED,
         likely=(50, 400),
+        used=Used.RUNNING,
+        shown_by=("Cause.EXTERNAL",),
     )
     external_egress_words: int = _constant(
         128,
@@ -155,6 +228,8 @@ class Timing:
         "enough to cover external_latency at one word a cycle",
         Grade.ASSUMED,
         likely=(64, 256),
+        used=Used.RUNNING,
+        shown_by=("Cause.EXTERNAL",),
     )
     external_first_read: int = _constant(
         0,
@@ -164,6 +239,7 @@ class Timing:
         "case chain-1-mm2s: a channel's first read so much later, 1,255 on Phoenix; 0 leaves it out",
         Grade.SILICON,
         likely=(0, 1713),
+        used=Used.RUNNING,
     )
     external_first_write: int = _constant(
         0,
@@ -173,19 +249,44 @@ class Timing:
         "case chain-1-s2mm: a channel's first answer so much later, 358 on Phoenix; 0 leaves it out",
         Grade.SILICON,
         likely=(321, 692),
+        used=Used.RUNNING,
     )
     external_burst_overhead: int = _constant(
-        1, 0, 64, "cycles", "AXI master busy for each burst beside its beats", Grade.ASSUMED, likely=(0, 4)
+        1,
+        0,
+        64,
+        "cycles",
+        "AXI master busy for each burst beside its beats",
+        Grade.ASSUMED,
+        likely=(0, 4),
+        used=Used.RUNNING,
+        shown_by=("Cause.EXTERNAL",),
     )
 
     external_port_latency: int = _constant(
-        2, 1, 8, "cycles", "AM020 chapter 2: stream switch, external master and slave ports", Grade.MANUAL
+        2,
+        1,
+        8,
+        "cycles",
+        "AM020 chapter 2: stream switch, external master and slave ports",
+        Grade.MANUAL,
+        used=Used.SET_UP,
     )
-    external_port_words: int = _constant(4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
-    local_slave_latency: int = _constant(2, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
-    local_slave_words: int = _constant(4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
-    local_master_latency: int = _constant(1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
-    local_master_words: int = _constant(2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    external_port_words: int = _constant(
+        4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
+    )
+    local_slave_latency: int = _constant(
+        2, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
+    )
+    local_slave_words: int = _constant(
+        4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
+    )
+    local_master_latency: int = _constant(
+        1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
+    )
+    local_master_words: int = _constant(
+        2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
+    )
 
     wire_start: int = _constant(
         0,
@@ -194,6 +295,7 @@ class Timing:
         "cycles",
         "case relay-first-sent-run: 1 on Phoenix: first word over a wire that was idle; 0 leaves it out",
         Grade.SILICON,
+        used=Used.RUNNING,
     )
     packet_arbitration: int = _constant(
         1,
@@ -203,6 +305,8 @@ class Timing:
         "header at the front of its port to header moving; once a packet",
         Grade.ASSUMED,
         likely=(0, 4),
+        used=Used.RUNNING,
+        shown_by=("arbiters.packets",),
     )
 
     token_words: int = _constant(
@@ -213,9 +317,19 @@ class Timing:
         "tokens and answers that a tile holds; GT-16: eight never stall",
         Grade.ASSUMED,
         likely=(8, 32),
+        used=Used.RUNNING,
+        shown_by=("Cause.TOKEN_BLOCKED",),
     )
     count_fifo_words: int = _constant(
-        8, 1, 16, "words", "finish-on-TLAST counts that a channel holds", Grade.ASSUMED, likely=(4, 16)
+        8,
+        1,
+        16,
+        "words",
+        "finish-on-TLAST counts that a channel holds",
+        Grade.ASSUMED,
+        likely=(4, 16),
+        used=Used.RUNNING,
+        shown_by=("Cause.TOKEN_BLOCKED",),
     )
 
     broadcast_hop: int = _constant(
@@ -225,6 +339,7 @@ class Timing:
         "cycles",
         "cases broadcast-*: 4 cycles a column, 2 a row, 2 from core to memory",
         Grade.SILICON,
+        used=Used.SET_UP,
     )
 
     access_cycles: int = _constant(
@@ -235,6 +350,8 @@ class Timing:
         "from one memory-mapped access of a host to its next one",
         Grade.ASSUMED,
         likely=(5, 100),
+        used=Used.SET_UP,
+        shown_by=("clock.host_waited",),
     )
     firmware_access: int = _constant(
         100,
@@ -244,9 +361,16 @@ class Timing:
         "GT-20: a write of a transaction, 87 and 114 by turns",
         Grade.SILICON,
         likely=(87, 114),
+        used=Used.SET_UP,
     )
     firmware_word: int = _constant(
-        13, 0, 1 << 12, "cycles", "GT-20: each word of a block write of a transaction", Grade.SILICON
+        13,
+        0,
+        1 << 12,
+        "cycles",
+        "GT-20: each word of a block write of a transaction",
+        Grade.SILICON,
+        used=Used.SET_UP,
     )
     firmware_push: int = _constant(
         3050,
@@ -256,6 +380,7 @@ class Timing:
         "GT-21: from one queue push of a transaction to the next",
         Grade.SILICON,
         likely=(2871, 3198),
+        used=Used.SET_UP,
     )
 
     @classmethod
@@ -337,6 +462,11 @@ def likely(name: str) -> tuple[int, int]:
 def sources() -> dict[str, Source]:
     """Source and grade of every timing constant, by name."""
     return {f.name: f.metadata["source"] for f in fields(Timing)}
+
+
+def names_used(when: Used) -> frozenset[str]:
+    """Names of the constants that the model uses then."""
+    return frozenset(f.name for f in fields(Timing) if f.metadata["used"] is when)
 
 
 ARRAY_CLOCK_MHZ = 1250  # clock at which the manual's 30 GB/s per direction is 24 bytes a cycle (AM020)

@@ -23,7 +23,7 @@ def sarif(results: Sequence[CheckResult]) -> dict[str, Any]:
     driver = {
         "name": "memtile",
         "version": __version__,
-        "rules": [{"id": code, "shortDescription": {"text": CODES[code]}} for code in codes],
+        "rules": [{"id": code, "shortDescription": {"text": CODES[code].title}} for code in codes],
     }
     listed = [_result(result.name, finding, codes.index(finding.code)) for result, finding in found]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}

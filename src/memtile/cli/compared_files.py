@@ -10,6 +10,7 @@ from memtile.cli.mlir_file import SUFFIX
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
 from memtile.io.formats.json_text import parse_json
+from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from memtile.explain.compare.compare import Compared
@@ -22,7 +23,7 @@ def compared_file(
     settings: Sequence[str],
     given: Sequence[str],
     kernels: str | None,
-    max_cycles: int,
+    options: RunOptions,
 ) -> Compared:
     """One side of a comparison.
 
@@ -31,7 +32,7 @@ def compared_file(
     """
     path = Path(name)
     if path.suffix in (".py", SUFFIX):
-        return _design(name, device, settings, given, kernels, max_cycles)
+        return _design(name, device, settings, given, kernels, options)
     if path.suffix == ".json" and (record := _record(path)) is not None:
         return _of_record(name, record)
     if path.is_file() and _is_dump(path):
@@ -45,16 +46,14 @@ def _design(
     settings: Sequence[str],
     given: Sequence[str],
     kernels: str | None,
-    max_cycles: int,
+    options: RunOptions,
 ) -> Compared:
     from memtile.cli.design_beside import load_beside
     from memtile.explain.compare.compare import DESIGN, Compared
     from memtile.explain.record import record
     from memtile.io.tile_words import tiles_of
 
-    made = load_beside(
-        name, device=device, settings=settings, kernels=kernels, given=given, max_cycles=max_cycles
-    )
+    made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given, options=options)
     locks = made.engine.state.locks.value.copy()
     ran = made.run()
     set_up = tiles_of(made.engine, locks)

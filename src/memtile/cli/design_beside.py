@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from memtile.cli.mlir_file import SUFFIX, parameters_of
 from memtile.errors import InputFileError
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -43,7 +44,7 @@ class DesignBeside:
     Attributes:
         name: as it was given.
         design: what it is in.
-        run: runs it; ``check`` and ``progress`` as for :meth:`Array.run`.
+        run: runs it; takes fields of ``RunOptions``.
     """
 
     name: str
@@ -71,8 +72,9 @@ class DesignBeside:
     @property
     def moves(self) -> Mapping[int, Sequence[str]]:
         """Buffers that channels read or write, by model index of the channel."""
-        channels = (channel for tile in self.array.tiles for channel in (*tile.s2mm, *tile.mm2s))
-        return {channel.index: tuple(channel.moves) for channel in channels}
+        from memtile.runs.session import moves_of
+
+        return moves_of(self.array)
 
 
 def load_beside(
@@ -82,7 +84,7 @@ def load_beside(
     settings: Sequence[str] = (),
     kernels: str | None = None,
     given: Sequence[str] = (),
-    max_cycles: int,
+    options: RunOptions = USUAL,
 ) -> DesignBeside:
     """A design in Python, in MLIR, or as files of a build.
 
@@ -92,7 +94,7 @@ def load_beside(
         settings: ``NAME=VALUE`` of parameters of a design in Python, or of the scratchpad of one in MLIR.
         kernels: file of kernels, or of functions that cores call.
         given: arrays in, ``NAME=FILE.npy``; those that are missing are zeros.
-        max_cycles: limit of its run.
+        options: of its run.
 
     Raises:
         MemtileError: as loading it raises.
@@ -101,20 +103,20 @@ def load_beside(
     if not path.exists():
         raise InputFileError(f"{name}: there is no such file or folder.")
     if path.suffix == ".py":
-        return _python(name, settings, max_cycles)
+        return _python(name, settings, options)
     if path.suffix == SUFFIX:
-        return _mlir(name, device, settings, kernels, given, max_cycles)
-    return _program(name, device, kernels, given, max_cycles)
+        return _mlir(name, device, settings, kernels, given, options)
+    return _program(name, device, kernels, given, options)
 
 
-def _python(name: str, settings: Sequence[str], max_cycles: int) -> DesignBeside:
+def _python(name: str, settings: Sequence[str], options: RunOptions) -> DesignBeside:
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
 
     made = load_design(name, settings)
 
-    def run(**how: Any) -> Ran:
-        result = guarded(name, lambda: made.run(max_cycles, **how))
+    def run(**how: Unpack[RunKeywords]) -> Ran:
+        result = guarded(name, lambda: made.run(options, **how))
         buffers = made.engine.external.buffers.items()
         return Ran(result, {**result.outputs, **{each: b.array for each, b in buffers if b.writable}})
 
@@ -127,7 +129,7 @@ def _mlir(
     settings: Sequence[str],
     kernels: str | None,
     given: Sequence[str],
-    max_cycles: int,
+    options: RunOptions,
 ) -> DesignBeside:
     from memtile.cli.array_file import read_given
     from memtile.cli.kernels_file import load_functions
@@ -139,23 +141,24 @@ def _mlir(
     design = load(name, device=device or None, functions=functions, parameters=parameters)
     arrays = [read_given(text) for text in given]
 
-    def run(**how: Any) -> Ran:
-        return _ran(guarded(kernels or "", lambda: _run_mlir(design, arrays, max_cycles=max_cycles, **how)))
+    def run(**how: Unpack[RunKeywords]) -> Ran:
+        asked = replace(RunOptions.of(options, how), pad_arguments=True)
+        return _ran(guarded(kernels or "", lambda: _run_mlir(design, arrays, asked)))
 
     return DesignBeside(name, design.array, run)
 
 
-def _run_mlir(design: Loaded, given: Sequence[Given], **how: Any) -> ProgramResult:
+def _run_mlir(design: Loaded, given: Sequence[Given], options: RunOptions) -> ProgramResult:
     """Run the host sequence; its arguments that nobody gave are zeros."""
     if design.sequence is None or not all(each.name.isdecimal() for each in given):
-        return design.run_with(given, [], pad_arguments=True, **how)
+        return design.run_with(given, [], options=options)
     arrays = {int(each.name): each.array for each in given}
     positions = range(1 + max(arrays, default=-1))
-    return design.run(*map(arrays.get, positions), pad_arguments=True, **how)
+    return design.run(*map(arrays.get, positions), options=options)
 
 
 def _program(
-    name: str, device: str, kernels: str | None, given: Sequence[str], max_cycles: int
+    name: str, device: str, kernels: str | None, given: Sequence[str], options: RunOptions
 ) -> DesignBeside:
     from memtile.cli.array_file import read_given
     from memtile.cli.program_files import read_programs
@@ -166,10 +169,9 @@ def _program(
     found = container_of(read, ProgramOptions(device=device or None, kernels=kernels))
     arrays = [read_given(text) for text in given]
 
-    def run(**how: Any) -> Ran:
-        limit = {"max_cycles": max_cycles, **how}
-        done = guarded(kernels or "", lambda: found.run(arrays, [], pad_arguments=True, **limit))
-        return _ran(done)
+    def run(**how: Unpack[RunKeywords]) -> Ran:
+        asked = replace(RunOptions.of(options, how), pad_arguments=True)
+        return _ran(guarded(kernels or "", lambda: found.run(arrays, [], options=asked)))
 
     return DesignBeside(name, found.array, run)
 

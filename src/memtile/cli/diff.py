@@ -12,6 +12,7 @@ from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.plain_text import json_text
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explain.compare.compare import Compared
@@ -27,6 +28,7 @@ Examples:
 """
 
 
+@options.running("max_cycles")
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="A design, record, program, build or dump.")],
     second: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
@@ -40,7 +42,7 @@ def diff(
     ] = None,
     given: options.In = None,
     kernels: options.Kernels = None,
-    max_cycles: options.MaxCycles = 10_000_000,
+    of_run: RunOptions = USUAL,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
     """Say what changed from A to B: cycles by cause and channel, words that came out, registers by field.
@@ -60,7 +62,7 @@ def diff(
 
     def side(name: str, its: Sequence[str]) -> Compared:
         return compared_file(
-            name, device=device, settings=its, given=given or (), kernels=kernels, max_cycles=max_cycles
+            name, device=device, settings=its, given=given or (), kernels=kernels, options=of_run
         )
 
     mine = list(settings or ())

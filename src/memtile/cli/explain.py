@@ -15,6 +15,7 @@ from memtile.cli.failure import UsageError
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable, write_output
 from memtile.plain_text import json_text
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.cli.design_beside import DesignBeside
@@ -32,6 +33,7 @@ Examples:
 """
 
 
+@options.running("max_cycles")
 def explain(
     dump: Annotated[
         str | None,
@@ -53,7 +55,7 @@ def explain(
     settings: options.Settings = None,
     given: options.In = None,
     kernels: options.Kernels = None,
-    max_cycles: options.MaxCycles = 10_000_000,
+    of_run: RunOptions = USUAL,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     record: options.Record = None,
@@ -80,7 +82,7 @@ def explain(
         settings=settings or (),
         kernels=kernels,
         given=given or (),
-        max_cycles=max_cycles,
+        of_run=of_run,
         files=(report, perfetto, record),
     )
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
@@ -98,7 +100,7 @@ def report_of(
     settings: Sequence[str] = (),
     kernels: str | None = None,
     given: Sequence[str] = (),
-    max_cycles: int = 10_000_000,
+    of_run: RunOptions = USUAL,
     files: tuple[Path | None, Path | None, Path | None] = (None, None, None),
 ) -> DumpReport:
     """What a dump, or the registers of a live server, say; the arguments are those of the command.
@@ -114,7 +116,7 @@ def report_of(
         from memtile.cli.design_beside import load_beside
 
         beside = load_beside(
-            design, device=device, settings=settings, kernels=kernels, given=given, max_cycles=max_cycles
+            design, device=device, settings=settings, kernels=kernels, given=given, options=of_run
         )
     elif settings or given or kernels:
         raise UsageError("--set, --in and --kernels are for the design; give --design too.")

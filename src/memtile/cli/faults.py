@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
@@ -9,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.result_output import leave, show_result
+from memtile.cli.run_options import EachMaxCycles, running
 from memtile.cli.timing_option import TimingConstants, with_timing
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +36,7 @@ class Area(StrEnum):
     MEMORY = "memory"
 
 
+@running(max_cycles=EachMaxCycles)
 def faults(
     file: Annotated[
         str, typer.Argument(metavar="DESIGN.py", help="A design; the same every time it is made.")
@@ -42,6 +46,7 @@ def faults(
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of the design; repeat."),
     ] = None,
     timing: TimingConstants = None,
+    of_run: RunOptions = USUAL,
     upsets: Annotated[int, typer.Option(min=1, help="How many, each in a word of its own.")] = 1000,
     bits: Annotated[int, typer.Option(min=1, help="Bits of a word that flip together.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="Of the words, bits and cycles.")] = 0,
@@ -50,9 +55,6 @@ def faults(
         Area, typer.Option(help="Words to hit: those of the design's buffers, or all memory of its tiles.")
     ] = Area.BUFFERS,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
-    max_cycles: Annotated[
-        int, typer.Option(min=1, help="Stop each run after this many cycles.")
-    ] = 10_000_000,
 ) -> None:
     """Run a design under upsets of its data memory, and count what became of them.
 
@@ -67,7 +69,7 @@ def faults(
 
     make = partial(load_design, file, settings or ())
     with with_timing(timing):
-        result = _campaign(file, make, upsets, bits, seed, ecc, area, max_cycles)
+        result = _campaign(file, make, upsets, bits, seed, ecc, area, of_run)
     show_result(result, as_json=as_json)
     leave(interrupted=result.interrupted, good=result.good)
 
@@ -80,7 +82,7 @@ def _campaign(
     seed: int,
     ecc: bool,
     area: Area,
-    max_cycles: int,
+    of_run: RunOptions,
 ) -> CampaignResult:
     from memtile.cli.progress import run_progress
     from memtile.explore.campaign import campaign
@@ -88,7 +90,8 @@ def _campaign(
 
     try:
         with run_progress() as progress:
-            run = partial(campaign, make, upsets, area=area.value, max_cycles=max_cycles, progress=progress)
+            options = replace(of_run, progress=progress)
+            run = partial(campaign, make, upsets, area=area.value, options=options)
             return guarded(file, partial(run, bits=bits, seed=seed, protected=ecc))
     except KeyboardInterrupt:
         raise KeyboardInterrupt("interrupted before the first upset: nothing to show") from None

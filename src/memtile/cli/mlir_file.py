@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memtile.cli.array_file import parse_wanted, read_given
-from memtile.cli.check_options import CheckOptions
-from memtile.cli.run_program import ProgramOptions, finish
+from memtile.cli.run_program import ProgramOptions, finish, scheduled
 from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
 from memtile.errors import InputFileError
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.importers.loaded import Loaded
     from memtile.io.program.run import ProgramResult
+    from memtile.runs.options import RunOptions
 
 SUFFIX = ".mlir"
 
@@ -28,14 +28,13 @@ SUFFIX = ".mlir"
 def run_mlir(
     file: str,
     options: ProgramOptions,
+    of_run: RunOptions,
     dump: WaveformFile,
     *,
     against: Path | None,
     costs: Path | None,
     settings: Sequence[str],
-    max_cycles: int,
-    untimed: bool,
-    checks: CheckOptions,
+    schedules: int,
     as_json: bool,
     draw: Callable[[Result], None],
     studies: Studies,
@@ -51,13 +50,10 @@ def run_mlir(
     wanted = [parse_wanted(text) for text in options.wanted]
     made = _maker(file, options, settings, costs)
 
-    def run_again(design: Loaded, **how: Any) -> ProgramResult:
+    def run_it(design: Loaded, how: RunOptions) -> ProgramResult:
         given = [read_given(text) for text in options.given]
-        taken, padded = [each for each, _ in wanted], options.pad_arguments
-        return guarded(
-            options.kernels or "",
-            lambda: design.run_with(given, taken, pad_arguments=padded, max_cycles=max_cycles, **how),
-        )
+        taken = [each for each, _ in wanted]
+        return guarded(options.kernels or "", lambda: design.run_with(given, taken, options=how))
 
     design = made()
     notes: list[str] = []
@@ -65,14 +61,15 @@ def run_mlir(
         from memtile.importers.against import compare
 
         notes.append(compare(design, against).text)
-    with run_progress(untimed=untimed) as progress, dump.recorded(design.array.engine):
-        done = run_again(design, untimed=untimed, check=checks.check, progress=progress)
-    done = checks.of_program(done, lambda: run_again(made(), check=True))
+    with run_progress(untimed=of_run.untimed) as progress, dump.recorded(design.array.engine):
+        done = run_it(design, replace(of_run, progress=progress))
+    again = of_run.run_again()
+    done = scheduled(done, lambda: run_it(made(), replace(again, check=True)), schedules)
     inputs = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
     result = studies.of(
         done.result,
         design.array.engine,
-        lambda: run_again(made()).result,
+        lambda: run_it(made(), again).result,
         inputs,
         design.notes,
         device=design.array.device,

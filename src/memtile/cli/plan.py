@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memtile.cli.result_output import leave, show_result
+from memtile.cli.run_options import EachMaxCycles, running
 from memtile.cli.sweep_options import Energy
 from memtile.output_files import check_writable
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explore.sweep.row import Row
@@ -73,7 +75,6 @@ By = Annotated[str, typer.Option(metavar="FIGURES", help="What designs are ranke
 Tried = Annotated[int, typer.Option(min=1, help="Candidates that are simulated, the most promising ones.")]
 Proved = Annotated[int, typer.Option(min=0, help="How many of the best run with data and are checked.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 = this one.")]
-MaxCycles = Annotated[int, typer.Option(min=1, help="Limit of each run.")]
 Out = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write a design to keep.")]
 Pick = Annotated[int, typer.Option(min=0, help="Which one --out writes, by its number in the table.")]
 Top = Annotated[int, typer.Option(min=1, help="Rows of the table.")]
@@ -83,6 +84,7 @@ Macs = Annotated[
 ]
 
 
+@running(max_cycles=EachMaxCycles)
 def _plan(
     layer: Any,
     *,
@@ -92,7 +94,7 @@ def _plan(
     tried: Tried = 24,
     proved: Proved = 1,
     workers: Workers = 0,
-    max_cycles: MaxCycles = 10_000_000,
+    of_run: RunOptions = USUAL,
     energy: Energy = None,
     out: Out = None,
     pick: Pick = 0,
@@ -116,7 +118,7 @@ def _plan(
         tried=tried,
         proved=proved,
         workers=workers,
-        max_cycles=max_cycles,
+        options=of_run,
         energy=energy or "",
         watch=_watch,
     )
@@ -135,7 +137,7 @@ def _command(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
 
         def command(**given: Any) -> None:
             layer = made(**{name: given.pop(name) for name in own})
-            _plan(layer, **given)
+            _plan(layer=layer, **given)
 
         every = [*(each.replace(kind=Parameter.KEYWORD_ONLY) for each in own.values()), *shared]
         command.__signature__ = Signature(every)  # type: ignore[attr-defined]

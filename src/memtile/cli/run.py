@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memtile.cli import run_options as options
-from memtile.cli.check_options import CheckOptions
 from memtile.cli.mlir_file import SUFFIX, run_mlir
 from memtile.cli.numbers import number
 from memtile.cli.report_files import ReportFiles
@@ -22,11 +20,11 @@ from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
 from memtile.output_files import check_writable
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
 
-_MAX_CYCLES = 10_000_000
 EXAMPLES = """\b
 Examples:
   memtile run design.py
@@ -55,13 +53,12 @@ Examples:
 """
 
 
+@options.running()
 def run(
     files: options.Files,
-    untimed: options.Untimed = False,
-    check: options.Check = False,
+    of_run: RunOptions = USUAL,
     schedules: options.Schedules = 0,
     as_json: options.AsJson = False,
-    max_cycles: options.MaxCycles = _MAX_CYCLES,
     settings: options.Settings = None,
     timing: TimingConstants = None,
     picture: options.Picture = None,
@@ -74,7 +71,6 @@ def run(
     base: options.Base = "0",
     kernel: options.Kernel = None,
     kernels: options.Kernels = None,
-    pad_arguments: options.PadArguments = False,
     keep_order: options.KeepOrder = False,
     against: options.Against = None,
     costs: options.Costs = None,
@@ -84,8 +80,6 @@ def run(
     coredump: options.Coredump = None,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
-    fast_forward: options.FastForward = True,
-    data: options.Data = True,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -103,17 +97,17 @@ def run(
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
+    untimed = of_run.untimed
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
     dump = replace(_waveform_file(vcd, signals, untimed), report=written)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
-    of_program = ProgramOptions(*arrays, device, format, origin, kernels, pad_arguments, keep_order, kernel)
-    with with_timing(timing), stepping(not fast_forward), leaving_words(not data, files, untimed):
+    of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
+    asked = replace(of_run, check=of_run.check or schedules > 0)
+    with with_timing(timing):
         of_mlir = partial(_mlir, partial(run_mlir, against=against, costs=costs))
-        run_it = _kind_of(files, of_mlir)(files, of_program, settings, dump)
-        how = {"untimed": untimed, "as_json": as_json, "max_cycles": max_cycles}
-        checks = CheckOptions(check or schedules > 0, schedules)
-        result = run_it(**how, checks=checks, draw=draw, studies=studies)
+        run_it = _kind_of(files, of_mlir)(files, of_program, asked, settings, dump)
+        result = run_it(schedules=schedules, as_json=as_json, draw=draw, studies=studies)
     _leave(result)
 
 
@@ -144,26 +138,11 @@ def _studies(
     return studies
 
 
-def stepping(on: bool) -> AbstractContextManager[None]:
-    """Have the runs inside step every cycle, if ``on``."""
-    from memtile.sim.fast_forward import fast_forwarding
-
-    return fast_forwarding(False) if on else nullcontext()
-
-
-def leaving_words(on: bool, files: Sequence[str], untimed: bool) -> AbstractContextManager[None]:
-    """Have the runs inside leave words where they are, if ``on``."""
-    from memtile.sim.wordless import moving_words
-
-    if on and (untimed or any(Path(file).suffix != ".py" for file in files)):
-        raise typer.BadParameter("--no-data is for designs in Python that run with a clock.")
-    return moving_words(False) if on else nullcontext()
-
-
 def _mlir(
     run_it: Callable[..., Result],
     files: Sequence[str],
     of_program: ProgramOptions,
+    of_run: RunOptions,
     settings: Sequence[str] | None,
     dump: WaveformFile,
 ) -> Callable[..., Result]:
@@ -171,23 +150,40 @@ def _mlir(
         raise typer.BadParameter("an MLIR design is run alone.")
     if of_program.kernel is not None:
         raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
-    return partial(run_it, files[0], of_program, dump, settings=settings or ())
+    return partial(run_it, files[0], of_program, _with_words(of_run), dump, settings=settings or ())
 
 
 def _program(
-    files: Sequence[str], of_program: ProgramOptions, settings: Sequence[str] | None, dump: WaveformFile
+    files: Sequence[str],
+    of_program: ProgramOptions,
+    of_run: RunOptions,
+    settings: Sequence[str] | None,
+    dump: WaveformFile,
 ) -> Callable[..., Result]:
     if settings:
         raise typer.BadParameter("--set is for designs; a program has no parameters.")
-    return partial(run_files, files, of_program, dump)
+    return partial(run_files, files, of_program, _with_words(of_run), dump)
 
 
 def _design(
-    files: Sequence[str], of_program: ProgramOptions, settings: Sequence[str] | None, dump: WaveformFile
+    files: Sequence[str],
+    of_program: ProgramOptions,
+    of_run: RunOptions,
+    settings: Sequence[str] | None,
+    dump: WaveformFile,
 ) -> Callable[..., Result]:
-    if len(files) > 1 or of_program != ProgramOptions():
+    if len(files) > 1 or of_program != ProgramOptions() or of_run.pad_arguments:
         raise typer.BadParameter(options.FOR_PROGRAMS)
-    return partial(_run_design, files[0], settings or (), dump)
+    if of_run.untimed:
+        _with_words(of_run)
+    return partial(_run_design, files[0], settings or (), of_run, dump)
+
+
+def _with_words(of_run: RunOptions) -> RunOptions:
+    """The options of a run that moves words."""
+    if not of_run.data:
+        raise typer.BadParameter("--no-data is for designs in Python that run with a clock.")
+    return of_run
 
 
 def _drawing(picture: Path | None, untimed: bool) -> Callable[[Result], None]:
@@ -216,37 +212,30 @@ def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -
 def _run_design(
     file: str,
     settings: Sequence[str],
+    of_run: RunOptions,
     dump: WaveformFile,
     *,
-    untimed: bool,
-    checks: CheckOptions,
+    schedules: int,
     as_json: bool,
-    max_cycles: int,
     draw: Callable[[Result], None],
     studies: Studies,
 ) -> Result:
     from memtile.cli.design_file import load_design
     from memtile.cli.progress import run_progress
-    from memtile.design.run import result_arrays
+    from memtile.design.run import result_arrays, with_schedules
     from memtile.importers.design_file import guarded
 
-    def again() -> Result:
-        return guarded(file, lambda: load_design(file, settings).run(max_cycles))
-
-    made = load_design(file, settings)
-    with run_progress(untimed=untimed) as progress, dump.recorded(made.engine):
-        result = guarded(
-            file, lambda: made.run(max_cycles, untimed=untimed, check=checks.check, progress=progress)
-        )
-
-    def once() -> tuple[Result, Mapping[str, Any]]:
+    def once(options: RunOptions) -> tuple[Result, Mapping[str, Any]]:
         other = load_design(file, settings)
-        found = guarded(file, lambda: other.run(max_cycles, check=True))
+        found = guarded(file, lambda: other.run(options))
         return found, result_arrays(other, found)
 
-    arrays = result_arrays(made, result) if checks.schedules else {}
-    result = checks.of_design(result, arrays, once)
-    result = studies.of(result, made.engine, again, [file], device=made.device)
+    made = load_design(file, settings)
+    with run_progress(untimed=of_run.untimed) as progress, dump.recorded(made.engine):
+        result = guarded(file, lambda: made.run(of_run, progress=progress))
+    arrays, again = result_arrays(made, result) if schedules else {}, of_run.run_again()
+    result = with_schedules(result, arrays, lambda: once(replace(again, check=True)), schedules)
+    result = studies.of(result, made.engine, lambda: once(again)[0], [file], device=made.device)
     draw(result)
     show_result(result, as_json=as_json)
     return result

@@ -1,13 +1,16 @@
-"""The options of ``memtile run``, with what ``--help`` says about each."""
+"""The options of ``memtile run``, with what ``--help`` says about each; those of a run for every command."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from memtile.cli.run_program import Format
+from memtile.runs.options import RunOptions
 
 Files = Annotated[
     list[str],
@@ -33,6 +36,7 @@ MaxCycles = Annotated[
     int,
     typer.Option(min=1, help="Stop after this many cycles, or after what --untimed could move in them."),
 ]
+EachMaxCycles = Annotated[int, typer.Option(min=1, help="Stop each run after this many cycles.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option(
@@ -109,6 +113,58 @@ Perfetto = Annotated[
         metavar="FILE", help="Also write the timeline for ui.perfetto.dev: .json, else Perfetto's own format."
     ),
 ]
+OF_A_RUN = {
+    "max_cycles": MaxCycles,
+    "untimed": Untimed,
+    "check": Check,
+    "fast_forward": FastForward,
+    "data": Data,
+    "pad_arguments": PadArguments,
+}
+"""The option of the command line for each field of ``RunOptions``."""
+OTHERWISE = {
+    "history": "--report and --perfetto need one, and note it",
+    "progress": "a terminal shows it",
+}
+"""Fields that have no option, and why."""
+
+
+def running(*names: str, **kinds: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Have a command offer options of a run in place of its parameter ``of_run``, a :class:`RunOptions`.
+
+    What is not given is as in the default of that parameter.
+
+    Args:
+        names: of the options; none = those of ``kinds``, or all that there are.
+        kinds: options that another text of ``--help`` suits better here.
+    """
+
+    def add(command: Callable[..., None]) -> Callable[..., None]:
+        offered = {**{name: OF_A_RUN[name] for name in names or kinds or OF_A_RUN}, **kinds}
+
+        def with_options(**given: Any) -> None:
+            chosen = {name: given.pop(name) for name in offered}
+            command(**given, of_run=RunOptions(**chosen))
+
+        every = list[Parameter]()
+        for each in signature(command, eval_str=True).parameters.values():
+            own = each.replace(kind=Parameter.KEYWORD_ONLY)
+            every += (
+                [own]
+                if each.name != "of_run"
+                else [
+                    own.replace(name=name, annotation=kind, default=getattr(each.default, name))
+                    for name, kind in offered.items()
+                ]
+            )
+        with_options.__signature__ = Signature(every)  # type: ignore[attr-defined]
+        with_options.__annotations__ = {each.name: each.annotation for each in every}
+        with_options.__doc__, with_options.__name__ = command.__doc__, command.__name__
+        return with_options
+
+    return add
+
+
 FOR_PROGRAMS = (
     "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
     "--pad-arguments and --keep-order."

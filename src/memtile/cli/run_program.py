@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import typer
 
 from memtile.cli.array_file import parse_wanted, read_given, save
-from memtile.cli.check_options import CheckOptions
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.cli.studies import Studies
 from memtile.cli.waveform_file import WaveformFile
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from memtile.importers.bodies.container import Container
     from memtile.io.program.array_names import Wanted
     from memtile.io.program.run import ProgramResult
+    from memtile.runs.options import RunOptions
 
 Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
 
@@ -35,7 +35,6 @@ class ProgramOptions:
     format: Format = "auto"
     base: int = 0
     kernels: str | None = None
-    pad_arguments: bool = False
     keep_order: bool = False
     kernel: str | None = None
 
@@ -43,11 +42,10 @@ class ProgramOptions:
 def run_files(
     files: Sequence[str],
     options: ProgramOptions,
+    of_run: RunOptions,
     dump: WaveformFile,
     *,
-    max_cycles: int,
-    untimed: bool,
-    checks: CheckOptions,
+    schedules: int,
     as_json: bool,
     draw: Callable[[Result], None],
     studies: Studies,
@@ -61,23 +59,23 @@ def run_files(
     form = None if options.format == "auto" else options.format
     read = read_programs(files, form, options.base, options.kernel)
 
-    def run_again(found: Container, **how: Any) -> ProgramResult:
+    def run_it(found: Container, how: RunOptions) -> ProgramResult:
         given = [read_given(text) for text in options.given]
-        taken, padded = [each for each, _ in wanted], options.pad_arguments
-        return guarded(
-            options.kernels or "",
-            lambda: found.run(given, taken, pad_arguments=padded, max_cycles=max_cycles, **how),
-        )
+        taken = [each for each, _ in wanted]
+        return guarded(options.kernels or "", lambda: found.run(given, taken, options=how))
 
-    found = container_of(read, options)
-    with run_progress(untimed=untimed) as progress, dump.recorded(found.array.engine):
-        done = run_again(found, untimed=untimed, check=checks.check, progress=progress)
-    done = checks.of_program(done, lambda: run_again(container_of(read, options), check=True))
+    def again(how: RunOptions) -> ProgramResult:
+        return run_it(container_of(read, options), how)
+
+    found, once_more = container_of(read, options), of_run.run_again()
+    with run_progress(untimed=of_run.untimed) as progress, dump.recorded(found.array.engine):
+        done = run_it(found, replace(of_run, progress=progress))
+    done = scheduled(done, lambda: again(replace(once_more, check=True)), schedules)
     inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
     result = studies.of(
         done.result,
         found.array.engine,
-        lambda: run_again(container_of(read, options)).result,
+        lambda: again(once_more).result,
         inputs,
         device=found.array.device,
     )
@@ -85,6 +83,17 @@ def run_files(
     said = [*read.notes, *found.notes, *brought(read.programs, given)[1]]
     finish(replace(done, result=result), wanted, said, found.device.name, as_json=as_json, draw=draw)
     return result
+
+
+def scheduled(done: ProgramResult, again: Callable[[], ProgramResult], schedules: int) -> ProgramResult:
+    """What a program left, with what so many more schedules of it have found."""
+    from memtile.design.run import with_schedules
+
+    def once() -> tuple[Result, Mapping[str, Any]]:
+        found = again()
+        return found.result, found.arrays
+
+    return replace(done, result=with_schedules(done.result, done.arrays, once, schedules))
 
 
 def finish(

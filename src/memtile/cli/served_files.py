@@ -65,7 +65,7 @@ class ServedFiles:
         if self.design:
             from memtile.cli.design_beside import load_beside
 
-            names = load_beside(self.design, device=array.device.name, max_cycles=1).array
+            names = load_beside(self.design, device=array.device.name).array
         noted = self.history or self.report is not None or self.perfetto is not None
         return ServedRun(array, cycles, check=self.check, history=noted, design=names)
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.result_output import leave, show_result
+from memtile.cli.run_options import EachMaxCycles, running
+from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from memtile.explore.survey.result import SurveyResult
@@ -21,6 +23,10 @@ Examples:
 """
 
 
+_LIMITED = RunOptions(max_cycles=2_000_000)  # what runs longer has hung, or is no test
+
+
+@running(max_cycles=EachMaxCycles)
 def survey(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Searched with all folders below it.")],
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
@@ -31,7 +37,7 @@ def survey(
     device: Annotated[
         str, typer.Option(metavar="NAME", help="Device of designs that leave it open, such as npu1.")
     ] = "",
-    max_cycles: Annotated[int, typer.Option(min=1, help="Stop each run after this many cycles.")] = 2_000_000,
+    of_run: RunOptions = _LIMITED,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each design.")] = 120.0,
 ) -> None:
     """Try every design and build below a folder, and sort them by what became of them.
@@ -43,13 +49,13 @@ def survey(
     Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
     until then, marked as interrupted.
     """
-    result = _survey(folder, functions, device, max_cycles, seconds)
+    result = _survey(folder, functions, device, of_run, seconds)
     show_result(result, as_json=as_json)
     leave(interrupted=result.interrupted, good=result.good)
 
 
 def _survey(
-    folder: Path, functions: Path | None, device: str, max_cycles: int, seconds: float
+    folder: Path, functions: Path | None, device: str, of_run: RunOptions, seconds: float
 ) -> SurveyResult:
     from functools import partial
 
@@ -63,6 +69,4 @@ def _survey(
         load_functions(str(functions))  # what is wrong with it is said once, not by each design
     name = find_device(device).name if device else ""
     watch = partial(watched, text="designs")
-    return try_all(
-        folder, functions=functions, device=name, max_cycles=max_cycles, seconds=seconds, watch=watch
-    )
+    return try_all(folder, functions=functions, device=name, options=of_run, seconds=seconds, watch=watch)

@@ -14,9 +14,11 @@ from typer.core import TyperGroup
 
 from memtile.cli import sweep_options as options
 from memtile.cli.result_output import leave, show_result
+from memtile.cli.run_options import EachMaxCycles, running
 from memtile.cli.timing_option import TimingConstants, parse_timing
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explore.sweep.result import SweepResult
@@ -62,6 +64,7 @@ Top = Annotated[int, typer.Option(min=1, help="Rows of the table, beside those o
 
 
 @app.command("run", epilog=EXAMPLES)
+@running(max_cycles=EachMaxCycles, check=options.Check, data=options.Data)
 def run(
     file: options.DesignFile,
     grid: options.Grid = False,
@@ -76,10 +79,8 @@ def run(
     sampler: options.SamplerName = options.Sampler.TPE,
     seed: options.Seed = 0,
     prune: options.Prune = None,
-    check: options.Check = False,
-    data: options.Data = True,
+    of_run: RunOptions = USUAL,
     energy: options.Energy = None,
-    max_cycles: options.MaxCycles = 10_000_000,
     workers: options.Workers = None,
     seconds: options.Seconds = 120.0,
     scheduler: options.Scheduler = None,
@@ -112,13 +113,11 @@ def run(
         seed=seed,
         budget=None if budget is None else _seconds(budget),
         prune=prune,
-        max_cycles=max_cycles,
-        check=check,
         energy=energy or "",
-        data=data,
         workers=workers,
         seconds=seconds,
         scheduler=scheduler or "",
+        **of_run.changed(),
     )
     place = None if no_log else log or Path(f"{Path(file).stem}.sweep.parquet")
     _finish(_run(file, plan, place, restart=restart), top, as_json=as_json)

@@ -48,7 +48,6 @@ Check = Annotated[bool, typer.Option("--check", help="Races make a variant infea
 Data = Annotated[
     bool, typer.Option("--data/--no-data", help="Compare words as the design says, or find cycles alone.")
 ]
-MaxCycles = Annotated[int, typer.Option(min=1, help="Limit of each run.")]
 Workers = Annotated[
     int | None, typer.Option(min=0, help="Processes here; 0 = this one. One for each processor.")
 ]

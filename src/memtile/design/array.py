@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
-from memtile.design.bench import MAX_CYCLES, Bench
+from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
 from memtile.design.external_buffer import external_buffer
@@ -35,6 +35,7 @@ from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.columns import NONE
 from memtile.model.state.tiles import OUTSIDE, Placed
+from memtile.runs.options import MAX_CYCLES, RunKeywords, RunOptions
 from memtile.sheet import Column, Sheet
 from memtile.sim.array_door import ArrayDoor
 from memtile.sim.clock import Stop
@@ -274,34 +275,18 @@ class Array(Bench):
             self._configured += 1
         return MappingProxyType(self.circuits.trees)
 
-    def run(
-        self,
-        max_cycles: int = MAX_CYCLES,
-        *,
-        untimed: bool = False,
-        check: bool = False,
-        history: bool = False,
-        fast_forward: bool = True,
-        data: bool = True,
-        progress: Callable[[int], None] | None = None,
-    ) -> Result:
+    def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
         """Route what is not routed, then run until nothing moves any more; see :meth:`Bench.run`.
 
         Args:
-            max_cycles: limit in cycles; of an untimed run, what could be moved in them.
-            untimed: move the data without a clock.
-            check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
-            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            data: move words; False = cycles, causes and findings alone, see :meth:`Bench.run`.
-            progress: called now and then with the cycles, or untimed the words, done so far.
+            options: of the run, or its limit in further cycles.
+            more: fields of :class:`RunOptions`.
 
         Raises:
             DesignError: a stream that cannot be routed, an object FIFO with an open end; see there too.
         """
         self.route()
-        asked = {"untimed": untimed, "check": check, "history": history, "fast_forward": fast_forward}
-        return super().run(max_cycles, data=data, progress=progress, **asked)
+        return super().run(options, **more)
 
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
-from memtile.design.checked import buffers_moved, checked, joined, noted, with_history
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
@@ -22,18 +21,17 @@ from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.outputs import Outputs
 from memtile.explain.results import Array, Result
+from memtile.runs.options import Progress, RunKeywords, RunOptions
+from memtile.runs.session import moves_of, observing
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.untimed import run_untimed, words_within
-from memtile.sim.wordless import gone, look_for_words, moving_words, no_time, words_wanted
+from memtile.sim.wordless import gone, look_for_words, no_time, words_wanted
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
     from memtile.design.packet_ports import Bus
     from memtile.design.tile import Tile
-
-MAX_CYCLES = 10_000_000
 
 
 class Holder(Protocol):
@@ -161,49 +159,27 @@ class Bench:
         """
         write_coredump(self.engine, self.device, Path(path), elf=elf)
 
-    def run(
-        self,
-        max_cycles: int = MAX_CYCLES,
-        *,
-        untimed: bool = False,
-        check: bool = False,
-        history: bool = False,
-        fast_forward: bool = True,
-        data: bool = True,
-        progress: Callable[[int], None] | None = None,
-    ) -> Result:
-        """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
+    def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
+        """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps what is done.
 
         A further run goes on where the last one stopped. Its result counts from the beginning of the design:
         cycles, stalls, outputs and checks; ``Result.before`` says how many cycles were there already.
 
         Args:
-            max_cycles: limit of the cycle run; an untimed run stops when it has moved more than one of so
-                many cycles could, and after some 268 million words.
-            untimed: move the data without a clock.
-            check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
-            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            data: move words; False = find cycles, causes and findings alone, in little time and memory, with
-                no outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all.
-            progress: called now and then with the cycles done, or the words that an untimed run moved.
+            options: of the run, or its limit in further cycles.
+            more: fields of :class:`RunOptions`.
 
         Raises:
             DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run; ``data=False`` of an
                 untimed run, or of a run before this one.
         """
-        how = {"untimed": untimed}
-        with (
-            checked(self, check, **how) as found,
-            noted(self, history, **how) as histories,
-            fast_forwarding(fast_forward),
-            moving_words(data),
-        ):
-            result = self._run(max_cycles, untimed=untimed, progress=progress)
-        return with_history(joined(result, found), histories)
+        asked = RunOptions.of(options, more)
+        with observing(self, asked) as observed:
+            result = self._run(asked.max_cycles, untimed=asked.untimed, progress=asked.progress)
+        return observed.added_to(result)
 
-    def _run(self, max_cycles: int, *, untimed: bool, progress: Callable[[int], None] | None) -> Result:
-        most = whole_cycles(max_cycles)
+    def _run(self, limit: int, *, untimed: bool, progress: Progress | None) -> Result:
+        most = whole_cycles(limit)
         self.engine.host.stopped = untimed
         self.engine.read_by_host = bool(self.hosts)
         end = self.engine.now + most
@@ -237,7 +213,7 @@ class Bench:
             before=before,
             listening=self.listening,
             hosts=[sequence.waiting() for sequence in self.hosts if not sequence.ended],
-            moves=dict(buffers_moved(self)),
+            moves=moves_of(self),
         )
         if late is not None:
             found = replace(found, findings=(*found.findings, *late.findings(self.engine)))

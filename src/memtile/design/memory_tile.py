@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Unpack
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.register_map import tile_register
 from memtile.arch.timing import Timing
-from memtile.design.bench import MAX_CYCLES, Bench
+from memtile.design.bench import Bench
 from memtile.design.tile import Site, Tile
 from memtile.explain.results import Result
 from memtile.model.state.tiles import Placed
+from memtile.runs.options import RunKeywords, RunOptions
 from memtile.sim.engine import Engine
 
 
@@ -47,38 +48,17 @@ class MemoryTile(Tile):
         mask = control.field("Memory_Interleaving").mask
         self.own_door.mask_write32(control.offset, mask, mask if on else 0)
 
-    def run(
-        self,
-        max_cycles: int = MAX_CYCLES,
-        *,
-        untimed: bool = False,
-        check: bool = False,
-        history: bool = False,
-        fast_forward: bool = True,
-        data: bool = True,
-        progress: Callable[[int], None] | None = None,
-    ) -> Result:
-        """Run until nothing moves any more, at most ``max_cycles`` further cycles; Ctrl-C keeps what is done.
+    def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
+        """Run until nothing moves any more, or the limit is reached; Ctrl-C keeps what is done.
 
         Args:
-            max_cycles: limit of the cycle run.
-            untimed: move the data without a clock.
-            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            data: move words; False = find cycles, causes and findings alone, in little time and memory, with
-                no outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all.
-            check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
-            progress: called now and then with the cycles done.
+            options: of the run, or its limit in further cycles.
+            more: fields of :class:`RunOptions`.
+
+        Raises:
+            DesignError: as :meth:`Array.run` raises it.
         """
-        return self.bench.run(
-            max_cycles,
-            untimed=untimed,
-            fast_forward=fast_forward,
-            data=data,
-            check=check,
-            history=history,
-            progress=progress,
-        )
+        return self.bench.run(options, **more)
 
 
 def _alone(device: str, timing: Timing | None) -> Site:

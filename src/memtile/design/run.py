@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.design.array import Array
-from memtile.design.bench import MAX_CYCLES
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.parameters import chosen
 from memtile.errors import DesignError, Problem
 from memtile.explain.results import Result
 from memtile.explain.schedules import Outcome, together
-from memtile.sim.fast_forward import fast_forwarding
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.sim.schedules import schedule
-from memtile.sim.wordless import moving_words
 
 
 def run(
@@ -24,14 +22,9 @@ def run(
     *,
     set: Mapping[str, object] | None = None,
     timing: Mapping[str, int] | None = None,
-    max_cycles: int = MAX_CYCLES,
-    untimed: bool = False,
-    check: bool = False,
-    history: bool = False,
     schedules: int = 0,
-    fast_forward: bool = True,
-    data: bool = True,
-    progress: Callable[[int], None] | None = None,
+    options: RunOptions = USUAL,
+    **more: Unpack[RunKeywords],
 ) -> Result:
     """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
 
@@ -41,15 +34,10 @@ def run(
         set: values by name; parameters that are not set have their defaults. A text stands for the value
             that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
         timing: timing constants by name, over those that the design gives its array; ``--timing``.
-        max_cycles: limit in cycles of the array clock; of an untimed run, what could be moved in them.
-        untimed: move the data without a clock.
-        check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
-        history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
         schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
             nobody has measured; words that come out otherwise in one of them are a finding.
-        fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-        data: move words; False = cycles, causes and findings alone, see :meth:`Array.run`.
-        progress: called now and then with the cycles, or untimed the words, done so far.
+        options: of each run.
+        more: fields of :class:`RunOptions`, which come before those.
 
     Returns:
         The result, with the value of every parameter in ``Result.parameters``.
@@ -63,17 +51,13 @@ def run(
         raise DesignError(_no_function(design))
     where = f"design {getattr(design, '__name__', 'function')}"
 
+    asked = RunOptions.of(options, more)
+    asked = replace(asked, check=asked.check or schedules > 0)
+
     def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):
             made = make(design, set or {}, where)
-            with fast_forwarding(fast_forward), moving_words(data):
-                result = made.run(
-                    max_cycles,
-                    untimed=untimed,
-                    check=check or schedules > 0,
-                    history=history and not others,
-                    progress=progress,
-                )
+            result = made.run(replace(asked, history=asked.history and not others))
             if not others and result.kept is not None:
                 result = replace(result, kept=result.kept.holding())
         return result, result_arrays(made, result)

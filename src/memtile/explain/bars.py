@@ -5,25 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from memtile.access.drawing import Drawing, drawing, text
-from memtile.model.state.causes import CAUSE_TEXT, Cause
+from memtile.model.state.causes import Cause
 
-# Okabe and Ito's colours, told apart by colour-blind readers too.
-COLOURS = {
-    Cause.MOVING: "#0072B2",
-    Cause.IDLE: "#E5E5E5",
-    Cause.TASK_START: "#999999",
-    Cause.BD_SWITCH: "#F0E442",
-    Cause.LOCK_ACQUIRE: "#E69F00",
-    Cause.BANK_CONFLICT: "#D55E00",
-    Cause.MEMORY_BUSY: "#000000",
-    Cause.STREAM_STARVED: "#56B4E9",
-    Cause.STREAM_BLOCKED: "#CC79A7",
-    Cause.HALTED: "#8B0000",
-    Cause.TOKEN_BLOCKED: "#7B3F99",
-    Cause.NEIGHBOUR_BUSY: "#B3DE69",
-    Cause.EXTERNAL: "#009E73",
-    Cause.CLOCK_OFF: "#4D4D4D",
-}
 _BAR, _STEP, _LINE, _LONG = 14, 20, 20, 480  # pixels
 _LETTER = 7  # pixels of a letter
 _KEYS = 4  # entries of a line of the key
@@ -54,13 +37,13 @@ def _bar(spent: Mapping[Cause, int], left: float, y: float, cycles: int) -> Iter
     for cause in Cause:
         wide = _LONG * spent.get(cause, 0) / cycles
         if wide:
-            box = f"x='{x:.2f}' y='{y}' width='{wide:.2f}' height='{_BAR}' fill='{COLOURS[cause]}'"
-            yield f"<rect {box}><title>{spent[cause]} {CAUSE_TEXT[cause]}</title></rect>"
+            box = f"x='{x:.2f}' y='{y}' width='{wide:.2f}' height='{_BAR}' fill='{cause.colours.light}'"
+            yield f"<rect {box}><title>{spent[cause]} {cause.text}</title></rect>"
             x += wide
 
 
 def _key(seen: Sequence[Cause]) -> Iterator[str]:
     for n, cause in enumerate(seen):
         x, y = 12 + n % _KEYS * 170, 6 + n // _KEYS * _STEP
-        yield f"<rect x='{x}' y='{y}' width='10' height='10' fill='{COLOURS[cause]}'/>"
-        yield text(x + 16, y + 9, CAUSE_TEXT[cause], 11)
+        yield f"<rect x='{x}' y='{y}' width='10' height='10' fill='{cause.colours.light}'/>"
+        yield text(x + 16, y + 9, cause.text, 11)

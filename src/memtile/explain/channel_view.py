@@ -15,7 +15,7 @@ from memtile.explain.names import called, channel_name
 from memtile.explain.stream_waits import Waits, blocked_text
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.registers import ERROR_UNKNOWN_FORMAT
-from memtile.model.state.causes import CAUSE_TEXT, Cause, Phase
+from memtile.model.state.causes import Cause, Phase
 from memtile.sim.engine import Engine
 
 _OVERFLOW = "Task_Queue_Overflow"
@@ -111,8 +111,8 @@ class ChannelView:
         if why is Cause.LOCK_ACQUIRE:
             return f"{text}: {self._lock_wait()}"
         if why is Cause.STREAM_BLOCKED:
-            return "; ".join(filter(None, [f"{text}: {CAUSE_TEXT[why]}", blocked_text(self.engine, self.ch)]))
-        return f"{text}: {'at work' if why is Cause.IDLE else CAUSE_TEXT[why]}"
+            return "; ".join(filter(None, [f"{text}: {why.text}", blocked_text(self.engine, self.ch)]))
+        return f"{text}: {'at work' if why is Cause.IDLE else why.text}"
 
     @property
     def external_byte(self) -> int:

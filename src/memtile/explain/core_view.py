@@ -6,11 +6,11 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.link_waits import LINKS, link_text
+from memtile.explain.link_waits import link_text
 from memtile.explain.lock_waits import wait_text, wanted_text
 from memtile.explain.names import core_name
 from memtile.explain.results import CoreUse
-from memtile.model.state.causes import CORE_CAUSE_TEXT, CoreCause, CorePhase
+from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.core_control import without_program
 from memtile.sim.engine import Engine
 
@@ -71,13 +71,13 @@ class CoreView:
         cores = self.engine.state.cores
         text = f"{self.name}, kernel {self.kernel!r}"
         if cores.why[self.core] == CoreCause.HALTED:
-            return f"{text}: {CORE_CAUSE_TEXT[CoreCause.HALTED]} (Debug_Status, Error_Halt_Control)"
+            return f"{text}: {CoreCause.HALTED.text} (Debug_Status, Error_Halt_Control)"
         if cores.phase[self.core] == CorePhase.NEXT:
             return f"{text}: between two of its actions"
         if cores.phase[self.core] in LINKS:
             return f"{text}: {link_text(self.engine, self.core)}"
         if cores.phase[self.core] != CorePhase.ACQUIRE:
-            return f"{text}: {CORE_CAUSE_TEXT[CoreCause(int(cores.why[self.core]))]}"
+            return f"{text}: {CoreCause(int(cores.why[self.core])).text}"
         return f"{text}: {self._lock_wait()}"
 
     def rests(self) -> str:

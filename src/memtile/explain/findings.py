@@ -4,19 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
 from memtile.explain.finding_codes import CODES
+from memtile.explain.finding_codes import Severity as Severity
 from memtile.plain_text import printable
-
-
-class Severity(StrEnum):
-    """How bad a finding is."""
-
-    ERROR = "error"  # the design is wrong: it hangs, or its words depend on luck
-    WARNING = "warning"  # it may be meant, but seldom is
-    NOTE = "note"  # worth knowing; no run is worse for it
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +108,7 @@ class Finding:
     @property
     def title(self) -> str:
         """What its code stands for."""
-        return CODES[self.code]
+        return CODES[self.code].title
 
     def __str__(self) -> str:
         often = f" ({self.count} times)" if self.count > 1 else ""

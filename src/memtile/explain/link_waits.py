@@ -8,24 +8,17 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.names import core_name
 from memtile.model.cores.cascade import receiver, sender
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.state.causes import CoreCause, CorePhase
+from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.engine import Engine
 
+_CASCADES = [phase for phase, link in LINKS.items() if link.stall is CoreCause.CASCADE_STALL]
 _REGISTER = "Accumulator_Control"
-_HERE = {
-    CorePhase.GET_CASCADE: "waits for a value on its cascade",
-    CorePhase.PUT_CASCADE: "waits for room on its cascade",
-    CorePhase.GET_STREAM: "waits for a word of its stream",
-    CorePhase.PUT_STREAM: "waits for room in its stream",
-}
-LINKS = tuple(_HERE)
-"""Phases of a core that is at its cascade or its stream."""
 
 
 def awaited(engine: Engine, core: int) -> int | None:
     """The core at the other end of the cascade that a core waits at; -1 = none, None = it does not wait."""
     state, phase = engine.state, engine.state.cores.phase[core]
-    if state.cores.why[core] != CoreCause.CASCADE_STALL or phase not in LINKS[:2]:
+    if state.cores.why[core] != CoreCause.CASCADE_STALL or phase not in _CASCADES:
         return None
     one, other = (sender, receiver) if phase == CorePhase.GET_CASCADE else (receiver, sender)
     there = one(state, core)
@@ -36,10 +29,10 @@ def link_text(engine: Engine, core: int) -> str:
     """One line about a core at its cascade or its stream: what it waits for, and who does not do it."""
     phase = CorePhase(int(engine.state.cores.phase[core]))
     if phase == CorePhase.GET_CASCADE:
-        return f"{_HERE[phase]}{_from(engine, core)}"
+        return f"{LINKS[phase].text}{_from(engine, core)}"
     if phase == CorePhase.PUT_CASCADE:
-        return f"{_HERE[phase]}{_to(engine, core)}"
-    return f"{_HERE[phase]}, {_stream(engine, core, gets=phase == CorePhase.GET_STREAM)}"
+        return f"{LINKS[phase].text}{_to(engine, core)}"
+    return f"{LINKS[phase].text}, {_stream(engine, core, gets=phase == CorePhase.GET_STREAM)}"
 
 
 def _from(engine: Engine, core: int) -> str:
@@ -80,7 +73,7 @@ def _does(engine: Engine, there: int, core: int) -> str:
         what = "a value" if phase == CorePhase.GET_CASCADE else "room"
         return f"{name} waits for {what} on the cascade from {core_name(engine, core)} itself"
     if phase in LINKS:
-        return f"{name} {_HERE[phase]} itself"
+        return f"{name} {LINKS[phase].text} itself"
     return f"{name} waits for a lock" if phase == CorePhase.ACQUIRE else f"{name} does something else"
 
 

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.findings import Finding, Severity, Side, Words
+from memtile.explain.finding_codes import CODES
+from memtile.explain.findings import Finding, Side, Words
 from memtile.explain.race_sides import Sides
 from memtile.explain.swapped_locks import Swap, swaps
 from memtile.jit.tables import plain
@@ -17,7 +18,6 @@ from memtile.sim.kernels import place
 from memtile.sim.races.book import Kind
 from memtile.sim.races.watch import Access, Found, RaceWatch
 
-_ROOTS = {"MT0201": ("MT0205",), "MT0204": ("MT0201", "MT0205")}  # what a finding of a pair may follow from
 _TOO_EARLY = (Kind.READ_WRITE, Kind.OVERWRITTEN)  # a write that did not wait for a read
 
 
@@ -108,7 +108,7 @@ def _follows(
     if code == "MT0203":
         others = [ones for (other, pair), ones in groups.items() if other != code and agents < pair]
         return any(spot.memory in memories for ones in others for _, spot in ones)
-    return any((root, agents) in groups for root in _ROOTS.get(code, ()))
+    return any((root, agents) in groups for root in CODES[code].follows)
 
 
 def _read_too_early(one: Found, hasty: Sequence[Found]) -> bool:
@@ -161,7 +161,7 @@ def _finding(
         message = f"{message.removesuffix('.')}: {cause}"
     return Finding(
         code,
-        Severity.WARNING if code == "MT0203" else Severity.ERROR,
+        CODES[code].severity,
         message,
         sides=tuple(_sides(one, spots[0], sides)),
         words=tuple(Words(spot.memory, spot.first, spot.count) for spot in spots),

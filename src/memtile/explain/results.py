@@ -23,7 +23,7 @@ from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.estimate import Estimate
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.kept import Kept
-from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
 from memtile.sheet import Column, Sheet
 
@@ -60,7 +60,7 @@ class ChannelUse:
 
     def __repr__(self) -> str:
         name = f"{self.name} ({self.label})" if self.label else self.name
-        cycles = [f"{n} {CAUSE_TEXT[cause]}" for cause, n in self.spent.items() if n]
+        cycles = [f"{n} {cause.text}" for cause, n in self.spent.items() if n]
         return printable(f"ChannelUse({', '.join([f'{name}: {self.words} words', *cycles])})")
 
     def fraction(self, cause: Cause) -> float:
@@ -89,7 +89,7 @@ class CoreUse:
     @property
     def text(self) -> str:
         """The same in one line."""
-        parts = (f"{cycles} {CORE_CAUSE_TEXT[cause]}" for cause, cycles in self.spent.items() if cycles)
+        parts = (f"{cycles} {cause.text}" for cause, cycles in self.spent.items() if cycles)
         return f"{self.name}, kernel {self.kernel!r}: {', '.join(parts)}"
 
 
@@ -190,10 +190,10 @@ class Result:
     def _uses(self) -> Iterator[Use]:
         for use in self.channels:
             name = f"{use.name} {use.label!r}" if use.label else use.name
-            others = {CAUSE_TEXT[cause]: n for cause, n in use.spent.items() if cause is not Cause.MOVING}
+            others = {cause.text: n for cause, n in use.spent.items() if cause is not Cause.MOVING}
             yield Use(name, "moving", use.spent.get(Cause.MOVING, 0), others)
         for core in self.cores:
-            rest = {CORE_CAUSE_TEXT[why]: n for why, n in core.spent.items() if why is not CoreCause.RUNNING}
+            rest = {why.text: n for why, n in core.spent.items() if why is not CoreCause.RUNNING}
             busy = core.spent.get(CoreCause.RUNNING, 0)
             yield Use(f"{core.name}, kernel {core.kernel!r}", "computing", busy, rest)
         rest = {"waiting for the array": self.cycles - self.host_cycles}
@@ -352,7 +352,7 @@ class Result:
             columns=(
                 Column("channel", one_line=True),
                 *([Column("name", one_line=True)] if named else []),
-                *(Column(CAUSE_TEXT[cause], right=True) for cause in causes),
+                *(Column(cause.text, right=True) for cause in causes),
                 *share,
             ),
             rows=tuple(self._row(use, causes, named) for use in self.channels),

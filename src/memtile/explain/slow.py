@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.results import ChannelUse, Result
-from memtile.model.state.causes import CAUSE_TEXT, Cause
+from memtile.model.state.causes import Cause
 
 _TENTH = 0.1
 _MOST = 0.5
@@ -49,7 +49,7 @@ def _costs(result: Result) -> Iterator[Finding]:
         worst = max(uses, key=lambda use: use.spent[cause])
         more = f", and {len(uses) - 1} more channels" if len(uses) > 1 else ""
         lost = worst.spent[cause]
-        text = f"loses {lost} of {result.cycles} cycles: {CAUSE_TEXT[cause]}"
+        text = f"loses {lost} of {result.cycles} cycles: {cause.text}"
         message = f"{_name(worst)} {text}{_each(worst, cause)}{more}."
         sides = tuple(Side(_name(use), f"loses {use.spent[cause]} cycles") for use in uses)
         yield Finding(code, Severity.NOTE, message, sides, cycles=(0, result.cycles), fix=fix)

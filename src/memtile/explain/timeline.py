@@ -24,29 +24,18 @@ from memtile.model.checking.history import (
 )
 from memtile.model.checking.notes import FIRST_CHANNEL, HOST
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause
+from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import Ints
 from memtile.sim.engine import Engine
 from memtile.sim.history import History
 
-PORT_TEXT = {
-    PortDoes.EMPTY: "empty",
-    PortDoes.MOVING: "moving a word",
-    PortDoes.HOLDING: "holding a word",
+_VALUES: Mapping[Thing, type[Cause] | type[CoreCause] | type[PortDoes]] = {
+    Thing.CHANNEL: Cause,
+    Thing.CORE: CoreCause,
+    Thing.PORT: PortDoes,
 }
-ACT_TEXT = {
-    LockAct.ACQUIRE: "acquired by",
-    LockAct.RELEASE: "released by",
-    LockAct.SET: "set by",
-    LockAct.RESET: "begins",
-}
-_RESTS: Mapping[Thing, set[int]] = {
-    Thing.CHANNEL: {Cause.IDLE},
-    Thing.CORE: {CoreCause.IDLE},
-    Thing.PORT: {PortDoes.EMPTY},
-}
+_RESTS = {kind: {int(value) for value in values if value.is_idle} for kind, values in _VALUES.items()}
 _CAUSE = (1 << BD_LSB) - 1
-_WITHOUT_BD = (Cause.IDLE, Cause.TASK_START, Cause.CLOCK_OFF)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,14 +124,14 @@ class Timeline:
     def says(self, track: Track, value: int) -> str:
         """A value of a track in words."""
         if track.kind is Thing.PORT:
-            return PORT_TEXT[PortDoes(value)]
+            return PortDoes(value).text
         if track.kind is Thing.LOCK:
             act = LockAct(value & _CAUSE)
             who = "" if act is LockAct.RESET else f" {self.agent_name(value >> AGENT_LSB)}"
-            return f"{level(value)}, {ACT_TEXT[act]}{who}"
-        cause = value & _CAUSE
-        text = CAUSE_TEXT[Cause(cause)] if track.kind is Thing.CHANNEL else CORE_CAUSE_TEXT[CoreCause(cause)]
-        if track.kind is Thing.CHANNEL and cause not in _WITHOUT_BD:
+            return f"{level(value)}, {act.text}{who}"
+        cause = _VALUES[track.kind](value & _CAUSE)
+        text = cause.text
+        if isinstance(cause, Cause) and cause.has_bd:
             text += f", BD {value >> BD_LSB & BD_MASK}"
         lock = value >> LOCK_LSB
         return f"{text}, {self._lock_called(lock - 1)}" if lock else text

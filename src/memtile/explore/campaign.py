@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
-from memtile.design.bench import MAX_CYCLES
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.errors import DesignError
 from memtile.explain.results import Array as Values
 from memtile.explain.results import Result, Status
 from memtile.explore.campaign_result import CampaignResult, Outcome, outcome_of
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.sim.upsets import Target, Upset, scattered
 
 Design = MemoryTile | Array
 Area = Literal["buffers", "memory"]
-Progress = Callable[[int], None]
 
 
 def campaign(
@@ -32,8 +31,8 @@ def campaign(
     seed: int = 0,
     protected: bool = True,
     area: Area = "buffers",
-    max_cycles: int = MAX_CYCLES,
-    progress: Progress | None = None,
+    options: RunOptions = USUAL,
+    **more: Unpack[RunKeywords],
 ) -> CampaignResult:
     """Run a design under upsets at random cycles, each in a word of its own; Ctrl-C keeps what is done.
 
@@ -48,23 +47,24 @@ def campaign(
         seed: of the words, cells and cycles.
         protected: False = memory without check bits.
         area: words to hit: those of the design's buffers, or all data memory of its tiles.
-        max_cycles: limit of each of the two runs.
-        progress: called now and then with the cycles done.
+        options: of each of the two runs.
+        more: fields of :class:`RunOptions`, which come before those.
 
     Raises:
-        DesignError: not a design, one that does nothing, or more upsets than words.
+        DesignError: not a design, one that does nothing, more upsets than words, or no time or no data.
         KeyboardInterrupt: Ctrl-C in the run without upsets, which says nothing yet.
     """
+    options = RunOptions.of(options, more).refuse("a fault campaign", "untimed", "data")
     first = make()
     begin = first.engine.now if tiles_of(first) else 0
-    reference = _undisturbed(first, max_cycles, progress)
+    reference = _undisturbed(first, options)
     made = make()
     if not protected:
         made.engine.without_protection()
     targets = list(words_of(made, area))
     cycles = range(begin, first.engine.now)
     made.engine.upsets.add(scattered(targets, cycles, upsets, bits=bits, seed=seed))
-    result = made.run(max_cycles, progress=progress)
+    result = made.run(options)
     running, read_back = account(made)
     wrong = tuple(differing(outputs(first, reference), outputs(made, result)))
     return CampaignResult(
@@ -85,8 +85,8 @@ def campaign(
     )
 
 
-def _undisturbed(design: Design, max_cycles: int, progress: Progress | None) -> Result:
-    result = design.run(max_cycles, progress=progress)
+def _undisturbed(design: Design, options: RunOptions) -> Result:
+    result = design.run(options)
     if result.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return result

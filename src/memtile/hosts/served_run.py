@@ -12,7 +12,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 from memtile.design.array import Array
-from memtile.design.checked import buffer_areas, buffers_moved
 from memtile.errors import DesignError, Problem
 from memtile.explain.findings import Finding
 from memtile.explain.outcome import outcome
@@ -20,6 +19,7 @@ from memtile.explain.race_findings import Area, race_findings
 from memtile.explain.results import Result, Status
 from memtile.explain.take_names import named_channels, named_tiles, take_names
 from memtile.explain.timeline import Timeline
+from memtile.runs.session import areas_of, moves_of
 
 LEAST_CYCLES = 64
 """Cycles in which it is seen whether anything can move, where reads take fewer."""
@@ -52,10 +52,10 @@ class ServedRun:
         if design is not None:
             take_names(array.engine, design.engine)
             channels = named_channels(array.engine, design.engine)
-            self._moves = {channels[ch]: moves for ch, moves in buffers_moved(design) if ch in channels}
+            self._moves = {channels[ch]: moves for ch, moves in moves_of(design).items() if ch in channels}
             tiles = named_tiles(array.engine, design.engine)
             self._areas = [
-                area._replace(tile=tiles[area.tile]) for area in buffer_areas(design) if area.tile in tiles
+                area._replace(tile=tiles[area.tile]) for area in areas_of(design) if area.tile in tiles
             ]
 
     @contextmanager

@@ -10,15 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import LAUNCH_CYCLES
-from memtile.design.checked import checked, noted, with_history
 from memtile.errors import InputFileError, Problem
 from memtile.importers.mlir.configure import Configured
 from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.core_kernels import Kernels
 from memtile.io.program.operations import MaskPoll, address_of
 from memtile.io.program.run import ProgramResult, run_program
-from memtile.sim.engine import Progress
-from memtile.sim.fast_forward import fast_forwarding
+from memtile.runs.options import RunOptions
+from memtile.runs.session import observing
 from memtile.sim.settling import settle
 
 _WORD = (1 << 32) - 1
@@ -28,13 +27,7 @@ def run_alone(
     made: Configured,
     arrays: Sequence[npt.ArrayLike | None],
     running: Kernels,
-    max_cycles: int,
-    *,
-    untimed: bool,
-    check: bool = False,
-    history: bool = False,
-    fast_forward: bool = True,
-    progress: Progress | None = None,
+    options: RunOptions,
 ) -> ProgramResult:
     """Fill external buffers, wait until those that object FIFOs fill are full, and take all of them.
 
@@ -42,12 +35,7 @@ def run_alone(
         made: the device in its array.
         arrays: contents of the external buffers in the order of the text; None = as they are.
         running: kernels of its cores.
-        max_cycles: limit in cycles.
-        untimed: move data without a clock.
-        check: look for accesses to memory that nothing orders.
-        history: note what happens in each cycle.
-        fast_forward: jump over time that repeats.
-        progress: called now and then with the cycles done.
+        options: of the run.
 
     Returns:
         The result; ``arrays`` has the external buffers by name.
@@ -61,19 +49,11 @@ def run_alone(
         if array is not None:
             _fill(name, own, np.asarray(array))
     waits = [_full(made, lock, many) for lock, many in made.fifos.outside.items()]
-    how = {"untimed": untimed}
-    with (
-        checked(made.array, check, **how) as races,
-        noted(made.array, history, **how) as histories,
-        fast_forwarding(fast_forward),
-    ):
-        if not untimed:
+    with observing(made.array, options) as observed:
+        if not options.untimed:
             settle(made.array.engine, LAUNCH_CYCLES)
-        done = run_program(
-            waits, made.array, running=running, max_cycles=max_cycles, untimed=untimed, progress=progress
-        )
-    result = with_history(replace(done.result, findings=(*done.result.findings, *races)), histories)
-    return replace(done, result=result, arrays=dict(made.external))
+        done = run_program(waits, made.array, running=running, options=options)
+    return replace(done, result=observed.added_to(done.result), arrays=dict(made.external))
 
 
 @dataclass(frozen=True, slots=True)

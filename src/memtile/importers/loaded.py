@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
-from memtile.design.bench import MAX_CYCLES
-from memtile.design.checked import checked, noted, with_history
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import Named, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
@@ -35,8 +33,8 @@ from memtile.io.program.external_uses import ExternalUse, external_uses
 from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
 from memtile.model.state.causes import CoreCause
-from memtile.sim.engine import Progress
-from memtile.sim.fast_forward import fast_forwarding
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.session import observing
 from memtile.sim.settling import settle
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
@@ -73,13 +71,8 @@ class Loaded:
         self,
         *arrays: npt.ArrayLike | None,
         parameters: Parameters = NO_PARAMETERS,
-        max_cycles: int = MAX_CYCLES,
-        untimed: bool = False,
-        check: bool = False,
-        history: bool = False,
-        fast_forward: bool = True,
-        pad_arguments: bool = False,
-        progress: Progress | None = None,
+        options: RunOptions = USUAL,
+        **more: Unpack[RunKeywords],
     ) -> ProgramResult:
         """Run the host sequence, as the host program does: arguments in, all of them out.
 
@@ -87,13 +80,8 @@ class Loaded:
             arrays: the arguments by position, numbers for those that are numbers; None or fewer of them =
                 zeros, as long as the text says.
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
-            max_cycles: limit in cycles.
-            untimed: move data without a clock.
-            check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
-            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
-            progress: called now and then with the cycles done.
+            options: of the run.
+            more: fields of :class:`RunOptions`, which come before those.
 
         Returns:
             The result; ``arrays`` has each argument that is memory as it is at the end, by its number, and
@@ -103,11 +91,9 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: more arrays than arguments, or arrays that are too short.
         """
+        options = RunOptions.of(options, more)
         if self.sequence is None and self.configured.external:
-            return run_alone(
-                self.configured, arrays, self.kernels, max_cycles,
-                untimed=untimed, check=check, history=history, fast_forward=fast_forward, progress=progress,
-            )  # fmt: skip
+            return run_alone(self.configured, arrays, self.kernels, options)
         arguments = self.arguments
         if len(arrays) > len(arguments):
             raise InputFileError(_too_many(arrays, arguments))
@@ -119,13 +105,7 @@ class Loaded:
             [Wanted(str(n), made[n].dtype, made[n].shape) for n in written],
             scalars=scalars,
             parameters=parameters,
-            max_cycles=max_cycles,
-            untimed=untimed,
-            check=check,
-            history=history,
-            fast_forward=fast_forward,
-            pad_arguments=pad_arguments,
-            progress=progress,
+            options=options,
         )
         own = {str(n): done.arrays.get(str(n), array) for n, array in made.items()}
         return replace(done, arrays={**own, **self.configured.external})
@@ -170,13 +150,8 @@ class Loaded:
         *,
         scalars: Scalars = NO_SCALARS,
         parameters: Parameters = NO_PARAMETERS,
-        max_cycles: int = MAX_CYCLES,
-        untimed: bool = False,
-        check: bool = False,
-        history: bool = False,
-        fast_forward: bool = True,
-        pad_arguments: bool = False,
-        progress: Progress | None = None,
+        options: RunOptions = USUAL,
+        **more: Unpack[RunKeywords],
     ) -> ProgramResult:
         """Run the host sequence with arrays by name, as ``memtile run`` does.
 
@@ -186,13 +161,8 @@ class Loaded:
             wanted: arrays to take at the end.
             scalars: values of the arguments that are numbers, by position.
             parameters: of the scratchpad for this run, by name; the others are as they were loaded.
-            max_cycles: limit in cycles.
-            untimed: move data without a clock.
-            check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
-            history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            pad_arguments: fill arrays up with zeros that are shorter than what the sequence reads.
-            progress: called now and then with the cycles done.
+            options: of the run.
+            more: fields of :class:`RunOptions`, which come before those.
 
         Raises:
             DesignError: the text has no host sequence.
@@ -200,42 +170,24 @@ class Loaded:
         """
         alone = self.sequence is None and bool(self.configured.external)
         named = filled(self.configured, given, wanted, alone=alone)
-        how: dict[str, Any] = {"untimed": untimed, "history": history, "progress": progress}
-        how["fast_forward"] = fast_forward
+        options = RunOptions.of(options, more)
         if alone:
-            done = run_alone(self.configured, (), self.kernels, max_cycles, check=check, **how)
-            done = replace(done, arrays={})
+            done = replace(run_alone(self.configured, (), self.kernels, options), arrays={})
         else:
             check_numbers([*(each.name for each in given), *(each.name for each in wanted)], self, scalars)
-            how |= {"max_cycles": max_cycles, "pad_arguments": pad_arguments}
-            done = self._sequence_run(named, self._sequence(scalars, parameters), check=check, **how)
+            done = self._sequence_run(named, self._sequence(scalars, parameters), options)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
 
-    def _sequence_run(
-        self,
-        named: Named,
-        sequence: SequenceProgram,
-        *,
-        check: bool,
-        history: bool,
-        fast_forward: bool,
-        untimed: bool,
-        **how: Any,
-    ) -> ProgramResult:
+    def _sequence_run(self, named: Named, sequence: SequenceProgram, options: RunOptions) -> ProgramResult:
         """The result of the steps of the host sequence."""
         given = named.given
         packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
-        timed = {"untimed": untimed}
-        with (
-            checked(self.array, check, **timed) as found,
-            noted(self.array, history, **timed) as histories,
-            fast_forwarding(fast_forward),
-        ):
-            if not untimed:
+        with observing(self.array, options) as observed:
+            if not options.untimed:
                 settle(self.array.engine, LAUNCH_CYCLES)
             done = run_program(
                 sequence.steps,
@@ -244,11 +196,9 @@ class Loaded:
                 named.wanted,
                 running=self.kernels,
                 programs=[NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads],
-                untimed=untimed,
-                **how,
+                options=options,
             )
-        result = replace(done.result, findings=(*done.result.findings, *found))
-        return replace(done, result=with_history(result, histories))
+        return replace(done, result=observed.added_to(done.result))
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.acts import Acts
+from memtile.arch.acts import Shows
 from memtile.arch.devices import DEVICES, PARTITIONS, Device
 from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import InputFileError, Problem
-from memtile.explain.dump.capture import STATUS, array_tiles, tile_words
+from memtile.explain.dump.capture import array_tiles, tile_words
 from memtile.explain.dump.formats import SYSTEMS, Coredump, Words
 from memtile.explain.dump.load import put_clocks, put_tile
 from memtile.explain.dump.streams_seen import put_streams
@@ -126,19 +126,11 @@ def addresses_asked(array: Array) -> list[int]:
     for place, tile in zip(_places(array), array_tiles(array.engine), strict=True):
         kind = KIND_NAMES[int(plain(array.engine.spec.tiles).kind[tile])]
         for register in registers_of(kind):
-            if register.acts in _ASKED or register.name.startswith(("DMA_BD", "Stream_Switch_Slave")):
+            if Shows.STALLS in register.acts.shows or register.name.startswith(
+                ("DMA_BD", "Stream_Switch_Slave")
+            ):
                 found.append(array.door.address(*place, register.offset))
     return found
-
-
-_ASKED = (
-    *STATUS,
-    Acts.CASCADE,
-    Acts.SWITCH_PORT,
-    Acts.MULTIPLEXER,
-    Acts.TILE_CONTROL,
-    Acts.COLUMN_CLOCK,
-)
 
 
 def _array(device: str, columns: int, words: Sequence[Words]) -> Array:

@@ -23,6 +23,15 @@ def table(columns: type[T], *shape: int, **values: Any) -> T:
     records = np.zeros(shape, dtype=_records(cast(Any, columns)))
     for name, value in values.items():
         records[name] = value
+    return _table(columns, records)
+
+
+def table_in(columns: type[T], words: npt.NDArray[np.int64]) -> T:
+    """A table with the columns of class ``columns`` whose rows are in memory that is there, all of it."""
+    return _table(columns, words.view(_records(cast(Any, columns))))
+
+
+def _table(columns: type[T], records: npt.NDArray[Any]) -> T:
     if ENABLED:
         return cast(T, records.view(np.recarray))
     return columns(**{name: records[name] for name in records.dtype.names or ()})
@@ -40,6 +49,11 @@ def _shape(hint: Any) -> tuple[int, ...]:
     """Shape of the numbers that a column has in a row: what its type is annotated with."""
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((note for note in notes if isinstance(note, tuple)), ())
+
+
+def row_words(columns: type[Any]) -> int:
+    """Numbers that a row of a table has."""
+    return int(_records(cast(Any, columns)).itemsize) // 8
 
 
 @cache

@@ -43,7 +43,6 @@ from memtile.model.tile_reset import begin_time, reset_tile
 _CLOCK = register_named("pl", "Column_Clock_Control")
 _RESET = register_named("pl", "AIE_Tile_Column_Reset")
 _ENABLE, _HOLD = _CLOCK.field("Clock_Buffer_Enable").mask, _RESET.field("Reset").mask
-_NO_KERNEL = (CorePhase.IDLE, CorePhase.DONE)
 
 
 def follow(state: State) -> None:
@@ -214,6 +213,6 @@ def _start_core(st: State, tile: int) -> None:
         return
     core.book(st, number)
     st.cores.active[number] = 0
-    if st.cores.phase[number] not in _NO_KERNEL:
+    if CorePhase(int(st.cores.phase[number])).has_kernel:
         wake_core(st, number)
         st.clock.asking[0] += st.cores.phase[number] == CorePhase.NEXT

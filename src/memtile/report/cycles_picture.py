@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.errors import InputFileError
-from memtile.explain.bars import COLOURS
 from memtile.explain.results import Result
-from memtile.model.state.causes import CAUSE_TEXT, Cause
+from memtile.model.state.causes import Cause
 from memtile.output_files import output_file
 from memtile.plain_text import printable
 from memtile.report.figures import plain_texts
@@ -32,7 +31,7 @@ def cycles_figure(result: Result) -> Figure:
     for cause in Cause:
         widths = [use.spent.get(cause, 0) for use in result.channels]
         if any(widths):
-            axes.barh(names, widths, left=left, color=COLOURS[cause], label=CAUSE_TEXT[cause], height=0.75)
+            axes.barh(names, widths, left=left, color=cause.colours.light, label=cause.text, height=0.75)
             left = [a + b for a, b in zip(left, widths, strict=True)]
     axes.invert_yaxis()
     axes.set_xlabel("cycles")

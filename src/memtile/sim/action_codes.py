@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memtile.model.cores import tape
 from memtile.model.dma.access_log import FIRST_CORE, ON, UNKNOWN, append
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.actions import Accesses, Action, EventInstruction, LockOperation, Wait
 
-_WAIT, _LOCK, _EVENT, _ACCESSES = tape.WAIT, tape.LOCK, tape.EVENT, tape.ACCESSES
+_WAIT, _LOCK, _EVENT, _ACCESSES = range(UNKNOWN + 1, UNKNOWN + 5)  # kinds of actions
 
 
 class Code(NamedTuple):

@@ -10,7 +10,7 @@ from enum import IntEnum
 from memtile.arch.tiles import MM2S
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import history
-from memtile.model.cores import cascade, core, tape
+from memtile.model.cores import cascade, core
 from memtile.model.dma import external_read, external_write, mm2s, s2mm, unpack
 from memtile.model.dma.task_queue import wake
 from memtile.model.events import units as event_units
@@ -288,7 +288,4 @@ def run(st: State, until: int) -> int:
     if history.logging(st):
         history.look_at_locks(st)
     st.clock.locks_changed[0] = 1  # whatever the host has done since the last run
-    stop = advance_to_end(st, until, -1, 0)
-    while stop == Stop.KERNEL and tape.serve(st):
-        stop = advance_to_end(st, until, -1, 0)
-    return stop
+    return advance_to_end(st, until, -1, 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator
-from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +20,9 @@ from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
 from memtile.sim.action_codes import ActionCodes
-from memtile.sim.actions import Accesses, Action, EventInstruction, Ints, LinkAction, LockOperation, Wait
+from memtile.sim.actions import Accesses, Action, EventInstruction, LinkAction, LockOperation, Wait
 from memtile.sim.apart import looks_outside, tiles_reached
-from memtile.sim.endless import is_endless
+from memtile.sim.endless import Running
 from memtile.sim.journal import Journal
 from memtile.sim.kernel_lines import is_said
 from memtile.sim.kernel_time import taken
@@ -31,7 +30,6 @@ from memtile.sim.kernels import INSTRUCTION_EVENTS, Core, Kernel, place
 from memtile.sim.links import Exchange
 from memtile.sim.races.kernel_notes import CoreNotes
 from memtile.sim.races.watch import RaceWatch
-from memtile.sim.tapes import Tapes
 
 _CONTROL = register_named("core", "Core_Control")
 _ENABLE, _RESET = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
@@ -44,48 +42,6 @@ _ACTIONS = (
     "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
     "or a non-empty access returns"
 )
-
-
-@dataclass(slots=True)
-class Running:
-    """A kernel at work.
-
-    Attributes:
-        core: what the kernel sees.
-        actions: what it still asks for.
-        kernel: its name.
-        declared: whether it serves as long as there is work, as its design says; None = it does not say.
-        steps: accesses that the core was not given yet.
-        function: what makes its actions; None where only its end is known.
-        enabled: whether Core_Control enabled the core when it began; a kernel from Python needs no such.
-        released: the locks it has released so far, as indices among all locks of the model.
-        taken: the locks it has acquired so far.
-        asked: the lock that its last action acquires; -1 = that was no acquire.
-        exchange: the action on the cascade or the stream that it is at.
-        links: phases of the actions on these that have ended so far.
-        handed_back: an action that the kernel has given, and that its core was not set to work on yet.
-        accessed: bytes of memory that the accesses it has asked for so far read and write.
-    """
-
-    core: Core
-    actions: Iterator[Action]
-    kernel: str
-    declared: bool | None
-    steps: Ints
-    function: Kernel | None = None
-    enabled: bool = True
-    released: set[int] = field(default_factory=set)
-    taken: set[int] = field(default_factory=set)
-    asked: int = -1
-    exchange: Exchange | None = None
-    links: set[CorePhase] = field(default_factory=set)
-    handed_back: list[Action | None] = field(default_factory=list)
-    accessed: int = 0
-
-    @property
-    def endless(self) -> bool:
-        """Whether it is said never to end, or cannot end any more by its code."""
-        return is_endless(self.actions) if self.declared is None else self.declared
 
 
 class Cores:
@@ -102,7 +58,6 @@ class Cores:
         touches: accesses of kernels to registers so far.
         journal: what kernels do, where it is noted or to be done again.
         mine: by core, whether it has the clock; None = all have the same.
-        tapes: what kernels ask for, where it is noted for further runs; None = it is not.
     """
 
     def __init__(self, state: State) -> None:
@@ -121,7 +76,6 @@ class Cores:
         self.touches = 0
         self.journal = Journal()
         self.mine: npt.NDArray[np.bool_] | None = None
-        self.tapes: Tapes | None = None
         self._watch: RaceWatch | None = None
 
     def watched_by(self, watch: RaceWatch | None) -> None:
@@ -151,8 +105,6 @@ class Cores:
         actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
         self.running[core] = Running(seen, actions, name, endless, _NO_STEPS, kernel, enabled)
         self._in_order = sorted(self.running)
-        if self.tapes is not None:
-            self.tapes.spoil(core)
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
         self._cores.reset[core] = 0
@@ -172,8 +124,6 @@ class Cores:
         running = self.running.get(core)
         if running is None or self._cores.phase[core] in (CorePhase.IDLE, CorePhase.DONE):
             return
-        if self.tapes is not None:
-            self.tapes.spoil(core)
         running.actions, running.steps, running.asked = iter(()), _NO_STEPS, -1
         running.exchange = None
         self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
@@ -229,8 +179,6 @@ class Cores:
         running = self.running[core]
         if running.handed_back:
             return running.handed_back.pop()
-        if self.tapes is not None and self.tapes.has(core):
-            return self.tapes.take(core)
         if self.journal.idle:
             action = self._asked(core, running)
         else:
@@ -246,47 +194,13 @@ class Cores:
         seen.renew_views()
         self.at_work = core
         try:
-            action = _following(running) if self.tapes is None else self._noted(core, running, self.tapes)
+            action = _following(running)
         finally:
             self.at_work = -1
         seen.made.remove(action)
         if seen.made.forgotten:
             raise _not_yielded(seen)
         return action
-
-    def _noted(self, core: int, running: Running, tapes: Tapes) -> Action | None:
-        """The next action of a kernel, and note it for further runs."""
-        if tapes.leads(core):
-            self._follow_tape(core, running, tapes)
-            running.taken |= {running.asked} - {-1}
-            running.asked = -1
-        for _ in range(tapes.skip(core)):
-            running.core.made.remove(next(running.actions))
-        before, touches = self.ahead, self.touches
-        self.ahead = tapes.watched(before)
-        try:
-            action = _following(running)
-        finally:
-            self.ahead = before
-        if running.core.looked or self.touches != touches:
-            tapes.looks()
-        target = self._targets[core][action.lock] if isinstance(action, LockOperation) else -1
-        tapes.note(core, action, target)
-        return action
-
-    def follow_tapes(self) -> None:
-        """Know which locks cores have acquired and released from their tapes."""
-        if self.tapes is None:
-            return
-        for core, running in self.running.items():
-            if self.tapes.leads(core):
-                self._follow_tape(core, running, self.tapes)
-
-    def _follow_tape(self, core: int, running: Running, tapes: Tapes) -> None:
-        """Know the same of one core."""
-        acquired, released, running.asked = tapes.locks_of(core)
-        running.taken |= acquired
-        running.released |= released
 
     def hand_back(self, core: int, action: Action | None) -> None:
         """Let an action that :meth:`following` gave be the next one that it gives."""

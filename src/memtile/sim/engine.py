@@ -1,7 +1,8 @@
-"""The engine: a model, its clock loop and the host at its stream ports.
+"""The engine: a model, its clock loop, the host at its stream ports and the accesses of a host.
 
 The compiled loop runs in slices, so that Ctrl-C keeps what is done, progress can be shown, and sinks are
-emptied: the memory it needs does not grow with the cycles simulated.
+emptied: the memory it needs does not grow with the cycles simulated. The module has over 600 lines because an
+engine is one object: runs, accesses of a host and words at the ports all advance the same clock.
 """
 
 from __future__ import annotations
@@ -15,35 +16,37 @@ import numpy.typing as npt
 
 from memtile.arch.chosen_timing import looked, timing_in_force
 from memtile.arch.ports import PORTS
-from memtile.arch.tiles import S2MM
+from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError, raise_if
 from memtile.jit.structs import at_hand
+from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.dma.registers import OUT_OF_ORDER_MASK
 from memtile.model.state.causes import Phase
 from memtile.model.state.compare import columns
 from memtile.model.state.state import State
 from memtile.model.state.tiles import Placed
-from memtile.sim import clock, machine
+from memtile.model.streams.switch_config import OFF, PACKET
+from memtile.sim import clock, compression, machine
 from memtile.sim.caught import Caught, Taken, at_end
-from memtile.sim.compression import refuse_unknown
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
 from memtile.sim.fast_forward import FastForward
 from memtile.sim.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
 from memtile.sim.fresh import fresh_state
-from memtile.sim.host_accesses import HostAccesses
 from memtile.sim.host_time import HostTime
 from memtile.sim.kernels import Kernel
 from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.partition import unmodelled
+from memtile.sim.passing import ACTED, LATER, READ, Accesses, Counter, Programmed
 from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
 from memtile.sim.recycled import make_room, note_new
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
-from memtile.sim.wordless import needed_by, words_are_gone, words_wanted
+from memtile.sim.wordless import words_are_gone, words_wanted
 
 _KERNEL = clock.Stop.KERNEL  # members of an enum are slow to look up
 _NOBODY = Caught()  # takes words
@@ -51,7 +54,7 @@ _NOBODY = Caught()  # takes words
 Progress = Callable[[int], None]
 
 
-class Engine(HostAccesses):
+class Engine:
     """A model of placed tiles and the clock that drives it.
 
     Args:
@@ -236,7 +239,7 @@ class Engine(HostAccesses):
             SimulationError: a channel was to compress in a format that is not public, and is halted.
         """
         stop = self.advance(until, progress)
-        refuse_unknown(self._state)
+        compression.refuse_unknown(self._state)
         return stop
 
     def advance(self, until: int, progress: Progress | None = None) -> clock.Stop:
@@ -263,7 +266,6 @@ class Engine(HostAccesses):
                 if stop is clock.Stop.QUIET or (stop is clock.Stop.LIMIT and self.now >= until):
                     return stop
         finally:
-            self.cores.follow_tapes()
             self._serve_ports(all_words=True)
 
     def _step(self, until: int, cycles: int) -> clock.Stop:
@@ -284,7 +286,7 @@ class Engine(HostAccesses):
             SimulationError: see :meth:`run`.
         """
         self._pass(cycles)
-        refuse_unknown(self._state)
+        compression.refuse_unknown(self._state)
 
     def _pass(self, cycles: int) -> None:
         self._state.clock.passing[0] = 1
@@ -308,6 +310,118 @@ class Engine(HostAccesses):
 
     def _alone(self, until: int) -> bool:
         return self._watcher is None and not self._new_at_ports and until <= self.upsets.next_cycle
+
+    def pass_to(self, cycle: int) -> None:
+        """Let time pass up to a cycle for a host that is busy until then; idle cycles cost nothing.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        state = self._now_written()
+        if self._alone(cycle):
+            if self.host.jump(cycle):
+                return
+            there = machine.pass_time(state, cycle)
+            self._serve_ports(all_words=True)
+            if there:
+                return
+        before = self.now
+        self._pass(cycle - before)
+        state.clock.host_waited[0] += self.now - before
+
+    def access(self, tile: int, offset: int, value: int) -> int:
+        """Have the host read a word (``value`` is ``READ``) or write it, when it comes to it.
+
+        Args:
+            tile: model index.
+            offset: byte offset in the tile, a multiple of 4.
+            value: the word.
+
+        Returns:
+            The word read, 0 for a write, or ``axi.SLAVE_ERROR``.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        cores, answer = self.cores, LATER
+        if cores.at_work >= 0 or cores.ahead is not None:
+            cores.look()
+        if self._free:
+            answer = machine.access(self._now_written(), tile, offset, value)
+            if 0 <= answer < ACTED:
+                return answer
+            self._serve_ports(all_words=True)
+        while answer == LATER:
+            self.host.come_to(tile)
+            answer = machine.access(self._now_written(), tile, offset, value)
+            self._serve_ports(all_words=True)
+        return answer - ACTED if answer >= ACTED else answer
+
+    def perform(self, accesses: Accesses) -> Iterator[int]:
+        """Make many accesses in order, each when the host comes to it.
+
+        Args:
+            accesses: on this engine; they get their answers.
+
+        Yields:
+            The next access to be made, each time that something may have happened that a host is told of.
+
+        Raises:
+            KeyboardInterrupt: Ctrl-C, see :meth:`run`.
+            DesignError: a kernel asks for something that its core does not have or see.
+        """
+        counters: Any = memoryview(accesses.counters)  # type: ignore[arg-type]
+        cycles, end = counters[Counter.WAIT] + self._timing.access_cycles + 1, counters[Counter.END]
+        self.checks.go_on()
+        while (left := end - counters[Counter.AT]) > 0:
+            made = (
+                machine.perform(self._now_written(), accesses) if self._alone(self.now + left * cycles) else 0
+            )
+            self._serve_ports(all_words=True)
+            if not made:
+                self._come_to(accesses)
+                counters[Counter.END] = counters[Counter.AT] + 1
+                machine.perform(self._now_written(), accesses)
+                counters[Counter.END] = end
+                self._serve_ports(all_words=True)
+            yield counters[Counter.AT]
+
+    def _come_to(self, accesses: Accesses) -> None:
+        """Let time pass up to the next access, with all that has a part in it."""
+        counters = accesses.counters
+        tile, value = (int(column[counters[Counter.AT]]) for column in (accesses.tiles, accesses.values))
+        if value == READ and counters[Counter.DUE] < 0:
+            counters[Counter.DUE] = self.now + counters[Counter.WAIT]
+        if value == READ and counters[Counter.DUE] > self.now:
+            self._pass(int(counters[Counter.DUE]) - self.now)
+        if tile >= 0:
+            self.host.come_to(tile)
+        elif value != READ:
+            self.host.reach()
+
+    def set_up(self, words: Programmed, end: int) -> int:
+        """Write words of a program, each at once when its time has come, as long as that needs no Python.
+
+        Args:
+            words: on this engine; something answers each of them, but for clocks that are off.
+            end: cycle from which on no word is written.
+
+        Returns:
+            How many were written; what is left goes through the doors, one by one.
+        """
+        costs = words.costs
+        until = max(self.now, self.host.free_at) + int(costs[costs > 0].sum())
+        if self.observed or not self._alone(until):
+            return 0
+        written = machine.set_up(self._now_written(), words, end)
+        self._serve_ports()
+        tiles = plain(self.spec.tiles)
+        at, offsets = words.tiles[:written], words.offsets[:written]
+        stored = offsets < tiles.memory_words[at] * WORD_BYTES
+        self.checks.filled[tiles.memory_base[at[stored]] + offsets[stored] // WORD_BYTES] = True
+        return written
 
     def caught(self, ch: int) -> Words:
         """Words taken from the MM2S channel's port so far; uint32, read-only."""
@@ -457,13 +571,41 @@ class Engine(HostAccesses):
         Once they were not moved, they never are again.
         """
         leave = self.wordless or not words_wanted()
-        self.words_needed_by = tuple(needed_by(self)) if leave else ()
+        self.words_needed_by = tuple(self._needs_words()) if leave else ()
         if self.words_needed_by and self.wordless:
             raise words_are_gone(self.now)
         if leave and not self.words_needed_by and not self.wordless:
             self._take_back()
             self._clock.wordless[0] = 1
             self._sinks.renew(self._state)
+
+    def _needs_words(self) -> Iterator[str]:
+        """Yield each reason why time may depend on words."""
+        control = plain(self.state.channels).control
+        if self.read_by_host:
+            yield "a host, which may read them"
+        if self.cores.running:
+            yield "kernels, which may look at them"
+        if (control & compression.ENABLED).any():
+            yield "compression"
+        if (control & OUT_OF_ORDER_MASK).any():
+            yield "out-of-order reception"
+        if (plain(self.state.switch).mode == PACKET).any():
+            yield "packets, whose headers are words"
+        if any(self._control_packets_may_come()):
+            yield "control packets"
+        if self.upsets.struck or self.upsets.waiting:
+            yield "upsets, which are found where words are read"
+        if self.checks.watch is not None:
+            yield "the check of accesses"
+
+    def _control_packets_may_come(self) -> Iterator[bool]:
+        """Yield for each tile with a control port whether its switch lets words into it."""
+        tiles, modes = plain(self.spec.tiles), plain(self.state.switch).mode
+        for kind, base in zip(tiles.kind.tolist(), tiles.master_base.tolist(), strict=True):
+            name = KIND_NAMES[kind]
+            if len(modes) and base >= 0 and "CTRL0" in PORTS[name].masters:
+                yield bool(modes[base + PORTS[name].master("CTRL0")] != OFF)
 
     def _attach(self) -> None:
         """Lay new feeds, sinks and patterns out as the clock loop wants them."""

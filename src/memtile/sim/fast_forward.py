@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,7 @@ from memtile.model.state.state import State
 from memtile.sim import clock, machine
 from memtile.sim.cores import Cores
 from memtile.sim.forward.budget import SHARE
-from memtile.sim.forward.places import FIRST_TILE, ROWS_IN_SCOPE, Arrays, Book, KeptOff
+from memtile.sim.forward.places import Arrays, KeptOff, Search
 from memtile.sim.forward.plan import Lent, rows_that_may_be_live
 from memtile.sim.replay import Replay
 
@@ -25,7 +26,6 @@ _LEAST = 256  # cycles of a run that is worth the arrays
 
 FREE = 120_000 * SHARE  # nanoseconds, about
 _REPLAY, _KERNEL = clock.Stop.REPLAY, clock.Stop.KERNEL
-_BUDGET, _STEPPED = int(Book.BUDGET), int(Book.STEPPED)  # members of an enum are slow as numbers
 
 _KEPT_OFF = {
     KeptOff.CORE: "cores use their cascades",
@@ -67,29 +67,30 @@ class FastForward:
         self.free = FREE
         self.together = ""
         self._work: Arrays | None = None
-        self._budget = memoryview(b"")  # in its book
+        self._search: Search  # of it
+        self._budget: Any  # of it
         self._touches = 0
         self._in_pieces = False
 
     @property
     def jumped(self) -> int:
         """Cycles jumped over so far."""
-        return 0 if self._work is None else int(self._work.book[Book.JUMPED])
+        return 0 if self._work is None else int(self._search.jumped_cycles[0])
 
     @property
     def jumps(self) -> int:
         """Jumps so far."""
-        return 0 if self._work is None else int(self._work.book[Book.JUMPS])
+        return 0 if self._work is None else int(self._search.jumps[0])
 
     @property
     def rings(self) -> int:
         """Those of them over whole rounds of rings of BDs."""
-        return 0 if self._work is None else int(self._work.book[Book.RING_JUMPS])
+        return 0 if self._work is None else int(self._search.ring_jumps[0])
 
     @property
     def kept_off(self) -> tuple[str, ...]:
         """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
-        bits = 0 if self._work is None else int(self._work.book[Book.KEPT_OFF])
+        bits = 0 if self._work is None else int(self._search.obstacles[0])
         found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
         found += [self.together] if self.together else []
         return (*found, _PIECES) if self._in_pieces else tuple(found)
@@ -107,8 +108,9 @@ class FastForward:
         if self._work is None:
             self._lent = Lent(st)
             self._work = self._lent.arrays
-            self._work.book[_STEPPED] = self.free
-            self._budget = memoryview(self._work.book)[_BUDGET:]  # type: ignore[arg-type]
+            self._search = at_hand(self._work).search
+            self._budget = memoryview(self._search.step_budget)  # type: ignore[arg-type]
+            self._search.stepped_cost[0] = self.free
         machine.forget_periods(st, self._work)
         return True
 
@@ -116,23 +118,22 @@ class FastForward:
         """Look for periods of these tiles only, from the present cycle of their clock on."""
         if self._work is None:
             return
-        book, scope, now = self._work.book, self._work.scope, int(st.clock.now[0])
-        scope[FIRST_TILE:] = tiles
-        scope[ROWS_IN_SCOPE] = rows_that_may_be_live(st)[tiles].sum()
-        for entry in (Book.NEXT_LOOK, Book.NEXT_RING, Book.ANCHOR_SINCE):
-            book[entry] = now
-        book[Book.FAILED] = book[Book.RING_PAUSE] = book[Book.LOGLESS] = book[Book.FOUND_UNTIL] = 0
+        search, now = self._search, int(st.clock.now[0])
+        self._work.in_scope[:] = tiles
+        search.scope_rows[0] = rows_that_may_be_live(st)[tiles].sum()
+        search.next_probe[0] = search.next_ring[0] = search.anchor_since[0] = now
+        search.failed_probes[0] = search.ring_pause[0] = search.logless[0] = search.found_until[0] = 0
         machine.forget_periods(st, self._work)
 
     def among(self, clocks: int, before: int) -> None:
         """Count what so many clocks have jumped over since ``before`` as one of them did, in the mean."""
         if self._work is not None:
-            self._work.book[Book.JUMPED] = before + (self.jumped - before) // clocks
+            self._search.jumped_cycles[0] = before + (self.jumped - before) // clocks
 
     def put_back(self, st: State, jumped: int) -> None:
         """Know that a model was put back to where so many cycles had been jumped over."""
         if self._work is not None:
-            self._work.book[Book.JUMPED] = jumped
+            self._search.jumped_cycles[0] = jumped
         self.look_at(st, np.ones(len(st.spec.tiles.kind), bool))
 
     def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields, replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from zlib import crc32
 
 import numpy as np
@@ -20,10 +20,8 @@ import numpy as np
 from memtile.errors import SimulationError
 from memtile.model.state.state import State
 from memtile.sim.actions import Action
+from memtile.sim.endless import Running
 from memtile.sim.fresh import LOGS
-
-if TYPE_CHECKING:
-    from memtile.sim.cores import Running
 
 Ask = Callable[[], Action | None]
 LeftWords = dict[int, list[tuple[int, int]]]

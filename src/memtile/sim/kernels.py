@@ -50,7 +50,6 @@ class Core(Links):
 
     Attributes:
         made: the actions that it made.
-        looked: whether it has looked at memory, or written there, so far.
         bus: its accesses to the registers of its tile.
         keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
         written: places in memory that the kernel may have written: first byte of all and how many; None =
@@ -70,7 +69,6 @@ class Core(Links):
         self.keeps_to: frozenset[int] | None = None
         self.written: list[tuple[int, int]] | None = None
         self.made = Made()
-        self.looked = False
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
@@ -283,7 +281,6 @@ class Core(Links):
 
     def _place(self, piece: Piece, tile: Where) -> tuple[int, int, int]:
         """Model index of the buffer's tile, its first byte there, and how many it has."""
-        self.looked = True
         known = self._pieces.of(piece) if tile is None else None
         if known is not None:
             return known.place

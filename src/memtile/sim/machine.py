@@ -23,7 +23,7 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, passing
 from memtile.sim.forward import loop, reach, replay, rings
-from memtile.sim.forward.places import Arrays
+from memtile.sim.forward.places import Arrays, no_arrays
 from memtile.sim.forward.reach import Groups
 from memtile.sim.passing import Accesses, Programmed
 from memtile.sim.sources import ENGINE
@@ -76,7 +76,6 @@ _WRITE, _READ, _ACCESS = int(Operation.WRITE), int(Operation.READ), int(Operatio
 _RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
 _STOPS = {int(stop): stop for stop in clock.Stop}
 _NO_INTS = np.zeros(0, dtype=np.int64)
-_NO_WORDS, _NO_BYTES = np.zeros(0, dtype=np.uint32), np.zeros(0, dtype=np.uint8)
 _state_in, _order_in = dereference(State), dereference(Order)
 _accesses_in, _programmed_in = dereference(Accesses), dereference(Programmed)
 _executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
@@ -86,7 +85,7 @@ for _struct in (
     Accesses(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
-    Arrays(*(_NO_INTS,) * 5, _NO_WORDS, _NO_BYTES, _NO_INTS, _NO_INTS, _NO_BYTES, _NO_INTS, _NO_INTS),
+    no_arrays(),
     Groups(_NO_INTS, np.zeros((0, 0), dtype=np.int64)),
 ):
     lay_out(_struct)
@@ -132,8 +131,7 @@ def carry_out(  # noqa: C901 - a flat table
     if operation == Operation.PUT_BACK:
         replay.put_back(st, _arrays_in(more), x)
     if operation == Operation.FORGET:
-        old = _arrays_in(more)
-        rings.forget(st, old.book)
+        rings.forget(st, _arrays_in(more))
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0

@@ -215,7 +215,7 @@ class OwnClocks:
         ports = plain(st.ports)
         if found.unknown:
             return _MIXED
-        if self._cores.tapes is not None or self._cores.journal.left:
+        if self._cores.journal.left:
             return "kernels do again what they did"
         if (ports.has_sink + ports.source_end + ports.source_more + ports.next_end).any():
             return _AT_PORTS

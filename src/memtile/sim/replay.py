@@ -8,20 +8,20 @@ registers has the state brought to where it is (``forward.replay``), and goes on
 from __future__ import annotations
 
 from collections import deque
-from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 
-from memtile.model.dma.access_log import CH, FIRST_CORE
+from memtile.jit.structs import at_hand
+from memtile.model.dma.access_log import FIRST_CORE
 from memtile.model.state.state import State
 from memtile.sim import machine
 from memtile.sim.actions import Action
 from memtile.sim.cores import Cores
-from memtile.sim.forward.places import SEGMENT, Arrays, Book
+from memtile.sim.forward.places import Arrays, Segments
 from memtile.sim.forward.replay import ALL_DONE
 
 _FAR = 1 << 62  # a cycle that no stepping comes to
-_DONE = int(Book.DONE)  # members of an enum are slow as numbers
 
 
 class Replay:
@@ -58,15 +58,16 @@ class Replay:
                 machine.forget_periods(self._state, self._work)
 
     def _jump(self) -> None:
-        book, cores, done = self._work.book, self._cores, 0
+        work: Any = at_hand(self._work)
+        done, cores, before = memoryview(work.search.done), self._cores, 0
+        number, *rest = (memoryview(getattr(work.segments, name)) for name in Segments._fields)
         while (at := machine.next_action(self._state, self._work)) != ALL_DONE:
-            if book[_DONE] != done:
-                done = book[_DONE]
+            if done[0] != before:
+                before = done[0]
                 self._taken.clear()
-            number, *code = book[at + CH : at + SEGMENT].tolist()
-            self._core = core = FIRST_CORE - number
+            self._core = core = FIRST_CORE - number[at]
             action = cores.following(core)
-            if self._stepped or action is None or cores.codes.code(action) != tuple(code):
+            if self._stepped or action is None or cores.codes.code(action) != tuple(c[at] for c in rest):
                 self._pending = core, action
                 self.catch_up()
                 self._pending = None
@@ -85,8 +86,7 @@ class Replay:
         st = self._state
         memory = st.memory.copy()
         machine.end_replay(st, self._work)
-        with nullcontext() if self._cores.tapes is None else self._cores.tapes.aside():
-            self._step_to_next()
+        self._step_to_next()
         np.copyto(st.memory, memory)
         machine.put_back(st, self._work, len(self._taken))
 

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from memtile.arch.chosen_timing import timing_in_force
-from memtile.arch.timing import Timing
+from memtile.arch.timing import Timing, Used, names_used
 from memtile.model.state.state import State
 from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
@@ -19,29 +19,9 @@ from memtile.sim.fast_forward import FastForward
 from memtile.sim.fresh import LOGS
 from memtile.sim.host_time import HostTime
 from memtile.sim.own_clocks import OwnClocks
-from memtile.sim.tapes import Tapes
 from memtile.sim.upsets import Upsets
 
-RUN_ONLY = frozenset(
-    {
-        "cascade_latency",
-        "core_lock",
-        "count_fifo_words",
-        "external_burst_overhead",
-        "external_egress_words",
-        "external_first_read",
-        "external_first_write",
-        "external_latency",
-        "external_write_latency",
-        "finished_bd_delay",
-        "ingress_latency",
-        "neighbour_latency",
-        "packet_arbitration",
-        "port_pause",
-        "token_words",
-        "wire_start",
-    }
-)
+RUN_ONLY = names_used(Used.RUNNING)
 """Timing constants that nothing looks at before the clock runs."""
 MOST = 1 << 24  # bytes of external memory that are kept
 
@@ -51,16 +31,12 @@ class Start:
 
     Args:
         engine: that has not run, see :func:`can_rewind`.
-        steady: its kernels ask for the same again as long as they look at nothing that a run changes: what
-            they asked for is noted, and cores are given it in further runs without asking them.
     """
 
-    def __init__(self, engine: Engine, *, steady: bool = False) -> None:
+    def __init__(self, engine: Engine) -> None:
         self._engine, self._state = engine, engine._state
         self._timing = engine._timing
         self._arrays = {name: _kept(_used(self._state, name)) for name in _names(self._state)}
-        if steady:
-            engine.cores.tapes = Tapes(engine.cores.running)
         self._outside = [(b.array, b.array.copy()) for b in engine.external.buffers.values() if b.writable]
 
     def rewind(self) -> bool:
@@ -79,8 +55,6 @@ class Start:
         for array, values in self._outside:
             array[...] = values
         _begin(engine, timing)
-        if engine.cores.tapes is not None:
-            engine._state = engine.cores.tapes.lay(self._state)
         return True
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile.model.state.causes import CoreCause, CorePhase
+from memtile.model.state.causes import LINKS, CorePhase
 from memtile.sim.engine import Engine
 
-_AT_REST = (CorePhase.IDLE, CorePhase.ACQUIRE, CorePhase.DONE)
-_STALLS = (CoreCause.CASCADE_STALL, CoreCause.STREAM_STALL)
+_AT_REST = [phase for phase in CorePhase if not phase.is_work]
+_STALLS = [link.stall for link in LINKS.values()]
 
 
 def settle(engine: Engine, most: int) -> None:

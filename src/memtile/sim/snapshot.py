@@ -211,5 +211,5 @@ def _unfinished(engine: Engine) -> list[Problem]:
             source="a Python generator cannot be saved",
         )
         for core, running in engine.cores.running.items()
-        if engine.state.cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE)
+        if CorePhase(int(engine.state.cores.phase[core])).has_kernel
     ]

@@ -10,20 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-from memtile.arch.ports import PORTS
 from memtile.errors import DesignError
-from memtile.jit.tables import plain
-from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.dma.registers import OUT_OF_ORDER_MASK
-from memtile.model.streams.switch_config import OFF, PACKET
-from memtile.sim.compression import ENABLED
-
-if TYPE_CHECKING:
-    from memtile.sim.engine import Engine
 
 _wanted: ContextVar[bool] = ContextVar("words", default=True)
+
+
+class MovesWords(Protocol):
+    """An engine, as far as words are concerned."""
+
+    @property
+    def wordless(self) -> bool:
+        """Whether its runs leave the words where they are."""
 
 
 @contextmanager
@@ -41,36 +40,6 @@ def words_wanted() -> bool:
     return _wanted.get()
 
 
-def needed_by(engine: Engine) -> Iterator[str]:
-    """What time may depend on words by."""
-    control = plain(engine.state.channels).control
-    if engine.read_by_host:
-        yield "a host, which may read them"
-    if engine.cores.running:
-        yield "kernels, which may look at them"
-    if (control & ENABLED).any():
-        yield "compression"
-    if (control & OUT_OF_ORDER_MASK).any():
-        yield "out-of-order reception"
-    if (plain(engine.state.switch).mode == PACKET).any():
-        yield "packets, whose headers are words"
-    if any(_controlled(engine)):
-        yield "control packets"
-    if engine.upsets.struck or engine.upsets.waiting:
-        yield "upsets, which are found where words are read"
-    if engine.checks.watch is not None:
-        yield "the check of accesses"
-
-
-def _controlled(engine: Engine) -> Iterator[bool]:
-    """For each tile with a control port, whether its switch lets words into it."""
-    tiles, modes = plain(engine.spec.tiles), plain(engine.state.switch).mode
-    for kind, base in zip(tiles.kind.tolist(), tiles.master_base.tolist(), strict=True):
-        name = KIND_NAMES[kind]
-        if len(modes) and base >= 0 and "CTRL0" in PORTS[name].masters:
-            yield bool(modes[base + PORTS[name].master("CTRL0")] != OFF)
-
-
 def no_time() -> DesignError:
     """The error of an untimed run without words."""
     return DesignError.of(
@@ -85,7 +54,7 @@ def no_time() -> DesignError:
     )
 
 
-def look_for_words(engine: Engine, where: str, what: str) -> None:
+def look_for_words(engine: MovesWords, where: str, what: str) -> None:
     """Refuse to look at words after a run without them.
 
     Args:

@@ -25,24 +25,6 @@ from memtile.sim.engine import Engine
 Words = npt.NDArray[np.uint32]
 Probe = Callable[[], bool]
 
-LETTERS = {
-    Cause.MOVING: "#",
-    Cause.IDLE: ".",
-    Cause.TASK_START: "t",
-    Cause.BD_SWITCH: "-",
-    Cause.LOCK_ACQUIRE: "L",
-    Cause.BANK_CONFLICT: "B",
-    Cause.MEMORY_BUSY: "Z",
-    Cause.STREAM_STARVED: "s",
-    Cause.STREAM_BLOCKED: "b",
-    Cause.HALTED: "x",
-    Cause.TOKEN_BLOCKED: "T",
-    Cause.NEIGHBOUR_BUSY: "n",
-    Cause.EXTERNAL: "E",
-    Cause.CLOCK_OFF: "o",
-}
-"""One letter per cause, for timelines."""
-
 
 class Rig:
     """One tile, or a row of equal tiles, with stub masters at the stream ports.
@@ -220,14 +202,14 @@ class Rig:
         raise AssertionError(f"{probe} does not hold within {limit} cycles")
 
     def timeline(self, ch: int, first: int = 0, last: int | None = None) -> str:
-        """What the channel did in each recorded cycle from ``first`` to before ``last``, as LETTERS.
+        """What the channel did in each recorded cycle from ``first`` to before ``last``, as letters.
 
         Args:
             ch: model index of the channel.
             first: first recorded cycle.
             last: the cycle after the last; None = all.
         """
-        return "".join(LETTERS[Cause(row[ch])] for row in self._causes[first:last])
+        return "".join(Cause(row[ch]).letter for row in self._causes[first:last])
 
     def cycles(self, ch: int, cause: Cause) -> list[int]:
         """Numbers of the recorded cycles that the channel spent on ``cause``."""

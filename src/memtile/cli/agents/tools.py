@@ -15,9 +15,9 @@ from memtile.arch.tiles import TileName
 from memtile.cli.agents.answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.given import Kind, given_file
 from memtile.errors import InputFileError
+from memtile.runs.options import MAX_CYCLES, RunOptions
 
 Answer = dict[str, Any]
-MAX_CYCLES = 10_000_000
 SECONDS = 60.0
 MOST_ELEMENTS = 4096
 
@@ -81,7 +81,7 @@ def run(
             settings=_settings(settings),
             kernels=kernels or None,
             given=arrays,
-            max_cycles=max_cycles,
+            options=RunOptions(max_cycles=max_cycles),
         )
         done = design.run(check=races, progress=_until(seconds))
         answer = done.result.as_json() if whole else run_answer(done.result, done.arrays)

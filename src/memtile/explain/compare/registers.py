@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memtile.arch.acts import Acts
+from memtile.arch.acts import Shows
 from memtile.arch.registers import Register
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.bd.explain import explain_words
@@ -16,18 +16,6 @@ from memtile.explain.dump.formats import Words
 from memtile.model.register_tables import registers_of
 
 _BD = re.compile(r"DMA_BD(\d+)_\d+")
-_LIVE = (
-    Acts.TIMER,
-    Acts.TRACE_STATUS,
-    Acts.EVENT_STATUS,
-    Acts.EVENT_GENERATE,
-    Acts.CHANNEL_STATUS,
-    Acts.WRITE_COUNT,
-    Acts.CORE_STATUS,
-    Acts.DEBUG_STATUS,
-)
-"""Registers that say what happened, not what was set up; what happened is the matter of a run's cycles."""
-
 Place = tuple[int, int]
 Tiles = Mapping[Place, tuple[TileName, Words]]
 """Kind and address space of tiles, by column and row."""
@@ -170,7 +158,7 @@ def _registers(kind: TileName, name: str, mine: Words, others: Words) -> Iterato
     for register in registers_of(kind):
         at = register.offset // WORD_BYTES
         one, two = int(mine[at]) & register.readable, int(others[at]) & register.readable
-        if one != two and register.acts not in _LIVE:
+        if one != two and Shows.HAPPENED not in register.acts.shows:
             yield RegisterChange(name, register.name, tuple(_fields(register, one, two)), one, two)
 
 

@@ -13,18 +13,8 @@ from memtile.explain.deadlock.streams import Need, Party, Streams
 from memtile.explain.link_waits import awaited
 from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain
-from memtile.model.state.causes import Cause, CoreCause, CorePhase, Phase
+from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.engine import Engine
-
-_AT_WORK = (
-    Cause.MOVING,
-    Cause.TASK_START,
-    Cause.BD_SWITCH,
-    Cause.BANK_CONFLICT,
-    Cause.MEMORY_BUSY,
-    Cause.NEIGHBOUR_BUSY,
-    Cause.EXTERNAL,
-)
 
 _TILES: Mapping[Kind, Callable[[Engine, int], int]] = {
     Kind.CHANNEL: lambda engine, ch: int(engine.channels.tile[ch]),
@@ -183,7 +173,7 @@ class Waits:
         if why is Cause.TOKEN_BLOCKED:
             port = int(plain(self.engine.state.controls).slave_port[int(c.tile[ch])])
             return self._or_moving(party, self.streams.taken_by(port))
-        if why in _AT_WORK or (not self._quiet and why is not Cause.CLOCK_OFF):
+        if why.is_work or (not self._quiet and why is not Cause.CLOCK_OFF):
             self.moving.add(party)
         return []
 
@@ -220,8 +210,7 @@ class Waits:
     def _at_link(self, party: Party) -> list[Need]:
         """A core at its cascade or its stream."""
         cores, core = self.engine.state.cores, party.number
-        phase, beside = CorePhase(int(cores.phase[core])), awaited(self.engine, core)
-        gets = phase in (CorePhase.GET_CASCADE, CorePhase.GET_STREAM)
+        beside, gets = awaited(self.engine, core), LINKS[CorePhase(int(cores.phase[core]))].gets
         if beside is not None:
             via = Via.WORDS if gets else Via.ROOM
             return [Need(Party(Kind.CORE, beside), via)] if beside >= 0 else []

@@ -14,11 +14,11 @@ from memtile.explain.deadlock.words import Words, receives
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.halts import cause_of
-from memtile.explain.link_waits import LINKS, link_text
+from memtile.explain.link_waits import link_text
 from memtile.explain.stuck_packets import stuck_text
 from memtile.jit.tables import plain
 from memtile.model.dma.registers import QUEUE_START_BD_MASK
-from memtile.model.state.causes import Cause, CorePhase, Phase
+from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 
 
 @dataclass(frozen=True, slots=True)

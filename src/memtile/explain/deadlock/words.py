@@ -9,10 +9,10 @@ from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.streams import Need, Party
 from memtile.explain.findings import Side
-from memtile.explain.link_waits import LINKS, link_text
+from memtile.explain.link_waits import link_text
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name, port_name
-from memtile.model.state.causes import CAUSE_TEXT, CORE_CAUSE_TEXT, Cause, CoreCause, CorePhase, Phase
+from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.kernel_lines import place_waiting
 from memtile.sim.kernels import place
 
@@ -175,7 +175,7 @@ class Words:
         if why is Cause.LOCK_ACQUIRE and self._waits.lock_wanted(party) >= 0:
             return self.wanted(party)
         verb = {Cause.STREAM_STARVED: "gets no more words", Cause.STREAM_BLOCKED: "gets rid of no more words"}
-        return f"{verb.get(why, CAUSE_TEXT[why])} at {self.moved(ch)}"
+        return f"{verb.get(why, why.text)} at {self.moved(ch)}"
 
     def _core_state(self, core: int) -> str:
         cores = self._engine.state.cores
@@ -187,7 +187,7 @@ class Words:
             return "has ended"
         if CorePhase(int(cores.phase[core])) in LINKS:
             return link_text(self._engine, core)
-        return CORE_CAUSE_TEXT[CoreCause(int(cores.why[core]))]
+        return CoreCause(int(cores.why[core])).text
 
     def _packet(self, port: int) -> str:
         sender = self._waits.streams.origin(port)

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.acts import Acts
+from memtile.arch.acts import Shows
 from memtile.arch.core import CORE
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.explain.dump.formats import TILE_WORDS, Words
@@ -17,24 +17,6 @@ from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import answering, index_map, registers_of
 from memtile.model.state.tiles import OUTSIDE
 from memtile.sim.engine import Engine
-
-STATUS = (
-    Acts.CHANNEL_STATUS,
-    Acts.WRITE_COUNT,
-    Acts.LOCK_VALUE,
-    Acts.LOCK_OVERFLOW,
-    Acts.LOCK_UNDERFLOW,
-    Acts.CORE_STATUS,
-)
-"""Registers that show how far the channels, locks and core of a tile are."""
-_LIVE = (
-    *STATUS,
-    Acts.DEBUG_STATUS,
-    Acts.TIMER,
-    Acts.TRACE_STATUS,
-    Acts.EVENT_STATUS,
-)
-"""Registers that are read; not those whose reads acquire a lock or take an entry of a FIFO (DEV-DUMP-2)."""
 
 
 def array_tiles(engine: Engine) -> Iterator[int]:
@@ -80,7 +62,7 @@ def _values(engine: Engine, tile: int, name: TileName) -> npt.NDArray[np.uint32]
     values = engine.state.registers[first : first + len(registers)] & _readable(name)
     has_dma = answering(name, bool(tiles.has_dma[tile]))
     for number, register in enumerate(registers):
-        if register.acts in _LIVE and has_dma[register.offset // WORD_BYTES]:
+        if Shows.READABLE in register.acts.shows and has_dma[register.offset // WORD_BYTES]:
             values[number] = door.read32(register.offset)
     return values.astype(np.uint32)
 

@@ -9,15 +9,9 @@ from memtile.arch.registers import Register
 from memtile.arch.tiles import COMPUTE, WORD_BYTES
 from memtile.explain.dump.formats import Words
 from memtile.jit.tables import plain
-from memtile.model.state.causes import CoreCause, CorePhase
+from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.engine import Engine
 
-_LINKS = (
-    ("Cascade_Stall_SCD", CorePhase.GET_CASCADE, CoreCause.CASCADE_STALL),
-    ("Cascade_Stall_MCD", CorePhase.PUT_CASCADE, CoreCause.CASCADE_STALL),
-    ("Stream_Stall_SS0", CorePhase.GET_STREAM, CoreCause.STREAM_STALL),
-    ("Stream_Stall_MS0", CorePhase.PUT_STREAM, CoreCause.STREAM_STALL),
-)
 _STALLS = ("Lock_Stall_S", "Lock_Stall_W", "Lock_Stall_N", "Lock_Stall_E")
 _HALTS = ("Debug_Halt", "Error_Halt")
 
@@ -35,9 +29,9 @@ def put_core(engine: Engine, tile: int, registers: Sequence[Register], words: Wo
     engine.cores.resume_ended(core, "", endless=None, released=())
     cores = engine.state.cores
     cores.phase[core], cores.why[core], cores.target[core] = CorePhase.WAIT, CoreCause.RUNNING, -1
-    for name, phase, cause in _LINKS:
-        if name in shown:
-            cores.phase[core], cores.why[core] = phase, cause
+    for phase, link in LINKS.items():
+        if link.status in shown:
+            cores.phase[core], cores.why[core] = phase, link.stall
     if shown & {*_STALLS}:
         cores.phase[core], cores.why[core] = CorePhase.ACQUIRE, CoreCause.LOCK_STALL
         cores.lock[core] = COMPUTE.locks * next(n for n, name in enumerate(_STALLS) if name in shown)

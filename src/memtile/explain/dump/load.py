@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from memtile.arch.acts import Acts
+from memtile.arch.acts import Acts, Shows
 from memtile.arch.core import CORE
 from memtile.arch.registers import Register
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES
@@ -25,16 +25,6 @@ from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW
 from memtile.model.register_tables import answering, registers_of
 from memtile.model.state.causes import Cause, Phase
 from memtile.sim.engine import Engine
-
-_ONCE = (Acts.SWITCH_PORT, Acts.MULTIPLEXER, Acts.TILE_CONTROL, Acts.CASCADE)
-"""Registers of which one, written again, has the model look at all of them."""
-_STALLS = (
-    ("Stalled_Lock_Acq", Cause.LOCK_ACQUIRE),
-    ("Stalled_Stream_Starvation", Cause.STREAM_STARVED),
-    ("Stalled_Stream_Backpressure", Cause.STREAM_BLOCKED),
-    ("Stalled_TCT_or_Count_FIFO_Full", Cause.TOKEN_BLOCKED),
-    ("Stalled_TCT", Cause.TOKEN_BLOCKED),
-)
 
 
 def put_tile(engine: Engine, tile: int, words: Words) -> None:
@@ -78,7 +68,7 @@ def put_clocks(engine: Engine, tile: int, words: Words) -> None:
 def _look_again(engine: Engine, tile: int, registers: Sequence[Register], words: Words) -> None:
     """Have the model look at the registers of ports, multiplexers, isolation and cascades."""
     door = engine.door(tile).at_once()
-    for acts in _ONCE:
+    for acts in (each for each in Acts if Shows.ROUTES in each.shows):
         register = next((each for each in registers if each.acts is acts), None)
         if register is not None:
             door.write32(register.offset, int(words[register.offset // WORD_BYTES]))
@@ -114,7 +104,7 @@ def _put_channel(engine: Engine, tile: int, register: Register, word: int) -> No
     if not shown["Status"] and not errors & ~overflow:
         c.bds_done[ch] = int(c.bd[ch] > 0)  # the BD that it ended with; 0 may be none
         return
-    c.why[ch] = next((cause for name, cause in _STALLS if shown.get(name)), Cause.MOVING)
+    c.why[ch] = next((cause for cause in Cause if any(map(shown.get, cause.status))), Cause.MOVING)
     c.phase[ch] = Phase.ACQUIRE if c.why[ch] == Cause.LOCK_ACQUIRE else Phase.RUN
     c.task_bd[ch], c.runs_left[ch] = c.bd[ch], 0  # where the task began, and its further runs: not shown
     c.moved[ch] = int(c.why[ch] != Cause.LOCK_ACQUIRE and c.direction[ch] != S2MM)

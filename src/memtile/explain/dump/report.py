@@ -17,10 +17,8 @@ from memtile.explain.dump.load import unknown
 from memtile.explain.dump.twin import Twin
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import lock_errors
-from memtile.model.state.causes import CoreCause, CorePhase
+from memtile.model.state.causes import LINKS, CoreCause
 from memtile.sim.engine import Engine
-
-_LINKS = (CorePhase.PUT_CASCADE, CorePhase.GET_CASCADE, CorePhase.PUT_STREAM, CorePhase.GET_STREAM)
 
 _STANDS = {
     "finished": "all that was started has ended",
@@ -209,7 +207,7 @@ def _lost(engine: Engine, view: ChannelView) -> bool:
 def _stuck(engine: Engine, core: int) -> bool:
     """Whether a core cannot be at rest: one that is halted, or at a cascade or a stream."""
     cores = engine.state.cores
-    return bool(cores.why[core] == CoreCause.HALTED or cores.phase[core] in _LINKS)
+    return bool(cores.why[core] == CoreCause.HALTED or cores.phase[core] in LINKS)
 
 
 def _queued(engine: Engine, ch: int) -> str:

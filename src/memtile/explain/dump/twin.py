@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.acts import Acts
+from memtile.arch.acts import Shows
 from memtile.arch.registers import Register
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.explain.dump.capture import array_tiles, tile_words
@@ -27,8 +27,6 @@ from memtile.model.register_tables import registers_of
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import place
 
-COMPARED = (Acts.CHANNEL_STATUS, Acts.WRITE_COUNT, Acts.LOCK_VALUE, Acts.CORE_STATUS, Acts.SWITCH_PORT)
-"""What must agree; beside it the descriptors."""
 _SHOWN = 12
 
 Known = Sequence[npt.NDArray[np.bool_]] | None
@@ -116,7 +114,7 @@ def differences(engine: Engine, dump: Sequence[Words], known: Known = None) -> t
         mine, name = tile_words(engine, tile), KIND_NAMES[int(plain(engine.spec.tiles).kind[tile])]
         for register in registers_of(name):
             at = register.offset // WORD_BYTES
-            if register.acts not in COMPARED and not _of_descriptor(register):
+            if Shows.PROGRESS not in register.acts.shows and not _of_descriptor(register):
                 continue
             if known is not None and not known[number][at]:
                 continue

@@ -15,6 +15,7 @@ from memtile.design.run import make
 from memtile.errors import MemtileError
 from memtile.explain.results import Result
 from memtile.importers.design_file import design_function
+from memtile.runs.options import RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,20 +66,20 @@ class Proof:
         )
 
 
-def prove(file: str, point: Mapping[str, object], cycles: float, max_cycles: int) -> Proof:
+def prove(file: str, point: Mapping[str, object], cycles: float, options: RunOptions) -> Proof:
     """Find out about a design.
 
     Args:
         file: of the design.
         point: values of its arguments, without ``data``.
         cycles: of its run without data, which it must take with data too.
-        max_cycles: limit of the run.
+        options: of the run.
     """
     function = design_function(file)
     try:
         with proofs() as walks:
             made = make(function, {**point, "data": True}, file)
-        result = made.run(max_cycles, check=True)
+        result = made.run(options, check=True, data=True)
         checked = check_design(lambda: _made(function, point, file), file)
     except MemtileError as error:
         return Proof(0, 0, 0, False, (), " ".join(str(error).split()))

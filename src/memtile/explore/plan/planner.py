@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Unpack
 
 from memtile.arch.devices import device as find_device
-from memtile.design.bench import MAX_CYCLES
 from memtile.errors import DesignError
 from memtile.explore.plan.certificate import Proof, prove
 from memtile.explore.plan.machine import Candidate, Machine, Value, refuse
@@ -24,6 +23,7 @@ from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import sources_of
 from memtile.output_files import write_output
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
 
 TRIED = 24
 """Candidates that are simulated if nothing else is said."""
@@ -60,9 +60,10 @@ def plan(
     tried: int = TRIED,
     proved: int = 1,
     workers: int = 0,
-    max_cycles: int = MAX_CYCLES,
     energy: str = "",
     watch: Watch | None = None,
+    options: RunOptions = USUAL,
+    **more: Unpack[RunKeywords],
 ) -> PlanResult:
     """Designs for a layer, ranked by simulated cycles; ``memtile plan`` does the same.
 
@@ -78,28 +79,27 @@ def plan(
         tried: how many candidates are simulated.
         proved: how many of the best get a certificate.
         workers: processes; 0 = this one.
-        max_cycles: limit of each run.
         energy: table of energies, see docs/sweep.md; empty = none is counted unless it is an objective.
         watch: called with each row, how many there are and how many there will be.
+        options: of each run.
+        more: fields of :class:`RunOptions`.
 
     Raises:
-        DesignError: a layer that cannot be laid out, no such device, more columns than it has, an unknown
-            objective.
+        DesignError: a layer that cannot be laid out, no such device or objective, too many columns.
     """
+    options = RunOptions.of(options, more).refuse("a plan", "untimed", "history", "progress")
     begin = time.monotonic()
     names = objectives_of(objectives)
-    table = table_for(energy, names)
-    machine = _machine(device, columns)
-    found = list(layer.candidates(machine))
-    if not found:
+    table, machine = table_for(energy, names), _machine(device, columns)
+    if not (found := list(layer.candidates(machine))):
         raise _too_large(layer, machine)
     fixed = layer.fixed(machine)
     with _file(layer.template) as file:
         points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
         hash_ = sources_of(file).hash
-        tasks = [Task(hash_, point, max_cycles, energy=table) for point in points]
+        tasks = [Task(hash_, point, table, **options.changed()) for point in points]
         rows = _tried(file, tasks, names, workers, watch)
-        ranked, proofs, failed = _ranked(file, rows, names, proved, max_cycles)
+        ranked, proofs, failed = _ranked(file, rows, names, proved, options)
     return PlanResult(
         layer.template,
         layer.title,
@@ -173,7 +173,7 @@ def _tried(
 
 
 def _ranked(
-    file: str, rows: Sequence[Row], names: Sequence[str], proved: int, max_cycles: int
+    file: str, rows: Sequence[Row], names: Sequence[str], proved: int, options: RunOptions
 ) -> tuple[list[Row], dict[str, Proof], list[Row]]:
     """Good rows, best first; certificates of the best; those that are no good."""
     good = [row for row in rows if row.state is State.GOOD]
@@ -184,7 +184,7 @@ def _ranked(
     for row in good:
         if len(proofs) < proved:
             point = {name: value for name, value in row.point.items() if name != "data"}
-            proof = prove(file, point, row.figures["cycles"], max_cycles)
+            proof = prove(file, point, row.figures["cycles"], options)
             if not proof.holds:
                 failed.append(replace(row, state=State.INFEASIBLE, why=proof.why, kind="certificate"))
                 continue

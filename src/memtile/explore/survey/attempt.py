@@ -28,23 +28,24 @@ from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.operations import ArrayShape, Operation
 from memtile.io.program.run import ProgramResult
+from memtile.runs.options import RunOptions
 
 Functions = Mapping[str, Callable[..., Any]]
 _MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}
 
 
-def attempt(case: Case, functions: Functions, device: str, max_cycles: int) -> Outcome:
+def attempt(case: Case, functions: Functions, device: str, options: RunOptions) -> Outcome:
     """Try a design or a build; whatever happens becomes an outcome.
 
     Args:
         case: what to try.
         functions: for cores that call what their design only declares, by name.
         device: to be where the text leaves it open and nothing beside it says more; empty = refused then.
-        max_cycles: limit in cycles.
+        options: of its run.
     """
     start = time.monotonic()
     try:
-        found = _tried(case, functions, device, max_cycles)
+        found = _tried(case, functions, device, options)
     except MemtileError as error:
         found = _refused(case, error)
     except Exception as error:  # a survey goes on whatever one design does to us
@@ -53,7 +54,7 @@ def attempt(case: Case, functions: Functions, device: str, max_cycles: int) -> O
     return replace(found, seconds=time.monotonic() - start)
 
 
-def _tried(case: Case, functions: Functions, device: str, max_cycles: int) -> Outcome:
+def _tried(case: Case, functions: Functions, device: str, options: RunOptions) -> Outcome:
     facts = facts_of(case.data.facts)
     if facts.functions is not None:
         functions = {**functions_of(facts.functions), **functions}
@@ -70,17 +71,18 @@ def _tried(case: Case, functions: Functions, device: str, max_cycles: int) -> Ou
     numbers = {n: _last_written(steps, shape) if n == LAST else n for n in files}
     expected = {str(numbers[n]): read_array(file) for n, file in files.items()}
     wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
+    options = replace(options, pad_arguments=not wanted)
     if isinstance(ready, Loaded):
-        done = _run(ready, facts, given, wanted, max_cycles)
+        done = _run(ready, facts, given, wanted, options)
     else:
         arrays = [Given(str(n), read_array(file)) for n, file in given.items()]
-        done = ready.run(arrays, wanted, max_cycles=max_cycles, pad_arguments=not wanted)
+        done = ready.run(arrays, wanted, options=options)
     found = _outcome(case, done, expected)
     return replace(found, device=ready.array.device.name, cycles=done.result.cycles)
 
 
 def _run(
-    design: Loaded, facts: Facts, given: Mapping[int, Path], wanted: Sequence[Wanted], max_cycles: int
+    design: Loaded, facts: Facts, given: Mapping[int, Path], wanted: Sequence[Wanted], options: RunOptions
 ) -> ProgramResult:
     """Run a design with the arrays of its files; those of numbers are scalars."""
     arrays = {n: read_array(file) for n, file in given.items()}
@@ -90,7 +92,7 @@ def _run(
     made = [Given(str(n), array) for n, array in arrays.items() if n not in numbers]
     if not scalars:
         made += _zeros(design, made, wanted)
-    return design.run_with(made, wanted, scalars=scalars, max_cycles=max_cycles, pad_arguments=not wanted)
+    return design.run_with(made, wanted, scalars=scalars, options=options)
 
 
 def _steps(design: Loaded, facts: Facts) -> Sequence[Operation]:

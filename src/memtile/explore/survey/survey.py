@@ -10,9 +10,8 @@ from memtile.explore.survey.cases import Case, find
 from memtile.explore.survey.outcome import Outcome
 from memtile.explore.survey.result import SurveyResult
 from memtile.explore.survey.worker import Worker
+from memtile.runs.options import RunOptions
 
-MAX_CYCLES = 2_000_000
-"""Limit of a design's run: what runs longer by default has hung, or is no test."""
 SECONDS = 120.0
 """Time for a design, the compilation of the engine included."""
 
@@ -22,7 +21,7 @@ def survey(
     *,
     functions: Path | None = None,
     device: str = "",
-    max_cycles: int = MAX_CYCLES,
+    options: RunOptions,
     seconds: float = SECONDS,
     watch: Callable[[Sequence[Case]], Iterable[Case]] = iter,
 ) -> SurveyResult:
@@ -35,7 +34,7 @@ def survey(
         folder: to search, with all that are in it.
         functions: Python file with functions that cores call and designs only declare.
         device: for designs that leave it open.
-        max_cycles: limit of each run.
+        options: of each run.
         seconds: time for each design.
         watch: goes along with the designs, to show how far the survey is.
 
@@ -44,7 +43,7 @@ def survey(
     """
     start, found = time.monotonic(), find(folder)
     outcomes, interrupted = list[Outcome](), False
-    worker = Worker(functions, device, max_cycles, seconds)
+    worker = Worker(functions, device, options, seconds)
     try:
         for case in watch(found.cases):
             outcomes.append(worker.attempt(case))

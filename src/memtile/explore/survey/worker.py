@@ -15,6 +15,7 @@ from typing import Any
 from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.survey.cases import Case
 from memtile.explore.survey.outcome import Bucket, Outcome
+from memtile.runs.options import RunOptions
 
 _CODE = "from memtile.explore.survey.worker import serve; serve()"
 
@@ -25,13 +26,13 @@ class Worker:
     Args:
         functions: Python file with functions that cores call; None = none.
         device: for texts that leave it open; empty = none.
-        max_cycles: limit of each run.
+        options: of each run.
         seconds: time for each design; who takes longer loses the process.
     """
 
-    def __init__(self, functions: Path | None, device: str, max_cycles: int, seconds: float) -> None:
+    def __init__(self, functions: Path | None, device: str, options: RunOptions, seconds: float) -> None:
         file = str(functions.resolve()) if functions else None
-        self._options = {"functions": file, "device": device, "max_cycles": max_cycles}
+        self._options = {"functions": file, "device": device, "run": options.changed()}
         self._seconds = seconds
         self._process = LineProcess(_CODE)
 
@@ -64,5 +65,5 @@ def serve() -> None:
             if file and file not in known:
                 known[file] = functions_of(Path(file))
             case = Case.of(asked["case"])
-            found = attempt(case, known.get(file, {}), asked["device"], asked["max_cycles"])
+            found = attempt(case, known.get(file, {}), asked["device"], RunOptions(**asked["run"]))
             print(json.dumps(found.as_json()), file=out, flush=True)

@@ -106,9 +106,9 @@ def _attempt(file: str, task: Task, rivals: Rivals) -> Row:
                 why = f"no run of it is shorter than {bound} cycles, and a variant that is known is better"
                 return _row(task, beaten, why, "bound", {**figures, BOUND: bound})
             limit = min(task.max_cycles, rivals.cycles(figures) + 1)
-            words = task.data and _bench(made).compares
+            options = replace(task, max_cycles=int(limit), data=task.data and _bench(made).compares)
             with reasons_at_limit(limit >= task.max_cycles):
-                result = guarded(file, lambda: made.run(int(limit), check=task.check, data=words))
+                result = guarded(file, lambda: made.run(options))
             row = _judged(task, made, result, figures, limit)
             keep(key, ready)
     except InputFileError as error:

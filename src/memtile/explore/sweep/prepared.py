@@ -83,7 +83,7 @@ def prepared(key: Hashable, timing: Mapping[str, object], make: Callable[[], Mem
     if looks or not can_rewind(engine) or _has_hosts(made):
         return Prepared(made)
     kernels = Unchanged(running.function for running in engine.cores.running.values() if running.function)
-    return Prepared(made, Start(engine, steady=kernels.steady), kernels) if kernels.known else Prepared(made)
+    return Prepared(made, Start(engine), kernels) if kernels.known else Prepared(made)
 
 
 def keep(key: Hashable, what: Prepared | MemtileError) -> None:

@@ -91,7 +91,8 @@ def replay(path: str | Path, key: str = "") -> Replay:
         raise InputFileError(f"{path}: the log has no sources of {then.key}. Give another log.")
     sources = Sources(**head["sources"][then.sources])
     table = (head["energy"] or PUBLISHED) if ENERGY in then.figures else ""
-    task = Task(then.sources, then.point, head["max_cycles"], head["check"], table, head["data"])
+    limits = {name: head[name] for name in ("max_cycles", "check", "data")}
+    task = Task(then.sources, then.point, table, **limits)
     with tempfile.TemporaryDirectory() as place:
         now = attempt(sources.put(Path(place)), task, Rivals(()))
     return Replay(then, now, then.sources != sources.hash)

@@ -10,7 +10,9 @@ from enum import StrEnum
 from typing import Any
 
 from memtile.explore.sweep.space import Label
+from memtile.runs.options import RunOptions
 
+_ASKED = ("max_cycles", "check")  # said in any case
 Set = Mapping[str, Label]
 
 
@@ -23,30 +25,25 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
-    """What is to be tried; all that decides what comes out, and so the key.
+class Task(RunOptions):
+    """What is to be tried, and the options of its run: all that decides what comes out, and so the key.
 
     Attributes:
         sources: hash of the design's sources and memtile's.
         point: labels of parameters, and of timing constants behind ``timing.``.
-        max_cycles: limit of the run.
-        check: look for races too.
         energy: table of energies; empty = none is counted.
-        data: compare words with what the design expects; False = cycles and findings alone.
     """
 
     sources: str
     point: Set
-    max_cycles: int
-    check: bool = False
     energy: str = ""
-    data: bool = True
 
     @property
     def key(self) -> str:
         """Hash of it all: 16 hexadecimal digits."""
         asked = [self.sources, dict(self.point), self.max_cycles, self.check]
-        more = [*([self.energy] if self.energy else []), *([] if self.data else [{"data": False}])]
+        others = {name: value for name, value in self.changed().items() if name not in _ASKED}
+        more = [*([self.energy] if self.energy else []), *([others] if others else [])]
         text = json.dumps([*asked, *more], sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from memtile.arch.chosen_timing import chosen_timing
-from memtile.design.bench import MAX_CYCLES
 from memtile.design.parameters import chosen
 from memtile.errors import SimulationError
 from memtile.explore.sweep.attempt import Rivals
@@ -26,6 +25,7 @@ from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import Sources, loaded, sources_of
 from memtile.explore.sweep.space import TIMING, Label, Point, Space, label, space_of
 from memtile.explore.sweep.strategy import Batches, listed, optimised
+from memtile.runs.options import RunOptions
 
 Strategy = Literal["grid", "random", "optimise"]
 SECONDS = 120.0
@@ -47,8 +47,8 @@ class Runner(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SweepPlan:
-    """What is tried, and how; see :func:`sweep`."""
+class SweepPlan(RunOptions):
+    """What is tried, and how; the options of each run too. See :func:`sweep`."""
 
     strategy: Strategy = "grid"
     count: int | None = None
@@ -60,13 +60,10 @@ class SweepPlan:
     seed: int = 0
     budget: float | None = None
     prune: bool | None = None
-    max_cycles: int = MAX_CYCLES
-    check: bool = False
     workers: int | None = None
     seconds: float = SECONDS
     scheduler: str = ""
     energy: str = ""
-    data: bool = True
 
 
 def sweep(
@@ -88,7 +85,8 @@ def sweep(
 
     Raises:
         InputFileError: files that cannot be read or written, packages that are missing.
-        DesignError: nothing to vary, names or values that the design does not have, an unknown objective.
+        DesignError: options that a sweep has no use for, nothing to vary, names or values that the design
+            does not have, an unknown objective.
         SimulationError: no scheduler at the address; one that is lost ends the sweep, ``SweepResult.lost``.
     """
     return Sweep(str(design), plan or SweepPlan()).run(None if log is None else Path(log), watch)
@@ -103,7 +101,7 @@ class Sweep:
     """
 
     def __init__(self, file: str, plan: SweepPlan) -> None:
-        self.file, self.plan = file, plan
+        self.file, self.plan = file, plan.refuse("a sweep", "untimed", "history", "progress")
         self.objectives = objectives_of(plan.objectives)
         self.energy = table_for(plan.energy, self.objectives)
         self.sources: Sources = sources_of(file)
@@ -220,7 +218,7 @@ class Sweep:
         for point in batch:
             values = {**self._fixed, **point}
             plan = self.plan
-            task = Task(self.hash, values, plan.max_cycles, plan.check, self.energy, plan.data)
+            task = Task(self.hash, values, self.energy, **plan.changed())
             known = self._rows.get(task.key) or (log.rows.get(task.key) if log is not None else None)
             asked.append(task.key)
             self._numbers.setdefault(task.key, len(self._numbers))

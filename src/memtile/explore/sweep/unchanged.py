@@ -17,8 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from memtile.explore.sweep.steady import STEADY, looks_away
-
 _MOST = 1 << 20  # bytes of arrays that are kept
 _PLAIN = (int, float, complex, str, bytes, NoneType, range, slice, Enum, np.generic, np.dtype)
 _INSTALLED = {"memtile", "numpy", "ml_dtypes"}
@@ -36,11 +34,9 @@ class Unchanged:
 
     Attributes:
         known: False if there is something among it of which nobody can tell whether it changes.
-        steady: whether there is nothing among it that could change while they are at work.
     """
 
     def __init__(self, functions: Iterable[Callable[..., Any]]) -> None:
-        self.steady = True
         self._seen: dict[int, object] = {}
         self._same: list[Callable[[], bool]] = []
         self._bytes = 0
@@ -81,7 +77,6 @@ class Unchanged:
             return _is_steady(function.__module__)
         cells = function.__closure__ or ()
         self._same += [partial(_holds, cell, _content(cell)) for cell in cells]
-        self.steady = self.steady and looks_away(function.__code__)
         names = {name for code in _codes(function.__code__) for name in code.co_names}
         if names & _STATEFUL:
             return False
@@ -94,13 +89,11 @@ class Unchanged:
         return True
 
     def _items(self, items: Any, kind: type) -> bool:
-        self.steady = False
         kept = list(items.items() if kind is dict else items)
         self._same.append(lambda: _identical(list(items.items() if kind is dict else items), kept))
         return self._all(part for item in kept for part in (item if kind is dict else (item,)))
 
     def _array(self, array: np.ndarray[Any, Any]) -> bool:
-        self.steady = False
         self._bytes += array.nbytes
         if array.dtype.hasobject or self._bytes > _MOST:
             return False
@@ -111,7 +104,6 @@ class Unchanged:
     def _class(self, kind: type) -> bool:
         if _is_library(kind.__module__):
             return True
-        self.steady = False
         own = {name: value for name, value in vars(kind).items() if not name.startswith("__")}
         called = [value for name, value in vars(kind).items() if isinstance(value, FunctionType)]
         self._same.append(lambda: all(vars(kind).get(name) is value for name, value in own.items()))
@@ -120,9 +112,7 @@ class Unchanged:
     def _object(self, value: object) -> bool:
         """An object of a class: of ours, or with attributes by name."""
         if type(value).__module__.partition(".")[0] == "memtile":
-            self.steady = self.steady and isinstance(value, STEADY)
             return True
-        self.steady = False
         if is_dataclass(value):
             attributes: Mapping[str, object] = {f.name: getattr(value, f.name) for f in fields(value)}
             self._same.append(lambda: all(getattr(value, n) is a for n, a in attributes.items()))

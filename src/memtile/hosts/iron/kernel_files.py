@@ -11,7 +11,6 @@ import numpy as np
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import WORD_BYTES
-from memtile.design.bench import MAX_CYCLES
 from memtile.errors import InputFileError
 from memtile.hosts.iron.arguments import Argument, Bytes, iron_problem, only_tensors, taken_by
 from memtile.importers.bodies.container import container
@@ -23,6 +22,7 @@ from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.external_uses import external_uses
 from memtile.io.program.formats import read_program
 from memtile.io.program.run import ProgramResult
+from memtile.runs.options import RunOptions
 
 _TEXTS = ("aie.mlir", "input_with_addresses.mlir", "input_physical.mlir")
 
@@ -96,18 +96,16 @@ class KernelFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
-    """What all kernels of a runtime have in common.
+class Options(RunOptions):
+    """What all kernels of a runtime have in common: the options of their runs too.
 
     Attributes:
         device: the NPU, ``"npu1"`` or ``"npu2"``.
         functions: that cores call and texts only declare, by name.
-        max_cycles: limit of a run.
     """
 
     device: str = "npu1"
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
-    max_cycles: int = MAX_CYCLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ def from_text(files: KernelFiles, options: Options) -> Run | None:
         taken, notes = taken_by(design.arguments, arguments, str(text), traced=files.traced)
         numbers = {n: each for n, each in enumerate(taken) if isinstance(each, int)}
         given, wanted = _arrays(taken, design.arguments_used(numbers))
-        done = design.run_with(given, wanted, scalars=numbers, max_cycles=options.max_cycles)
+        done = design.run_with(given, wanted, scalars=numbers, options=options)
         return ended(replace(done, notes=(*done.notes, *notes)), taken)
 
     return run
@@ -171,7 +169,7 @@ def from_containers(files: KernelFiles, options: Options) -> Run | None:
     def run(arguments: Sequence[Argument]) -> Ran:
         taken = only_tensors(arguments, str(files.main))
         given, wanted = _arrays(taken, used)
-        done = found.run(given, wanted, max_cycles=options.max_cycles, again=ended.runs > 0)
+        done = found.run(given, wanted, options=options, again=ended.runs > 0)
         return ended(done, taken)
 
     return run

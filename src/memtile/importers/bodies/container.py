@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
+from typing import Unpack
 
 from memtile.arch.devices import Device
 from memtile.design.array import Array
-from memtile.design.bench import MAX_CYCLES
 from memtile.importers.bodies.bodies import Bodies, bodies
 from memtile.importers.bodies.finder import NO_FUNCTIONS, Functions
 from memtile.importers.bodies.texts import beside
@@ -24,7 +24,7 @@ from memtile.io.program.file_order import ordered
 from memtile.io.program.formats import Program, read_program
 from memtile.io.program.operations import ArrayShape
 from memtile.io.program.run import ProgramResult, run_program
-from memtile.sim.engine import Progress
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
 
 _CONFIGURATIONS = ("cdo", "xclbin", "pdi")
 
@@ -63,45 +63,32 @@ class Container:
         given: Sequence[Given],
         wanted: Sequence[Wanted],
         *,
-        pad_arguments: bool = False,
-        max_cycles: int = MAX_CYCLES,
-        untimed: bool = False,
-        check: bool = False,
-        fast_forward: bool = True,
-        progress: Progress | None = None,
         again: bool = False,
+        options: RunOptions = USUAL,
+        **more: Unpack[RunKeywords],
     ) -> ProgramResult:
         """Run the program with arrays by name; see :func:`run_program`.
 
         Args:
             given: arrays in; those that the files bring for their arguments are added.
             wanted: arrays to take at the end.
-            pad_arguments: fill arrays up with zeros that are shorter than what the program reads.
-            max_cycles: limit in cycles.
-            untimed: move data without a clock.
-            check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
-            fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-            progress: called now and then with the cycles done.
             again: the array is as a run left it: the configuration before the instructions is not done
                 again, and cores go on; a program without such a configuration is done from its beginning.
+            options: of the run.
+            more: fields of :class:`RunOptions`, which come before those.
         """
         again = again and self.launch > 0
-        more, _ = brought(self.programs, given)
+        added, _ = brought(self.programs, given)
         return run_program(
             self.bodies.operations[self.launch if again else 0 :],
             self.array,
-            [*given, *more],
+            [*given, *added],
             wanted,
             kernels=NO_KERNELS if again else self.bodies.kernels,
             running=self.bodies.kernels if again else NO_KERNELS,
             programs=self.bodies.programs,
             launch=0 if again else self.launch,
-            pad_arguments=pad_arguments,
-            max_cycles=max_cycles,
-            untimed=untimed,
-            check=check,
-            fast_forward=fast_forward,
-            progress=progress,
+            options=RunOptions.of(options, more),
         )
 
 

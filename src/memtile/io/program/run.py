@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
-from memtile.design.bench import MAX_CYCLES
-from memtile.design.checked import buffers_moved, checked, joined, noted, refuse_untimed, with_history
 from memtile.design.host import HostProgram
 from memtile.design.host_run import run_sequences
 from memtile.design.own_door import OwnDoor
@@ -44,9 +42,9 @@ from memtile.io.program.unheard import left_out, with_dropped
 from memtile.io.program.waits import ends_waiting
 from memtile.io.program.word_marks import queues
 from memtile.plain_text import printable
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.session import moves_of, observing, refuse_untimed
 from memtile.sim.clock import Stop
-from memtile.sim.engine import Progress
-from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.partition import restart
 from memtile.sim.passing import AT_ONCE
 from memtile.sim.polling import run_to_next_poll
@@ -90,22 +88,19 @@ class _Host:
 
     Args:
         array: the model.
-        end: last cycle that the host waits for.
-        untimed: move data without a clock.
-        progress: called now and then with the cycles done, or the words that an untimed run moved.
+        options: of the run.
         cores: kernels that begin when their cores are enabled.
 
     Attributes:
         come_to_number: how many operations it has come to.
         missed: its writes that nothing answered.
         tokens: what it receives them with, once it does operations.
-        untimed: as given.
+        untimed: data moves without a clock.
     """
 
-    def __init__(
-        self, array: Array, end: int, untimed: bool, progress: Progress | None, cores: CoreKernels
-    ) -> None:
-        self._array, self._end, self.untimed, self._progress = array, end, untimed, progress
+    def __init__(self, array: Array, options: RunOptions, cores: CoreKernels) -> None:
+        self._array, self._end = array, array.engine.now + options.max_cycles
+        self.untimed, self._progress = options.untimed, options.progress
         self._cores = cores
         self._door = OwnDoor(array)
         self._pace = Pace(array.engine.host, array.engine.timing, array.device)
@@ -115,7 +110,7 @@ class _Host:
         self.missed: list[Problem] = []
         self.tokens: TokenHost | None = None
         self.stop = Stop.LIMIT
-        array.engine.host.stopped = untimed
+        array.engine.host.stopped = options.untimed
 
     def write32(self, address: int, value: int) -> None:
         """Write one word."""
@@ -261,13 +256,8 @@ def run_program(
     before: HostProgram | None = None,
     after: HostProgram | None = None,
     launch: int = 0,
-    pad_arguments: bool = False,
-    max_cycles: int = MAX_CYCLES,
-    untimed: bool = False,
-    check: bool = False,
-    history: bool = False,
-    fast_forward: bool = True,
-    progress: Progress | None = None,
+    options: RunOptions = USUAL,
+    **more: Unpack[RunKeywords],
 ) -> ProgramResult:
     """Do the operations in order, let the array run on until nothing moves, and take the arrays.
 
@@ -285,28 +275,24 @@ def run_program(
         before: a host sequence that is done before the operations.
         after: a host sequence that is done after them.
         launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
-        pad_arguments: fill arrays up with zeros that are too short for the program.
-        max_cycles: limit of all cycles together.
-        untimed: move data without a clock.
-        check: look for accesses to memory that nothing orders; ``result.findings`` has what was found.
-        history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
-        fast_forward: jump over time that repeats, with the same results; False = step every cycle.
-        progress: called now and then with the cycles done, or the words of an untimed run.
+        options: of the run.
+        more: fields of :class:`RunOptions`, which come before those.
 
     Raises:
         InputFileError: what cannot be done or does not fit: all at once, first; on the way as :func:`apply`.
         DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
+    options = RunOptions.of(options, more)
     operations = table_of(operations)
     cores = CoreKernels(array, kernels, running, programs)
-    bound = _bound(operations, given, wanted, array, cores, pad=pad_arguments)
-    refuse_untimed(check and untimed)
+    bound = _bound(operations, given, wanted, array, cores, pad=options.pad_arguments)
+    options.refuse("a program of register writes", "data")
+    refuse_untimed(options)
     cores.attach()
-    host = _Host(array, array.engine.now + max_cycles, untimed, progress, cores)
-    addresses, how, jumping = place(bound, array), {"untimed": untimed}, fast_forwarding(fast_forward)
-    with checked(array, check, **how) as races, noted(array, history, **how) as histories, jumping:
+    host, addresses = _Host(array, options, cores), place(bound, array)
+    with observing(array, options) as observed:
         result, stopped = _done(operations, launch, host, array, addresses, (before, after))
-    result = with_dropped(with_history(joined(result, races), histories), host.missed)
+    result = with_dropped(observed.added_to(result), host.missed)
     arrays = {out.name: taken(out, array) for out in bound.outputs}
     return ProgramResult(result, arrays, bound.externals, stopped, (*bound.notes, *left_out(operations)))
 
@@ -383,7 +369,7 @@ def _stopped(array: Array, operations: OperationTable, host: _Host, text: str) -
 def _halfway(array: Array, stop: Stop | None, untimed: bool, program: Sequence[HostWaiting]) -> Result:
     """The result of a program that did not come to its end: what is at rest still waits for the host."""
     hosts = [sequence.waiting() for sequence in array.hosts if not sequence.ended] or program
-    moves = dict(buffers_moved(array))
+    moves = moves_of(array)
     result = outcome(array.engine, stop, {}, (), timed=not untimed, hosts=hosts, moves=moves)
     return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
 

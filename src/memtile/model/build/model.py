@@ -33,7 +33,6 @@ from memtile.model.build.watches import watches
 from memtile.model.build.wiring import Site, circuits, feeding_ports, switch_ports
 from memtile.model.checking.history import BINS, LOG_FIELDS, LOG_ROWS, LOGGING
 from memtile.model.checking.notes import LABEL_FIELDS, NOTE_FIELDS, NOTES, NOTING
-from memtile.model.cores import tape
 from memtile.model.dma import access_log
 from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.state.causes import Cause, CoreCause
@@ -286,7 +285,6 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "former": (counts.channels, UNDER_WAY),
         "repeats": (REPEATS + 1, 4),
         "access_log": (access_log.ROWS, access_log.COLUMNS),
-        "tape": (1, tape.COLUMNS),
         "host_words": (HOST_WORDS + 1, 3),
         "pattern": 1,
         "noting": NOTING,

@@ -8,10 +8,12 @@ and its conflicts, in ``BINS`` stretches of the run, which become twice as long 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 
+from memtile.arch.members import Declared, Members
 from memtile.jit.decorators import inlined, jit
-from memtile.model.state.causes import Cause, CoreCause, CorePhase
+from memtile.model.state.causes import Cause, Colours, CoreCause, CorePhase, Shown
 from memtile.model.state.state import State
 
 LOG_FIELDS = 3
@@ -41,21 +43,36 @@ class Thing(IntEnum):
     LOCK = 3
 
 
-class PortDoes(IntEnum):
+class PortDoes(Members):
     """What a port of a stream switch does in a cycle."""
 
-    EMPTY = 0  # or a word has just come
-    MOVING = 1  # a word leaves
-    HOLDING = 2  # a word is there and does not leave
+    text: str
+    colours: Colours
+    is_idle: bool
+
+    EMPTY = Shown(0, text="empty", colours=Cause.IDLE.colours, is_idle=True)  # or a word has just come
+    MOVING = Shown(1, text="moving a word", colours=Cause.MOVING.colours)  # a word leaves
+    # a word is there and does not leave
+    HOLDING = Shown(2, text="holding a word", colours=Cause.STREAM_BLOCKED.colours)
 
 
-class LockAct(IntEnum):
+@dataclass(eq=False)
+class Done(Declared):
+    """Declares what was done to a lock, with the text before who did it."""
+
+    number: int
+    text: str
+
+
+class LockAct(Members):
     """What was done to a lock."""
 
-    ACQUIRE = 0
-    RELEASE = 1
-    SET = 2  # by its register
-    RESET = 3  # seen anew: by a reset of its tile, or at the begin
+    text: str
+
+    ACQUIRE = Done(0, "acquired by")
+    RELEASE = Done(1, "released by")
+    SET = Done(2, "set by")  # by its register
+    RESET = Done(3, "begins")  # seen anew: by a reset of its tile, or at the begin
 
 
 @inlined

@@ -18,6 +18,7 @@ from memtile.model.state.state import State
 _QUEUE = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
 _CONTROL = register_named("memory_tile", "DMA_S2MM_0_Ctrl")
 _STATUS = register_named("memory_tile", "DMA_S2MM_Status_0")
+_MM2S_STATUS = register_named("memory_tile", "DMA_MM2S_Status_0")
 _INTERFACE_CONTROL = register_named("noc", "DMA_S2MM_0_Ctrl")
 _INTERFACE_STATUS = register_named("noc", "DMA_S2MM_Status_0")
 _MEMORY_CONTROL = register_named("memory_tile", "Memory_Control")
@@ -52,9 +53,9 @@ _CLEARABLE = _STATUS.clearable | _INTERFACE_STATUS.clearable
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)  # the errors that halt a channel
 _QUEUE_SIZE = _STATUS.field("Task_Queue_Size").lsb
 _RUNNING = _STATUS.field("Channel_Running").lsb
-_STALLED_STREAM = _STATUS.field("Stalled_Stream_Starvation").lsb
-_STALLED_TOKEN = _STATUS.field("Stalled_TCT_or_Count_FIFO_Full").lsb
-_STALLED_ACQUIRE = _STATUS.field("Stalled_Lock_Acq").lsb
+_FIELDS = {field.name: field.mask for register in (_MM2S_STATUS, _STATUS) for field in register.fields}
+_STALLED = tuple(_FIELDS[cause.status[0]] if cause.status else 0 for cause in Cause)
+"""By cause the bit of the status that shows it."""
 
 _DEPTH = MEMORY.queue_depth
 _STATUS_IDLE, _STATUS_STARTING, _STATUS_RUNNING = 0, 1, 2  # AM025 Status field
@@ -67,15 +68,9 @@ def status(st: State, ch: int) -> int:
     phase, why = c.phase[ch], c.why[ch]
     waiting = min(c.queue_count[ch], _DEPTH)  # the one that is about to start among them, if there is room
     current_bd = st.spec.kinds.current_bd[st.spec.tiles.kind[c.tile[ch]], c.direction[ch]]
-    word = c.errors[ch] | (c.bd[ch] << current_bd) | (waiting << _QUEUE_SIZE)
+    word = c.errors[ch] | _STALLED[why] | (c.bd[ch] << current_bd) | (waiting << _QUEUE_SIZE)
     if phase != Phase.IDLE or c.queue_count[ch] > 0:
         word |= 1 << _RUNNING
-    if why == Cause.LOCK_ACQUIRE:
-        word |= 1 << _STALLED_ACQUIRE
-    elif why in (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED):
-        word |= 1 << _STALLED_STREAM
-    elif why == Cause.TOKEN_BLOCKED:
-        word |= 1 << _STALLED_TOKEN
     if phase == Phase.STARTING:
         return int(word | _STATUS_STARTING)
     return int(word | (_STATUS_IDLE if phase == Phase.IDLE else _STATUS_RUNNING))

@@ -1,12 +1,17 @@
 """Names of what channels and cores do in a cycle, and of the phases of their work (DESIGN decision 5).
 
 In every cycle every channel is in exactly one ``Cause`` and every core in one ``CoreCause``; those of each
-add up to the elapsed cycles.
+add up to the elapsed cycles. A member is declared with all that tables, pictures, dumps and the search for
+deadlocks know of it; no other module lists members.
 """
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from enum import IntEnum
+from typing import NamedTuple
+
+from memtile.arch.members import Declared, Members
 
 
 class Phase(IntEnum):
@@ -20,83 +25,252 @@ class Phase(IntEnum):
     HEADER = 5  # out-of-order S2MM: waiting for the header that chooses the BD
 
 
-class Cause(IntEnum):
-    """What a channel did in one cycle: moved a word, or the one reason why not."""
+class Colours(NamedTuple):
+    """Colours of a value on light and on dark pages; those of causes differ for colour-blind readers too."""
 
-    MOVING = 0
-    IDLE = 1
-    TASK_START = 2
-    BD_SWITCH = 3  # the dead cycle between BDs, and filling an empty pipeline after it
-    LOCK_ACQUIRE = 4
-    BANK_CONFLICT = 5
-    MEMORY_BUSY = 6  # zeroisation owns the banks
-    STREAM_STARVED = 7  # S2MM: no word offered
-    STREAM_BLOCKED = 8  # MM2S: nobody takes the word
-    HALTED = 9
-    NEIGHBOUR_BUSY = 10  # the interface to a neighbour serves another channel, or the access is on its way
-    TOKEN_BLOCKED = 11  # a token or a count waits to be taken before the BD can end
-    EXTERNAL = 12  # interface tile: external memory has not brought or taken the words yet
-    CLOCK_OFF = 13  # the column's clock is off, or its reset holds the tile
+    light: str
+    dark: str
 
 
-class CorePhase(IntEnum):
-    """What a core is doing for its kernel."""
+@dataclass(eq=False)
+class Shown(Declared):
+    """Declares a value of a track.
 
-    IDLE = 0  # no kernel
-    NEXT = 1  # the kernel is to say what comes next
-    WAIT = 2  # computing for a number of cycles
-    ACCESS = 3  # making the accesses of a pattern, step by step
-    ACQUIRE = 4
-    RELEASE = 5
-    DONE = 6  # the kernel has ended
-    GET_CASCADE = 7
-    PUT_CASCADE = 8
-    GET_STREAM = 9  # words from its stream port, one after the other
-    PUT_STREAM = 10
+    Attributes:
+        number: of the member.
+        text: in tables and messages.
+        colours: of bars and tracks (causes: those of Okabe and Ito).
+        is_idle: whether there is nothing to do then.
+    """
 
-
-class CoreCause(IntEnum):
-    """What a core did in one cycle."""
-
-    RUNNING = 0
-    IDLE = 1
-    LOCK_STALL = 2  # a lock operation in arbitration, or its lock not there
-    BANK_CONFLICT = 3
-    MEMORY_BUSY = 4  # zeroisation owns the banks
-    DONE = 5
-    CLOCK_OFF = 6
-    HALTED = 7  # by the debug unit, or by an error that software has chosen for it
-    CASCADE_STALL = 8  # its cascade input is empty, or its output full
-    STREAM_STALL = 9  # its stream port has no word for it, or no room
+    number: int
+    _: KW_ONLY
+    text: str
+    colours: Colours
+    is_idle: bool = False
 
 
-CORE_CAUSE_TEXT = {
-    CoreCause.RUNNING: "running",
-    CoreCause.IDLE: "no kernel",
-    CoreCause.LOCK_STALL: "lock stall",
-    CoreCause.BANK_CONFLICT: "bank conflict",
-    CoreCause.MEMORY_BUSY: "memory being zeroised",
-    CoreCause.DONE: "kernel done",
-    CoreCause.CLOCK_OFF: "clock off",
-    CoreCause.HALTED: "halted by its debug unit",
-    CoreCause.CASCADE_STALL: "cascade stall",
-    CoreCause.STREAM_STALL: "stream stall",
-}
+@dataclass(eq=False)
+class ChannelShown(Shown):
+    """Declares a cause of a channel.
+
+    Attributes:
+        letter: in timelines, as docs/timing.md has it.
+        is_work: whether the channel makes progress, or waits for time alone, not for another party.
+        has_bd: whether the channel is at a BD.
+        status: fields of AM025's channel status that are set then, of S2MM and of MM2S.
+    """
+
+    letter: str
+    is_work: bool
+    has_bd: bool = True
+    status: tuple[str, ...] = ()
 
 
-CAUSE_TEXT = {
-    Cause.MOVING: "moving a word",
-    Cause.IDLE: "no task",
-    Cause.TASK_START: "starting a task",
-    Cause.BD_SWITCH: "switching BD",
-    Cause.LOCK_ACQUIRE: "waiting for a lock",
-    Cause.BANK_CONFLICT: "bank conflict",
-    Cause.MEMORY_BUSY: "memory being zeroised",
-    Cause.STREAM_STARVED: "no input word",
-    Cause.STREAM_BLOCKED: "output not taken",
-    Cause.HALTED: "halted by an error",
-    Cause.TOKEN_BLOCKED: "token or count not taken",
-    Cause.NEIGHBOUR_BUSY: "interface to the neighbour",
-    Cause.EXTERNAL: "external memory",
-    Cause.CLOCK_OFF: "clock off",
-}
+class Cause(Members):
+    """What a channel did in one cycle: moved a word, or the one reason why not; see ``ChannelShown``."""
+
+    text: str
+    letter: str
+    colours: Colours
+    is_idle: bool
+    is_work: bool
+    has_bd: bool
+    status: tuple[str, ...]
+
+    MOVING = ChannelShown(
+        0, text="moving a word", letter="#", colours=Colours("#0072B2", "#3B96D9"), is_work=True
+    )
+    IDLE = ChannelShown(
+        1,
+        text="no task",
+        letter=".",
+        colours=Colours("#E5E5E5", "#2A3038"),
+        is_work=False,
+        is_idle=True,
+        has_bd=False,
+    )
+    TASK_START = ChannelShown(
+        2,
+        text="starting a task",
+        letter="t",
+        colours=Colours("#999999", "#8D949E"),
+        is_work=True,
+        has_bd=False,
+    )
+    # the dead cycle between BDs, and filling an empty pipeline after it
+    BD_SWITCH = ChannelShown(
+        3, text="switching BD", letter="-", colours=Colours("#F0E442", "#D9CC3A"), is_work=True
+    )
+    LOCK_ACQUIRE = ChannelShown(
+        4,
+        text="waiting for a lock",
+        letter="L",
+        colours=Colours("#E69F00", "#E69F00"),
+        is_work=False,
+        status=("Stalled_Lock_Acq",),
+    )
+    BANK_CONFLICT = ChannelShown(
+        5, text="bank conflict", letter="B", colours=Colours("#D55E00", "#D55E00"), is_work=True
+    )
+    # zeroisation owns the banks
+    MEMORY_BUSY = ChannelShown(
+        6, text="memory being zeroised", letter="Z", colours=Colours("#000000", "#F5F5F5"), is_work=True
+    )
+    # S2MM: no word offered
+    STREAM_STARVED = ChannelShown(
+        7,
+        text="no input word",
+        letter="s",
+        colours=Colours("#56B4E9", "#56B4E9"),
+        is_work=False,
+        status=("Stalled_Stream_Starvation",),
+    )
+    # MM2S: the receiver does not take the word
+    STREAM_BLOCKED = ChannelShown(
+        8,
+        text="output not taken",
+        letter="b",
+        colours=Colours("#CC79A7", "#CC79A7"),
+        is_work=False,
+        status=("Stalled_Stream_Backpressure",),
+    )
+    HALTED = ChannelShown(
+        9, text="halted by an error", letter="x", colours=Colours("#8B0000", "#E5484D"), is_work=False
+    )
+    # the interface to a neighbour serves another channel, or the access is on its way
+    NEIGHBOUR_BUSY = ChannelShown(
+        10, text="interface to the neighbour", letter="n", colours=Colours("#B3DE69", "#B3DE69"), is_work=True
+    )
+    # a token or a count waits to be taken before the BD can end
+    TOKEN_BLOCKED = ChannelShown(
+        11,
+        text="token or count not taken",
+        letter="T",
+        colours=Colours("#7B3F99", "#A76BC4"),
+        is_work=False,
+        status=("Stalled_TCT_or_Count_FIFO_Full", "Stalled_TCT"),
+    )
+    # interface tile: external memory has not brought or taken the words yet
+    EXTERNAL = ChannelShown(
+        12, text="external memory", letter="E", colours=Colours("#009E73", "#009E73"), is_work=True
+    )
+    # the column's clock is off, or its reset holds the tile
+    CLOCK_OFF = ChannelShown(
+        13,
+        text="clock off",
+        letter="o",
+        colours=Colours("#4D4D4D", "#5E6672"),
+        is_work=False,
+        has_bd=False,
+    )
+
+
+@dataclass(eq=False)
+class CoreShown(Shown):
+    """Declares a cause of a core.
+
+    Attributes:
+        letter: in timelines of tests.
+    """
+
+    letter: str
+
+
+class CoreCause(Members):
+    """What a core did in one cycle; see ``CoreShown``."""
+
+    text: str
+    letter: str
+    colours: Colours
+    is_idle: bool
+
+    RUNNING = CoreShown(0, text="running", letter="#", colours=Cause.MOVING.colours)
+    IDLE = CoreShown(1, text="no kernel", letter=".", colours=Cause.IDLE.colours, is_idle=True)
+    # a lock operation in arbitration, or its lock not there
+    LOCK_STALL = CoreShown(2, text="lock stall", letter="L", colours=Cause.LOCK_ACQUIRE.colours)
+    BANK_CONFLICT = CoreShown(3, text="bank conflict", letter="B", colours=Cause.BANK_CONFLICT.colours)
+    MEMORY_BUSY = CoreShown(4, text="memory being zeroised", letter="Z", colours=Cause.MEMORY_BUSY.colours)
+    DONE = CoreShown(5, text="kernel done", letter="d", colours=Colours("#C9CED6", "#424A55"))
+    CLOCK_OFF = CoreShown(6, text="clock off", letter="o", colours=Cause.CLOCK_OFF.colours)
+    # by the debug unit, or by an error that software has chosen for it
+    HALTED = CoreShown(7, text="halted by its debug unit", letter="H", colours=Cause.HALTED.colours)
+    # its cascade input is empty, or its output full
+    CASCADE_STALL = CoreShown(8, text="cascade stall", letter="C", colours=Cause.EXTERNAL.colours)
+    # its stream port has no word for it, or no room
+    STREAM_STALL = CoreShown(9, text="stream stall", letter="S", colours=Cause.STREAM_STARVED.colours)
+
+
+class Link(NamedTuple):
+    """What a core waits for at its cascade or its stream.
+
+    Attributes:
+        text: as messages say it.
+        stall: its cause meanwhile.
+        status: the field of Core_Status (AM025) that is set meanwhile.
+        gets: whether it takes a value; else it gives one.
+    """
+
+    text: str
+    stall: CoreCause
+    status: str
+    gets: bool
+
+
+@dataclass(eq=False)
+class Step(Declared):
+    """Declares a phase of a core.
+
+    Attributes:
+        number: of the member.
+        has_kernel: whether the core has a kernel that has not ended.
+        is_work: whether the core does something, be it to ask for a link.
+        link: at which it may wait.
+    """
+
+    number: int
+    _: KW_ONLY
+    is_work: bool
+    has_kernel: bool = True
+    link: Link | None = None
+
+
+class CorePhase(Members):
+    """What a core is doing for its kernel; see ``Step``."""
+
+    is_work: bool
+    has_kernel: bool
+    link: Link | None
+
+    IDLE = Step(0, is_work=False, has_kernel=False)  # no kernel
+    NEXT = Step(1, is_work=True)  # the kernel is to say what comes next
+    WAIT = Step(2, is_work=True)  # computing for a number of cycles
+    ACCESS = Step(3, is_work=True)  # making the accesses of a pattern, step by step
+    ACQUIRE = Step(4, is_work=False)
+    RELEASE = Step(5, is_work=True)
+    DONE = Step(6, is_work=False, has_kernel=False)  # the kernel has ended
+    GET_CASCADE = Step(
+        7,
+        is_work=True,
+        link=Link("waits for a value on its cascade", CoreCause.CASCADE_STALL, "Cascade_Stall_SCD", True),
+    )
+    PUT_CASCADE = Step(
+        8,
+        is_work=True,
+        link=Link("waits for room on its cascade", CoreCause.CASCADE_STALL, "Cascade_Stall_MCD", False),
+    )
+    # words from its stream port, one after the other
+    GET_STREAM = Step(
+        9,
+        is_work=True,
+        link=Link("waits for a word of its stream", CoreCause.STREAM_STALL, "Stream_Stall_SS0", True),
+    )
+    PUT_STREAM = Step(
+        10,
+        is_work=True,
+        link=Link("waits for room in its stream", CoreCause.STREAM_STALL, "Stream_Stall_MS0", False),
+    )
+
+
+LINKS = {phase: phase.link for phase in CorePhase if phase.link is not None}
+"""Phases in which a core is at its cascade or its stream, and what it waits for there."""

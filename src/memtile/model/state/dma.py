@@ -6,7 +6,7 @@ from typing import Annotated, NamedTuple
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, GRANULE_WORDS, MEMORY
 from memtile.model.state import columns as c
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.columns import Column, Ints
+from memtile.model.state.columns import Column, Ints, Owner
 from memtile.model.state.streams import COUNT_SLOTS, CountRing
 
 EXTERNAL_SLOTS = 384  # reads under way of a channel: at least the words that Timing allows
@@ -38,7 +38,7 @@ class Channels(NamedTuple):
     # MM2S: 1 = the packet header is still to be sent
     header_due: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     # MM2S: the slave port it feeds, -1 = none; S2MM: -1
-    switch_port: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(c.Owner.PORT))]
+    switch_port: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(Owner.PORT))]
     tlast_suppress: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
     queue_count: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, MEMORY.queue_depth + 1))]
     active: Annotated[
@@ -48,7 +48,7 @@ class Channels(NamedTuple):
         Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)
     ]  # 1 = in State.waiting_channels
     # phase ACQUIRE: the lock in State.locks that it asks for, -1 = out of reach
-    lock: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_or_none(c.Owner.LOCK))]
+    lock: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_or_none(Owner.LOCK))]
     acquire_value: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.LOCK_OPERAND)]
     acquire_enable: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
     tile: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
@@ -120,29 +120,29 @@ class Granules(NamedTuple):
     target: Annotated[
         Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)
     ]  # first word of the formed access in State.memory
-    bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(c.Owner.BANK))]
+    bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.BANK))]
     formed: Annotated[
         Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.MOST_WORDS))
     ]  # words in it so far
     closed: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]  # 1 = complete
     owner: Annotated[
-        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(c.Owner.TILE))
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.TILE))
     ]  # tile whose memory it goes to
     # cycle from which an access to a neighbour is on its way
     since: Annotated[Ints, Column(c.STAMP, 0, c.STALE, c.MOVES, c.SOON)]
     # the neighbour's bank that it wants in this cycle
-    guest_bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(c.Owner.BANK))]
+    guest_bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.BANK))]
     is_pad: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]  # MM2S: 1 = padding, no access
     words: Annotated[c.Granule, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]  # S2MM
     port_bank: Annotated[
-        Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.row_or_none(c.Owner.BANK))
+        Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.row_or_none(Owner.BANK))
     ]  # bank asked in this cycle, -1 = none
     # who asks it: the channel, or the interface to a neighbour that it uses, see ``requesters``
     requester: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.REQUESTER)]
     # S2MM: bank of the access waiting to be written
-    pending_bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(c.Owner.BANK))]
+    pending_bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.BANK))]
     port_owner: Annotated[
-        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(c.Owner.TILE))
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.TILE))
     ]  # S2MM: tile whose memory it goes to
     port_target: Annotated[Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)]
     # S2MM: words waiting to be written, 0 = port free

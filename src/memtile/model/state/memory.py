@@ -5,7 +5,7 @@ from typing import Annotated, NamedTuple
 
 from memtile.arch.tiles import MEMORY
 from memtile.model.state import columns as c
-from memtile.model.state.columns import Column, Ints
+from memtile.model.state.columns import Column, Ints, Owner
 
 INTERFACES = 4  # of a tile to its neighbours' memory: west and east, each for writes and for reads
 
@@ -32,7 +32,7 @@ class Memories(NamedTuple):
     """Memory control of each tile."""
 
     # tile whose memory and locks its DMA finds to the west, at home, to the east; -1 = none
-    reach: Annotated[c.Three, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(c.Owner.TILE))]
+    reach: Annotated[c.Three, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(Owner.TILE))]
     # word address >> shift & mask is the bank, or the bank within its group
     shift: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.Holds(0, 62))]
     mask: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.AS_BUILT)]
@@ -45,7 +45,7 @@ class Memories(NamedTuple):
     # zeroisation owns the banks before this cycle, -1 = it does not
     busy_until: Annotated[Ints, Column(c.DUE, c.NEVER, c.OWN_RESET, c.OWN_PAUSE, c.Holds(c.NEVER, c.FOREVER))]
     # register index of the Memory_Control that asked for it
-    control: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.REGISTER))]
+    control: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.REGISTER))]
     watched: Annotated[
         Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.Holds(0, 4))
     ]  # watchpoints that are set
@@ -75,7 +75,7 @@ class Interfaces(NamedTuple):
 
     turn: Annotated[Ints, Column(c.EQUAL, 0, c.TURN, c.STAYS, c.COUNTED)]  # channel served first next time
     best: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
-    winner: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(c.Owner.CHANNEL))]
+    winner: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.CHANNEL))]
     stamp: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
     served: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # accesses so far
 
@@ -91,7 +91,7 @@ class AxiPorts(NamedTuple):
         Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.COUNTED)
     ]  # requests that are still to be served
     bank: Annotated[
-        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.BANK))
+        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.BANK))
     ]  # bank asked in this cycle, -1 = none
     served: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # requests so far
 
@@ -131,7 +131,7 @@ class Guards(NamedTuple):
     # 1 = the granule was read and is to be written back
     repairs: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     bank: Annotated[
-        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.BANK))
+        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.BANK))
     ]  # bank asked in this cycle, -1 = none
     again_at: Annotated[Ints, Column(c.DUE, 0, c.STALE, c.MOVES, c.SOON)]  # cycle in which they are
     # events to be raised once more, from the first ECC event on, one bit each

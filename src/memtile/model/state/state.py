@@ -17,7 +17,7 @@ from memtile.arch.protection import CELLS
 from memtile.jit.structs import Struct
 from memtile.model.state import columns as c
 from memtile.model.state.cascades import Cascades
-from memtile.model.state.columns import Column, Ints
+from memtile.model.state.columns import Column, Ints, Owner
 from memtile.model.state.cores import Cores
 from memtile.model.state.dma import Channels, Codecs, Counts, Externals, Fifos, Granules, Ports, Walks
 from memtile.model.state.events import EventGroups, EventModules, EventUnits, Nodes, Observers, Traces
@@ -66,175 +66,173 @@ class StateTables(NamedTuple):
 
     spec: Spec
     # [NOW] cycle; [ACTIVITY] 0 = nothing changed in it; [QUIET] cycles without changes;
-    clock: Annotated[Clock, c.Owner.MODEL]
+    clock: Annotated[Clock, Owner.MODEL]
     # [0] how many; then the channels that have something to do
     active_channels: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.CHANNEL, "channels.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.CHANNEL, "channels.active")),
+        Owner.MODEL,
     ]
     # [0] how many; then the channels that ask for a lock
     waiting_channels: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.CHANNEL, "channels.waiting")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.CHANNEL, "channels.waiting")),
+        Owner.MODEL,
     ]
     # [0] how many; then the channels and cores that compete for a lock in this cycle
-    bidding: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.EMPTY), c.Owner.MODEL]
+    bidding: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.EMPTY), Owner.MODEL]
     # [0] how many; then the channels that release a lock in this cycle
-    releasing: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.EMPTY), c.Owner.MODEL]
+    releasing: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.EMPTY), Owner.MODEL]
     # [0] how many; then the tiles with something to do at their tile-control ports
     active_controls: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.TILE, "controls.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.TILE, "controls.active")),
+        Owner.MODEL,
     ]
     # [0] how many slave ports of switches are in packet mode
-    packet_slaves: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.COUNTED), c.Owner.MODEL]
+    packet_slaves: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.COUNTED), Owner.MODEL]
     # [0] how many; then the switch ports that hold words
     active_ports: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.PORT, "switch.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.PORT, "switch.active")),
+        Owner.MODEL,
     ]
     # (pipe, [its columns, words, flags]) chains of ports that are one ring within the clock loop
-    pipes: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    pipes: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # [0] how many; then the rows of those that there are
-    piped: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    piped: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # [0] how many; then the interfaces to neighbours asked for in this cycle
-    asked_interfaces: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.EMPTY), c.Owner.MODEL]
+    asked_interfaces: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.EMPTY), Owner.MODEL]
     # [0] how many; then the cores whose kernel is not done
     active_cores: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.CORE, "cores.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.CORE, "cores.active")),
+        Owner.MODEL,
     ]
     # [0] how many; then the event units with something to do
     active_units: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.UNIT, "observers.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.UNIT, "observers.active")),
+        Owner.MODEL,
     ]
     # [0] how many; then the tiles without clock
     gated: Annotated[
-        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.TILE, "gates.off")), c.Owner.MODEL
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.TILE, "gates.off")), Owner.MODEL
     ]
-    gates: Annotated[Gates, c.Owner.TILE]
+    gates: Annotated[Gates, Owner.TILE]
     # [0] how many; then the tiles whose memory is being zeroised
     zeroising: Annotated[
-        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.TILE)), c.Owner.MODEL
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.TILE)), Owner.MODEL
     ]
     # [0] how many; then the tiles whose scrubber, or report of errors, has something to do
     guarding: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.TILE, "guards.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.TILE, "guards.active")),
+        Owner.MODEL,
     ]
     # [0] how many; then the tiles whose port for memory-mapped accesses asks for a bank
     asking_axi: Annotated[
         Ints,
-        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(c.Owner.TILE, "axi_ports.active")),
-        c.Owner.MODEL,
+        Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.Roster(Owner.TILE, "axi_ports.active")),
+        Owner.MODEL,
     ]
-    memory: Annotated[c.Words, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.WORD), c.Owner.WORD]
+    memory: Annotated[c.Words, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.WORD), Owner.WORD]
     # cells of each word of ``memory`` that differ from what was written: data bits, check bits
     flips: Annotated[
-        Ints, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.Holds(0, (1 << CELLS) - 1)), c.Owner.WORD
+        Ints, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.Holds(0, (1 << CELLS) - 1)), Owner.WORD
     ]
     # what has become of the flips of each word, see ecc.Fate
-    fates: Annotated[c.Bytes, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.BYTE), c.Owner.WORD]
-    guards: Annotated[Guards, c.Owner.TILE]
-    axi_ports: Annotated[AxiPorts, c.Owner.TILE]
+    fates: Annotated[c.Bytes, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.BYTE), Owner.WORD]
+    guards: Annotated[Guards, Owner.TILE]
+    axi_ports: Annotated[AxiPorts, Owner.TILE]
     program: Annotated[
-        c.Words, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.WORD), c.Owner.MODEL
+        c.Words, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.WORD), Owner.MODEL
     ]  # program memories, by core
-    registers: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.WORD), c.Owner.REGISTER]
-    channels: Annotated[Channels, c.Owner.CHANNEL]
+    registers: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.WORD), Owner.REGISTER]
+    channels: Annotated[Channels, Owner.CHANNEL]
     # (channel, field) logical values of the descriptor it loaded last
-    fields: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED), c.Owner.CHANNEL]
-    walks: Annotated[Walks, c.Owner.CHANNEL]
-    granules: Annotated[Granules, c.Owner.CHANNEL]
-    externals: Annotated[Externals, c.Owner.EXTERNAL]
-    fifos: Annotated[Fifos, c.Owner.CHANNEL]
-    codecs: Annotated[Codecs, c.Owner.CHANNEL]
-    switch: Annotated[SwitchPorts, c.Owner.PORT]
-    arbiters: Annotated[Arbiters, c.Owner.ARBITER]
-    cores: Annotated[Cores, c.Owner.CORE]
-    cascades: Annotated[Cascades, c.Owner.CORE]
+    fields: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED), Owner.CHANNEL]
+    walks: Annotated[Walks, Owner.CHANNEL]
+    granules: Annotated[Granules, Owner.CHANNEL]
+    externals: Annotated[Externals, Owner.EXTERNAL]
+    fifos: Annotated[Fifos, Owner.CHANNEL]
+    codecs: Annotated[Codecs, Owner.CHANNEL]
+    switch: Annotated[SwitchPorts, Owner.PORT]
+    arbiters: Annotated[Arbiters, Owner.ARBITER]
+    cores: Annotated[Cores, Owner.CORE]
+    cascades: Annotated[Cascades, Owner.CORE]
     # [0] how many values stand in cascade outputs
-    cascading: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.COUNTED), c.Owner.MODEL]
+    cascading: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.COUNTED), Owner.MODEL]
     # (core, step, address generator, [word as the core sees it, CoreMode]); of an action on the cascade or a
     # stream, (core, word, 0, [it, TLAST])
-    accesses: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.ANY), c.Owner.CORE]
+    accesses: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.ANY), Owner.CORE]
     core_spent: Annotated[
-        Ints, Column(c.COUNT, 0, c.BOOKS, c.OWN_PAUSE, c.COUNTED), c.Owner.CORE
+        Ints, Column(c.COUNT, 0, c.BOOKS, c.OWN_PAUSE, c.COUNTED), Owner.CORE
     ]  # (core, CoreCause) cycles
-    controls: Annotated[Controls, c.Owner.TILE]
-    counts: Annotated[Counts, c.Owner.CHANNEL]
-    banks: Annotated[Banks, c.Owner.BANK]
-    interfaces: Annotated[Interfaces, c.Owner.INTERFACE]
-    memories: Annotated[Memories, c.Owner.TILE]
-    locks: Annotated[Locks, c.Owner.LOCK]
-    ports: Annotated[Ports, c.Owner.CHANNEL]
+    controls: Annotated[Controls, Owner.TILE]
+    counts: Annotated[Counts, Owner.CHANNEL]
+    banks: Annotated[Banks, Owner.BANK]
+    interfaces: Annotated[Interfaces, Owner.INTERFACE]
+    memories: Annotated[Memories, Owner.TILE]
+    locks: Annotated[Locks, Owner.LOCK]
+    ports: Annotated[Ports, Owner.CHANNEL]
     # (buffer, Region)
     regions: Annotated[
         Ints,
         Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Holds(c.AtBuild(), c.AtBuild(), any_length=True)),
-        c.Owner.MODEL,
+        Owner.MODEL,
     ]
     # (buffer) address of its first byte in this process
-    region_homes: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    region_homes: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # (channel, word) the last words that it took from its source, as far as a jump needs them
-    former: Annotated[c.Words, Column(c.DATA, 0, c.OUTSIDE, c.STAYS, c.WORD), c.Owner.CHANNEL]
+    former: Annotated[c.Words, Column(c.DATA, 0, c.OUTSIDE, c.STAYS, c.WORD), Owner.CHANNEL]
     # [0, 0] how many; then (channel, word of its sink, words, times): so many before it came so often more
-    repeats: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    repeats: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # what fast-forward is told of the accesses to memory, see ``dma.access_log``
-    access_log: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
-    # actions that cores are given without asking their kernels, see ``cores.tape``
-    tape: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    access_log: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # [0, 0] how many; then (port, word, TLAST) for the host to take
-    host_words: Annotated[Ints, Column(c.DATA, 0, c.OWN_RESET, c.STAYS, c.NOTHING), c.Owner.MODEL]
+    host_words: Annotated[Ints, Column(c.DATA, 0, c.OWN_RESET, c.STAYS, c.NOTHING), Owner.MODEL]
     pattern: Annotated[
-        Ints, Column(c.EQUAL, 1, c.OUTSIDE, c.STAYS, c.Holds(0, 1, any_length=True)), c.Owner.MODEL
+        Ints, Column(c.EQUAL, 1, c.OUTSIDE, c.STAYS, c.Holds(0, 1, any_length=True)), Owner.MODEL
     ]
     spent: Annotated[
-        Ints, Column(c.COUNT, 0, c.BOOKS, c.OWN_PAUSE, c.COUNTED), c.Owner.CHANNEL
+        Ints, Column(c.COUNT, 0, c.BOOKS, c.OWN_PAUSE, c.COUNTED), Owner.CHANNEL
     ]  # (channel, cause) cycles
     # (event unit, event, [SOURCE, THING, KIND, VALUE]) what asserts each event
-    lines: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED), c.Owner.UNIT]
+    lines: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED), Owner.UNIT]
     # (event unit, event) last cycle in which the event was raised by its number, or is to be
-    stamps: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON), c.Owner.UNIT]
+    stamps: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON), Owner.UNIT]
     # (event unit, event) the one before it
-    earlier: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.STAYS, c.SOON), c.Owner.UNIT]
+    earlier: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.STAYS, c.SOON), Owner.UNIT]
     # (tile, Signal) last cycle
-    signals: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON), c.Owner.TILE]
+    signals: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON), Owner.TILE]
     # (channel, ChannelEvent) last cycle
-    seen: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON), c.Owner.CHANNEL]
+    seen: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON), Owner.CHANNEL]
     # (core, CoreEvent) last cycle
-    core_seen: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.STAYS, c.SOON), c.Owner.CORE]
-    observers: Annotated[Observers, c.Owner.UNIT]
-    traces: Annotated[Traces, c.Owner.UNIT]
+    core_seen: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.STAYS, c.SOON), Owner.CORE]
+    observers: Annotated[Observers, Owner.UNIT]
+    traces: Annotated[Traces, Owner.UNIT]
     # (broadcast switch, side, cycle) channels that arrive, as bit masks
     flights: Annotated[
-        Ints, Column(c.DUE, 0, c.OWN_RESET, c.STAYS, c.Holds(0, (1 << BROADCAST_CHANNELS) - 1)), c.Owner.NODE
+        Ints, Column(c.DUE, 0, c.OWN_RESET, c.STAYS, c.Holds(0, (1 << BROADCAST_CHANNELS) - 1)), Owner.NODE
     ]
     # [0] how many of them are not 0
-    in_flight: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.COUNTED), c.Owner.MODEL]
+    in_flight: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.COUNTED), Owner.MODEL]
     # what is noted of accesses and of what orders them, see checking.notes; of no meaning to the model
-    noting: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
-    notes: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    noting: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
+    notes: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     labels: Annotated[
-        Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL
+        Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL
     ]  # by channel, then by core
     # the history of the run, see checking.history; of no meaning to the model
-    logging: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
-    log: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    logging: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
+    log: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # last value of each channel, core, port and lock
-    logged: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    logged: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # [0] how many; then the ports whose last value is not EMPTY
-    logged_ports: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    logged_ports: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # (bank, [accesses, conflicts] by stretch)
-    heat: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), c.Owner.MODEL]
+    heat: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
 
 
 class State(StateTables, Struct):

@@ -7,7 +7,7 @@ from memtile.arch.packets import Operation
 from memtile.arch.ports import MERGE_POSITIONS, MSELS
 from memtile.arch.tiles import TILE_BYTES
 from memtile.model.state import columns as c
-from memtile.model.state.columns import Column, Ints
+from memtile.model.state.columns import Column, Ints, Owner
 
 # flags of an entry; a pair is two words, the lower one first; above them is the label of checking.notes
 TLAST, PAIR, WRONG_PARITY = 1, 2, 4
@@ -68,13 +68,13 @@ class SwitchPorts(NamedTuple):
     # master: slave port at the other end of the wire, -1 = none
     link: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     # slave in circuit mode: the first master that it feeds, -1 = none
-    feeds: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.PORT))]
+    feeds: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
     # master in circuit mode: the next one that its slave feeds, -1 = none
     sibling: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.Holds(c.NONE, c.Row(-1)))]
     # master in circuit mode: 1 = its register names a slave to which the switch has no way
     barred: Annotated[Ints, Column(c.SETTING, 0, c.CLEARED, c.STAYS, c.FLAG)]
     # master: S2MM channel that it feeds, -1 = none
-    channel: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(c.Owner.CHANNEL))]
+    channel: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(Owner.CHANNEL))]
     wrap: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]  # ring slots in use, less 1
     # 1 = the host takes the words that leave the port
     hosted: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.FLAG)]
@@ -99,9 +99,9 @@ class SwitchPorts(NamedTuple):
     # slave in packet mode: bit mask of the masters of its packet
     targets: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.WORD)]
     # slave: arbiter that its packet holds, -1 = none
-    arbiter: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.ARBITER))]
+    arbiter: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.ARBITER))]
     # slave: arbiter that its header asks in this cycle, -1 = none
-    asked: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.ARBITER))]
+    asked: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.ARBITER))]
     # slave: 1 = the next word is the packet's header
     in_header: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
     # slave: 1 = its header matches no slot, or no master takes it
@@ -128,12 +128,12 @@ class Arbiters(NamedTuple):
         Msels, Column(c.SETTING, 0, c.OWN_RESET, c.STAYS, c.WORD)
     ]  # by msel: bit mask of the masters
     # slave port whose packet is on its way, -1 = none
-    holder: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.PORT))]
+    holder: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
     turn: Annotated[
         Ints, Column(c.EQUAL, 0, c.TURN, c.STAYS, c.COUNTED)
     ]  # number of the slave served first next time
     best: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
-    winner: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(c.Owner.PORT))]
+    winner: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
     stamp: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
     packets: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # packets passed
     position: Annotated[
@@ -159,13 +159,13 @@ class Controls(NamedTuple):
     head: Annotated[Ints, Column(c.RING, 0, c.STALE, c.STAYS, c.Holds(0, CONTROL_SLOTS - 1))]
     held: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, CONTROL_SLOTS))]
     due: Annotated[
-        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Rows(c.Owner.CHANNEL, 1)))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Rows(Owner.CHANNEL, 1)))
     ]  # channels with a token to send
     turn: Annotated[
-        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Rows(c.Owner.CHANNEL, 1)))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Rows(Owner.CHANNEL, 1)))
     ]  # channel of the tile served first next time
     # channel whose token is being taken, or control_port.NOBODY or HANDLER
-    sender: Annotated[Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.Holds(-2, c.Rows(c.Owner.CHANNEL)))]
+    sender: Annotated[Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.Holds(-2, c.Rows(Owner.CHANNEL)))]
     # 1 = the access to data memory that the next word of a packet is part of has been made
     opened: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     in_counts: Annotated[

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.access_log import LIMIT
-from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
-from memtile.sim.forward.places import ROWS_IN_SCOPE, Arrays, Book
+from memtile.sim.forward.places import Arrays
 
 SHARE = 40  # of what was stepped, that looking may cost: one in so many
 _LOOKS_SHARE = 2 * SHARE  # and looks alone
@@ -33,54 +32,55 @@ def of_cycle(st: State) -> int:
 @jit
 def of_plan(work: Arrays) -> int:
     """What making a plan costs: all that may be live is looked at."""
-    return int(_SCANNED * work.scope[ROWS_IN_SCOPE])
+    return int(_SCANNED * work.search.scope_rows[0])
 
 
 @inlined
-def looked(book: Ints, cost: int) -> None:
+def looked(work: Arrays, cost: int) -> None:
     """Note what looking has cost."""
-    book[Book.LOOKED] += cost
+    work.search.probing_cost[0] += cost
 
 
 @inlined
-def refund(book: Ints, saved: int) -> None:
+def refund(work: Arrays, saved: int) -> None:
     """What a look saved pays for it, and for some that find nothing."""
-    book[Book.LOOKED] = max(book[Book.LOOKED] - saved // _PAID_BACK, 0)
+    work.search.probing_cost[0] = max(work.search.probing_cost[0] - saved // _PAID_BACK, 0)
 
 
 @jit
-def lacking(book: Ints, cost: int) -> int:
+def lacking(work: Arrays, cost: int) -> int:
     """What has to be stepped before looking may cost so much more; 0 or less = it may now."""
-    return int((book[Book.LOOKED] + cost) * SHARE - book[Book.STEPPED])
+    return int((work.search.probing_cost[0] + cost) * SHARE - work.search.stepped_cost[0])
 
 
 @jit
-def cycles_until(st: State, book: Ints, cost: int) -> int:
+def cycles_until(st: State, work: Arrays, cost: int) -> int:
     """Cycles to be stepped until looking may cost so much more, if they cost what this one does."""
-    return int(min(max(lacking(book, cost), 0) // of_cycle(st) + 1, _LONGEST_WAIT))
+    return int(min(max(lacking(work, cost), 0) // of_cycle(st) + 1, _LONGEST_WAIT))
 
 
 @jit
-def cycles_to_look(st: State, book: Ints, cost: int) -> int:
+def cycles_to_look(st: State, work: Arrays, cost: int) -> int:
     """Cycles to be stepped until a look may begin; half of all is for rings, which bring more."""
-    alone = (book[Book.IN_LOOKS] + cost) * _LOOKS_SHARE - book[Book.STEPPED]
-    missing = max(alone, lacking(book, cost + _FOR_RINGS))
+    alone = (work.search.probe_cost[0] + cost) * _LOOKS_SHARE - work.search.stepped_cost[0]
+    missing = max(alone, lacking(work, cost + _FOR_RINGS))
     return int(min(max(missing, 0) // of_cycle(st) + 1, _LONGEST_WAIT))
 
 
 @jit
-def longer_log(st: State, book: Ints) -> bool:
+def longer_log(st: State, work: Arrays) -> bool:
     """Let the log be twice as long if looking may cost that; whether it is."""
     rows = st.access_log[0, LIMIT]
-    if rows >= st.access_log.shape[0] or lacking(book, _NEW_ROW * rows) > 0:
+    if rows >= st.access_log.shape[0] or lacking(work, _NEW_ROW * rows) > 0:
         return False
-    looked(book, _NEW_ROW * rows)
+    looked(work, _NEW_ROW * rows)
     st.access_log[0, LIMIT] = 2 * rows
     return True
 
 
 @jit
-def give_up(st: State, book: Ints) -> int:
+def give_up(st: State, work: Arrays) -> int:
     """The search for rings has cost too much: cycles until the next one, which may cost twice as much."""
-    book[Book.EFFORT] = max(2 * book[Book.EFFORT], _FIRST_EFFORT)
-    return cycles_until(st, book, book[Book.EFFORT])
+    search = work.search
+    search.ring_effort[0] = max(2 * search.ring_effort[0], _FIRST_EFFORT)
+    return cycles_until(st, work, search.ring_effort[0])

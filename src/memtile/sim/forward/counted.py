@@ -21,14 +21,12 @@ from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
-    COUNTED,
     FOLLOWING,
     HEAD,
     LASTS,
     LEFT,
     LENGTHS,
     MOVED,
-    NUMBER,
     OF_CHANNEL,
     PASSED,
     PORT_AIMED,
@@ -36,12 +34,8 @@ from memtile.sim.forward.places import (
     READS,
     READY,
     RING_COLUMNS,
-    SHIFT,
     TARGETS,
     Arrays,
-    Book,
-    lively,
-    scratch,
 )
 from memtile.sim.forward.reach import LOADED, walk_span
 
@@ -170,13 +164,14 @@ def places_are(st: State, kept: Ints, at: int, ch: int, was: int) -> bool:
 
 
 @jit
-def keeps_apart(st: State, kept: Ints, book: Ints, start: int, ch: int) -> bool:
+def keeps_apart(st: State, work: Arrays, start: int, ch: int) -> bool:
     """Whether one buffer has all words of the channel's BD, and none is of another's, where one writes."""
+    kept = work.kept
     c, (own_first, own_last) = st.channels, extent_of(st, ch)
     if own_first < 0:
         return False
-    for n in range(book[Book.CHANNELS]):
-        other = book[lively(c.phase.shape[0], n)]
+    for n in range(work.search.channel_count[0]):
+        other = work.live_channels[n]
         if c.external[other] < 0 or other == ch or (c.direction[other] == MM2S and c.direction[ch] == MM2S):
             continue
         if c.bds_done[other] != kept[start + HEAD + n * OF_CHANNEL + BDS]:
@@ -227,8 +222,9 @@ def home_at(st: State, ch: int, address: int) -> int:
 
 
 @jit
-def words_counted(st: State, kept: Ints, book: Ints, start: int, at: int, ch: int) -> int:
+def words_counted(st: State, work: Arrays, start: int, at: int, ch: int) -> int:
     """Words by which the channel's walk has gone on within its BD, if they can be counted; else 0."""
+    kept = work.kept
     c, words = st.channels, kept[at + LEFT] - st.walks.left[ch]
     if c.external[ch] < 0 or words <= 0 or words % unit(st, ch) != 0:
         return 0
@@ -239,7 +235,7 @@ def words_counted(st: State, kept: Ints, book: Ints, start: int, at: int, ch: in
     was = generated(st, ch) - words
     if noted(st, ch) - words < st.walks.granule_words[ch] or not places_are(st, kept, at, ch, was):
         return 0
-    return int(words) if keeps_apart(st, kept, book, start, ch) else 0
+    return int(words) if keeps_apart(st, work, start, ch) else 0
 
 
 @jit
@@ -275,17 +271,17 @@ def is_next(st: State, ch: int, number: int, target: int, words: int) -> bool:
 
 
 @jit
-def count_from(book: Ints, ch: int, periods: int) -> None:
+def count_from(work: Arrays, ch: int, periods: int) -> None:
     """Count the words of the log, if they are counted, as those of so many periods later on."""
-    if book[scratch(ch, COUNTED)] > 0:
-        book[scratch(ch, NUMBER)] = book[scratch(ch, COUNTED)] - 1 + periods * book[scratch(ch, SHIFT)]
+    if work.channels.counted[ch] > 0:
+        work.channels.number[ch] = work.channels.counted[ch] - 1 + periods * work.channels.shift[ch]
 
 
 @inlined
-def count(book: Ints, ch: int, words: int) -> int:
+def count(work: Arrays, ch: int, words: int) -> int:
     """The number of the next word of the log, from which on so many are counted."""
-    number = book[scratch(ch, NUMBER)]
-    book[scratch(ch, NUMBER)] = number + words
+    number = work.channels.number[ch]
+    work.channels.number[ch] = number + words
     return int(number)
 
 

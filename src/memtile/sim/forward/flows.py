@@ -9,25 +9,12 @@ from __future__ import annotations
 from memtile.arch.tiles import MM2S
 from memtile.jit.blocks import moves
 from memtile.jit.decorators import jit
-from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
 from memtile.sim.forward.circuits import NOBODY, received, staged
 from memtile.sim.forward.places import (
-    BEHIND,
-    BEHIND_OF,
-    CURSOR,
-    FLOW,
     HISTORY,
-    OF_PORT,
-    PRODUCER,
-    PRODUCER_OF,
-    WORDS_OF,
     Arrays,
-    Book,
-    listed,
-    listed_port,
-    scratch,
 )
 
 _copy, _ = moves()
@@ -72,9 +59,9 @@ def lay_received(st: State, work: Arrays, ch: int, at: int) -> None:
 @jit
 def lay_port(st: State, work: Arrays, port: int) -> None:
     """Put the words in the port into the stream that goes through it."""
-    switch, way = st.switch, work.way
-    ch = way[port * OF_PORT + PRODUCER_OF] - 1
-    at = work.book[scratch(ch, CURSOR)] - way[port * OF_PORT + BEHIND_OF] - switch.held[port]
+    switch = st.switch
+    ch = work.ways.producer[port] - 1
+    at = work.channels.cursor[ch] - work.ways.behind[port] - switch.held[port]
     for n in range(switch.held[port]):
         slot = (switch.head[port] + n) & switch.wrap[port]
         work.flow[at + n], work.flow_last[at + n] = switch.words[port, slot], switch.last[port, slot]
@@ -83,70 +70,69 @@ def lay_port(st: State, work: Arrays, port: int) -> None:
 @jit
 def open_flows(st: State, work: Arrays) -> None:
     """Lay out all streams that go through switches, as they are before a jump."""
-    book, channels = work.book, st.channels.phase.shape[0]
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
-        if st.channels.direction[ch] == MM2S and book[scratch(ch, FLOW)] != NOBODY:
-            book[scratch(ch, CURSOR)] = book[scratch(ch, FLOW)] + HISTORY
-            lay_sent(st, work, ch, book[scratch(ch, CURSOR)])
-    for n in range(book[Book.WAYS]):
-        lay_port(st, work, work.way[listed_port(st, n)])
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
-        producer = book[scratch(ch, PRODUCER)]
+    search = work.search
+    for n in range(search.moving_count[0]):
+        ch = work.moving[n]
+        if st.channels.direction[ch] == MM2S and work.channels.flow[ch] != NOBODY:
+            work.channels.cursor[ch] = work.channels.flow[ch] + HISTORY
+            lay_sent(st, work, ch, work.channels.cursor[ch])
+    for n in range(search.port_count[0]):
+        lay_port(st, work, work.passed[n])
+    for n in range(search.moving_count[0]):
+        ch = work.moving[n]
+        producer = work.channels.producer[ch]
         if producer != NOBODY:
-            at = book[scratch(producer, CURSOR)] - book[scratch(ch, BEHIND)] - received(st, ch)
+            at = work.channels.cursor[producer] - work.channels.behind[ch] - received(st, ch)
             lay_received(st, work, ch, at)
-            book[scratch(ch, CURSOR)] = at
+            work.channels.cursor[ch] = at
 
 
 @jit
-def at_once(st: State, book: Ints, times: int) -> int:
+def at_once(st: State, work: Arrays, times: int) -> int:
     """Periods of those to come that all streams have room for, one at least."""
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        if book[scratch(ch, FLOW)] != NOBODY and st.channels.direction[ch] == MM2S:
-            room = book[scratch(ch, FLOW)] + book[Book.FLOW_WORDS] - book[scratch(ch, CURSOR)]
-            times = min(times, room // book[scratch(ch, WORDS_OF)])
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        if work.channels.flow[ch] != NOBODY and st.channels.direction[ch] == MM2S:
+            room = work.channels.flow[ch] + work.search.flow_words[0] - work.channels.cursor[ch]
+            times = min(times, room // work.channels.words[ch])
     return times
 
 
 @jit
-def room_left(st: State, book: Ints) -> bool:
+def room_left(st: State, work: Arrays) -> bool:
     """Whether all streams have room for one more period."""
-    return at_once(st, book, 1) == 1
+    return at_once(st, work, 1) == 1
 
 
 @jit
 def shorten(st: State, work: Arrays) -> None:
     """Drop all words of the streams but those that may be under way."""
-    book, channels = work.book, st.channels.phase.shape[0]
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
-        base = book[scratch(ch, FLOW)]
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        base = work.channels.flow[ch]
         if base == NOBODY:
             continue
-        sender = ch if st.channels.direction[ch] == MM2S else book[scratch(ch, PRODUCER)]
-        gone = book[scratch(sender, CURSOR)] - base - HISTORY
+        sender = ch if st.channels.direction[ch] == MM2S else work.channels.producer[ch]
+        gone = work.channels.cursor[sender] - base - HISTORY
         if st.channels.direction[ch] != MM2S:
-            book[scratch(ch, CURSOR)] -= gone
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
-        base = book[scratch(ch, FLOW)]
+            work.channels.cursor[ch] -= gone
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        base = work.channels.flow[ch]
         if base != NOBODY and st.channels.direction[ch] == MM2S:
-            end = book[scratch(ch, CURSOR)]
+            end = work.channels.cursor[ch]
             _copy(work.flow, base, work.flow, end - HISTORY, HISTORY)
             _copy_flags(work.flow_last, base, work.flow_last, end - HISTORY, HISTORY)
-            book[scratch(ch, CURSOR)] = base + HISTORY
+            work.channels.cursor[ch] = base + HISTORY
 
 
 @jit
 def fill_port(st: State, work: Arrays, port: int, words: int) -> None:
     """Put the last ``words`` words of the stream that went through the port into it, or all of it."""
-    switch, way, book = st.switch, work.way, work.book
-    ch = way[port * OF_PORT + PRODUCER_OF] - 1
+    switch = st.switch
+    ch = work.ways.producer[port] - 1
     end, tail = (
-        book[scratch(ch, CURSOR)] - way[port * OF_PORT + BEHIND_OF],
+        work.channels.cursor[ch] - work.ways.behind[port],
         switch.head[port] + switch.held[port],
     )
     for n in range(1, min(words, switch.wrap[port] + 1) + 1):
@@ -167,7 +153,7 @@ def fill_buffer(st: State, work: Arrays, ch: int, end: int, words: int) -> None:
 @jit
 def fill_reads(st: State, work: Arrays, ch: int, words: int) -> None:
     """Give the reads that external memory has answered their last ``words`` words, as far as they go back."""
-    x, row, at = st.externals, st.channels.external[ch], work.book[scratch(ch, CURSOR)]
+    x, row, at = st.externals, st.channels.external[ch], work.channels.cursor[ch]
     for n in range(1, EXTERNAL_SLOTS - x.held[row] + x.arrived[row] + 1):
         slot = (x.head[row] + x.arrived[row] - n) % EXTERNAL_SLOTS
         words -= x.length[row, slot]
@@ -181,19 +167,19 @@ def fill_reads(st: State, work: Arrays, ch: int, words: int) -> None:
 @jit
 def close_flow(st: State, work: Arrays, ch: int, words: int) -> None:
     """Fill what the channel has under way after the jump, in which it moved so many words."""
-    book, producer = work.book, work.book[scratch(ch, PRODUCER)]
+    producer = work.channels.producer[ch]
     if producer == NOBODY:
-        fill_buffer(st, work, ch, book[scratch(ch, CURSOR)] - staged(st, ch), words)
+        fill_buffer(st, work, ch, work.channels.cursor[ch] - staged(st, ch), words)
         if st.channels.external[ch] >= 0:
             fill_reads(st, work, ch, words)
     else:
-        fill_buffer(st, work, ch, book[scratch(producer, CURSOR)] - book[scratch(ch, BEHIND)], words)
+        fill_buffer(st, work, ch, work.channels.cursor[producer] - work.channels.behind[ch], words)
 
 
 @jit
 def close_ports(st: State, work: Arrays, times: int) -> None:
     """Fill all ports on the ways of streams after a jump."""
-    for n in range(work.book[Book.WAYS]):
-        port = work.way[listed_port(st, n)]
-        ch = work.way[port * OF_PORT + PRODUCER_OF] - 1
-        fill_port(st, work, port, times * work.book[scratch(ch, WORDS_OF)])
+    for n in range(work.search.port_count[0]):
+        port = work.passed[n]
+        ch = work.ways.producer[port] - 1
+        fill_port(st, work, port, times * work.channels.words[ch])

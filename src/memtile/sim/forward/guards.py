@@ -23,35 +23,23 @@ from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
-    COUNTED,
     CYCLE,
     ENDS,
-    ENDS_OF,
-    FILLS,
-    FLOW,
     HEAD,
     HELD,
-    LATEST,
     LATEST_WORDS,
     LEFT,
     MOVED,
     OF_CHANNEL,
-    ONLY_PADDING,
     PORT_AIMED,
     POSITION,
     ROW,
     RUNS,
-    SHIFT,
     SOURCED,
     SUNK,
-    WORDS_OF,
     Arrays,
-    Book,
     KeptOff,
-    listed,
-    lively,
     of_external,
-    scratch,
 )
 from memtile.sim.forward.reads import in_words, is_outside, made, repeat
 from memtile.sim.forward.reads import under_way as outside_under_way
@@ -143,8 +131,9 @@ def has_neighbours(st: State, ch: int) -> bool:
 
 
 @jit
-def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int:
+def walk(st: State, work: Arrays, at: int, ch: int, times: int) -> int:
     """Guards of a walk that has gone on within its BD; how far it went becomes the channel's shift."""
+    kept = work.kept
     c, walks, g = st.channels, st.walks, st.granules
     axis = axis_of(st, kept, at, ch)
     if axis < 0 or c.bds_done[ch] != kept[at + BDS] or c.phase[ch] != Phase.RUN:
@@ -156,35 +145,36 @@ def walk(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> int
     if shift % walks.granule_words[ch] != 0 and has_neighbours(st, ch):
         return 0  # accesses would begin and end at other words
     if g.target[ch] == kept[at + AIMED] and c.direction[ch] == MM2S and g.is_pad[ch] == 1:
-        shift, book[scratch(ch, ONLY_PADDING)] = 0, 1
+        shift, work.channels.only_padding[ch] = 0, 1
     port = shift if c.direction[ch] == S2MM else 0
     if g.target[ch] - kept[at + AIMED] != shift or g.port_target[ch] - kept[at + PORT_AIMED] != port:
         return 0
     moved, left = c.moved[ch] - kept[at + MOVED], kept[at + LEFT] - walks.left[ch]
     if moved <= 0 or left <= 0:
         return 0
-    book[scratch(ch, SHIFT)] = shift
+    work.channels.shift[ch] = shift
     times = before(c.length[ch], c.moved[ch], moved, times)
     times = above(0, walks.left[ch], left, times)
     return counter(st, ch, axis, was, times)
 
 
 @jit
-def gone_on(st: State, kept: Ints, book: Ints, start: int, at: int, ch: int, times: int) -> int:
+def gone_on(st: State, work: Arrays, start: int, at: int, ch: int, times: int) -> int:
     """Guards of a walk that is not where it was."""
+    kept = work.kept
     if st.channels.direction[ch] == MM2S and kept[at + MOVED] == 0:
         return 0  # a channel that waits for memory is starved from a BD's first word on
-    words = words_counted(st, kept, book, start, at, ch)
+    words = words_counted(st, work, start, at, ch)
     if words > 0:
-        return through_rows(st, book, ch, words, times)
-    return walk(st, kept, book, at, ch, times)
+        return through_rows(st, work, ch, words, times)
+    return walk(st, work, at, ch, times)
 
 
 @jit
-def through_rows(st: State, book: Ints, ch: int, words: int, times: int) -> int:
+def through_rows(st: State, work: Arrays, ch: int, words: int, times: int) -> int:
     """Guard of a walk outside whose words are counted: the end of its BD."""
-    book[scratch(ch, SHIFT)], book[scratch(ch, COUNTED)] = words, 1 + noted(st, ch) - words
-    count_from(book, ch, 0)
+    work.channels.shift[ch], work.channels.counted[ch] = words, 1 + noted(st, ch) - words
+    count_from(work, ch, 0)
     times = before(st.channels.length[ch], st.channels.moved[ch], words, times)
     return above(0, st.walks.left[ch], words, times)
 
@@ -262,14 +252,15 @@ def no_flags(st: State, kept: Ints, at: int, ch: int) -> bool:
 
 
 @jit
-def fill(st: State, kept: Ints, book: Ints, at: int, ch: int, period: int, times: int) -> int:
+def fill(st: State, work: Arrays, at: int, ch: int, period: int, times: int) -> int:
     """Guard of a buffer that fills slowly: it becomes full.
 
     A source that gave a word in each cycle found room in each. The channel took one in some cycles, so what
     the buffer holds never fell: it was empty at no time, and becomes full at the end first.
     """
+    kept = work.kept
     c, held, was = st.channels, st.fifos.held[ch], kept[at + HELD]
-    book[scratch(ch, FILLS)] = held - was
+    work.channels.fills[ch] = held - was
     if held == was:
         return times
     sourced = st.ports.source_base[ch] + st.ports.source_position[ch] - kept[at + SOURCED]
@@ -281,16 +272,16 @@ def fill(st: State, kept: Ints, book: Ints, at: int, ch: int, period: int, times
 
 
 @jit
-def sinks(st: State, book: Ints, times: int) -> int:
+def sinks(st: State, work: Arrays, times: int) -> int:
     """Guard of the ends of the sinks."""
     ports = st.ports
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        words = book[scratch(ch, WORDS_OF)]
-        if st.channels.direction[ch] == MM2S and words > 0 and book[scratch(ch, FLOW)] == NOBODY:
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        words = work.channels.words[ch]
+        if st.channels.direction[ch] == MM2S and words > 0 and work.channels.flow[ch] == NOBODY:
             room = ports.sink_room[ch] - _BEAT - st.fifos.held[ch]
             times = before(room, ports.sink_count[ch], words, times)
-            ends = book[scratch(ch, ENDS_OF)]
+            ends = work.channels.ends[ch]
             if ends > 0:
                 room = ports.ends_room[ch] - _BEAT - st.fifos.held[ch]
                 times = before(room, ports.ends_count[ch], ends, times)
@@ -324,9 +315,9 @@ def aim(st: State, ch: int, target: int, words: int, shift: int, times: int) -> 
 
 
 @jit
-def under_way(st: State, book: Ints, ch: int, times: int) -> int:
+def under_way(st: State, work: Arrays, ch: int, times: int) -> int:
     """Guards of the accesses that the channel has formed, and that were not granted yet."""
-    g, shift = st.granules, book[scratch(ch, SHIFT)]
+    g, shift = st.granules, work.channels.shift[ch]
     if st.channels.direction[ch] == MM2S:
         if g.closed[ch] == 1 and g.is_pad[ch] == 0:
             times = aim(st, ch, g.target[ch], g.formed[ch], shift, times)
@@ -341,46 +332,47 @@ def under_way(st: State, book: Ints, ch: int, times: int) -> int:
 
 
 @jit
-def note_latest(book: Ints, ch: int, words: int, offset: int) -> None:
+def note_latest(work: Arrays, ch: int, words: int, offset: int) -> None:
     """Note for each word of an access where in the period it was moved."""
     for word in range(words):
-        book[scratch(ch, LATEST) + word] = offset
+        work.channels.latest[ch, word] = offset
 
 
 @jit
-def survey(st: State, book: Ints, first: int, end: int, times: int) -> int:
+def survey(st: State, work: Arrays, first: int, end: int, times: int) -> int:
     """Go over the accesses of the period: guards of those that move, and how many words each channel has."""
+    search = work.search
     log = st.access_log
     for row in range(first, end):
         ch, words = log[row, CH], log[row, WORDS]
         if ch < 0:
-            book[Book.ACTIONS] += 1
+            search.action_count[0] += 1
             if log[row, FLAGS] == UNKNOWN:
                 return 0
             continue
-        so_far = book[scratch(ch, WORDS_OF)]
+        so_far = work.channels.words[ch]
         if so_far == 0:
-            book[listed(st.channels.phase.shape[0], book[Book.LISTED])] = ch
-            book[Book.LISTED] += 1
+            work.moving[search.moving_count[0]] = ch
+            search.moving_count[0] += 1
         if log[row, FLAGS] & MANY == 0:
-            note_latest(book, ch, words, so_far)
-        book[scratch(ch, WORDS_OF)] = so_far + words
-        book[scratch(ch, ENDS_OF)] += log[row, FLAGS] & TLAST
-        times = where_it_goes(st, book, row, ch, times)
+            note_latest(work, ch, words, so_far)
+        work.channels.words[ch] = so_far + words
+        work.channels.ends[ch] += log[row, FLAGS] & TLAST
+        times = where_it_goes(st, work, row, ch, times)
     return times
 
 
 @jit
-def where_it_goes(st: State, book: Ints, row: int, ch: int, times: int) -> int:
+def where_it_goes(st: State, work: Arrays, row: int, ch: int, times: int) -> int:
     """Guards of where an access of the log goes."""
-    log, words, shift = st.access_log, st.access_log[row, WORDS], book[scratch(ch, SHIFT)]
+    log, words, shift = st.access_log, st.access_log[row, WORDS], work.channels.shift[ch]
     target = log[row, TARGET]
-    if book[scratch(ch, COUNTED)] > 0:
-        next_one = is_next(st, ch, count(book, ch, words), target, words)
+    if work.channels.counted[ch] > 0:
+        next_one = is_next(st, ch, count(work, ch, words), target, words)
         return times if log[row, STEP] == 1 and next_one else 0
     if target == PADDING:
         return times
-    if book[scratch(ch, ONLY_PADDING)] == 1:
+    if work.channels.only_padding[ch] == 1:
         return 0
     if shift == 0:
         return times
@@ -390,48 +382,50 @@ def where_it_goes(st: State, book: Ints, row: int, ch: int, times: int) -> int:
 
 
 @jit
-def plain_words(st: State, kept: Ints, book: Ints, at: int, ch: int) -> bool:
+def plain_words(st: State, work: Arrays, at: int, ch: int) -> bool:
     """Whether the channel moved its words between its stream and memory, as they are."""
-    c, words = st.channels, book[scratch(ch, WORDS_OF)]
+    kept = work.kept
+    c, words = st.channels, work.channels.words[ch]
     sourced = st.ports.source_base[ch] + st.ports.source_position[ch] - kept[at + SOURCED]
     sunk = st.ports.sink_taken[ch] + st.ports.sink_count[ch] - kept[at + SUNK]
-    through = book[scratch(ch, FLOW)] != NOBODY  # the switches, with as many words as at the other end
+    through = work.channels.flow[ch] != NOBODY  # the switches, with as many words as at the other end
     if through and sunk + sourced > 0:
         return False
-    if not through and words + book[scratch(ch, FILLS)] != (sunk if c.direction[ch] == MM2S else sourced):
+    if not through and words + work.channels.fills[ch] != (sunk if c.direction[ch] == MM2S else sourced):
         return False
     if words == 0:
-        return bool(book[scratch(ch, FILLS)] == 0)
+        return bool(work.channels.fills[ch] == 0)
     if c.packed[ch] == 1 or c.control[ch] & (FOT_MASK | OUT_OF_ORDER_MASK) != 0:
         return False
     if c.external[ch] >= 0:
         return through and in_words(st)
-    if not through and book[Book.ACTIONS] > 0:
+    if not through and work.search.action_count[0] > 0:
         return False  # what a kernel may end in the middle of a period has no part of the host's ports
     return bool(st.guards.inspected[st.granules.owner[ch]] == 0)
 
 
 @jit
-def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
+def of_channels(st: State, work: Arrays, start: int, period: int, times: int) -> int:
     """Guards of all channels, but for where their accesses go.
 
     When a jump goes on (``GATHERED``), what is known of its period's accesses still holds.
     """
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(st.channels.phase.shape[0], n)]
+    kept = work.kept
+    for n in range(work.search.channel_count[0]):
+        ch = work.live_channels[n]
         at = start + HEAD + n * OF_CHANNEL
-        book[scratch(ch, SHIFT)] = book[scratch(ch, ONLY_PADDING)] = book[scratch(ch, COUNTED)] = 0
-        if book[Book.GATHERED] == 0:
-            book[scratch(ch, WORDS_OF)] = book[scratch(ch, ENDS_OF)] = 0
-            note_latest(book, ch, LATEST_WORDS, -1)
+        work.channels.shift[ch] = work.channels.only_padding[ch] = work.channels.counted[ch] = 0
+        if work.search.gathered[0] == 0:
+            work.channels.words[ch] = work.channels.ends[ch] = 0
+            note_latest(work, ch, LATEST_WORDS, -1)
         length = st.ports.pattern_length[ch]
         if length > 0 and period % length != 0:
             return 0
         if kept[at + ENDS] != ends_in_buffer(st, ch):
             return 0
-        times = port(st, kept, at, ch, fill(st, kept, book, at, ch, period, times))
+        times = port(st, kept, at, ch, fill(st, work, at, ch, period, times))
         if not stood(st, kept, at, ch):
-            times = gone_on(st, kept, book, start, at, ch, times)
+            times = gone_on(st, work, start, at, ch, times)
         times = ends(st, kept, at, ch, times)
         if times == 0:
             return 0
@@ -439,15 +433,16 @@ def of_channels(st: State, kept: Ints, book: Ints, start: int, period: int, time
 
 
 @jit
-def of_externals(st: State, kept: Ints, book: Ints, start: int, period: int, times: int) -> int:
+def of_externals(st: State, work: Arrays, start: int, period: int, times: int) -> int:
     """Guards of what interface tiles have under way."""
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(st.channels.phase.shape[0], n)]
+    kept = work.kept
+    for n in range(work.search.channel_count[0]):
+        ch = work.live_channels[n]
         row = st.channels.external[ch]
         if row < 0:
             continue
-        shift = book[scratch(ch, SHIFT)]
-        if book[scratch(ch, COUNTED)] > 0:
+        shift = work.channels.shift[ch]
+        if work.channels.counted[ch] > 0:
             if not reads_repeat(st, kept, start + of_external(st, row), ch, period, shift):
                 return 0
             continue
@@ -461,27 +456,27 @@ def of_externals(st: State, kept: Ints, book: Ints, start: int, period: int, tim
 @jit
 def where_accesses_go(st: State, work: Arrays, start: int, end: int, times: int) -> int:
     """Guards of the accesses, up to row ``end`` of the log, and of what the period does with their words."""
-    kept, book = work.kept, work.book
-    if book[Book.GATHERED] == 0:
-        book[Book.LISTED] = book[Book.ACTIONS] = 0
-        times = survey(st, book, kept[start + ROW], end, times)
+    search, kept = work.search, work.kept
+    if search.gathered[0] == 0:
+        search.moving_count[0] = search.action_count[0] = 0
+        times = survey(st, work, kept[start + ROW], end, times)
         if times > 0 and not chart(st, work, kept[start + CYCLE]):
-            book[Book.KEPT_OFF] |= 1 << KeptOff.CIRCUIT
+            search.obstacles[0] |= 1 << KeptOff.CIRCUIT
             return 0
-    times = of_externals(st, kept, book, start, st.clock.now[0] - kept[start + CYCLE], times)
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(st.channels.phase.shape[0], n)]
-        if not plain_words(st, kept, book, start + HEAD + n * OF_CHANNEL, ch):
-            book[Book.KEPT_OFF] |= 1 << KeptOff.WORDS
+    times = of_externals(st, work, start, st.clock.now[0] - kept[start + CYCLE], times)
+    for n in range(search.channel_count[0]):
+        ch = work.live_channels[n]
+        if not plain_words(st, work, start + HEAD + n * OF_CHANNEL, ch):
+            search.obstacles[0] |= 1 << KeptOff.WORDS
             times = 0
         if times == 0:
             return 0
-        if book[scratch(ch, SHIFT)] != 0 and st.channels.external[ch] < 0:
-            times = under_way(st, book, ch, times)
-    book[Book.CONSTANT] = 0
-    fitting = sinks(st, book, times)
-    among_hosts = book[Book.STREAMS] + book[Book.ACTIONS] == 0 and times > KEPT_PERIODS
-    if among_hosts and fitting >= KEPT_PERIODS and constant(st, book, kept[start + ROW], end):
-        book[Book.CONSTANT] = 1
+        if work.channels.shift[ch] != 0 and st.channels.external[ch] < 0:
+            times = under_way(st, work, ch, times)
+    search.same_words[0] = 0
+    fitting = sinks(st, work, times)
+    among_hosts = search.stream_count[0] + search.action_count[0] == 0 and times > KEPT_PERIODS
+    if among_hosts and fitting >= KEPT_PERIODS and constant(st, work, kept[start + ROW], end):
+        search.same_words[0] = 1
         return times
     return fitting

@@ -16,26 +16,10 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import OFF
 from memtile.sim.forward.places import (
-    ADDRESS,
-    APART,
-    BYTE,
-    CLASS,
-    COUNT_OF_ROWS,
-    COUNT_OF_WORDS,
-    FIRST_TILE,
-    LAYOUT,
     OF_TILES,
-    ROW_CLASS,
-    ROW_WORDS,
-    ROWS_OF,
-    SPAN,
-    TABLE,
-    TABLE_APART,
     Arrays,
-    Book,
     Part,
     RowsOf,
-    lively,
 )
 
 _SIDES = 3  # of a tile, itself among them
@@ -46,13 +30,13 @@ _REACH = 4  # memories that a core reaches
 def mark(work: Arrays, part: int, number: int) -> None:
     """Let something be live, if there is such a thing; tiles that have another clock are not."""
     if number >= 0 and (part != Part.TILE or takes_part(work, number)):
-        work.live[work.book[Book.BASE + part] + number] = 1
+        work.live[work.search.first_flag[0, part] + number] = 1
 
 
 @inlined
 def takes_part(work: Arrays, tile: int) -> bool:
     """Whether the tile has the clock that is looked at."""
-    return bool(work.scope[FIRST_TILE + tile] == 1)
+    return bool(work.in_scope[tile] == 1)
 
 
 @jit
@@ -120,18 +104,19 @@ def mark_ports_of(st: State, work: Arrays, tile: int) -> None:
 @jit
 def find_live(st: State, work: Arrays) -> None:
     """Find what is live now."""
-    book, live = work.book, work.live
-    for n in range(book[Book.ALL]):
+    search = work.search
+    live = work.live
+    for n in range(search.first_flag[0, Part.PORT + 1]):
         live[n] = 0
     mark_active(st, work)
     for tile in range(st.spec.tiles.kind.shape[0]):
-        if live[book[Book.BASE + Part.TILE] + tile] == 1:
+        if live[search.first_flag[0, Part.TILE] + tile] == 1:
             mark_ports_of(st, work, tile)
     for part in range(Part.PORT + 1):
-        list_live(work, part, book[Book.BASE + part], book[Book.BASE + part + 1])
-    book[Book.CHANNELS] = book[Book.COUNT + Part.CHANNEL]
-    for n in range(book[Book.CHANNELS]):
-        book[lively(st.channels.phase.shape[0], n)] = listed_part(work, Part.CHANNEL, n)
+        list_live(work, part, search.first_flag[0, part], search.first_flag[0, part + 1])
+    search.channel_count[0] = search.live_count[0, Part.CHANNEL]
+    for n in range(search.channel_count[0]):
+        work.live_channels[n] = listed_part(work, Part.CHANNEL, n)
 
 
 @jit
@@ -165,36 +150,37 @@ def list_live(work: Arrays, part: int, first: int, end: int) -> None:
         if work.live[n] == 1:
             work.lists[at] = n - first
             at += 1
-    work.book[Book.COUNT + part] = at - first
+    work.search.live_count[0, part] = at - first
 
 
 @jit
 def listed_part(work: Arrays, part: int, n: int) -> int:
     """The n-th one of a part that is live."""
-    return int(work.lists[work.book[Book.BASE + part] + n])
+    return int(work.lists[work.search.first_flag[0, part] + n])
 
 
 @jit
 def add_rows(work: Arrays, entry: int, first: int, rows: int, words: int) -> None:
     """Add the first words of some rows of a table, from where an entry of the layout says, to the plan."""
-    plan, book, layout = work.plan, work.book, work.layout
+    search, plan = work.search, work.plan
+    layout = work.layout
     if rows == 0:
         return
-    at, apart = book[Book.PLAN_END], layout[entry + TABLE_APART]
-    book[Book.SLOT_WORDS] += rows * words
+    at, apart = search.span_count[0], layout.stride[entry]
+    search.slot_words[0] += rows * words
     if apart == words * WORD:
         rows, words = 1, rows * words
-    plan[at + ADDRESS] = layout[entry + TABLE] + first * apart + layout[entry + BYTE]
-    plan[at + COUNT_OF_ROWS], plan[at + APART] = rows, apart
-    plan[at + COUNT_OF_WORDS], plan[at + CLASS] = words, layout[entry + ROW_CLASS]
-    book[Book.PLAN_END] = at + SPAN
+    plan.address[at] = layout.table[entry] + first * apart + layout.byte[entry]
+    plan.rows[at], plan.stride[at] = rows, apart
+    plan.words[at], plan.compared[at] = words, layout.compared[entry]
+    search.span_count[0] = at + 1
 
 
 @jit
 def add_live(work: Arrays, entry: int, part: int) -> None:
     """Add the rows of all of a part that are live."""
-    first, rows, words = 0, 0, work.layout[entry + ROW_WORDS]
-    for n in range(work.book[Book.COUNT + part]):
+    first, rows, words = 0, 0, work.layout.words[entry]
+    for n in range(work.search.live_count[0, part]):
         number = listed_part(work, part, n)
         if number != first + rows:
             add_rows(work, entry, first, rows, words)
@@ -207,7 +193,7 @@ def add_live(work: Arrays, entry: int, part: int) -> None:
 def add_rings(st: State, work: Arrays, entry: int) -> None:
     """Add the slots of their rings that live ports use."""
     first, rows, slots = 0, 0, 0
-    for n in range(work.book[Book.COUNT + Part.PORT]):
+    for n in range(work.search.live_count[0, Part.PORT]):
         port = listed_part(work, Part.PORT, n)
         if port != first + rows or st.switch.wrap[port] + 1 != slots:
             add_rows(work, entry, first, rows, slots)
@@ -219,7 +205,7 @@ def add_rings(st: State, work: Arrays, entry: int) -> None:
 @jit
 def add_iterations(st: State, work: Arrays, entry: int) -> None:
     """Add the registers that loading a BD changes."""
-    for n in range(work.book[Book.COUNT + Part.TILE]):
+    for n in range(work.search.live_count[0, Part.TILE]):
         tile = listed_part(work, Part.TILE, n)
         if st.spec.tiles.channels[tile] > 0:
             for bd in range(st.spec.kinds.bd_last[st.spec.tiles.kind[tile], 1] + 1):
@@ -230,8 +216,8 @@ def add_iterations(st: State, work: Arrays, entry: int) -> None:
 @jit
 def add_of_tiles(st: State, work: Arrays, entry: int, owned: int) -> None:
     """Add the rows that live tiles have in a table."""
-    first, rows, tiles, words = 0, 0, st.spec.tiles.kind.shape[0], work.layout[entry + ROW_WORDS]
-    for n in range(work.book[Book.COUNT + Part.TILE]):
+    first, rows, tiles, words = 0, 0, st.spec.tiles.kind.shape[0], work.layout.words[entry]
+    for n in range(work.search.live_count[0, Part.TILE]):
         at = 2 * (owned * tiles + listed_part(work, Part.TILE, n))
         if work.rows[at] != first + rows:
             add_rows(work, entry, first, rows, words)
@@ -243,15 +229,16 @@ def add_of_tiles(st: State, work: Arrays, entry: int, owned: int) -> None:
 @jit
 def make_plan(st: State, work: Arrays) -> None:
     """Plan what is kept and compared: the state of all that is live, see ``plan.arrays`` for the layout."""
-    book, layout = work.book, work.layout
+    search = work.search
+    layout = work.layout
     find_live(st, work)
-    book[Book.PLAN_END] = book[Book.SLOT_WORDS] = book[Book.DIFFERED_AT] = 0
-    book[Book.WHOLE] = 1 if st.clock.raised[0] > 0 else 0
-    for entry in range(0, layout.shape[0], LAYOUT):
-        owned = layout[entry + ROWS_OF]
-        if book[Book.WHOLE] == 0 and owned == RowsOf.REGISTER:
+    search.span_count[0] = search.slot_words[0] = search.differing_word[0] = 0
+    search.with_events[0] = 1 if st.clock.raised[0] > 0 else 0
+    for entry in range(layout.table.shape[0]):
+        owned = layout.rows_of[entry]
+        if search.with_events[0] == 0 and owned == RowsOf.REGISTER:
             add_iterations(st, work, entry)
-        elif book[Book.WHOLE] == 0 and owned == RowsOf.UNIT:
+        elif search.with_events[0] == 0 and owned == RowsOf.UNIT:
             continue
         elif owned < OF_TILES:
             add_of_tiles(st, work, entry, owned)
@@ -260,31 +247,32 @@ def make_plan(st: State, work: Arrays) -> None:
         elif owned <= RowsOf.PORT:
             add_live(work, entry, owned - OF_TILES + 1)
         else:
-            rows = layout[entry + ROW_WORDS]
+            rows = layout.words[entry]
             if owned == RowsOf.LIST:
-                rows = min(rows, 1 + book[Book.COUNT + Part.CHANNEL] + book[Book.COUNT + Part.CORE])
+                rows = min(rows, 1 + search.live_count[0, Part.CHANNEL] + search.live_count[0, Part.CORE])
             elif owned == RowsOf.LENGTH:
                 rows = 1
             add_words(work, entry, rows)
-    book[Book.PLANNED], book[Book.PACKETS] = 1, st.clock.by_packet[0]
+    search.planned[0], search.packet_words[0] = 1, st.clock.by_packet[0]
 
 
 @jit
 def add_words(work: Arrays, entry: int, words: int) -> None:
     """Add the first words of a table of one row."""
-    plan, book, layout = work.plan, work.book, work.layout
-    at = book[Book.PLAN_END]
-    book[Book.SLOT_WORDS] += words
-    plan[at + ADDRESS] = layout[entry + TABLE] + layout[entry + BYTE]
-    plan[at + COUNT_OF_ROWS], plan[at + APART] = 1, layout[entry + TABLE_APART]
-    plan[at + COUNT_OF_WORDS], plan[at + CLASS] = words, layout[entry + ROW_CLASS]
-    book[Book.PLAN_END] = at + SPAN
+    search, plan = work.search, work.plan
+    layout = work.layout
+    at = search.span_count[0]
+    search.slot_words[0] += words
+    plan.address[at] = layout.table[entry] + layout.byte[entry]
+    plan.rows[at], plan.stride[at] = 1, layout.stride[entry]
+    plan.words[at], plan.compared[at] = words, layout.compared[entry]
+    search.span_count[0] = at + 1
 
 
 @jit
 def all_live(work: Arrays, part: int, roster: Ints) -> bool:
     """Whether all that a list of what is active names is live."""
-    first = work.book[Book.BASE + part]
+    first = work.search.first_flag[0, part]
     for slot in range(1, roster[0] + 1):  # noqa: SIM110 - compiled code has no generators
         if work.live[first + roster[slot]] == 0:
             return False
@@ -305,7 +293,7 @@ def outdated(st: State, work: Arrays) -> bool:
 
     Or the first event was raised by its number.
     """
-    book = work.book
-    if book[Book.PLANNED] == 0 or book[Book.PACKETS] != st.clock.by_packet[0]:
+    search = work.search
+    if search.planned[0] == 0 or search.packet_words[0] != st.clock.by_packet[0]:
         return True
-    return bool(book[Book.WHOLE] == 0 and st.clock.raised[0] > 0)
+    return bool(search.with_events[0] == 0 and st.clock.raised[0] > 0)

@@ -8,7 +8,7 @@ one channel, the anchor, and compared with each other. Looks that find nothing b
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
-from memtile.model.cores import core, tape
+from memtile.model.cores import core
 from memtile.model.dma.access_log import (
     CH,
     FLAGS,
@@ -25,7 +25,6 @@ from memtile.model.dma.access_log import (
 )
 from memtile.model.dma.access_log import append as append_row
 from memtile.model.state.causes import Phase
-from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock
 from memtile.sim.clock import Stop
@@ -35,19 +34,12 @@ from memtile.sim.forward.guards import of_channels, others_at_work, quiet_elsewh
 from memtile.sim.forward.live import outdated
 from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep, move_on
 from memtile.sim.forward.places import (
-    COUNTED,
     CYCLE,
     LOOK_SLOT,
     LOOK_SLOTS,
     RING_SLOTS,
     ROW,
-    SEGMENT,
-    SHIFT,
     Arrays,
-    Book,
-    lively,
-    scratch,
-    segments,
 )
 from memtile.sim.forward.replay import begin_replay, finish_replay, turn_cursors
 from memtile.sim.forward.rings import (
@@ -97,48 +89,46 @@ def log_numbered(st: State, ch: int, number: int, words: int, flags: int) -> Non
 
 
 @jit
-def log_segments(st: State, book: Ints, done: int) -> None:
+def log_segments(st: State, work: Arrays, done: int) -> None:
     """Append the segments to the log, so many periods on."""
-    at = segments(st.channels.phase.shape[0])
-    for _ in range(book[Book.SEGMENTS]):
-        ch, target, flags = book[at + CH], book[at + TARGET], book[at + FLAGS]
+    for at in range(work.search.segment_count[0]):
+        ch, target, flags = work.segments.channel[at], work.segments.target[at], work.segments.flags[at]
         if ch >= 0:
             flags |= MANY
         if ch >= 0 and target != PADDING:
-            target += done * book[scratch(ch, SHIFT)]
+            target += done * work.channels.shift[ch]
         if ch >= 0 and is_numbered(target):
-            log_numbered(st, ch, number_of(target), book[at + WORDS], flags)
+            log_numbered(st, ch, number_of(target), work.segments.words[at], flags)
         else:
-            append_row(st, ch, target, book[at + WORDS], book[at + STEP], flags)
-        at += SEGMENT
+            append_row(st, ch, target, work.segments.words[at], work.segments.step[at], flags)
 
 
 @jit
-def log_jump(st: State, book: Ints, first: int, end: int, times: int) -> None:
+def log_jump(st: State, work: Arrays, first: int, end: int, times: int) -> None:
     """Append the accesses of a jump to the log, for a ring that it is part of.
 
     All periods but the last one are appended as segments.
     """
     log, done, gathered, made = st.access_log, 0, 0, 0
-    together = moving_together(st, book)
-    gather(st, book, first, end, 0, 1)
-    if times > 1 and prolong(st, book, times - 1):
-        log_segments(st, book, 0)
+    together = moving_together(st, work)
+    gather(st, work, first, end, 0, 1)
+    if times > 1 and prolong(st, work, times - 1):
+        log_segments(st, work, 0)
         done = times - 1
     while done < times - 1:
         periods = min(at_a_time(end - first), times - 1 - done)
         if periods != gathered or not together:
-            gather(st, book, first, end, done, periods)
+            gather(st, work, first, end, done, periods)
             gathered, made = periods, done
-        log_segments(st, book, done - made)
+        log_segments(st, work, done - made)
         done += periods
-    count_anew(st, book, times)
+    count_anew(work, times)
     for row in range(first, end):
         ch, target = log[row, CH], log[row, TARGET]
-        if ch >= 0 and book[scratch(ch, COUNTED)] > 0:
-            target = target_of(st, ch, count(book, ch, log[row, WORDS]))
+        if ch >= 0 and work.channels.counted[ch] > 0:
+            target = target_of(st, ch, count(work, ch, log[row, WORDS]))
         elif ch >= 0 and target != PADDING:
-            target += times * book[scratch(ch, SHIFT)]
+            target += times * work.channels.shift[ch]
         append_row(st, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS])
 
 
@@ -155,28 +145,28 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
         end: of the period's accesses in the log.
         until: cycle at which a jump ends at the latest.
     """
-    plan, kept, book = work.plan, work.kept, work.book
-    start, now = slot * book[Book.SLOT_SIZE], st.clock.now[0]
+    search, kept = work.search, work.kept
+    start, now = slot * search.slot_size[0], st.clock.now[0]
     period, first = now - kept[start + CYCLE], kept[start + ROW]
-    budget.looked(book, TRIED)
-    if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, plan, kept, book, slot):
+    budget.looked(work, TRIED)
+    if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, work, slot):
         return False
     worth = _WORTH // period if slot >= LOOK_SLOT else 0
-    times = of_channels(st, kept, book, start, period, (until - now) // period)
+    times = of_channels(st, work, start, period, (until - now) // period)
     if times <= worth:
         return False
-    budget.looked(book, GUARDED * book[Book.CHANNELS])
-    compared = book[Book.COMPARED]
-    bound = compare(st, plan, kept, book, slot)
-    budget.looked(book, (book[Book.COMPARED] - compared) // 2)
+    budget.looked(work, GUARDED * search.channel_count[0])
+    compared = search.compared_words[0]
+    bound = compare(st, work, slot)
+    budget.looked(work, (search.compared_words[0] - compared) // 2)
     if bound == DIFFERENT:
         return False
-    budget.looked(book, NOTED * (end - first))
+    budget.looked(work, NOTED * (end - first))
     times = where_accesses_go(st, work, start, end, min(times, (bound - now) // period))
     if times <= worth:
         return False
-    book[Book.SLOT], book[Book.TIMES], book[Book.END] = slot, times, end
-    if book[Book.ACTIONS] > 0:
+    search.slot[0], search.times[0], search.end_row[0] = slot, times, end
+    if search.action_count[0] > 0:
         begin_replay(st, work, first, end)
         return True
     jump(st, work, start, first, end, times)
@@ -187,41 +177,41 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
 @jit
 def jumped(st: State, work: Arrays) -> None:
     """The channels and cores have been brought on, by ``TIMES`` periods: so is all else, and what is kept."""
-    kept, book = work.kept, work.book
-    slot, times, end = book[Book.SLOT], book[Book.TIMES], book[Book.END]
-    start = slot * book[Book.SLOT_SIZE]
+    search, kept = work.search, work.kept
+    slot, times, end = search.slot[0], search.times[0], search.end_row[0]
+    start = slot * search.slot_size[0]
     period, first = st.clock.now[0] - kept[start + CYCLE], kept[start + ROW]
-    move_on(st, work.plan, kept, book, slot, times)
-    book[Book.JUMPS] += 1
-    book[Book.JUMPED] += times * period
+    move_on(st, work, slot, times)
+    search.jumps[0] += 1
+    search.jumped_cycles[0] += times * period
     saved = times * period * budget.of_cycle(st)
-    book[Book.STEPPED] += saved
+    search.stepped_cost[0] += saved
     kept[start + CYCLE] += times * period
-    goes_into_log = book[Book.RECORDING] == WITH_LOG
+    goes_into_log = search.recording[0] == WITH_LOG
     if slot < LOOK_SLOT:
-        goes_into_log = 2 * book[Book.SEGMENTS] * times < st.access_log[0, LIMIT] - st.access_log[0, NEXT]
+        goes_into_log = 2 * search.segment_count[0] * times < st.access_log[0, LIMIT] - st.access_log[0, NEXT]
     if goes_into_log:
-        log_jump(st, book, first, end, times)
+        log_jump(st, work, first, end, times)
         end = st.access_log[0, NEXT]
-        kept[start + ROW] = end - (book[Book.END] - first)
-    book[Book.RESUME] = 1 + slot if st.clock.full[0] == 1 else 0
-    book[Book.RESUME_AT], book[Book.RESUME_ROW] = st.clock.now[0], end
+        kept[start + ROW] = end - (search.end_row[0] - first)
+    search.resume_slot[0] = 1 + slot if st.clock.full[0] == 1 else 0
+    search.resume_cycle[0], search.resume_row[0] = st.clock.now[0], end
     if slot < LOOK_SLOT:
-        jumped_rings(st, book, goes_into_log)
+        jumped_rings(st, work, goes_into_log)
     else:
-        budget.refund(book, saved)
+        budget.refund(work, saved)
 
 
 @jit
 def end_replay(st: State, work: Arrays) -> None:
     """Bring the state to the end of the last period of a jump that is done as a whole, see ``replay``."""
-    book = work.book
-    partial = book[Book.DONE] < book[Book.TIMES]
+    search = work.search
+    partial = search.done[0] < search.times[0]
     if partial:
-        turn_cursors(st, book)
-    book[Book.TIMES] = book[Book.DONE]
-    if book[Book.DONE] > 0:
-        finish_replay(st, work, book[Book.SLOT] * book[Book.SLOT_SIZE], book[Book.DONE])
+        turn_cursors(work)
+    search.times[0] = search.done[0]
+    if search.done[0] > 0:
+        finish_replay(st, work, search.slot[0] * search.slot_size[0], search.done[0])
         jumped(st, work)
     if partial:  # what follows has been replayed, and is no part of a log
         st.access_log[0, ON] = 0
@@ -230,38 +220,38 @@ def end_replay(st: State, work: Arrays) -> None:
 @jit
 def resume(st: State, work: Arrays, until: int) -> bool:
     """Go on with a jump that the host's ports ended; whether it does."""
-    book = work.book
-    slot, book[Book.RESUME] = book[Book.RESUME] - 1, 0
-    same = st.clock.now[0] == book[Book.RESUME_AT]
-    book[Book.GATHERED] = 1 if slot < LOOK_SLOT and unshifted(st, book) else 0
-    tried = same and try_jump(st, work, slot, book[Book.RESUME_ROW], until)
-    book[Book.GATHERED] = 0
+    search = work.search
+    slot, search.resume_slot[0] = search.resume_slot[0] - 1, 0
+    same = st.clock.now[0] == search.resume_cycle[0]
+    search.gathered[0] = 1 if slot < LOOK_SLOT and unshifted(work) else 0
+    tried = same and try_jump(st, work, slot, search.resume_row[0], until)
+    search.gathered[0] = 0
     if slot < LOOK_SLOT and not tried:
         listen(st)
-        begin_recording(st, book)
+        begin_recording(st, work)
     return bool(tried)
 
 
 @jit
 def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
     """The anchor has ended a BD: jump if the state was there before, else keep it; whether it jumps."""
-    book = work.book
+    search = work.search
     now = st.clock.now[0]
-    book[Book.ANCHOR_BDS] = st.channels.bds_done[book[Book.ANCHOR]]
-    book[Book.ANCHOR_SINCE] = now
-    if now < book[Book.NEXT_RING] and book[Book.RECORDING] == 0:
+    search.anchor_bds[0] = st.channels.bds_done[search.anchor[0]]
+    search.anchor_since[0] = now
+    if now < search.next_ring[0] and search.recording[0] == 0:
         return False
     if not records(st, work):
         return False
-    if book[Book.RECORDING] == WITHOUT_LOG:
+    if search.recording[0] == WITHOUT_LOG:
         if note_next_round(st, work, until):
             return False
     else:
         for slot in range(RING_SLOTS):
             end = st.access_log[0, NEXT]
-            if book[Book.VALID + slot] == 1 and try_jump(st, work, slot, end, until):
+            if search.valid[0, slot] == 1 and try_jump(st, work, slot, end, until):
                 return True
-    if now < book[Book.NEXT_RING]:
+    if now < search.next_ring[0]:
         return False
     keep_round(st, work)
     return False
@@ -270,35 +260,38 @@ def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
 @jit
 def advance(st: State, work: Arrays, target: int, until: int) -> int:
     """Step up to cycle ``target`` at most; where the anchor ends a BD, it may jump up to ``until``."""
-    book, before, cost = work.book, st.clock.now[0], budget.of_cycle(st)
-    stop = clock.advance_to_end(st, target, book[Book.ANCHOR], book[Book.ANCHOR_BDS])
-    book[Book.STEPPED] += (st.clock.now[0] - before) * cost
-    if stop == Stop.LIMIT and st.channels.bds_done[book[Book.ANCHOR]] != book[Book.ANCHOR_BDS]:
+    search = work.search
+    before, cost = st.clock.now[0], budget.of_cycle(st)
+    stop = clock.advance_to_end(st, target, search.anchor[0], search.anchor_bds[0])
+    search.stepped_cost[0] += (st.clock.now[0] - before) * cost
+    if stop == Stop.LIMIT and st.channels.bds_done[search.anchor[0]] != search.anchor_bds[0]:
         jumps = at_end_of_bd(st, work, until)
-        return Stop.REPLAY if jumps and book[Book.ACTIONS] > 0 else stop
+        return Stop.REPLAY if jumps and search.action_count[0] > 0 else stop
     return stop
 
 
 @jit
-def found_nothing(st: State, book: Ints, length: int) -> None:
+def found_nothing(st: State, work: Arrays, length: int) -> None:
     """Let the looks be longer and more seldom."""
-    book[Book.FAILED] += 1
-    book[Book.RHYTHM] = 1
-    book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
-    wait = 0 if book[Book.FAILED] <= _AT_ONCE else max(_APART * length, book[Book.SLOT_WORDS])
-    book[Book.NEXT_LOOK] = st.clock.now[0] + wait
+    search = work.search
+    search.failed_probes[0] += 1
+    search.probe_step[0] = 1
+    search.action_probes[0] = max(search.action_probes[0] - 1, 0)
+    wait = 0 if search.failed_probes[0] <= _AT_ONCE else max(_APART * length, search.slot_words[0])
+    search.next_probe[0] = st.clock.now[0] + wait
 
 
 @jit
-def ready_to_look(st: State, book: Ints) -> bool:
+def ready_to_look(st: State, work: Arrays) -> bool:
     """Whether a look may find something; then accesses are noted."""
-    book[Book.KEPT_OFF] |= others_at_work(st)
+    search = work.search
+    search.obstacles[0] |= others_at_work(st)
     if not quiet_elsewhere(st):
         return False
-    stale = st.clock.now[0] - book[Book.ANCHOR_SINCE] > _STALE
-    if stale or not goes_on(st, book[Book.ANCHOR]) or st.channels.next_bd[book[Book.ANCHOR]] < 0:
-        choose_anchor(st, book)
-    if book[Book.RECORDING] != WITH_LOG:
+    stale = st.clock.now[0] - search.anchor_since[0] > _STALE
+    if stale or not goes_on(st, search.anchor[0]) or st.channels.next_bd[search.anchor[0]] < 0:
+        choose_anchor(st, work)
+    if search.recording[0] != WITH_LOG:
         listen(st)
     return bool(st.access_log[0, ON] == 1)
 
@@ -307,7 +300,7 @@ def ready_to_look(st: State, book: Ints) -> bool:
 def found(st: State, work: Arrays, until: int) -> bool:
     """Jump if the state is one that the look has kept, moved; whether it did."""
     for slot in range(LOOK_SLOT, LOOK_SLOT + LOOK_SLOTS):
-        if work.book[Book.VALID + slot] == 1 and try_jump(st, work, slot, st.access_log[0, NEXT], until):
+        if work.search.valid[0, slot] == 1 and try_jump(st, work, slot, st.access_log[0, NEXT], until):
             return True
     return False
 
@@ -315,102 +308,104 @@ def found(st: State, work: Arrays, until: int) -> bool:
 @jit
 def found_period(st: State, work: Arrays) -> int:
     """The period that a look has found, as the next one may find it again: 1 if it is short."""
-    start = work.book[Book.SLOT] * work.book[Book.SLOT_SIZE]
+    start = work.search.slot[0] * work.search.slot_size[0]
     period = st.clock.now[0] - work.kept[start + CYCLE]
     return int(period) if period >= _LONG_PERIOD else 1
 
 
 @jit
-def put_off(st: State, book: Ints) -> bool:
+def put_off(st: State, work: Arrays) -> bool:
     """Put a look off until what ends soon has ended: BDs that run, and what cores do for a time.
 
     What runs slowly takes longer than it has words, so that a look is not put off again at once.
     """
+    search = work.search
     c, now = st.channels, st.clock.now[0]
-    if now - book[Book.PUT_OFF] < _NOT_AGAIN:
+    if now - search.postponed_at[0] < _NOT_AGAIN:
         return False
     latest = core.next_timer(st) - now
     if latest >= _AHEAD:
         latest = -1
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(c.phase.shape[0], n)]
+    for n in range(search.channel_count[0]):
+        ch = work.live_channels[n]
         left = c.length[ch] - c.moved[ch]
         if c.phase[ch] == Phase.RUN and left < _AHEAD:
             latest = max(latest, left)
     if latest < 0:
         return False
-    book[Book.PUT_OFF], book[Book.NEXT_LOOK] = now, now + latest + _SETTLED
+    search.postponed_at[0], search.next_probe[0] = now, now + latest + _SETTLED
     return True
 
 
 @jit
-def look_after_action(st: State, book: Ints) -> None:
+def look_after_action(st: State, work: Arrays) -> None:
     """A core is given an action: the next look begins some time after it, and after others that follow."""
+    search = work.search
     now = st.clock.now[0]
-    since = now - book[Book.PUT_OFF]
+    since = now - search.postponed_at[0]
     if since >= _NOT_AGAIN:
-        book[Book.PUT_OFF] = now
+        search.postponed_at[0] = now
     if since >= _NOT_AGAIN or since < _AHEAD:
-        book[Book.FAILED], book[Book.NEXT_LOOK] = 0, now + _SETTLED
+        search.failed_probes[0], search.next_probe[0] = 0, now + _SETTLED
 
 
 @jit
 def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
     """Step up to cycle ``end``, or to where a period is found and jumped over; return a ``Stop`` code."""
-    book = work.book
-    jumps, again = book[Book.JUMPS], st.clock.now[0] + _SECOND_STATE
+    search = work.search
+    jumps, again = search.jumps[0], st.clock.now[0] + _SECOND_STATE
     stop: int = Stop.LIMIT
-    enough = book[Book.COMPARED] + _SLOTS_COMPARED * book[Book.SLOT_WORDS]
-    while st.clock.now[0] < end and st.access_log[0, ON] == 1 and book[Book.COMPARED] <= enough:
-        following = end if st.clock.quiet[0] > 0 else min(st.clock.now[0] + book[Book.RHYTHM], end)
+    enough = search.compared_words[0] + _SLOTS_COMPARED * search.slot_words[0]
+    while st.clock.now[0] < end and st.access_log[0, ON] == 1 and search.compared_words[0] <= enough:
+        following = end if st.clock.quiet[0] > 0 else min(st.clock.now[0] + search.probe_step[0], end)
         stop = advance(st, work, following, until)
-        if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or book[Book.JUMPS] != jumps:
+        if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or search.jumps[0] != jumps:
             break
         if found(st, work, until):
-            book[Book.FAILED], book[Book.NEXT_LOOK] = 0, st.clock.now[0] + AFTER_JUMP
-            book[Book.HOPE] = min(book[Book.HOPE] + _HOPE, _MOST_HOPE)
-            book[Book.RHYTHM] = found_period(st, work)
-            return Stop.REPLAY if book[Book.ACTIONS] > 0 else stop
-        if st.clock.now[0] >= again and book[Book.VALID + LOOK_SLOT + 1] == 0:
-            keep(st, work.plan, work.kept, book, LOOK_SLOT + 1)
-            budget.looked(book, book[Book.SLOT_WORDS] // 2)
+            search.failed_probes[0], search.next_probe[0] = 0, st.clock.now[0] + AFTER_JUMP
+            search.action_probes[0] = min(search.action_probes[0] + _HOPE, _MOST_HOPE)
+            search.probe_step[0] = found_period(st, work)
+            return Stop.REPLAY if search.action_count[0] > 0 else stop
+        if st.clock.now[0] >= again and search.valid[0, LOOK_SLOT + 1] == 0:
+            keep(st, work, LOOK_SLOT + 1)
+            budget.looked(work, search.slot_words[0] // 2)
     return stop
 
 
 @jit
 def look(st: State, work: Arrays, until: int) -> int:
     """Look for a short period from this cycle on; return a ``Stop`` code."""
-    book = work.book
+    search = work.search
     if outdated(st, work):
-        wait = budget.cycles_until(st, book, budget.of_plan(work))
+        wait = budget.cycles_until(st, work, budget.of_plan(work))
         if wait > 1:
-            book[Book.NEXT_LOOK] = st.clock.now[0] + wait
+            search.next_probe[0] = st.clock.now[0] + wait
             return Stop.LIMIT
         plan_anew(st, work)
-    length = min(_FIRST_LOOK << _LONGER * min(book[Book.FAILED], 2 * _LONGER), _LONGEST_LOOK)
-    wait = budget.cycles_to_look(st, book, book[Book.SLOT_WORDS] + LOOK_SLOTS * length * TRIED)
+    length = min(_FIRST_LOOK << _LONGER * min(search.failed_probes[0], 2 * _LONGER), _LONGEST_LOOK)
+    wait = budget.cycles_to_look(st, work, search.slot_words[0] + LOOK_SLOTS * length * TRIED)
     if wait > 1:
-        book[Book.NEXT_LOOK] = st.clock.now[0] + wait
+        search.next_probe[0] = st.clock.now[0] + wait
         return Stop.LIMIT
-    if book[Book.HOPE] > 0 and book[Book.FAILED] == 0:
+    if search.action_probes[0] > 0 and search.failed_probes[0] == 0:
         length = _LOOK_BETWEEN
-    if put_off(st, book):
+    if put_off(st, work):
         return Stop.LIMIT
-    if not ready_to_look(st, book):
-        found_nothing(st, book, length)
+    if not ready_to_look(st, work):
+        found_nothing(st, work, length)
         return Stop.LIMIT
-    cost, book[Book.RHYTHM] = book[Book.LOOKED], max(book[Book.RHYTHM], 1)
-    book[Book.VALID + LOOK_SLOT + 1] = 0
-    keep(st, work.plan, work.kept, book, LOOK_SLOT)
-    budget.looked(book, book[Book.SLOT_WORDS] // 2)
-    jumps, end = book[Book.JUMPS], min(st.clock.now[0] + length, until)
+    cost, search.probe_step[0] = search.probing_cost[0], max(search.probe_step[0], 1)
+    search.valid[0, LOOK_SLOT + 1] = 0
+    keep(st, work, LOOK_SLOT)
+    budget.looked(work, search.slot_words[0] // 2)
+    jumps, end = search.jumps[0], min(st.clock.now[0] + length, until)
     stop = look_each_cycle(st, work, end, until)
-    book[Book.IN_LOOKS] = max(book[Book.IN_LOOKS] + book[Book.LOOKED] - cost, 0)
-    if stop == Stop.KERNEL and book[Book.JUMPS] == jumps and st.clock.now[0] < end:
-        book[Book.HOPE] = max(book[Book.HOPE] - 1, 0)
-    if book[Book.JUMPS] == jumps and stop != Stop.REPLAY:
-        found_nothing(st, book, end - work.kept[LOOK_SLOT * book[Book.SLOT_SIZE] + CYCLE])
-    if book[Book.RECORDING] != WITH_LOG and stop != Stop.REPLAY:
+    search.probe_cost[0] = max(search.probe_cost[0] + search.probing_cost[0] - cost, 0)
+    if stop == Stop.KERNEL and search.jumps[0] == jumps and st.clock.now[0] < end:
+        search.action_probes[0] = max(search.action_probes[0] - 1, 0)
+    if search.jumps[0] == jumps and stop != Stop.REPLAY:
+        found_nothing(st, work, end - work.kept[LOOK_SLOT * search.slot_size[0] + CYCLE])
+    if search.recording[0] != WITH_LOG and stop != Stop.REPLAY:
         st.access_log[0, ON] = 0
     return stop
 
@@ -418,27 +413,25 @@ def look(st: State, work: Arrays, until: int) -> int:
 @jit
 def run(st: State, work: Arrays, until: int) -> int:
     """Advance to cycle ``until`` at most, stepping no more than the budget; return a ``Stop`` code."""
-    book = work.book
+    search = work.search
     st.clock.locks_changed[0] = 1
-    jumped, began = book[Book.JUMPED], st.clock.now[0]
-    if book[Book.RESUME] > 0 and resume(st, work, until) and book[Book.ACTIONS] > 0:
+    jumped, began = search.jumped_cycles[0], st.clock.now[0]
+    if search.resume_slot[0] > 0 and resume(st, work, until) and search.action_count[0] > 0:
         return Stop.REPLAY
     while st.clock.now[0] < until:
         if st.clock.full[0] > 0:
             return Stop.SINK_FULL
         now = st.clock.now[0]
-        stepped = now - began - (book[Book.JUMPED] - jumped)
-        if stepped >= book[Book.BUDGET]:
+        stepped = now - began - (search.jumped_cycles[0] - jumped)
+        if stepped >= search.step_budget[0]:
             return Stop.LIMIT
-        if now >= book[Book.NEXT_LOOK]:
+        if now >= search.next_probe[0]:
             stop = look(st, work, until)
         else:
-            target = min(until, book[Book.NEXT_LOOK], now + book[Book.BUDGET] - stepped)
+            target = min(until, search.next_probe[0], now + search.step_budget[0] - stepped)
             stop = advance(st, work, target, until)
-        if stop == Stop.KERNEL and book[Book.HOPE] > 0:
-            look_after_action(st, book)
-        if stop == Stop.KERNEL and tape.serve(st):
-            stop = Stop.LIMIT
+        if stop == Stop.KERNEL and search.action_probes[0] > 0:
+            look_after_action(st, work)
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0:
             return stop
     return Stop.LIMIT

@@ -10,14 +10,9 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
 from memtile.sim.forward.places import (
-    ADDRESS,
     AIMED,
-    APART,
     AT,
     BDS,
-    CLASS,
-    COUNT_OF_ROWS,
-    COUNT_OF_WORDS,
     CYCLE,
     ENDS,
     FOLLOWING,
@@ -37,12 +32,11 @@ from memtile.sim.forward.places import (
     ROW,
     RUNS,
     SOURCED,
-    SPAN,
     SUNK,
     TARGETS,
-    Book,
+    Arrays,
     Compared,
-    lively,
+    Spans,
     of_external,
     of_spans,
 )
@@ -94,24 +88,25 @@ def keep_external(st: State, kept: Ints, at: int, row: int) -> None:
 
 
 @jit
-def keep(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> None:
+def keep(st: State, work: Arrays, slot: int) -> None:
     """Keep the state in a slot."""
-    start = slot * book[Book.SLOT_SIZE]
+    search, kept, plan = work.search, work.kept, work.plan
+    start = slot * search.slot_size[0]
     kept[start + CYCLE], kept[start + ROW] = st.clock.now[0], st.access_log[0, NEXT]
-    book[Book.VALID + slot] = 1
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(st.channels.phase.shape[0], n)]
+    search.valid[0, slot] = 1
+    for n in range(search.channel_count[0]):
+        ch = work.live_channels[n]
         keep_channel(st, kept, start + HEAD + n * OF_CHANNEL, ch)
         if st.channels.external[ch] >= 0:
             row = st.channels.external[ch]
             keep_external(st, kept, start + of_external(st, row), row)
     at = start + of_spans(st)
-    for span in range(0, book[Book.PLAN_END], SPAN):
-        for row in range(plan[span + COUNT_OF_ROWS]):
-            first = plan[span + ADDRESS] + row * plan[span + APART]
-            for word in range(plan[span + COUNT_OF_WORDS]):
+    for span in range(search.span_count[0]):
+        for row in range(plan.rows[span]):
+            first = plan.address[span] + row * plan.stride[span]
+            for word in range(plan.words[span]):
                 kept[at + word] = _load(first + word * WORD)
-            at += plan[span + COUNT_OF_WORDS]
+            at += plan.words[span]
 
 
 @jit
@@ -152,11 +147,11 @@ def next_due(kept: Ints, at: int, first: int, words: int, began: int, period: in
 
 
 @jit
-def compare_span(plan: Ints, kept: Ints, span: int, at: int, began: int, period: int, latency: int) -> int:
+def compare_span(plan: Spans, kept: Ints, span: int, at: int, began: int, period: int, latency: int) -> int:
     """The cycle at which a jump has to end for the words of a span, kept at ``at``; or ``DIFFERENT``."""
-    words, how, bound = plan[span + COUNT_OF_WORDS], plan[span + CLASS], UNBOUNDED
-    for row in range(plan[span + COUNT_OF_ROWS]):
-        first = plan[span + ADDRESS] + row * plan[span + APART]
+    words, how, bound = plan.words[span], plan.compared[span], UNBOUNDED
+    for row in range(plan.rows[span]):
+        first = plan.address[span] + row * plan.stride[span]
         if how == Compared.EQUAL:
             if not equal(kept, at, first, words):
                 return DIFFERENT
@@ -173,29 +168,31 @@ def compare_span(plan: Ints, kept: Ints, span: int, at: int, began: int, period:
 
 
 @jit
-def differs_again(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> bool:
+def differs_again(st: State, work: Arrays, slot: int) -> bool:
     """Whether the state differs from that of the slot where the last two differed that were compared."""
-    start, span = slot * book[Book.SLOT_SIZE], book[Book.DIFFERED]
-    if book[Book.DIFFERED_AT] == 0:
+    search, kept, plan = work.search, work.kept, work.plan
+    start, span = slot * search.slot_size[0], search.differing_span[0]
+    if search.differing_word[0] == 0:
         return False
     began, latency = kept[start + CYCLE], st.spec.timing.neighbour_latency[0]
-    at, period = start + book[Book.DIFFERED_AT], st.clock.now[0] - began
+    at, period = start + search.differing_word[0], st.clock.now[0] - began
     return compare_span(plan, kept, span, at, began, period, latency) == DIFFERENT
 
 
 @jit
-def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
+def compare(st: State, work: Arrays, slot: int) -> int:
     """The cycle at which a jump has to end if the state is that of the slot, moved; else ``DIFFERENT``."""
-    start, bound = slot * book[Book.SLOT_SIZE], UNBOUNDED
+    search, kept, plan = work.search, work.kept, work.plan
+    start, bound = slot * search.slot_size[0], UNBOUNDED
     began, latency = kept[start + CYCLE], st.spec.timing.neighbour_latency[0]
     period = st.clock.now[0] - began
     at = start + of_spans(st)
-    for span in range(0, book[Book.PLAN_END], SPAN):
-        words = plan[span + COUNT_OF_ROWS] * plan[span + COUNT_OF_WORDS]
-        book[Book.COMPARED] += words
+    for span in range(search.span_count[0]):
+        words = plan.rows[span] * plan.words[span]
+        search.compared_words[0] += words
         due = compare_span(plan, kept, span, at, began, period, latency)
         if due == DIFFERENT:
-            book[Book.DIFFERED], book[Book.DIFFERED_AT] = span, at - start
+            search.differing_span[0], search.differing_word[0] = span, at - start
             return DIFFERENT
         bound = min(bound, due)
         at += words
@@ -203,14 +200,15 @@ def compare(st: State, plan: Ints, kept: Ints, book: Ints, slot: int) -> int:
 
 
 @jit
-def move_on(st: State, plan: Ints, kept: Ints, book: Ints, slot: int, times: int) -> None:
+def move_on(st: State, work: Arrays, slot: int, times: int) -> None:
     """Let the spans differ once more for each of ``times`` periods, here and in the slot."""
-    at = slot * book[Book.SLOT_SIZE] + of_spans(st)
-    for span in range(0, book[Book.PLAN_END], SPAN):
-        words, how = plan[span + COUNT_OF_WORDS], plan[span + CLASS]
-        for row in range(plan[span + COUNT_OF_ROWS]):
+    kept, plan = work.kept, work.plan
+    at = slot * work.search.slot_size[0] + of_spans(st)
+    for span in range(work.search.span_count[0]):
+        words, how = plan.words[span], plan.compared[span]
+        for row in range(plan.rows[span]):
             if how != Compared.EQUAL:
-                first = plan[span + ADDRESS] + row * plan[span + APART]
+                first = plan.address[span] + row * plan.stride[span]
                 for word in range(words):
                     place = first + word * WORD
                     change = times * (_load(place) - kept[at + word])

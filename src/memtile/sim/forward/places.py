@@ -1,52 +1,24 @@
-"""Where fast-forward keeps what it knows: entries of its flat arrays.
+"""What fast-forward knows, as records: tables with one row, a row for each channel, port, segment or span.
 
-``plan`` has ``SPAN`` entries for each span of the state that is compared. ``kept`` has states of the past, a
-slot each: when it was, where the log of accesses was, ``OF_CHANNEL`` entries for each live channel,
-``OF_EXTERNAL`` for each channel of an interface tile, then the words of all spans.
-``book`` has what follows here, then ``SCRATCH`` entries for each channel, then two lists of channels, then
-segments. ``way`` has ``OF_PORT`` entries for each port of a stream switch, then a list of ports. ``flow`` and
-``flow_last`` have the words, and their TLAST, of each stream that goes through switches, and ``ring`` a copy
-of a ring. ``layout`` has ``LAYOUT`` entries for each span of a row of each table, ``rows`` the first row and
-the number of rows that each tile has in tables of each kind, and ``live`` a flag for whatever there is a
-``Part`` for, ``lists`` those that have it. ``scope`` has how many rows of tables may be live, then a flag for
-each tile that takes part: the others have clocks of their own.
+``kept`` has states of the past, a slot each: when it was, where the log of accesses was, ``OF_CHANNEL``
+entries for each live channel, ``OF_EXTERNAL`` for each channel of an interface tile, then the words of all
+spans that are compared.
 """
 
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import NamedTuple
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
 
 from memtile.jit.decorators import inlined
 from memtile.jit.structs import Struct
-from memtile.model.dma.access_log import COLUMNS, ROWS
+from memtile.jit.tables import table
+from memtile.model.dma.access_log import ROWS
 from memtile.model.state.columns import Bytes, Ints, Words
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
-
-ADDRESS, COUNT_OF_ROWS, APART, COUNT_OF_WORDS, CLASS = range(5)  # of a span; APART: bytes
-SPAN = 5
-# of a span in the rows of a table; TABLE_APART: bytes from a row to the next, BYTE: of the span in a row
-TABLE, TABLE_APART, ROWS_OF, BYTE, ROW_WORDS, ROW_CLASS, LAYOUT = range(7)
-
-
-class _Arrays(NamedTuple):
-    plan: Ints
-    kept: Ints
-    book: Ints
-    way: Ints
-    ring: Ints
-    flow: Words
-    flow_last: Bytes
-    layout: Ints
-    rows: Ints
-    live: Bytes
-    lists: Ints
-    scope: Ints
-
-
-class Arrays(_Arrays, Struct):
-    """What fast-forward works with, beside the state."""
 
 
 class Compared(IntEnum):
@@ -66,6 +38,9 @@ class Part(IntEnum):
     CORE = 2
     EXTERNAL = 3
     PORT = 4
+
+
+PARTS = len(Part)
 
 
 class RowsOf(IntEnum):
@@ -89,11 +64,10 @@ class RowsOf(IntEnum):
 
 
 OF_TILES = int(RowsOf.CHANNEL)
-ROWS_IN_SCOPE, FIRST_TILE = 0, 1  # of ``scope``
 
 
 class KeptOff(IntEnum):
-    """What keeps time from being jumped over: bits of ``Book.KEPT_OFF``."""
+    """What keeps time from being jumped over: bits of ``Search.obstacles``."""
 
     CORE = 0
     UNIT = 1
@@ -133,110 +107,300 @@ LOOK_SLOT = RING_SLOTS  # the state that a look began with; those behind it have
 LOOK_SLOTS = 2
 SLOTS = RING_SLOTS + LOOK_SLOTS
 
-
-class Book(IntEnum):
-    """Entries of ``book``."""
-
-    SLOT_SIZE = 0
-    BUDGET = 1  # cycles that may be stepped before Python is asked
-    FAILED = 2  # looks in a row that found nothing
-    NEXT_LOOK = 3  # cycle
-    ANCHOR = 4  # channel whose ends of BDs are looked at
-    ANCHOR_BDS = 5  # its BDs so far
-    ANCHOR_SINCE = 6  # cycle in which it became the anchor, or ended a BD last
-    RECORDING = 7  # 1 = the slots and the log of ring periods are filled, 2 = the slots alone
-    NEXT_RING = 8  # cycle
-    RING_GAP = 9  # cycles between two slots
-    RING_SLOT = 10  # to be filled next
-    RING_TRIES = 11  # slots filled since the gap was set
-    JUMPS = 12
-    JUMPED = 13  # cycles
-    LISTED = 14  # channels with rows in the log of the period
-    SEGMENTS = 15
-    RING_PAUSE = 16  # cycles before a log that was full is begun again
-    RING_JUMPS = 17
-    DIFFERED = 18  # span of the plan in which the last two states differed that were compared
-    DIFFERED_AT = 19  # where it is in a slot, 0 = none yet
-    COMPARED = 20  # words
-    RESUME = 21  # 1 + slot of a jump that the host's ports ended, 0 = none
-    RESUME_AT = 22  # cycle
-    RESUME_ROW = 23  # end of its period's accesses in the log
-    GATHERED = (
-        24  # 1 = the segments and counts are those of the period, without shifts, that is repeated again
-    )
-    KEPT_OFF = 25  # bits: each KeptOff that there was when a period was looked for
-    WAYS = 26  # ports that the streams of the period go through
-    STREAMS = 27  # of the period that go through switches
-    FLOW_WORDS = 28  # room for the words of each of them
-    ACTIONS = 29  # of cores in the period
-    HOPE = 30  # above 0: short periods were found between actions of cores
-    # of a jump in which cores are given actions, between two of these
-    SLOT = 31
-    TIMES = 32
-    END = 33  # of the period's rows in the log
-    DONE = 34  # periods whose words are moved
-    AT = 35  # segment that comes next
-    TOGETHER = 36  # 1 = the segments are those of all periods
-    GATHERED_AT = 37  # period of which they are
-    BEGIN = 38  # first row of the period in the log
-    RINGS_BEFORE = 39  # jumps over rings before the log was begun
-    CONSTANT = 41  # 1 = the next jump repeats the very words of its period
-    # what may take part, see ``live``
-    PLANNED = 42  # 1 = the plan is of what may take part now
-    PACKETS = 43  # words that control packets had written when it was made
-    PLAN_END = 44  # entries of the plan
-    SLOT_WORDS = 45  # words of its spans
-    CHANNELS = 46  # live ones
-    COUNT = 47  # of each Part, how many are live
-    BASE = 52  # of each Part, where its flags begin in ``live``
-    ALL = 57  # flags in all
-    # what looking costs and what stepping does, see ``budget``
-    STEPPED = 58
-    LOOKED = 59
-    EFFORT = 60  # what the next search for rings may cost
-    NOTED = 61  # rows of the log of rings that are part of LOOKED
-    IN_LOOKS = 62  # what of LOOKED looks have cost
-    LOGLESS = 63  # 1 = rings are looked for without a log: it was too short, or cost too much
-    FOUND_UNTIL = 64  # cycle at which a round ends that is noted because the one before came again
-    PUT_OFF = 65  # cycle in which a look was put off
-    WHOLE = 66  # 1 = the plan has what changes only where events are raised by their number
-    RHYTHM = 67  # cycles between two comparisons of a look: the period that the one before found
-    VALID = 68  # of each slot, 1 = it has a state
-    FIRST = 78
-
-
-(
-    SHIFT,
-    WORDS_OF,
-    CURSOR,
-    OPEN_TARGET,
-    OPEN_STEP,
-    OPEN_WORDS,
-    OPEN_LAST,
-    ONLY_PADDING,
-    LOWEST,
-    HIGHEST,
-    ENDS_OF,
-    FLOW,  # where the room of the channel's stream begins in ``flow``, -1 = it comes from or goes to a host
-    PRODUCER,  # S2MM: channel that its words come from through switches, -1 = none
-    BEHIND,  # S2MM: words of that stream that have left memory, and not come to the channel
-    BEGAN,  # CURSOR at the beginning of the period
-    FILLS,  # S2MM: words by which the buffer is fuller after a period
-    COUNTED,  # above 0: SHIFT is words of a walk outside, which are counted from this - 1 on, see ``counted``
-    NUMBER,  # of the next word of such a walk, while the log is gone through
-    LATEST,
-) = range(19)
-LATEST_WORDS = (
-    16  # entries from LATEST on: for each word of an access where in the period it was last written
-)
-SCRATCH = LATEST + LATEST_WORDS
-SEGMENT = COLUMNS
+LATEST_WORDS = 16  # of an access, at most
 MOST_SEGMENTS = ROWS
 
 
-# of a port: 1 + channel whose words go through it, words on their way to it
-PRODUCER_OF, BEHIND_OF = range(2)
-OF_PORT = 2
+class Search(NamedTuple):
+    """The search for periods and the jump under way, one row; cycles are those of the array clock.
+
+    Attributes:
+        slot_size: entries of a slot of ``kept``.
+        step_budget: cycles that may be stepped before Python is asked.
+        stepped_cost: what stepping has cost so far, see ``budget``; what jumps save counts as stepped.
+        probing_cost: what the search has cost so far.
+        probe_cost: the part of it that is due to probes.
+        ring_effort: what the next search for rings may cost.
+        next_probe: cycle of the next probe.
+        failed_probes: probes in a row that found nothing.
+        probe_step: cycles between two comparisons of a probe: the period that the one before found.
+        action_probes: above 0: short periods were found between actions of cores; so many more may fail.
+        postponed_at: cycle in which a probe was postponed.
+        compared_words: words compared so far.
+        differing_span: span in which the last two states differed that were compared.
+        differing_word: where it is in a slot, 0 = none yet.
+        obstacles: a bit for each ``KeptOff`` that there was when a period was looked for.
+        anchor: channel whose ends of BDs are compared to find rings.
+        anchor_bds: its BDs so far.
+        anchor_since: cycle in which it became the anchor, or ended a BD last.
+        recording: how rings are looked for: 0 = not at all, ``WITH_LOG`` or ``WITHOUT_LOG``, see ``rings``.
+        next_ring: cycle from which on a state is stored for a ring.
+        ring_gap: cycles between two states that are stored.
+        ring_tries: states stored since the gap was set.
+        ring_pause: cycles before a log that was full is begun again.
+        logless: 1 = rings are looked for without a log: it was too short, or cost too much.
+        noted_rows: rows of the log of rings that are part of ``probing_cost``.
+        found_until: cycle at which a round ends that is noted because the one before came again.
+        earlier_ring_jumps: jumps over rings before the log was begun.
+        jumps: jumps so far.
+        ring_jumps: those of them over rings of BDs.
+        jumped_cycles: cycles of all jumps.
+        resume_slot: 1 + slot of a jump that the host's ports ended, 0 = none.
+        resume_cycle: cycle in which that jump ended.
+        resume_row: end of its period's accesses in the log.
+        slot: of ``kept``: the state at the beginning of the period of the last jump.
+        times: periods of the jump.
+        first_row: first row of the period in the log.
+        end_row: end of its rows in the log.
+        moving_count: channels with accesses in the period, see ``Arrays.moving``.
+        segment_count: segments of the period, see ``Segments``.
+        action_count: actions of cores in the period.
+        port_count: ports that the streams of the period go through, see ``Arrays.passed``.
+        stream_count: streams of the period that go through switches.
+        flow_words: words of ``flow`` for each of them.
+        gathered: 1 = segments and counts are those of the period, without shifts, that is repeated again.
+        same_words: 1 = the next jump repeats the very words of its period.
+        done: periods whose words are moved, in a jump in which cores are given actions.
+        next_segment: segment that comes next in it.
+        same_segments: 1 = the segments are those of all of its periods.
+        gathered_period: period of which they are.
+        planned: 1 = the plan is of what may take part now.
+        packet_words: words that control packets had written when it was made.
+        with_events: 1 = it has what changes only where events are raised by their number.
+        span_count: spans of the plan.
+        slot_words: words of its spans.
+        scope_rows: rows of tables that may be live.
+        channel_count: channels that are live, see ``Arrays.live_channels``.
+        live_count: by ``Part``: how many are live.
+        first_flag: by ``Part``: where its flags begin in ``live``, and where those of the last one end.
+        valid: by slot of ``kept``: 1 = it has a state.
+    """
+
+    slot_size: Ints
+    step_budget: Ints
+    stepped_cost: Ints
+    probing_cost: Ints
+    probe_cost: Ints
+    ring_effort: Ints
+    next_probe: Ints
+    failed_probes: Ints
+    probe_step: Ints
+    action_probes: Ints
+    postponed_at: Ints
+    compared_words: Ints
+    differing_span: Ints
+    differing_word: Ints
+    obstacles: Ints
+    anchor: Ints
+    anchor_bds: Ints
+    anchor_since: Ints
+    recording: Ints
+    next_ring: Ints
+    ring_gap: Ints
+    ring_tries: Ints
+    ring_pause: Ints
+    logless: Ints
+    noted_rows: Ints
+    found_until: Ints
+    earlier_ring_jumps: Ints
+    jumps: Ints
+    ring_jumps: Ints
+    jumped_cycles: Ints
+    resume_slot: Ints
+    resume_cycle: Ints
+    resume_row: Ints
+    slot: Ints
+    times: Ints
+    first_row: Ints
+    end_row: Ints
+    moving_count: Ints
+    segment_count: Ints
+    action_count: Ints
+    port_count: Ints
+    stream_count: Ints
+    flow_words: Ints
+    gathered: Ints
+    same_words: Ints
+    done: Ints
+    next_segment: Ints
+    same_segments: Ints
+    gathered_period: Ints
+    planned: Ints
+    packet_words: Ints
+    with_events: Ints
+    span_count: Ints
+    slot_words: Ints
+    scope_rows: Ints
+    channel_count: Ints
+    live_count: Annotated[Ints, (PARTS,)]
+    first_flag: Annotated[Ints, (PARTS + 1,)]
+    valid: Annotated[Ints, (SLOTS,)]
+
+
+class Moves(NamedTuple):
+    """What a channel moves in a period, a row each; words are 32 bits, and places are those of streams.
+
+    Attributes:
+        shift: words by which the accesses move in a period; of counted ones the words of the period.
+        words: words that the channel moves in the period.
+        cursor: place of the word that comes next in its stream.
+        open_target: TARGET of the segment that grows.
+        open_step: words from one access of it to the next.
+        open_words: words of it, 0 = there is none.
+        open_last: 1 = its last word has TLAST.
+        only_padding: 1 = the period has only padding.
+        lowest: lowest word of memory that the period accesses.
+        highest: highest one.
+        ends: words with TLAST in the period.
+        flow: where the stream begins in ``flow``, -1 = it comes from or goes to a host.
+        producer: S2MM: channel that its words come from through switches, -1 = none.
+        behind: S2MM: words of that stream that have left memory, and not come to the channel.
+        began: ``cursor`` at the beginning of the period.
+        fills: S2MM: words by which the buffer is fuller after a period.
+        counted: above 0: ``shift`` is words of a walk outside, counted from this - 1 on, see ``counted``.
+        number: of the next word of such a walk, while the log is gone through.
+        latest: by word of an access: where in the period it was last written.
+    """
+
+    shift: Ints
+    words: Ints
+    cursor: Ints
+    open_target: Ints
+    open_step: Ints
+    open_words: Ints
+    open_last: Ints
+    only_padding: Ints
+    lowest: Ints
+    highest: Ints
+    ends: Ints
+    flow: Ints
+    producer: Ints
+    behind: Ints
+    began: Ints
+    fills: Ints
+    counted: Ints
+    number: Ints
+    latest: Annotated[Ints, (LATEST_WORDS,)]
+
+
+class Segments(NamedTuple):
+    """Accesses of a channel that continue each other, or an action of a core; as in the log of accesses."""
+
+    channel: Ints
+    target: Ints
+    words: Ints
+    step: Ints
+    flags: Ints
+
+
+class Ways(NamedTuple):
+    """What goes through a port of a stream switch, a row each.
+
+    Attributes:
+        producer: 1 + channel whose words go through it, 0 = none.
+        behind: words on their way to it.
+    """
+
+    producer: Ints
+    behind: Ints
+
+
+class Spans(NamedTuple):
+    """Words of the state that are compared, see ``live.make_plan``.
+
+    Attributes:
+        address: of the first row, in bytes.
+        rows: how many.
+        stride: bytes from one row to the next.
+        words: of each row.
+        compared: how, see ``Compared``.
+    """
+
+    address: Ints
+    rows: Ints
+    stride: Ints
+    words: Ints
+    compared: Ints
+
+
+class Layout(NamedTuple):
+    """Words of the rows of a table that may be compared, a row for each span of it.
+
+    Attributes:
+        table: address of the table, in bytes.
+        stride: bytes from a row of it to the next.
+        rows_of: what its rows are of, see ``RowsOf``.
+        byte: of the span in a row.
+        words: of the span.
+        compared: how, see ``Compared``.
+    """
+
+    table: Ints
+    stride: Ints
+    rows_of: Ints
+    byte: Ints
+    words: Ints
+    compared: Ints
+
+
+class _Arrays(NamedTuple):
+    search: Search
+    channels: Moves
+    moving: Ints
+    live_channels: Ints
+    segments: Segments
+    ways: Ways
+    passed: Ints
+    plan: Spans
+    kept: Ints
+    ring: Ints
+    flow: Words
+    flow_last: Bytes
+    layout: Layout
+    rows: Ints
+    live: Bytes
+    lists: Ints
+    in_scope: Ints
+
+
+class Arrays(_Arrays, Struct):
+    """What fast-forward works with, beside the state.
+
+    Attributes:
+        search: the search for periods and the jump under way.
+        channels: what each channel moves in a period.
+        moving: channels that have accesses in the period.
+        live_channels: channels that may take part in what happens.
+        segments: of the period.
+        ways: what goes through each port.
+        passed: ports on the ways of streams.
+        plan: the spans that are compared.
+        kept: states of the past.
+        ring: a copy of the reads of an external channel.
+        flow: words of each stream that goes through switches.
+        flow_last: their TLAST.
+        layout: spans of all tables.
+        rows: first row and number of rows that each tile has in tables of each kind.
+        live: a flag for whatever there is a ``Part`` for.
+        lists: what of it is live.
+        in_scope: by tile: 1 = it takes part; the others have clocks of their own.
+        forgotten: memory of the tables that are 0 where nothing is known of a state.
+    """
+
+    forgotten: Ints
+
+
+def no_arrays() -> Arrays:
+    """Arrays without rows, of the types that all others have."""
+    none, words, flags = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint8)
+    tables: list[Any] = [table(kind, 0) for kind in (Search, Moves, Segments, Ways, Spans, Layout)]
+    search, channels, segments, ways, plan, layout = tables
+    return Arrays(
+        search, channels, none, none, segments, ways, none, plan, none, none, words, flags, layout, none,
+        flags, none, none,
+    )  # fmt: skip
+
+
 HISTORY = 4096  # words of a stream that stay in ``flow``: more than can be under way
 ALL_FLOWS = 1 << 23  # words of ``flow``
 
@@ -251,33 +415,3 @@ def of_external(st: State, row: int) -> int:
 def of_spans(st: State) -> int:
     """Place in a slot of the words of the first span."""
     return of_external(st, st.externals.head.shape[0])
-
-
-@inlined
-def listed_port(st: State, n: int) -> int:
-    """Place in ``way`` of the n-th port on the way of a stream."""
-    return int(st.switch.held.shape[0] * OF_PORT + n)
-
-
-@inlined
-def scratch(ch: int, entry: int) -> int:
-    """Place in ``book`` of a channel's entry."""
-    return int(Book.FIRST + ch * SCRATCH + entry)
-
-
-@inlined
-def listed(channels: int, n: int) -> int:
-    """Place in ``book`` of the n-th channel that has accesses in the period."""
-    return int(Book.FIRST + channels * SCRATCH + n)
-
-
-@inlined
-def lively(channels: int, n: int) -> int:
-    """Place in ``book`` of the n-th channel that may take part in what happens."""
-    return int(Book.FIRST + channels * (SCRATCH + 1) + n)
-
-
-@inlined
-def segments(channels: int) -> int:
-    """Place in ``book`` of the first segment."""
-    return int(Book.FIRST + channels * (SCRATCH + 2))

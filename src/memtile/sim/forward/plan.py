@@ -16,34 +16,29 @@ import numpy.typing as npt
 
 from memtile.jit.settings import ENABLED
 from memtile.jit.structs import Place, addresses_at, at_hand, place_like, place_of
-from memtile.jit.tables import plain, words_of
+from memtile.jit.tables import plain, row_words, table_in, words_of
 from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Kind, Owner, Reset, columns_of, fields_of
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State, StateTables
 from memtile.sim.forward.places import (
     ALL_FLOWS,
-    FIRST_TILE,
     HEAD,
     MOST_SEGMENTS,
     OF_CHANNEL,
     OF_EXTERNAL,
-    OF_PORT,
     OF_TILES,
     RING_COLUMNS,
-    ROW_WORDS,
-    ROWS_IN_SCOPE,
-    ROWS_OF,
-    SCRATCH,
-    SEGMENT,
     SLOTS,
-    SPAN,
-    TABLE,
     Arrays,
-    Book,
     Compared,
+    Layout,
+    Moves,
     RowsOf,
-    segments,
+    Search,
+    Segments,
+    Spans,
+    Ways,
 )
 from memtile.sim.recycled import keep, kept, lend_pages
 
@@ -113,7 +108,14 @@ LISTS = {  # what has as many entries as something is live
     **dict.fromkeys(("zeroising", "gated"), RowsOf.LENGTH),
 }
 
-_SLOT_SIZE, _BASES = int(Book.SLOT_SIZE), slice(int(Book.BASE), Book.ALL + 1)  # enums are slow as numbers
+_TABLES: dict[str, type[Any]] = {
+    "search": Search,
+    "channels": Moves,
+    "segments": Segments,
+    "ways": Ways,
+    "plan": Spans,
+    "layout": Layout,
+}
 _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  # these tell most often
 _LAST = ("registers", "stamps", "earlier")
 
@@ -230,8 +232,8 @@ def _made(st: State, kind: Hashable) -> _Template:
     numbers = np.array([n for n, (_, of_table) in enumerate(ranked) for _ in of_table])
     tables = [field for field, _ in ranked]
     counts = np.array([len(_whole(getattr(st, table))) for table in tables])[numbers]
-    counts[layout[:, ROWS_OF] >= RowsOf.MODEL] = 1
-    most, words = int((counts + 1).sum()), int((counts * layout[:, ROW_WORDS]).sum())
+    counts[layout[:, Layout._fields.index("rows_of")] >= RowsOf.MODEL] = 1
+    most, words = int((counts + 1).sum()), int((counts * layout[:, Layout._fields.index("words")]).sum())
     at = addresses_at(st) if ENABLED else {}
     places = np.array([at[table] for table in tables if at], np.int64)
     ports, channels, tiles = len(st.switch.held), len(st.channels.phase), len(st.spec.tiles.kind)
@@ -239,18 +241,23 @@ def _made(st: State, kind: Hashable) -> _Template:
     bases, rows = np.cumsum([0, *parts]), _rows(st)
     slot = HEAD + channels * OF_CHANNEL + parts[3] * OF_EXTERNAL + words
     sizes = {
-        "plan": most * SPAN,
+        "search": row_words(Search),
+        "channels": channels * row_words(Moves),
+        "ways": ports * row_words(Ways),
+        "moving": channels,
+        "live_channels": channels,
+        "segments": MOST_SEGMENTS * row_words(Segments),
+        "passed": ports,
+        "plan": most * row_words(Spans),
         "kept": SLOTS * slot,
-        "book": Book.FIRST + channels * (SCRATCH + 2) + MOST_SEGMENTS * SEGMENT,
-        "way": ports * (OF_PORT + 1),
         "ring": RING_COLUMNS * EXTERNAL_SLOTS,
         "flow": ALL_FLOWS // 2,
         "flow_last": ALL_FLOWS // 8,
-        "layout": layout.size,
+        "layout": len(layout) * row_words(Layout),
         "rows": rows.size,
         "live": -(-int(bases[-1]) // WORD),
         "lists": int(bases[-1]),
-        "scope": FIRST_TILE + tiles,
+        "in_scope": tiles,
     }
     ends = np.cumsum(list(sizes.values())).tolist()
     cuts = dict(zip(sizes, pairwise([0, *ends]), strict=True))
@@ -349,23 +356,27 @@ def arrays(st: State) -> Arrays:
 
 def _begin(st: State, template: _Template, made: Arrays) -> None:
     """Let the arrays be those of a state of which nothing is known."""
-    book, layout = made.book, made.layout.reshape(template.layout.shape)
-    made.way[: len(at_hand(st).switch.held) * OF_PORT] = 0
-    book[: segments(len(at_hand(st).channels.phase))] = 0
-    layout[:, TABLE] = template.layout[:, TABLE] + _addresses(st, template)[template.numbers]
-    made.scope[:] = 1
-    made.scope[ROWS_IN_SCOPE] = template.may_be_live
-    book[_SLOT_SIZE], book[_BASES] = template.slot, template.bases
+    seen = at_hand(made)
+    search = seen.search
+    made.forgotten[:] = 0
+    seen.layout.table[:] = template.layout[:, 0] + _addresses(st, template)[template.numbers]
+    made.in_scope[:] = 1
+    search.slot_size[0], search.scope_rows[0] = template.slot, template.may_be_live
+    search.first_flag[0] = template.bases
 
 
 def _laid_out(template: _Template) -> Arrays:
     """New arrays."""
-    area, _ = lend_pages(template.cuts["scope"][1], np.int64)
+    area, _ = lend_pages(template.cuts["in_scope"][1], np.int64)
     found: dict[str, Any] = {name: area[first:end] for name, (first, end) in template.cuts.items()}
-    found["layout"][:], found["rows"][:] = template.layout.ravel(), template.rows
+    found |= {name: table_in(columns, found[name]) for name, columns in _TABLES.items()}
+    for name, values in zip(Layout._fields, template.layout.T, strict=True):
+        getattr(plain(found["layout"]), name)[:] = values
+    found["rows"][:] = template.rows
     found["flow"] = found["flow"].view(np.uint32)
     found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}
     made = Arrays(**found)
+    made.forgotten = area[: template.cuts["ways"][1]]
     if ENABLED:
         _give_place(made, template, int(area.ctypes.data))
     return made

@@ -11,7 +11,6 @@ from memtile.model.state.state import State
 from memtile.sim.forward.bounds import above, before
 from memtile.sim.forward.counted import set_reads
 from memtile.sim.forward.places import (
-    COUNTED,
     FOLLOWING,
     LASTS,
     LENGTHS,
@@ -19,9 +18,8 @@ from memtile.sim.forward.places import (
     READS,
     READY,
     RING_COLUMNS,
-    SHIFT,
     TARGETS,
-    scratch,
+    Arrays,
 )
 
 _UNALIGNED = 3  # bits of an address that words do not have
@@ -107,10 +105,11 @@ def under_way(st: State, ch: int, shift: int, times: int) -> int:
 
 
 @jit
-def move_on(st: State, kept: Ints, book: Ints, ring: Ints, at: int, ch: int, period: int, times: int) -> None:
+def move_on(st: State, work: Arrays, at: int, ch: int, period: int, times: int) -> None:
     """Bring the reads under way so many periods on; ``at`` is their place in the slot, which follows."""
-    x, row, shift = st.externals, st.channels.external[ch], book[scratch(ch, SHIFT)]
-    counted = book[scratch(ch, COUNTED)] > 0
+    kept, ring = work.kept, work.ring
+    x, row, shift = st.externals, st.channels.external[ch], work.channels.shift[ch]
+    counted = work.channels.counted[ch] > 0
     if counted:
         shift = 0
     beats = x.passed[row] - kept[at + PASSED]
@@ -137,5 +136,5 @@ def move_on(st: State, kept: Ints, book: Ints, ring: Ints, at: int, ch: int, per
         if beats > 0:
             kept[entry + READY] += times * period
     if counted:
-        words = book[scratch(ch, SHIFT)]
+        words = work.channels.shift[ch]
         set_reads(st, kept, at, ch, words, min(EXTERNAL_SLOTS, times * beats))

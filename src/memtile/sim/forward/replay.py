@@ -11,32 +11,14 @@ from __future__ import annotations
 from memtile.arch.tiles import MM2S, WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.dma.access_log import CH, FLAGS, MANY, STEP, TARGET, WORDS, home_of
-from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim.forward.circuits import NOBODY, follow, forget_ways
 from memtile.sim.forward.counted import count, write_numbered
 from memtile.sim.forward.flows import fill_port, room_left, shorten
 from memtile.sim.forward.places import (
-    BEGAN,
-    COUNTED,
-    CURSOR,
     CYCLE,
-    FLOW,
-    LATEST,
     LATEST_WORDS,
-    OF_PORT,
-    OPEN_TARGET,
-    PRODUCER,
-    PRODUCER_OF,
-    SEGMENT,
-    SHIFT,
-    WORDS_OF,
     Arrays,
-    Book,
-    listed,
-    listed_port,
-    scratch,
-    segments,
 )
 from memtile.sim.forward.segments import count_anew, gather, moving_together, play_one, write_outside
 from memtile.sim.forward.streams import close_channel, close_streams, open_streams, shift_all
@@ -45,64 +27,63 @@ ALL_DONE = -1
 
 
 @jit
-def note_beginning(st: State, work: Arrays) -> None:
+def note_beginning(work: Arrays) -> None:
     """Note where the streams are when a period begins."""
-    book = work.book
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        book[scratch(ch, BEGAN)] = book[scratch(ch, CURSOR)]
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        work.channels.began[ch] = work.channels.cursor[ch]
 
 
 @jit
 def begin_replay(st: State, work: Arrays, first: int, end: int) -> None:
     """Get ready for a jump over the periods whose accesses and actions are rows ``first`` to ``end``."""
-    book = work.book
+    search = work.search
     open_streams(st, work)
-    book[Book.BEGIN] = first
-    book[Book.TOGETHER] = 1 if moving_together(st, book) else 0
-    gather(st, book, first, end, 0, 1)
-    book[Book.GATHERED_AT] = book[Book.DONE] = 0
-    book[Book.AT] = segments(st.channels.phase.shape[0])
-    note_beginning(st, work)
+    search.first_row[0] = first
+    search.same_segments[0] = 1 if moving_together(st, work) else 0
+    gather(st, work, first, end, 0, 1)
+    search.gathered_period[0] = search.done[0] = 0
+    search.next_segment[0] = 0
+    note_beginning(work)
 
 
 @jit
 def next_period(st: State, work: Arrays) -> None:
     """Begin the next period."""
-    book = work.book
-    if not room_left(st, book):
+    search = work.search
+    if not room_left(st, work):
         shorten(st, work)
-    if book[Book.TOGETHER] == 0:
-        gather(st, book, book[Book.BEGIN], book[Book.END], book[Book.DONE], 1)
-        book[Book.GATHERED_AT] = book[Book.DONE]
-    book[Book.AT] = segments(st.channels.phase.shape[0])
-    note_beginning(st, work)
+    if search.same_segments[0] == 0:
+        gather(st, work, search.first_row[0], search.end_row[0], search.done[0], 1)
+        search.gathered_period[0] = search.done[0]
+    search.next_segment[0] = 0
+    note_beginning(work)
 
 
 @jit
 def replay(st: State, work: Arrays) -> int:
-    """Move words up to the next action of a core; its place in the book, or ``ALL_DONE``."""
-    book, first = work.book, segments(st.channels.phase.shape[0])
+    """Move words up to the next action of a core; its segment, or ``ALL_DONE``."""
+    search = work.search
     while True:
-        if book[Book.AT] == first + book[Book.SEGMENTS] * SEGMENT:
-            book[Book.DONE] += 1
-            if book[Book.DONE] == book[Book.TIMES]:
+        if search.next_segment[0] == search.segment_count[0]:
+            search.done[0] += 1
+            if search.done[0] == search.times[0]:
                 return ALL_DONE
             next_period(st, work)
-        at = book[Book.AT]
-        book[Book.AT] += SEGMENT
-        if book[at + CH] < 0:
+        at = search.next_segment[0]
+        search.next_segment[0] += 1
+        if work.segments.channel[at] < 0:
             return int(at)
-        play_one(st, work, at, book[Book.DONE] - book[Book.GATHERED_AT])
+        play_one(st, work, at, search.done[0] - search.gathered_period[0])
 
 
 @jit
-def turn_cursors(st: State, book: Ints) -> None:
+def turn_cursors(work: Arrays) -> None:
     """Exchange where the streams are and where they were when the period began."""
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        ahead = book[scratch(ch, CURSOR)]
-        book[scratch(ch, CURSOR)], book[scratch(ch, BEGAN)] = book[scratch(ch, BEGAN)], ahead
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        ahead = work.channels.cursor[ch]
+        work.channels.cursor[ch], work.channels.began[ch] = work.channels.began[ch], ahead
 
 
 @jit
@@ -113,9 +94,9 @@ def finish_replay(st: State, work: Arrays, start: int, times: int) -> None:
 
 
 @jit
-def row_of_action(st: State, book: Ints, number: int) -> int:
+def row_of_action(st: State, work: Arrays, number: int) -> int:
     """The row of an action of the period, the first one being number 0."""
-    row = book[Book.BEGIN]
+    row = work.search.first_row[0]
     while number > 0 or st.access_log[row, CH] >= 0:
         if st.access_log[row, CH] < 0:
             number -= 1
@@ -126,65 +107,64 @@ def row_of_action(st: State, book: Ints, number: int) -> int:
 @jit
 def write_again(st: State, work: Arrays, end: int) -> None:
     """Write to external memory what was written there from the beginning of the period to row ``end``."""
-    book, log = work.book, st.access_log
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        book[scratch(ch, OPEN_TARGET)] = book[scratch(ch, BEGAN)]  # no segment is open
-    count_anew(st, book, book[Book.DONE] + 1)
-    for row in range(book[Book.BEGIN], end):
+    search = work.search
+    log = st.access_log
+    for n in range(search.moving_count[0]):
+        ch = work.moving[n]
+        work.channels.open_target[ch] = work.channels.began[ch]  # no segment is open
+    count_anew(work, search.done[0] + 1)
+    for row in range(search.first_row[0], end):
         ch, words = log[row, CH], log[row, WORDS]
         if ch < 0 or st.channels.direction[ch] == MM2S or st.channels.external[ch] < 0:
             continue
-        at = book[scratch(ch, OPEN_TARGET)]
-        if book[scratch(ch, COUNTED)] > 0:
-            write_numbered(st, work, ch, count(book, ch, words), words, at)
+        at = work.channels.open_target[ch]
+        if work.channels.counted[ch] > 0:
+            write_numbered(st, work, ch, count(work, ch, words), words, at)
         else:
-            home = home_of(log[row, TARGET] + (book[Book.DONE] + 1) * book[scratch(ch, SHIFT)])
+            home = home_of(log[row, TARGET] + (search.done[0] + 1) * work.channels.shift[ch])
             write_outside(work, home, log[row, STEP] * WORD_BYTES, words, at)
-        book[scratch(ch, OPEN_TARGET)] = at + words
+        work.channels.open_target[ch] = at + words
 
 
 @jit
 def note_latest(st: State, work: Arrays, ch: int, end: int) -> None:
     """Note where each word of an access was last written from the beginning of the period to row ``end``."""
-    book, log = work.book, st.access_log
-    so_far = book[scratch(ch, WORDS_OF)] - (book[scratch(ch, CURSOR)] - book[scratch(ch, BEGAN)])
+    log = st.access_log
+    so_far = work.channels.words[ch] - (work.channels.cursor[ch] - work.channels.began[ch])
     for word in range(LATEST_WORDS):
-        book[scratch(ch, LATEST) + word] = -1
-    for row in range(book[Book.BEGIN], end):
+        work.channels.latest[ch, word] = -1
+    for row in range(work.search.first_row[0], end):
         if log[row, CH] == ch:
             if log[row, FLAGS] & MANY == 0:
                 for word in range(log[row, WORDS]):
-                    book[scratch(ch, LATEST) + word] = so_far
+                    work.channels.latest[ch, word] = so_far
             so_far += log[row, WORDS]
 
 
 @jit
 def measure_ways(st: State, work: Arrays) -> None:
     """Find anew how many words are under way on the ways of all streams."""
-    book, channels = work.book, st.channels.phase.shape[0]
-    forget_ways(st, work.way, book)
-    for n in range(book[Book.LISTED]):
-        book[scratch(book[listed(channels, n)], PRODUCER)] = NOBODY
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
-        if st.channels.direction[ch] == MM2S and book[scratch(ch, FLOW)] != NOBODY:
-            follow(st, work.way, book, ch)
+    forget_ways(work)
+    for n in range(work.search.moving_count[0]):
+        work.channels.producer[work.moving[n]] = NOBODY
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        if st.channels.direction[ch] == MM2S and work.channels.flow[ch] != NOBODY:
+            follow(st, work, ch)
 
 
 @jit
 def put_back(st: State, work: Arrays, number: int) -> None:
     """Put the words under way right, after the period was stepped up to its action ``number``."""
-    book, channels = work.book, st.channels.phase.shape[0]
-    end = row_of_action(st, book, number)
-    turn_cursors(st, book)
+    end = row_of_action(st, work, number)
+    turn_cursors(work)
     write_again(st, work, end)
     measure_ways(st, work)
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
         note_latest(st, work, ch, end)
-        close_channel(st, work, ch, book[scratch(ch, CURSOR)] - book[scratch(ch, BEGAN)])
-    for n in range(book[Book.WAYS]):
-        port = work.way[listed_port(st, n)]
-        sender = work.way[port * OF_PORT + PRODUCER_OF] - 1
-        fill_port(st, work, port, book[scratch(sender, CURSOR)] - book[scratch(sender, BEGAN)])
+        close_channel(st, work, ch, work.channels.cursor[ch] - work.channels.began[ch])
+    for n in range(work.search.port_count[0]):
+        port = work.passed[n]
+        sender = work.ways.producer[port] - 1
+        fill_port(st, work, port, work.channels.cursor[sender] - work.channels.began[sender])

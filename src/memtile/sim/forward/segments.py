@@ -13,7 +13,6 @@ from memtile.jit.decorators import jit
 from memtile.jit.host_words import copy_in, copy_out, put_word_at, word_at
 from memtile.model.dma.access_log import CH, FLAGS, PADDING, STEP, TARGET, TLAST, WORDS, home_of
 from memtile.model.dma.mm2s import pad_value
-from memtile.model.state.columns import Ints
 from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State
 from memtile.model.streams.host_ports import note_end
@@ -28,24 +27,7 @@ from memtile.sim.forward.counted import (
     write_numbered,
 )
 from memtile.sim.forward.places import (
-    COUNTED,
-    CURSOR,
-    FLOW,
-    HIGHEST,
-    LOWEST,
-    OPEN_LAST,
-    OPEN_STEP,
-    OPEN_TARGET,
-    OPEN_WORDS,
-    PRODUCER,
-    SEGMENT,
-    SHIFT,
-    WORDS_OF,
     Arrays,
-    Book,
-    listed,
-    scratch,
-    segments,
 )
 from memtile.sim.forward.reads import is_outside
 
@@ -55,160 +37,168 @@ _copy, _clear = moves()
 
 
 @jit
-def close(st: State, book: Ints, ch: int) -> None:
+def close(st: State, work: Arrays, ch: int) -> None:
     """Let the channel's open segment be the next one, if it has one; what it receives is sent before."""
-    words = book[scratch(ch, OPEN_WORDS)]
+    words = work.channels.open_words[ch]
     if words == 0:
         return
-    if st.channels.direction[ch] != MM2S and book[scratch(ch, PRODUCER)] != NOBODY:
-        append_open(st, book, book[scratch(ch, PRODUCER)])
-    append_open(st, book, ch)
+    if st.channels.direction[ch] != MM2S and work.channels.producer[ch] != NOBODY:
+        append_open(work, work.channels.producer[ch])
+    append_open(work, ch)
 
 
 @jit
-def append_open(st: State, book: Ints, ch: int) -> None:
+def append_open(work: Arrays, ch: int) -> None:
     """Append the channel's open segment, if it has one."""
-    words = book[scratch(ch, OPEN_WORDS)]
+    words = work.channels.open_words[ch]
     if words == 0:
         return
-    at = segments(st.channels.phase.shape[0]) + book[Book.SEGMENTS] * SEGMENT
-    book[at + CH], book[at + WORDS] = ch, words
-    book[at + TARGET], book[at + STEP] = book[scratch(ch, OPEN_TARGET)], book[scratch(ch, OPEN_STEP)]
-    book[at + FLAGS] = book[scratch(ch, OPEN_LAST)]
-    book[Book.SEGMENTS] += 1
-    book[scratch(ch, OPEN_WORDS)] = 0
+    at = work.search.segment_count[0]
+    work.segments.channel[at], work.segments.words[at] = ch, words
+    work.segments.target[at], work.segments.step[at] = (
+        work.channels.open_target[ch],
+        work.channels.open_step[ch],
+    )
+    work.segments.flags[at] = work.channels.open_last[ch]
+    work.search.segment_count[0] += 1
+    work.channels.open_words[ch] = 0
 
 
 @jit
-def meets(st: State, book: Ints, ch: int, other: int, low: int, high: int) -> bool:
+def meets(st: State, work: Arrays, ch: int, other: int, low: int, high: int) -> bool:
     """Whether an access of the channel has to come after the open segment of another one."""
-    words = book[scratch(other, OPEN_WORDS)]
+    words = work.channels.open_words[other]
     if words == 0 or (st.channels.direction[ch] == MM2S and st.channels.direction[other] == MM2S):
         return False
-    first = book[scratch(other, OPEN_TARGET)]
+    first = work.channels.open_target[other]
     if first == PADDING:
         return False
-    end = first + (words - 1) * book[scratch(other, OPEN_STEP)]
+    end = first + (words - 1) * work.channels.open_step[other]
     return bool(low <= end and first <= high)
 
 
 @jit
-def continues(book: Ints, ch: int, target: int, words: int, step: int) -> bool:
+def continues(work: Arrays, ch: int, target: int, words: int, step: int) -> bool:
     """Whether an access continues the channel's open segment, which then has its step."""
-    first, so_far = book[scratch(ch, OPEN_TARGET)], book[scratch(ch, OPEN_WORDS)]
+    first, so_far = work.channels.open_target[ch], work.channels.open_words[ch]
     if so_far == 0 or (first == PADDING) != (target == PADDING):
         return False
     if target == PADDING:
         return True
-    own = book[scratch(ch, OPEN_STEP)]
+    own = work.channels.open_step[ch]
     apart = target - first if so_far == 1 else own
     if apart <= 0 or target != first + so_far * apart or (words > 1 and step != apart):
         return False
     if so_far == 1:
-        book[scratch(ch, OPEN_STEP)] = apart
+        work.channels.open_step[ch] = apart
     return True
 
 
 @jit
-def add(st: State, book: Ints, ch: int, target: int, words: int, step: int, last: int) -> None:
+def add(st: State, work: Arrays, ch: int, target: int, words: int, step: int, last: int) -> None:
     """Add an access to the segments."""
     if target != PADDING:
         high = target + (words - 1) * step
-        for n in range(book[Book.LISTED]):
-            other = book[listed(st.channels.phase.shape[0], n)]
-            if other != ch and meets(st, book, ch, other, target, high):
-                close(st, book, other)
-    if continues(book, ch, target, words, step):
-        book[scratch(ch, OPEN_WORDS)] += words
+        for n in range(work.search.moving_count[0]):
+            other = work.moving[n]
+            if other != ch and meets(st, work, ch, other, target, high):
+                close(st, work, other)
+    if continues(work, ch, target, words, step):
+        work.channels.open_words[ch] += words
     else:
-        close(st, book, ch)
-        book[scratch(ch, OPEN_TARGET)], book[scratch(ch, OPEN_STEP)] = target, step
-        book[scratch(ch, OPEN_WORDS)] = words
-    book[scratch(ch, OPEN_LAST)] = last
+        close(st, work, ch)
+        work.channels.open_target[ch], work.channels.open_step[ch] = target, step
+        work.channels.open_words[ch] = words
+    work.channels.open_last[ch] = last
     if last != 0:
-        close(st, book, ch)
+        close(st, work, ch)
 
 
 @jit
-def close_all(st: State, book: Ints) -> None:
+def close_all(st: State, work: Arrays) -> None:
     """Let all open segments be the next ones."""
-    for n in range(book[Book.LISTED]):
-        close(st, book, book[listed(st.channels.phase.shape[0], n)])
+    for n in range(work.search.moving_count[0]):
+        close(st, work, work.moving[n])
 
 
 @jit
-def add_action(st: State, book: Ints, row: int) -> None:
+def add_action(st: State, work: Arrays, row: int) -> None:
     """Add the action of a core, as the log has it, to the segments: behind all that comes before it."""
-    close_all(st, book)
-    at = segments(st.channels.phase.shape[0]) + book[Book.SEGMENTS] * SEGMENT
-    for entry in range(SEGMENT):
-        book[at + entry] = st.access_log[row, entry]
-    book[Book.SEGMENTS] += 1
+    close_all(st, work)
+    at = work.search.segment_count[0]
+    work.segments.channel[at], work.segments.target[at] = st.access_log[row, CH], st.access_log[row, TARGET]
+    work.segments.words[at], work.segments.step[at] = st.access_log[row, WORDS], st.access_log[row, STEP]
+    work.segments.flags[at] = st.access_log[row, FLAGS]
+    work.search.segment_count[0] += 1
 
 
 @jit
-def count_anew(st: State, book: Ints, periods: int) -> None:
+def count_anew(work: Arrays, periods: int) -> None:
     """Count the words of the log, where they are counted, from those of so many periods later on."""
-    for n in range(book[Book.LISTED]):
-        count_from(book, book[listed(st.channels.phase.shape[0], n)], periods)
+    for n in range(work.search.moving_count[0]):
+        count_from(work, work.moving[n], periods)
 
 
 @jit
-def gather(st: State, book: Ints, first: int, end: int, done: int, periods: int) -> None:
+def gather(st: State, work: Arrays, first: int, end: int, done: int, periods: int) -> None:
     """Make the segments of the accesses in rows ``first`` to ``end`` of the log, again for so many periods.
 
     What comes after what is that of periods ``done`` + 1 and on: channels that move differently meet later.
     """
     log = st.access_log
-    book[Book.SEGMENTS] = 0
+    work.search.segment_count[0] = 0
     for n in range(done + 1, done + periods + 1):
-        count_anew(st, book, n)
+        count_anew(work, n)
         for row in range(first, end):
             ch, target = log[row, CH], log[row, TARGET]
             if ch < 0:
-                add_action(st, book, row)
+                add_action(st, work, row)
                 continue
-            if book[scratch(ch, COUNTED)] > 0:
-                target = numbered(ch, count(book, ch, log[row, WORDS]))
+            if work.channels.counted[ch] > 0:
+                target = numbered(ch, count(work, ch, log[row, WORDS]))
             elif target != PADDING:
-                target += n * book[scratch(ch, SHIFT)]
-            add(st, book, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS] & TLAST)
-    close_all(st, book)
+                target += n * work.channels.shift[ch]
+            add(st, work, ch, target, log[row, WORDS], log[row, STEP], log[row, FLAGS] & TLAST)
+    close_all(st, work)
 
 
 @jit
-def apart(st: State, book: Ints, one: int, other: int, periods: int) -> bool:
+def apart(st: State, work: Arrays, one: int, other: int, periods: int) -> bool:
     """Whether no word of one segment is one of the other, for so many periods, or both only read."""
-    if st.channels.direction[book[one + CH]] == MM2S and st.channels.direction[book[other + CH]] == MM2S:
+    if (
+        st.channels.direction[work.segments.channel[one]] == MM2S
+        and st.channels.direction[work.segments.channel[other]] == MM2S
+    ):
         return True
-    if book[one + TARGET] == PADDING or book[other + TARGET] == PADDING:
+    if work.segments.target[one] == PADDING or work.segments.target[other] == PADDING:
         return True
-    end = book[one + TARGET] + (periods * book[one + WORDS] - 1) * book[one + STEP]
-    other_end = book[other + TARGET] + (periods * book[other + WORDS] - 1) * book[other + STEP]
-    return bool(end < book[other + TARGET] or other_end < book[one + TARGET])
+    end = work.segments.target[one] + (periods * work.segments.words[one] - 1) * work.segments.step[one]
+    other_end = (
+        work.segments.target[other] + (periods * work.segments.words[other] - 1) * work.segments.step[other]
+    )
+    return bool(end < work.segments.target[other] or other_end < work.segments.target[one])
 
 
 @jit
-def moving_together(st: State, book: Ints) -> bool:
+def moving_together(st: State, work: Arrays) -> bool:
     """Whether what meets in a period meets in all of them: the accesses of all channels move alike.
 
     Those to external memory may move differently as long as nobody writes there.
     """
-    channels = st.channels.phase.shape[0]
-    for n in range(1, book[Book.LISTED]):
-        one = book[listed(channels, n)]
+    for n in range(1, work.search.moving_count[0]):
+        one = work.moving[n]
         for earlier in range(n):
-            other = book[listed(channels, earlier)]
-            if book[scratch(one, SHIFT)] != book[scratch(other, SHIFT)] and may_meet(st, book, one, other):
+            other = work.moving[earlier]
+            if work.channels.shift[one] != work.channels.shift[other] and may_meet(st, work, one, other):
                 return False
     return True
 
 
 @jit
-def may_meet(st: State, book: Ints, one: int, other: int) -> bool:
+def may_meet(st: State, work: Arrays, one: int, other: int) -> bool:
     """Whether the accesses of two channels could be to the same words, at least one of them a write."""
     c = st.channels
-    if book[scratch(one, COUNTED)] + book[scratch(other, COUNTED)] > 0:
+    if work.channels.counted[one] + work.channels.counted[other] > 0:
         return False
     if (c.external[one] >= 0) != (c.external[other] >= 0):
         return False
@@ -216,37 +206,37 @@ def may_meet(st: State, book: Ints, one: int, other: int) -> bool:
 
 
 @jit
-def unshifted(st: State, book: Ints) -> bool:
+def unshifted(work: Arrays) -> bool:
     """Whether no channel's accesses move from one period to the next."""
-    for n in range(book[Book.LISTED]):
-        if book[scratch(book[listed(st.channels.phase.shape[0], n)], SHIFT)] != 0:
+    for n in range(work.search.moving_count[0]):  # noqa: SIM110 - compiled code has no generators
+        if work.channels.shift[work.moving[n]] != 0:
             return False
     return True
 
 
 @jit
-def prolong(st: State, book: Ints, periods: int) -> bool:
+def prolong(st: State, work: Arrays, periods: int) -> bool:
     """Let the segments of one period be those of many; False where that is not one segment a channel."""
-    first, count = segments(st.channels.phase.shape[0]), book[Book.SEGMENTS]
-    if count != book[Book.LISTED] or book[Book.ACTIONS] > 0:
+    search, segments = work.search, work.segments
+    count = search.segment_count[0]
+    if count != search.moving_count[0] or search.action_count[0] > 0:
         return False
     for n in range(count):
-        at = first + n * SEGMENT
-        shift, words, step = book[scratch(book[at + CH], SHIFT)], book[at + WORDS], book[at + STEP]
+        shift = work.channels.shift[segments.channel[n]]
+        words, step = segments.words[n], segments.step[n]
         if words == 1:
             step = shift
-        if book[at + TARGET] == PADDING or step <= 0 or shift != words * step or book[at + FLAGS] != 0:
+        if segments.target[n] == PADDING or step <= 0 or shift != words * step or segments.flags[n] != 0:
             return False
-        book[at + STEP] = step
+        segments.step[n] = step
     for n in range(count):
-        for other in range(n):
-            one, earlier = first + n * SEGMENT, first + other * SEGMENT
-            if book[scratch(book[earlier + CH], PRODUCER)] == book[one + CH]:
+        for earlier in range(n):
+            if work.channels.producer[segments.channel[earlier]] == segments.channel[n]:
                 return False  # it would receive before that is sent
-            if not apart(st, book, one, earlier, periods):
+            if not apart(st, work, n, earlier, periods):
                 return False
     for n in range(count):
-        book[first + n * SEGMENT + WORDS] *= periods
+        segments.words[n] *= periods
     return True
 
 
@@ -257,54 +247,54 @@ def at_a_time(accesses: int) -> int:
 
 
 @jit
-def note_extent(book: Ints, at: int) -> None:
+def note_extent(work: Arrays, at: int) -> None:
     """Widen what is known of where the channel of a segment has its accesses."""
-    ch, first = book[at + CH], book[at + TARGET]
+    ch, first = work.segments.channel[at], work.segments.target[at]
     if first == PADDING:
         return
-    last = first + (book[at + WORDS] - 1) * book[at + STEP]
-    book[scratch(ch, LOWEST)] = min(book[scratch(ch, LOWEST)], first)
-    book[scratch(ch, HIGHEST)] = max(book[scratch(ch, HIGHEST)], last)
+    last = first + (work.segments.words[at] - 1) * work.segments.step[at]
+    work.channels.lowest[ch] = min(work.channels.lowest[ch], first)
+    work.channels.highest[ch] = max(work.channels.highest[ch], last)
 
 
 @jit
-def in_order(st: State, book: Ints) -> bool:
+def in_order(st: State, work: Arrays) -> bool:
     """Whether the words in the sink of each channel of the period come before those that it has under way.
 
     A period that is shorter than what is under way would be repeated in the middle of that.
     """
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        if st.channels.direction[ch] == MM2S and book[scratch(ch, WORDS_OF)] < st.fifos.held[ch]:
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        if st.channels.direction[ch] == MM2S and work.channels.words[ch] < st.fifos.held[ch]:
             return False
     return True
 
 
 @jit
-def constant(st: State, book: Ints, first: int, end: int) -> bool:
+def constant(st: State, work: Arrays, first: int, end: int) -> bool:
     """Whether each period reads the very words that this one read; gathers it to find that out.
 
     So it is where no access moves and nobody writes where somebody reads.
     """
-    if st.clock.wordless[0] == 1 or not unshifted(st, book) or not in_order(st, book):
+    search = work.search
+    if st.clock.wordless[0] == 1 or not unshifted(work) or not in_order(st, work):
         return False
-    if st.repeats[0, 0] + book[Book.LISTED] >= st.repeats.shape[0]:
+    if st.repeats[0, 0] + search.moving_count[0] >= st.repeats.shape[0]:
         return False
-    if book[Book.GATHERED] == 0:
-        gather(st, book, first, end, 0, 1)
-    channels = st.channels.phase.shape[0]
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(channels, n)]
-        book[scratch(ch, LOWEST)], book[scratch(ch, HIGHEST)] = st.memory.shape[0], -1
-    for n in range(book[Book.SEGMENTS]):
-        note_extent(book, segments(channels) + n * SEGMENT)
-    for n in range(book[Book.LISTED]):
-        for m in range(book[Book.LISTED]):
-            one, other = book[listed(channels, n)], book[listed(channels, m)]
+    if search.gathered[0] == 0:
+        gather(st, work, first, end, 0, 1)
+    for n in range(search.moving_count[0]):
+        ch = work.moving[n]
+        work.channels.lowest[ch], work.channels.highest[ch] = st.memory.shape[0], -1
+    for n in range(search.segment_count[0]):
+        note_extent(work, n)
+    for n in range(search.moving_count[0]):
+        for m in range(search.moving_count[0]):
+            one, other = work.moving[n], work.moving[m]
             if st.channels.direction[one] == MM2S or st.channels.direction[other] != MM2S:
                 continue
-            low, high = book[scratch(other, LOWEST)], book[scratch(other, HIGHEST)]
-            if book[scratch(one, LOWEST)] <= high and low <= book[scratch(one, HIGHEST)]:
+            low, high = work.channels.lowest[other], work.channels.highest[other]
+            if work.channels.lowest[one] <= high and low <= work.channels.highest[one]:
                 return False
     return True
 
@@ -341,7 +331,7 @@ def write_source(st: State, ch: int, target: int, step: int, words: int, at: int
 @jit
 def write(st: State, work: Arrays, ch: int, target: int, step: int, words: int, at: int) -> None:
     """Words of the channel's stream, from place ``at`` on, go to memory."""
-    if work.book[scratch(ch, FLOW)] == NOBODY:
+    if work.channels.flow[ch] == NOBODY:
         write_source(st, ch, target, step, words, at)
     elif is_numbered(target):
         write_numbered(st, work, ch, number_of(target), words, at)
@@ -400,9 +390,12 @@ def read_flow(st: State, work: Arrays, ch: int, target: int, step: int, words: i
 @jit
 def send(st: State, work: Arrays, ch: int, segment: int, target: int, at: int) -> None:
     """Move the words of a segment of an MM2S channel."""
-    book = work.book
-    words, step, ends = book[segment + WORDS], book[segment + STEP], book[segment + FLAGS] != 0
-    if book[scratch(ch, FLOW)] == NOBODY:
+    words, step, ends = (
+        work.segments.words[segment],
+        work.segments.step[segment],
+        work.segments.flags[segment] != 0,
+    )
+    if work.channels.flow[ch] == NOBODY:
         read(st, ch, target, step, words, at)
         if ends:
             note_end(st, ch, at + words - 1)
@@ -414,26 +407,23 @@ def send(st: State, work: Arrays, ch: int, segment: int, target: int, at: int) -
 
 @jit
 def play_one(st: State, work: Arrays, at: int, periods: int) -> None:
-    """Move the words of the segment at a place of the book, so many periods on from where it was gathered."""
-    book = work.book
-    ch, words, target = book[at + CH], book[at + WORDS], book[at + TARGET]
+    """Move the words of the segment with this number, so many periods on from where it was gathered."""
+    ch, words, target = work.segments.channel[at], work.segments.words[at], work.segments.target[at]
     if target != PADDING:
-        target += periods * book[scratch(ch, SHIFT)]
-    cursor = book[scratch(ch, CURSOR)]
+        target += periods * work.channels.shift[ch]
+    cursor = work.channels.cursor[ch]
     if st.channels.direction[ch] == MM2S:
         send(st, work, ch, at, target, cursor)
     else:
-        write(st, work, ch, target, book[at + STEP], words, cursor)
-    book[scratch(ch, CURSOR)] = cursor + words
+        write(st, work, ch, target, work.segments.step[at], words, cursor)
+    work.channels.cursor[ch] = cursor + words
 
 
 @jit
 def play(st: State, work: Arrays, periods: int) -> None:
     """Move the words of all segments, so many periods on from where they were gathered."""
-    at = segments(st.channels.phase.shape[0])
-    for _ in range(work.book[Book.SEGMENTS]):
+    for at in range(work.search.segment_count[0]):
         play_one(st, work, at, periods)
-        at += SEGMENT
 
 
 @jit
@@ -442,16 +432,15 @@ def play_constant(st: State, work: Arrays, times: int) -> None:
 
     Of what is read, the first one then stands for all but the last one.
     """
-    book = work.book
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        words, cursor = book[scratch(ch, WORDS_OF)], book[scratch(ch, CURSOR)]
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        words, cursor = work.channels.words[ch], work.channels.cursor[ch]
         if st.channels.direction[ch] == MM2S:
             row = st.repeats[0, 0] + 1
             st.repeats[row, 0], st.repeats[row, 1] = ch, cursor + words
             st.repeats[row, 2], st.repeats[row, 3] = words, times - KEPT_PERIODS
             st.repeats[0, 0] = row
         else:
-            book[scratch(ch, CURSOR)] = cursor + (times - KEPT_PERIODS) * words
+            work.channels.cursor[ch] = cursor + (times - KEPT_PERIODS) * words
     for _ in range(KEPT_PERIODS):
         play(st, work, 0)

@@ -24,31 +24,19 @@ from memtile.sim.forward.places import (
     AIMED,
     AT,
     BDS,
-    COUNTED,
-    CURSOR,
     CYCLE,
-    ENDS_OF,
-    FILLS,
-    FLOW,
     HEAD,
     HELD,
-    LATEST,
     LEFT,
     MOVED,
     OF_CHANNEL,
     PORT_AIMED,
     POSITION,
     RUNS,
-    SHIFT,
     SOURCED,
     SUNK,
-    WORDS_OF,
     Arrays,
-    Book,
-    listed,
-    lively,
     of_external,
-    scratch,
 )
 from memtile.sim.forward.reads import move_on
 from memtile.sim.forward.segments import (
@@ -110,35 +98,33 @@ def lay_into_sink(st: State, ch: int) -> int:
 @jit
 def open_streams(st: State, work: Arrays) -> None:
     """Set for each channel of the period where its words come from, or go to."""
-    book = work.book
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        if book[scratch(ch, FLOW)] != NOBODY:
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        if work.channels.flow[ch] != NOBODY:
             continue
         if st.channels.direction[ch] == MM2S:
-            book[scratch(ch, CURSOR)] = lay_into_sink(st, ch)
+            work.channels.cursor[ch] = lay_into_sink(st, ch)
         else:
             at = st.ports.source_position[ch] - received(st, ch)
             lay_before_source(st, ch, at)
-            book[scratch(ch, CURSOR)] = at
+            work.channels.cursor[ch] = at
     open_flows(st, work)
 
 
 @jit
 def move_some(st: State, work: Arrays, first: int, end: int, done: int, until: int) -> None:
     """Move the words of the periods ``done`` to ``until``, see :func:`move_words`."""
-    book = work.book
-    if book[Book.GATHERED] == 0 or at_a_time(end - first) > 1:
-        gather(st, book, first, end, done, 1)
-        if prolong(st, book, until - done):
+    if work.search.gathered[0] == 0 or at_a_time(end - first) > 1:
+        gather(st, work, first, end, done, 1)
+        if prolong(st, work, until - done):
             play(st, work, 0)
             return
     gathered, made = 1, done
-    together = moving_together(st, book)
+    together = moving_together(st, work)
     while done < until:
         periods = min(at_a_time(end - first), until - done)
         if periods != gathered or not together:
-            gather(st, book, first, end, done, periods)
+            gather(st, work, first, end, done, periods)
             gathered, made = periods, done
         play(st, work, done - made)
         done += periods
@@ -147,14 +133,14 @@ def move_some(st: State, work: Arrays, first: int, end: int, done: int, until: i
 @jit
 def move_words(st: State, work: Arrays, first: int, end: int, times: int) -> None:
     """Move the words of ``times`` periods, whose accesses are rows ``first`` to ``end`` of the log."""
-    if work.book[Book.CONSTANT] == 1:
+    if work.search.same_words[0] == 1:
         play_constant(st, work, times)
         return
     done = 0
     while done < times:
         if done > 0:
             shorten(st, work)
-        until = done + at_once(st, work.book, times - done)
+        until = done + at_once(st, work, times - done)
         move_some(st, work, first, end, done, until)
         done = until
 
@@ -183,8 +169,9 @@ def turn_buffer(st: State, ch: int, words: int) -> None:
 
 
 @jit
-def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: int) -> None:
+def shift_channel(st: State, work: Arrays, at: int, ch: int, times: int) -> None:
     """Let the columns with guards differ once more for each period, here and in the slot."""
+    kept = work.kept
     c, walks, g, ports = st.channels, st.walks, st.granules, st.ports
     further(kept, at + BDS, c.bds_done[ch], times)
     further(kept, at + SOURCED, ports.source_base[ch] + ports.source_position[ch], times)
@@ -192,23 +179,23 @@ def shift_channel(st: State, kept: Ints, book: Ints, at: int, ch: int, times: in
     c.moved[ch] = further(kept, at + MOVED, c.moved[ch], times)
     c.runs_left[ch] = further(kept, at + RUNS, c.runs_left[ch], times)
     walks.left[ch] = further(kept, at + LEFT, walks.left[ch], times)
-    if book[scratch(ch, COUNTED)] > 0:
-        set_places(st, kept, at, ch, book[scratch(ch, SHIFT)])
+    if work.channels.counted[ch] > 0:
+        set_places(st, kept, at, ch, work.channels.shift[ch])
     else:
         walks.address[ch] = further(kept, at + AT, walks.address[ch], times)
         for d in range(MAX_DIMENSIONS):
             walks.position[ch, d] = further(kept, at + POSITION + d, walks.position[ch, d], times)
         g.target[ch] = further(kept, at + AIMED, g.target[ch], times)
         g.port_target[ch] = further(kept, at + PORT_AIMED, g.port_target[ch], times)
-    words = times * book[scratch(ch, WORDS_OF)]
+    words = times * work.channels.words[ch]
     turn_buffer(st, ch, words)
     st.fifos.held[ch] = further(kept, at + HELD, st.fifos.held[ch], times)
-    if book[scratch(ch, FLOW)] != NOBODY:
+    if work.channels.flow[ch] != NOBODY:
         return
     if c.direction[ch] == S2MM:
-        ports.source_position[ch] += words + times * book[scratch(ch, FILLS)]
-    elif book[Book.CONSTANT] == 1:
-        kept_words = KEPT_PERIODS * book[scratch(ch, WORDS_OF)]
+        ports.source_position[ch] += words + times * work.channels.fills[ch]
+    elif work.search.same_words[0] == 1:
+        kept_words = KEPT_PERIODS * work.channels.words[ch]
         ports.sink_count[ch] += kept_words
         ports.sink_taken[ch] += words - kept_words
     else:
@@ -250,7 +237,7 @@ def fill_ingress(st: State, ch: int, words: int) -> None:
 @inlined
 def word_of(st: State, work: Arrays, ch: int, at: int) -> int:
     """The word at a place in the stream that the S2MM channel receives."""
-    return source_word(st, ch, at) if work.book[scratch(ch, FLOW)] == NOBODY else int(work.flow[at])
+    return source_word(st, ch, at) if work.channels.flow[ch] == NOBODY else int(work.flow[at])
 
 
 @jit
@@ -259,11 +246,11 @@ def fill_accesses(st: State, work: Arrays, ch: int) -> None:
 
     Behind those that wait are the words of accesses before.
     """
-    g, book = st.granules, work.book
-    written = book[scratch(ch, CURSOR)]
-    period = written - book[scratch(ch, WORDS_OF)]
+    g = st.granules
+    written = work.channels.cursor[ch]
+    period = written - work.channels.words[ch]
     for n in range(g.port_words.shape[1]):
-        latest = book[scratch(ch, LATEST) + n]
+        latest = work.channels.latest[ch, n]
         if n < g.port_count[ch]:
             g.port_words[ch, n] = word_of(st, work, ch, written + n)
         elif latest >= 0:
@@ -277,7 +264,7 @@ def fill_accesses(st: State, work: Arrays, ch: int) -> None:
 @jit
 def close_channel(st: State, work: Arrays, ch: int, words: int) -> None:
     """Fill what the channel has under way after it moved so many words."""
-    flows = work.book[scratch(ch, FLOW)] != NOBODY
+    flows = work.channels.flow[ch] != NOBODY
     if flows:
         close_flow(st, work, ch, words)
     elif st.channels.direction[ch] == MM2S:
@@ -291,27 +278,27 @@ def close_channel(st: State, work: Arrays, ch: int, words: int) -> None:
 @jit
 def close_streams(st: State, work: Arrays, times: int) -> None:
     """Fill what the channels have under way after the jump."""
-    for n in range(work.book[Book.LISTED]):
-        ch = work.book[listed(st.channels.phase.shape[0], n)]
-        words = work.book[scratch(ch, WORDS_OF)] + work.book[scratch(ch, FILLS)]
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        words = work.channels.words[ch] + work.channels.fills[ch]
         close_channel(st, work, ch, times * words)
     close_ports(st, work, times)
 
 
 @jit
-def ask_host(st: State, book: Ints) -> None:
+def ask_host(st: State, work: Arrays) -> None:
     """Go on to the next pieces of sources, and have the host serve ports that ended the jump."""
     ports = st.ports
-    for n in range(book[Book.LISTED]):
-        ch = book[listed(st.channels.phase.shape[0], n)]
-        period = book[scratch(ch, WORDS_OF)]
-        if book[scratch(ch, FLOW)] != NOBODY:
+    for n in range(work.search.moving_count[0]):
+        ch = work.moving[n]
+        period = work.channels.words[ch]
+        if work.channels.flow[ch] != NOBODY:
             continue
         if st.channels.direction[ch] == MM2S:
             held = st.fifos.held[ch] + _BEAT
             room = ports.sink_room[ch] - ports.sink_count[ch] - held
             rows = ports.ends_room[ch] - ports.ends_count[ch] - held
-            if room <= period or rows <= book[scratch(ch, ENDS_OF)]:
+            if room <= period or rows <= work.channels.ends[ch]:
                 st.clock.full[0] = 1
         elif ports.source_position[ch] >= ports.source_end[ch] and ports.source_end[ch] > 0:
             next_piece(st, ch)
@@ -320,13 +307,12 @@ def ask_host(st: State, book: Ints) -> None:
 @jit
 def shift_all(st: State, work: Arrays, start: int, period: int, times: int) -> None:
     """Bring the columns with guards of their own ``times`` periods on; see :func:`jump`."""
-    kept, book = work.kept, work.book
-    for n in range(book[Book.CHANNELS]):
-        ch = book[lively(st.channels.phase.shape[0], n)]
-        shift_channel(st, kept, book, start + HEAD + n * OF_CHANNEL, ch, times)
+    for n in range(work.search.channel_count[0]):
+        ch = work.live_channels[n]
+        shift_channel(st, work, start + HEAD + n * OF_CHANNEL, ch, times)
         row = st.channels.external[ch]
         if row >= 0:
-            move_on(st, kept, book, work.ring, start + of_external(st, row), ch, period, times)
+            move_on(st, work, start + of_external(st, row), ch, period, times)
 
 
 @jit
@@ -339,4 +325,4 @@ def jump(st: State, work: Arrays, start: int, first: int, end: int, times: int) 
     shift_all(st, work, start, st.clock.now[0] - work.kept[start + CYCLE], times)
     if words:
         close_streams(st, work, times)
-    ask_host(st, work.book)
+    ask_host(st, work)

@@ -1,4 +1,4 @@
-"""Do cores that take their actions from a tape do in each cycle what their kernels would have asked for?"""
+"""Does a model that is put back to its beginning do in each cycle what one that is made anew does?"""
 # ruff: noqa: ARG001
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import pytest
 from memtile import Array
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.explain.results import Result
-from memtile.explore.sweep.unchanged import Unchanged
 from memtile.kernels import Core
 from memtile.model.state.compare import differences
 from memtile.sim.rewind import Start
@@ -110,10 +109,10 @@ LOCKS = ("taken", "released", "asked")
 
 
 @pytest.mark.parametrize("body", [plain, endless, greedy, looking, timed], ids=lambda body: body.__name__)
-def test_a_run_with_tapes_is_the_run_without(body: Body) -> None:
+def test_a_run_put_back_is_the_run_of_a_new_model(body: Body) -> None:
     array = made(body)
-    start = Start(array.engine, steady=True)
-    array.run(400, data=False)  # ends in the middle: further runs go beyond what is known by then
+    start = Start(array.engine)
+    array.run(400, data=False)  # ends in the middle of what the kernels do
     for latency, most in ((150, 700), (40, 5000), (90, 333), (60, 5000)):
         result = again(array, start, latency, most)
         other, wanted = anew(body, latency, most)
@@ -135,63 +134,3 @@ def test_clocks_of_parts_look_at_the_jumps_of_the_run_that_is_under_way() -> Non
     array.run(400, data=False)
     again(array, start, 90, 400)
     assert array.engine.clocks._forward is array.engine.forward
-
-
-def test_cores_with_a_tape_ask_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    array = made(plain)
-    start, cores = Start(array.engine, steady=True), array.engine.cores
-    whole = array.run(data=False)
-    asked: list[int] = []
-    before = type(cores)._noted
-    monkeypatch.setattr(type(cores), "_noted", lambda *of: (asked.append(of[1]), before(*of))[1])
-    assert whole.good
-    assert again(array, start, 90, 100_000).good
-    assert asked == []
-    assert all(cores.tapes is not None and cores.tapes.leads(core) for core in cores.running)
-
-
-@pytest.mark.parametrize("body", [looking, timed])
-def test_a_kernel_that_looks_has_no_tape(body: Body) -> None:
-    array = made(body)
-    start = Start(array.engine, steady=True)
-    array.run(100_000, data=False)
-    again(array, start, 90, 100_000)
-    assert array.engine.cores.tapes is not None
-    assert not any(map(array.engine.cores.tapes.leads, array.engine.cores.running))
-
-
-def steady(kernel: Any) -> bool:
-    return (found := Unchanged([kernel])).known and found.steady
-
-
-def test_what_may_change_while_kernels_work_is_seen_in_their_code() -> None:
-    array = made(plain)
-    end = array.object_fifo("more", array.compute_tile(0, 4), array.compute_tile(0, 5), shape=4).producer
-    turn, seen, held = 0, [0], np.zeros(4)
-
-    def numbers(core: Core) -> Iterator[Any]:
-        yield core.acquire(end.free, -abs(-1))
-
-    def turns(core: Core) -> Iterator[Any]:
-        nonlocal turn
-        turn = 1 - turn
-        yield core.cycles(1 + turn)
-
-    def lists(core: Core) -> Iterator[Any]:
-        yield core.cycles(1 + len(seen))
-
-    def arrays(core: Core) -> Iterator[Any]:
-        yield core.cycles(1 + int(held[0]))
-
-    def models(core: Core) -> Iterator[Any]:
-        yield core.cycles(1 + array.engine.now)
-
-    def channels(core: Core) -> Iterator[Any]:
-        yield core.cycles(1 + len(end.channel.output()))
-
-    def prints(core: Core) -> Iterator[Any]:
-        print("at work")
-        yield core.cycles(1)
-
-    assert steady(numbers)
-    assert not any(map(steady, (turns, lists, arrays, models, channels, prints)))

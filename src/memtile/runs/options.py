@@ -1,0 +1,112 @@
+"""The options of a run: declared once, here, and taken by every front end.
+
+A front end takes them as keywords (``RunKeywords``) or as one :class:`RunOptions`, and hands that on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, TypedDict
+
+from memtile.errors import DesignError, Problem
+
+MAX_CYCLES = 10_000_000
+Progress = Callable[[int], None]
+
+
+class RunKeywords(TypedDict, total=False):
+    """The fields of :class:`RunOptions` as keywords."""
+
+    max_cycles: int
+    untimed: bool
+    check: bool
+    history: bool
+    fast_forward: bool
+    data: bool
+    pad_arguments: bool
+    progress: Progress | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a program is run. Every function that runs one takes these as keywords too.
+
+    Attributes:
+        max_cycles: limit in cycles of the array clock; an untimed run stops when it has moved more than one
+            of so many cycles could, and after some 268 million words.
+        untimed: move the data without a clock.
+        check: look for accesses to memory that nothing orders; ``Result.findings`` has what was found.
+        history: note what happens in each cycle, for ``Result.report`` and ``Result.perfetto``; slower.
+        fast_forward: jump over time that repeats, with the same results; False = step every cycle.
+        data: move words; False = find cycles, causes and findings alone, in little time and memory, with no
+            outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all. For
+            designs in Python, with a clock.
+        pad_arguments: fill arrays up with zeros that are shorter than what a program reads.
+        progress: called now and then with the cycles done, or the words that an untimed run moved.
+    """
+
+    max_cycles: int = MAX_CYCLES
+    untimed: bool = False
+    check: bool = False
+    history: bool = False
+    fast_forward: bool = True
+    data: bool = True
+    pad_arguments: bool = False
+    progress: Progress | None = None
+
+    @classmethod
+    def of(cls, given: Self | int | None, more: RunKeywords) -> Self:
+        """The options that a caller gives.
+
+        Args:
+            given: some of them, or the limit in cycles alone.
+            more: others, which come before these.
+
+        Raises:
+            TypeError: an option that there is not, or the limit given twice.
+        """
+        if isinstance(given, cls):
+            return replace(given, **more)
+        return cls(**more) if given is None else cls(max_cycles=given, **more)  # type: ignore[arg-type, misc]
+
+    def run_again(self) -> Self:
+        """The options of the same run once more, for its cycles: not checked, noted, timed or shown."""
+        return replace(self, untimed=False, check=False, history=False, progress=None)
+
+    def refuse(self, where: str, *names: str) -> Self:
+        """These options, for runs to which some of them mean nothing.
+
+        Args:
+            where: what runs, for the message.
+            names: of those options.
+
+        Raises:
+            DesignError: one of them has another value than its usual one.
+        """
+        usual = {each.name: each.default for each in fields(RunOptions)}
+        wrong = [name for name in names if getattr(self, name) != usual[name]]
+        if wrong:
+            raise DesignError([_without(where, name, getattr(self, name)) for name in wrong])
+        return self
+
+    def changed(self) -> dict[str, Any]:
+        """The options that have another value than their usual one, by name."""
+        given = {each.name: (getattr(self, each.name), each.default) for each in fields(RunOptions)}
+        return {name: value for name, (value, usual) in given.items() if value != usual}
+
+
+USUAL = RunOptions()
+
+
+def _without(where: str, name: str, value: object) -> Problem:
+    return Problem(
+        reason="option",
+        where=where,
+        field=name,
+        given=repr(value),
+        allowed="its usual value",
+        source="options of a run (memtile.RunOptions)",
+        next_step=f"Leave {name} out.",
+        says=f"{where} has no use for {name}",
+    )
