@@ -344,15 +344,7 @@ class _Reader:
     ) -> None:
         reason = reason or field.partition("[")[0].replace(".", "_")
         name = next((self.data[key] for key in _NAMES if key in self.data), None)
+        where = f"tiling {name}" if isinstance(name, str) else "tiling"
         self.problems.append(
-            Problem(
-                field,
-                given,
-                allowed,
-                says,
-                next_step,
-                reason=reason,
-                where=f"tiling {name}" if isinstance(name, str) else "tiling",
-                source=_SOURCE,
-            )
+            Problem(field, given, allowed, says, next_step, reason=reason, where=where, source=_SOURCE)
         )

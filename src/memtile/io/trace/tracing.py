@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -40,6 +41,7 @@ START, STOP = "TRUE", "USER_EVENT_1"
 _SOURCE = "AM020 chapter 2: trace"
 _LEAVING = 1000  # cycles after which no more packets come when none has come in them
 _PACKET_TYPES = {module: kind for kind, module in MODULES.items()}
+_refused = partial(Problem, reason="tracing", where="tracing", source=_SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +210,3 @@ def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Uni
     order = [id(event.unit) for event in events]
     for number, group in enumerate(sorted(groups, key=lambda group: order.index(id(group[0].unit)))):
         yield _Unit(owners[id(group[0].unit)], group[0].unit, tuple(group), number)
-
-
-def _refused(field: str, given: str, allowed: str, says: str = "") -> Problem:
-    return Problem(field, given, allowed, says, reason="tracing", where="tracing", source=_SOURCE)
