@@ -23,7 +23,7 @@ import body_vectors
 from body_texts import BUFFERS, CONSTANTS, ELEMENTS, KINDS, Array, Maker, Memory, Piece, memory_for
 from checked_indices import CheckedArray
 from memtile.errors import MemtileError
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.kernels import segments
 from memtile.importers.mlir.text import Text
 
@@ -147,7 +147,7 @@ class Body:
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
-        (self._kernel,) = loads(Text("body.mlir", text_of(pieces))).kernels.values()
+        (self._kernel,) = load(Text("body.mlir", text_of(pieces))).kernels.values()
 
     def run(self, memory: Memory, chosen: int, *, compiled: bool) -> Outcome:
         """Run one piece on a copy of a memory."""

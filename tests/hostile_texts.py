@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from body_runs import MAKERS, Stub, actions_of, text_of, written
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.text import Text
@@ -376,7 +376,7 @@ def run(text: str) -> str:
     with warnings.catch_warnings(), limited(_MEMORY), watched() as executed, _alarm():
         warnings.simplefilter("ignore")
         try:
-            design = loads(Text("hostile.mlir", text), functions=Everything())
+            design = load(Text("hostile.mlir", text), functions=Everything())
             says = _ran(design)
         finally:
             assert not executed, executed[:3]

@@ -49,8 +49,8 @@ def pytest_configure() -> None:
     """See every problem that is made from now on."""
     made = Problem.__init__
 
-    def init(self: Problem, **parts: Any) -> None:
-        made(self, **parts)
+    def init(self: Problem, *content: str, **context: Any) -> None:
+        made(self, *content, **context)
         _made.append(self)
 
     Problem.__init__ = init  # type: ignore[assignment]

@@ -8,7 +8,7 @@ from typing import Any
 
 from container_files import Image, pdi_of, xclbin_of
 from memtile import Array
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.configure import configure
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
@@ -40,7 +40,7 @@ def _is_core_data(operation: Operation) -> bool:
 
 def instructions(text: str, functions: Mapping[str, Callable[..., Any]] | None = None) -> bytes:
     """The host sequence of a text as a file."""
-    return loads(Text("d.mlir", text), functions=functions or {"work": nothing}).instructions()
+    return load(Text("d.mlir", text), functions=functions or {"work": nothing}).instructions()
 
 
 def write_build(folder: Path, text: str, *, named: str = "aie.mlir") -> Path:

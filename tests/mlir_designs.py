@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memtile import Status
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.text import Text
 
@@ -45,7 +45,7 @@ WAIT = "aiex.npu.dma_wait {symbol = @out}"
 
 def loaded(text: str, functions: Mapping[str, Callable[..., Any]] = _NOTHING, **more: Any) -> Loaded:
     """The design of a text."""
-    return loads(Text("d.mlir", text), functions=functions, **more)
+    return load(Text("d.mlir", text), functions=functions, **more)
 
 
 def ran(design: Loaded, *arguments: Any) -> list[np.ndarray]:

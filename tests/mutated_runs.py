@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from memtile.errors import MemtileError
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.text import Text
@@ -67,7 +67,7 @@ def load_text(name: str, text: str) -> Loaded:
         MemtileError: the design is refused.
     """
     device = "npu1" if "NPUDEVICE" in text else None
-    return loads(Text(name, text), device=device, functions=Everything())
+    return load(Text(name, text), device=device, functions=Everything())
 
 
 def run_text(name: str, text: str) -> str:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from memtile import Status
 from memtile.errors import MemtileError
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.text import Text
 from outside_facts import FACTS, Facts, Launch
@@ -90,7 +90,7 @@ def _same(got: npt.NDArray[Any], wanted: Any) -> bool:
 def _loaded(text: Text, facts: Facts, launch: Launch) -> Loaded:
     """The design of a launch in a new array."""
     device = facts.device if "NPUDEVICE" in text.content else None
-    return loads(
+    return load(
         text,
         device=device,
         name=launch.device or None,

@@ -9,7 +9,7 @@ import numpy as np
 from memtile.explore.measure.designs import EXPERIMENTS
 from memtile.explore.measure.files import text_of
 from memtile.explore.measure.reading import measured
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 
 Measured = dict[str, float]
@@ -21,7 +21,7 @@ def measure(design: str, device: str) -> Measured:
     traces: dict[str, Any] = {}
     for each in EXPERIMENTS:
         if each is chosen or any(constant.name in chosen.needed for constant in each.constants):
-            done = loads(Text(each.name, text_of(each, device))).run()
+            done = load(Text(each.name, text_of(each, device))).run()
             words = np.asarray(done.arrays["0"]).reshape(-1).view(np.uint32)
             traces[each.name] = [(each.name, words)]
     return {each.constant.name: float(each.value) for each in measured(device, traces).found}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from typing import Self
 
 from memtile.plain_text import printable
 
@@ -14,12 +16,13 @@ _LINES = "\n"  # a message may show lines of a file
 _RANGE = re.compile(r"-?(0x)?[0-9a-f]+\.\.", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong with an input.
 
     A message is ``where: sentence (source). Next step.`` Its sentence is ``says``; without it, ``field is
     given, allowed are low..high`` where a range is allowed, else ``field is given; it must be allowed``.
+    A module whose problems have one reason, place or source binds it once with :func:`functools.partial`.
 
     Attributes:
         reason: stable snake_case code that scripts may compare, e.g. ``"step_d0"``.
@@ -28,18 +31,18 @@ class Problem:
         given: the value as the user gave it, with its unit; addresses in hex, counts in decimal.
         allowed: what would be accepted, with its unit, in the same number base.
         source: the manual, register or driver rule that says so.
-        next_step: what the user can do, one or more sentences; empty when there is nothing to add.
         says: a sentence without its full stop, where the words above would not make a good one.
+        next_step: what the user can do, one or more sentences; empty when there is nothing to add.
     """
 
-    reason: str
-    where: str
+    reason: str = dataclasses.field(kw_only=True)
+    where: str = dataclasses.field(kw_only=True)
     field: str
     given: str
     allowed: str
-    source: str
-    next_step: str = ""
+    source: str = dataclasses.field(kw_only=True)
     says: str = ""
+    next_step: str = ""
 
     @property
     def message(self) -> str:
@@ -81,6 +84,23 @@ class MemtileError(Exception):
             self.problems = (problems,) if isinstance(problems, Problem) else tuple(problems)
             text = "\n".join(p.message for p in self.problems)
         super().__init__(text)
+
+    @classmethod
+    def of(
+        cls,
+        field: str,
+        given: str,
+        allowed: str,
+        says: str = "",
+        next_step: str = "",
+        *,
+        reason: str,
+        where: str,
+        source: str,
+    ) -> Self:
+        """Return the error of one problem, whose attributes these are."""
+        problem = Problem(field, given, allowed, says, next_step, reason=reason, where=where, source=source)
+        return cls(problem)
 
     @property
     def messages(self) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import NamedTuple
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 
 VARIABLE = "MEMTILE_LIMITS"
 _NUMBER = re.compile("[0-9]{1,18}")
@@ -71,15 +71,13 @@ def _raised(text: str) -> dict[str, int]:
     for item in filter(None, text.split(",")):
         name, _, number = item.strip().partition("=")
         if name not in LIMITS or not _NUMBER.fullmatch(number):
-            raise InputFileError(
-                Problem(
-                    reason="limits",
-                    where="environment",
-                    field=VARIABLE,
-                    given=repr(item),
-                    allowed=f"NAME=NUMBER, separated by commas; names are {', '.join(LIMITS)}",
-                    source="limits of inputs",
-                )
+            raise InputFileError.of(
+                VARIABLE,
+                repr(item),
+                f"NAME=NUMBER, separated by commas; names are {', '.join(LIMITS)}",
+                reason="limits",
+                where="environment",
+                source="limits of inputs",
             )
         found[name] = int(number)
     return found

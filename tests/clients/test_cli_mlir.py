@@ -16,7 +16,7 @@ import memtile
 import mlir_texts
 from memtile.cli.main import app
 from memtile.importers.against import compare
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from memtile.programs import Header, Transaction, transaction_bytes
 from programs import cdo_of
@@ -107,7 +107,7 @@ def test_a_loaded_design_runs_as_often_as_one_likes_and_has_its_names() -> None:
 def test_a_build_is_compared_register_by_register(tmp_path: Path) -> None:
     """A build made of the design itself by our exporter: nothing differs until the text does."""
     text = (EXAMPLES / "scale.mlir").read_text()
-    design = loads(Text("d", text), functions={"scale": lambda *_: None})
+    design = load(Text("d", text), functions={"scale": lambda *_: None})
     kind = design.array.memory_tile(0).kind
     door = design.array.engine.door(design.array.memory_tile(0).index)
     words = door.block_read32(kind.bd_base, kind.bds * kind.bd_words).tolist()
@@ -119,11 +119,11 @@ def test_a_build_is_compared_register_by_register(tmp_path: Path) -> None:
     first = Transaction(header, design.sequence.steps[:1])
     (tmp_path / "insts.bin").write_bytes(transaction_bytes(first))
     assert compare(design, tmp_path).differences == ["the host has 8 steps here and 1 in the build"]
-    other = loads(Text("d", text.replace("1, 4096]", "1, 2048]", 1)), functions={"scale": lambda *_: None})
+    other = load(Text("d", text.replace("1, 4096]", "1, 2048]", 1)), functions={"scale": lambda *_: None})
     assert "step 0 of the host" in compare(other, tmp_path).text
     (tmp_path / "insts.bin").unlink()
     smaller = text.replace("1024xi32", "512xi32")
-    differs = compare(loads(Text("d", smaller), functions={"scale": lambda *_: None}), tmp_path)
+    differs = compare(load(Text("d", smaller), functions={"scale": lambda *_: None}), tmp_path)
     assert "memory tile (0,1) DMA_BD" in differs.text
 
 
@@ -149,7 +149,7 @@ def test_a_module_is_taken_through_its_generic_print() -> None:
 
 
 def test_arguments_that_nobody_uses_stay_as_they_were() -> None:
-    design = loads(Text("p.mlir", mlir_texts.PASSTHROUGH))
+    design = load(Text("p.mlir", mlir_texts.PASSTHROUGH))
     assert design.used_arguments == {0, 2}
     done = design.run(DATA[:64], DATA[64:128])
     assert list(done.arrays) == ["0", "1", "2"]
@@ -165,13 +165,13 @@ def test_a_text_instead_of_a_file_is_told() -> None:
 def test_what_is_missing_has_its_whole_name() -> None:
     for text, given in ((mlir_texts.UNKNOWN, "aie.teleport"), (mlir_texts.CALL, "work")):
         with pytest.raises(memtile.InputFileError) as error:
-            loads(Text("p.mlir", text))
+            load(Text("p.mlir", text))
         assert [problem.given for problem in error.value.problems] == [given]
 
 
 def test_numbers_of_the_host_that_nobody_gave_are_told() -> None:
     text = mlir_texts.PASSTHROUGH.replace("%unused: memref<64xi32>", "%unused: i32")
-    design = loads(Text("p.mlir", text))
+    design = load(Text("p.mlir", text))
     with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):
         design.run(DATA[:64])
     with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):

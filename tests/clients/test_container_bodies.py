@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from container_files import Code, full_elf_of, pdi_of
 from memtile.cli.main import app
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from mlir_builds import configuration, write_build
 from mlir_designs import NUMBERS
@@ -210,7 +210,7 @@ def test_each_load_has_the_bodies_of_its_device(tmp_path: Path, arrays: list[obj
     parts["two"] = parts["two"].replace("aie.tile(0, 2)", "aie.tile(0, 3)")
     text = TWO + "".join(parts.values()) + "}\n"
     pdis = {n: pdi_of(configuration(text, name)) for n, name in enumerate(parts)}
-    steps = loads(Text("d.mlir", text), name="main").instructions()
+    steps = load(Text("d.mlir", text), name="main").instructions()
     (tmp_path / "both.mlir").write_text(text)
     (tmp_path / "full.elf").write_bytes(full_elf_of(pdis, [Code("main", "sequence", steps)]))
     data = ran(tmp_path, arrays, tmp_path / "full.elf", plus=43)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, Status
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from memtile.programs import (
     Given,
@@ -28,7 +28,7 @@ SIX = PASSTHROUGH.replace("%unused: memref<64xi32>", ", ".join(f"%u{n}: memref<6
 
 
 def design_instructions(text: str) -> bytes:
-    return loads(Text("d.mlir", text)).instructions()
+    return load(Text("d.mlir", text)).instructions()
 
 
 def said(operation: Operation) -> object:
@@ -40,7 +40,7 @@ def said(operation: Operation) -> object:
 
 @pytest.mark.parametrize("version", [(0, 1), (1, 0)])
 def test_instructions_read_back_are_the_steps(version: tuple[int, int]) -> None:
-    design = loads(Text("d.mlir", PASSTHROUGH))
+    design = load(Text("d.mlir", PASSTHROUGH))
     assert design.sequence is not None
     steps = design.sequence.steps
     read = read_transaction(transaction_bytes(Transaction(Header(version, 3, 6, 1, 1), tuple(steps))), "x")
@@ -56,7 +56,7 @@ def test_a_build_of_the_instructions_does_the_same() -> None:
     operations = [*before, *steps.operations]
     done = run_program(operations, Array("npu1_1col"), [Given("0", NUMBERS)], [wanted], launch=len(before))
     np.testing.assert_array_equal(done.arrays["2"], NUMBERS)
-    text = loads(Text("d.mlir", PASSTHROUGH)).run(NUMBERS)
+    text = load(Text("d.mlir", PASSTHROUGH)).run(NUMBERS)
     assert done.result.status is Status.FINISHED
     assert done.result.cycles == text.result.cycles
 
@@ -89,7 +89,7 @@ def test_what_a_load_brings_is_not_in_the_instructions() -> None:
         "aie.device(npu1) @main {\naie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {\n"
         f"aiex.configure @one {{\naiex.run @part(%a, %b, %b) : {kinds}\n}}\n}}\n}}\n"
     )
-    steps = loads(Text("d.mlir", f"module {{\n{main}{inner}}}\n"), name="main").instructions()
+    steps = load(Text("d.mlir", f"module {{\n{main}{inner}}}\n"), name="main").instructions()
     names = [each.name for each in read_transaction(steps, "x").operations if isinstance(each, Other)]
     assert names == ["LOADPDI", "DDR_PATCH", "DDR_PATCH", "TOKEN_WAIT"]
     first = read_transaction(steps, "x").operations[0]

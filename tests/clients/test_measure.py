@@ -19,7 +19,7 @@ from memtile.cli.main import app
 from memtile.explore.measure.designs import EXPERIMENTS
 from memtile.explore.measure.files import text_of
 from memtile.explore.measure.reading import Words, experiments_for, measured
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from silicon_rig import Case
 
@@ -57,7 +57,7 @@ HIDDEN = {
 def traced(name: str, device: str = "npu1") -> Words:
     """The trace buffer of a design after a run here."""
     (each,) = (each for each in EXPERIMENTS if each.name == name)
-    done = loads(Text(name, text_of(each, device))).run()
+    done = load(Text(name, text_of(each, device))).run()
     assert done.result.status is Status.FINISHED, done.result
     return np.asarray(done.arrays["0"]).reshape(-1).view(np.uint32)
 

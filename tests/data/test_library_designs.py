@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 
 NUMBERS = np.arange(64, dtype=np.int32)
@@ -46,7 +46,7 @@ DESIGN = """module {
 
 
 def loaded(name: str, device: str = "npu1_1col", **options: Any) -> Any:
-    return loads(Text("d", DESIGN.replace("NAME", name).replace("DEVICE", device)), **options)
+    return load(Text("d", DESIGN.replace("NAME", name).replace("DEVICE", device)), **options)
 
 
 @pytest.mark.parametrize("name", ["add_one", "1234abcd_add_one"])
@@ -62,11 +62,11 @@ def test_blocks_of_numbers_that_share_an_exponent_are_elements_of_9_bytes() -> N
     text = text.replace("(%x, %y, %w)", "(%x, %y)").replace(f"x{block}>, i32) -> ()", f"x{block}>) -> ()")
     text = text.replace(f"x{block}>, i32)", f"x{block}>)")
     data = np.arange(64 * 9).astype(np.uint8)
-    done = loads(Text("d", text)).run(data)
+    done = load(Text("d", text)).run(data)
     assert done.arrays["1"].dtype.names == ("exponent", "parts")
     assert done.arrays["1"].tobytes() == data.tobytes()
     with pytest.raises(InputFileError, match="v16bfp16ebs16"):
-        loads(Text("d", text.replace("v8bfp16ebs8", "v16bfp16ebs16")))
+        load(Text("d", text.replace("v8bfp16ebs8", "v16bfp16ebs16")))
 
 
 def test_functions_of_the_user_come_first() -> None:

@@ -13,7 +13,7 @@ from memtile import MemtileError, Status
 from memtile.arch.register_map import register_named, tile_register
 from memtile.design.array import Array
 from memtile.hosts.array_accesses import ArrayAccesses
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from memtile.model.axi import SLAVE_ERROR
 from memtile.sim.partition import restart
@@ -48,7 +48,7 @@ aie.device({chip}) {{
 
 def run(chip: str, at: int = 0, lock: int = 0, *, untimed: bool = False) -> tuple[Status, list[int]]:
     """How the design ends with its memory and its lock at a place, and what it gives."""
-    design = loads(Text("d.mlir", DESIGN.format(chip=chip, at=at, lock=lock)))
+    design = load(Text("d.mlir", DESIGN.format(chip=chip, at=at, lock=lock)))
     done = design.run(NUMBERS, max_cycles=20_000, untimed=untimed)
     return done.result.status, np.asarray(done.arrays["1"]).tolist()
 

@@ -18,7 +18,7 @@ from memtile.explain.deadlock.find import Open, hang
 from memtile.explain.deadlock.graph import Kind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.roots import circle, roots, strong_components
 from memtile.explain.deadlock.streams import Need, Party
-from memtile.importers.design import load, loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from memtile.kernels import Action, Core, Kernel
 from paused_columns import clock, reset, sending
@@ -271,7 +271,7 @@ def test_a_column_whose_reset_is_held_is_named() -> None:
 def test_a_program_that_has_met_its_waits_has_no_findings_though_a_core_waits_for_more() -> None:
     case = corpus.CORPUS / "core-releases-the-wrong-lock-fine.mlir"
     five = case.read_text("utf-8").replace("%turns = arith.constant 4", "%turns = arith.constant 5")
-    done = loads(Text(case.name, five)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
+    done = load(Text(case.name, five)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
     assert done.result.status is Status.FINISHED
     assert any("kernel 'kernel': waits until lock 1 'x_full'" in line for line in done.result.resting)
     assert not severe(done.result.findings)
@@ -283,7 +283,7 @@ def test_words_that_another_program_may_send_are_not_missed() -> None:
     short = case.read_text("utf-8").replace("(%a[0, 0, 0, 0][1, 1, 1, 64]", "(%a[0, 0, 0, 0][1, 1, 1, 56]")
     assert short != case.read_text("utf-8")
     three = short.replace("1, 64][0, 0, 0, 1]) {id = 1", "1, 48][0, 0, 0, 1]) {id = 1")
-    done = loads(Text(case.name, three)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
+    done = load(Text(case.name, three)).run(np.arange(64, dtype=np.int32), None, pad_arguments=True)
     assert done.result.status is Status.FINISHED
     assert any("word 8 of 16: no input word" in line for line in done.result.resting)
     assert not severe(done.result.findings)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtile.errors import MemtileError
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
 from memtile.programs import read_program
 from mutated_runs import limited
@@ -18,19 +18,19 @@ _MOST = 512 << 20  # bytes of address space beyond what the process has
 def test_one_line_of_megabytes_is_refused_in_a_sentence(start: str) -> None:
     text = start + (" " if start == " " else "1") * LENGTH
     with limited(_MOST), pytest.raises(MemtileError) as caught:
-        loads(Text("d.mlir", text))
+        load(Text("d.mlir", text))
     assert len(str(caught.value)) < 20_000
 
 
 def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMTILE_LIMITS", "words=1000")
     with pytest.raises(MemtileError) as caught:
-        loads(Text("d.mlir", "(" * 2000))
+        load(Text("d.mlir", "(" * 2000))
     (problem,) = caught.value.problems
     assert problem.reason == "mlir_size"
     assert problem.where == "d.mlir:1:1001"
     with pytest.raises(MemtileError) as caught:
-        loads(Text("d.mlir", "a" * 2000))
+        load(Text("d.mlir", "a" * 2000))
     assert [each.reason for each in caught.value.problems] != ["mlir_size"]
 
 

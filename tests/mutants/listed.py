@@ -1482,8 +1482,8 @@ MUTANTS = (
     Mutant(
         "when words left a port is a setting",
         "model/state/streams.py",
-        "    departures: Annotated[Ints, Column(EQUAL,",
-        "    departures: Annotated[Ints, Column(SETTING,",
+        "    departures: Annotated[Ints, Column(c.EQUAL,",
+        "    departures: Annotated[Ints, Column(c.SETTING,",
         "tests/timing/test_forward_live.py"
         "::test_nothing_changes_but_what_is_compared[a column with a kernel]",
     ),

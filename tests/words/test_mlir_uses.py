@@ -7,7 +7,7 @@ import re
 import pytest
 
 from memtile.errors import InputFileError
-from memtile.importers.design import loads
+from memtile.importers.design import load
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.uses import check_uses
@@ -53,7 +53,7 @@ def test_a_value_of_another_region_is_not_there() -> None:
 def test_a_design_with_a_wrong_name_says_where() -> None:
     text = "aie.device(npu1) {\n  %t = aie.tile(0, 1)\n  %b = aie.buffer(%tile) : memref<4xi32>\n}\n"
     with pytest.raises(InputFileError) as caught:
-        loads(Text("d.mlir", text))
+        load(Text("d.mlir", text))
     assert str(caught.value).startswith(
         "d.mlir:3:19: aie.buffer uses the value %tile, which nothing around it"
     )

@@ -64,15 +64,15 @@ def check_range(walk: Walk, first: int, words: int, where: str, source: str) -> 
         return []
     return [
         Problem(
+            "address walk",
+            f"words {walk.base:#x}..{highest:#x}",
+            f"words {first:#x}..{first + words - 1:#x}",
+            f"the walk covers words {walk.base:#x}..{highest:#x}, "
+            f"allowed are {first:#x}..{first + words - 1:#x}",
+            "Change the base address, a step, a wrap or the length.",
             reason="walk",
             where=where,
-            field="address walk",
-            given=f"words {walk.base:#x}..{highest:#x}",
-            allowed=f"words {first:#x}..{first + words - 1:#x}",
             source=source,
-            next_step="Change the base address, a step, a wrap or the length.",
-            says=f"the walk covers words {walk.base:#x}..{highest:#x}, "
-            f"allowed are {first:#x}..{first + words - 1:#x}",
         )
     ]
 

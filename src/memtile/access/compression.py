@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, WORD_BYTES
-from memtile.errors import Problem, TransferError
+from memtile.errors import TransferError
 
 Words = NDArray[np.uint32]
 Bytes = NDArray[np.uint8]
@@ -50,17 +50,15 @@ def decompress(stream: Words, words: int) -> Words:
     """
     starts = _group_starts(stream, words)
     if starts is None:
-        raise TransferError(
-            Problem(
-                reason="compressed_stream",
-                where="decompression",
-                field="stream",
-                given=f"{len(stream)} words",
-                allowed=f"groups for {words} memory words",
-                source="AM020 ch. 5: a mask and its bytes for every 256 bits",
-                says=f"the stream ends after {len(stream)} words, before the groups for {words} memory words "
-                "are complete",
-            )
+        raise TransferError.of(
+            "stream",
+            f"{len(stream)} words",
+            f"groups for {words} memory words",
+            f"the stream ends after {len(stream)} words, before the groups for {words} memory words "
+            "are complete",
+            reason="compressed_stream",
+            where="decompression",
+            source="AM020 ch. 5: a mask and its bytes for every 256 bits",
         )
     masks = stream[starts[:-1]].astype(_WORD)
     present = np.unpackbits(masks.view(np.uint8), bitorder="little").reshape(-1, _GROUP_BYTES) != 0

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.errors import InputFileError, Problem, TransferError
+from memtile.errors import InputFileError, TransferError
 from memtile.output_files import write_output
 from memtile.plain_text import markup_text
 
@@ -116,15 +116,13 @@ def plane_last(numbers: Numbers, plane: tuple[int, int], where: str) -> Numbers:
         return numbers
     rows, columns = (axis + ndim if axis < 0 else axis for axis in plane)
     if rows == columns or not all(0 <= axis < ndim for axis in (rows, columns)):
-        raise TransferError(
-            Problem(
-                reason="picture",
-                where=where,
-                field="plane",
-                given=str(plane),
-                allowed=f"two different axes of 0..{ndim - 1}",
-                source="rows and columns of a picture",
-            )
+        raise TransferError.of(
+            "plane",
+            str(plane),
+            f"two different axes of 0..{ndim - 1}",
+            reason="picture",
+            where=where,
+            source="rows and columns of a picture",
         )
     return np.moveaxis(numbers, (rows, columns), (-2, -1))
 

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.access.request import BYTE_BITS
-from memtile.errors import Problem, TransferError
+from memtile.errors import TransferError
 
 ELEMENT_BITS: Mapping[str, int] = MappingProxyType(
     {f"{sign}int{bits}": bits for sign in ("", "u") for bits in (4, 8, 16, 32, 64)}
@@ -61,18 +61,16 @@ def element_bits(dtype: npt.DTypeLike) -> int:
         bits = amd_bits(name) or _aie_bits(name) or _other_bits(name)
     if bits < 1 or bits & (bits - 1):
         block = dtype in BLOCKS if isinstance(dtype, str) else False
-        raise TransferError(
-            Problem(
-                reason="dtype",
-                where="view",
-                field="dtype",
-                given=str(dtype),
-                allowed="a NumPy type of 2^n bits, or int4, bfloat16, cint16 and the like",
-                source="UG1079, data types",
-                next_step="Move its blocks as bytes: int8 with the size of a block as last axis."
-                if block
-                else "",
-            )
+        raise TransferError.of(
+            "dtype",
+            str(dtype),
+            "a NumPy type of 2^n bits, or int4, bfloat16, cint16 and the like",
+            next_step="Move its blocks as bytes: int8 with the size of a block as last axis."
+            if block
+            else "",
+            reason="dtype",
+            where="view",
+            source="UG1079, data types",
         )
     return bits
 

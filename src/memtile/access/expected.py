@@ -134,11 +134,4 @@ def _numbers(values: Any) -> bool:
 
 
 def _problem(field: str, given: object, allowed: str) -> Problem:
-    return Problem(
-        reason="expected",
-        where="tiling",
-        field=field,
-        given=shown(given),
-        allowed=allowed,
-        source="tiling schema",
-    )
+    return Problem(field, shown(given), allowed, reason="expected", where="tiling", source="tiling schema")

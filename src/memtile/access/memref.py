@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 
 from memtile.access.element_types import mlir_bits
@@ -18,6 +19,7 @@ from memtile.arch.tiles import TileKind
 from memtile.errors import Problem, TransferError, raise_if
 
 SOURCE = "MLIR, memref with strided layout"
+_problem = partial(Problem, reason="memref", where="memref", source=SOURCE)
 _FORM = "memref<4x8xi32, strided<[16, 1], offset: 3>>"
 _TEXT = re.compile(
     r"\s*memref\s*<\s*((?:\d+\s*x\s*)*)([a-zA-Z]\w*)\s*"
@@ -72,7 +74,7 @@ class Memref:
             for n, value in enumerate(values):
                 if value < low:
                     step = "The hardware only steps forward." if name == "strides" else ""
-                    yield _problem(f"{name}[{n}]", str(value), f"{low} or more", step)
+                    yield _problem(f"{name}[{n}]", str(value), f"{low} or more", next_step=step)
         if self.offset < 0:
             yield _problem("offset", str(self.offset), "0 or more")
         elif capacity is not None and self.covered > capacity and min((*self.strides, 0)) == 0:
@@ -147,18 +149,3 @@ def parse_memref(text: str) -> tuple[Memref, int]:
     contiguous = tuple(prod(sizes[n + 1 :]) for n in range(len(sizes)))
     strides = contiguous if found[3] is None else tuple(int(n) for n in re.findall(r"-?\d+", found[3]))
     return Memref(sizes, strides, int(found[4] or 0)), bits
-
-
-def _problem(
-    field: str, given: str, allowed: str, next_step: str = "", *, source: str = SOURCE, says: str = ""
-) -> Problem:
-    return Problem(
-        reason="memref",
-        where="memref",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=source,
-        next_step=next_step,
-        says=says,
-    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -21,6 +22,7 @@ Pairs = Sequence[tuple[int, int]]
 
 _TAP = "mlir-aie, TensorAccessPattern"
 _DMA_BD = "mlir-aie, aie.dma_bd"
+_problem = partial(Problem, reason="pattern", where="access pattern", source=_TAP)
 _PAIR = r"<\s*(?:\w+\s*=\s*)?(\d+)\s*,\s*(?:\w+\s*=\s*)?(\d+)\s*>"
 _PAIRS = re.compile(rf"\s*\[\s*({_PAIR}\s*(,\s*{_PAIR}\s*)*)?\]\s*")
 
@@ -108,7 +110,7 @@ def dma_dimensions(
     if pads and len(pads) != len(loops):
         says = f"pad_dimensions has {len(pads)} pairs, dimensions has {len(loops)}; it needs one for each"
         allowed = f"{len(loops)}, one per dimension"
-        raise TransferError(_problem("pad_dimensions", f"{len(pads)} pairs", allowed, _DMA_BD, says=says))
+        raise TransferError(_problem("pad_dimensions", f"{len(pads)} pairs", allowed, says, source=_DMA_BD))
     return pad(array, pads) if pads else array
 
 
@@ -116,7 +118,7 @@ def _pairs(name: str, given: Pairs | str) -> list[tuple[int, int]]:
     if not isinstance(given, str):
         return list(given)
     if not _PAIRS.fullmatch(given):
-        raise TransferError(_problem(name, repr(given), "[<number, number>, ...]", _DMA_BD))
+        raise TransferError(_problem(name, repr(given), "[<number, number>, ...]", source=_DMA_BD))
     return [(int(first), int(second)) for first, second in re.findall(_PAIR, given)]
 
 
@@ -141,21 +143,6 @@ def _pattern_problems(
             "offset, sizes, strides",
             f"elements {offset}..{last}",
             f"elements 0..{elements - 1}",
-            next_step="Nothing wraps around: make the pattern smaller, or the tensor larger.",
-            says=f"the pattern covers elements {offset}..{last}, the tensor has 0..{elements - 1}",
+            f"the pattern covers elements {offset}..{last}, the tensor has 0..{elements - 1}",
+            "Nothing wraps around: make the pattern smaller, or the tensor larger.",
         )
-
-
-def _problem(
-    field: str, given: str, allowed: str, source: str = _TAP, next_step: str = "", says: str = ""
-) -> Problem:
-    return Problem(
-        reason="pattern",
-        where="access pattern",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=source,
-        next_step=next_step,
-        says=says,
-    )

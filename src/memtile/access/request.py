@@ -179,15 +179,15 @@ def _run(request: Request, d: int) -> tuple[int, list[Axis]]:
 def _fraction(request: Request, name: str, value: int, group: int) -> Problem:
     below, above = value // group * group, -(-value // group) * group
     return Problem(
-        reason="word_alignment",
-        where=f"{request.element_bits}-bit elements",
-        field=name,
-        given=f"{value} elements",
-        allowed=f"multiples of {group} elements (one {WORD_BITS}-bit word)",
-        source="AM020 ch. 5: all DMA addresses are 32-bit",
-        next_step=f"The nearest legal values are {below} and {above}."
+        name,
+        f"{value} elements",
+        f"multiples of {group} elements (one {WORD_BITS}-bit word)",
+        f"{name} is {value} element{'s' * (value != 1)}; it must be a multiple of {group}, "
+        f"one {WORD_BITS}-bit word",
+        f"The nearest legal values are {below} and {above}."
         if below
         else f"The nearest legal value is {above}.",
-        says=f"{name} is {value} element{'s' * (value != 1)}; it must be a multiple of {group}, "
-        f"one {WORD_BITS}-bit word",
+        reason="word_alignment",
+        where=f"{request.element_bits}-bit elements",
+        source="AM020 ch. 5: all DMA addresses are 32-bit",
     )

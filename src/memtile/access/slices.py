@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memtile.access.request import Request
-from memtile.errors import Problem, TransferError
+from memtile.errors import TransferError
 
 HIDDEN = -1  # cell of a stream element whose slice is not shown
 MOST_SLICES = 16
@@ -134,15 +134,13 @@ def _checked(plane: tuple[int, int], rank: int) -> tuple[int, int]:
         if rank >= _PLANE
         else "none: the buffer has one dimension"
     )
-    raise TransferError(
-        Problem(
-            reason="plane",
-            where="picture",
-            field="plane",
-            given=", ".join(map(str, plane)),
-            allowed=allowed,
-            source="the dimensions of the buffer",
-        )
+    raise TransferError.of(
+        "plane",
+        ", ".join(map(str, plane)),
+        allowed,
+        reason="plane",
+        where="picture",
+        source="the dimensions of the buffer",
     )
 
 

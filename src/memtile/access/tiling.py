@@ -214,13 +214,4 @@ def _problem(field: str, given: str, allowed: str, next_step: str = "", *, says:
     reason = field.split("[")[0].split(".")[0]
     member = field.rpartition(".")[2]
     reason = f"traversal_{member}" if reason == "tile_traversal" else reason
-    return Problem(
-        reason=reason,
-        where="tiling",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=UG1603,
-        next_step=next_step,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, next_step, reason=reason, where="tiling", source=UG1603)

@@ -116,14 +116,14 @@ def _too_long(request: Request) -> list[Problem]:
         return []
     return [
         Problem(
+            "stream",
+            f"{request.size} elements",
+            f"at most {MOST_ELEMENTS}",
+            f"the stream has {request.size} elements; it must have at most {MOST_ELEMENTS}",
+            "Lower it in several parts.",
             reason="stream",
             where="tiling",
-            field="stream",
-            given=f"{request.size} elements",
-            allowed=f"at most {MOST_ELEMENTS}",
             source="memtile compares every element of the stream with the walk",
-            next_step="Lower it in several parts.",
-            says=f"the stream has {request.size} elements; it must have at most {MOST_ELEMENTS}",
         )
     ]
 
@@ -133,15 +133,15 @@ def _several(lowering: Lowering, port: int) -> list[Problem]:
     bds = len(lowering.descriptors)
     return [
         Problem(
+            "packet_port_id",
+            f"port {port}, {bds} BDs",
+            "one BD in one run",
+            f"packet_port_id is {port}, and the tiling needs {bds} BDs in one run; what a merge stores "
+            "must be one",
+            "Write it as several tilings, each of them one packet.",
             reason="packet_port",
             where="tiling",
-            field="packet_port_id",
-            given=f"port {port}, {bds} BDs",
-            allowed="one BD in one run",
             source="UG1603, packet_port_id; AM020: the header of a packet names one BD",
-            next_step="Write it as several tilings, each of them one packet.",
-            says=f"packet_port_id is {port}, and the tiling needs {bds} BDs in one run; what a merge stores "
-            "must be one",
         )
     ][: bds > 1]
 
@@ -165,15 +165,13 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
         TransferError: the case is not in the schema; all problems at once.
     """
     if not isinstance(data, dict):
-        raise TransferError(
-            Problem(
-                reason="tiling",
-                where="tiling",
-                field="tiling",
-                given=shown(data),
-                allowed="an object with buffer_dimension and element_bits",
-                source=_SOURCE,
-            )
+        raise TransferError.of(
+            "tiling",
+            shown(data),
+            "an object with buffer_dimension and element_bits",
+            reason="tiling",
+            where="tiling",
+            source=_SOURCE,
         )
     reader = _Reader(data)
     memref = reader.memref()
@@ -351,15 +349,7 @@ class _Reader:
     ) -> None:
         reason = reason or field.partition("[")[0].replace(".", "_")
         name = next((self.data[key] for key in _NAMES if key in self.data), None)
+        where = f"tiling {name}" if isinstance(name, str) else "tiling"
         self.problems.append(
-            Problem(
-                reason=reason,
-                where=f"tiling {name}" if isinstance(name, str) else "tiling",
-                field=field,
-                given=given,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step=next_step,
-                says=says,
-            )
+            Problem(field, given, allowed, says, next_step, reason=reason, where=where, source=_SOURCE)
         )

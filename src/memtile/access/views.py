@@ -22,7 +22,7 @@ from memtile.access.layout import FLAT, Layout, broken_step
 from memtile.access.numpy_functions import FUNCTIONS
 from memtile.access.request import WORD_BITS, Axis, Request, elements
 from memtile.access.strides import Loops, Move, cut_inner, element, merged, size_of, take
-from memtile.errors import Problem, TransferError
+from memtile.errors import TransferError
 
 AFFINE = "AM020 ch. 5: descriptors walk loops of fixed steps"
 BASIC = "NumPy basic indexing"
@@ -40,16 +40,14 @@ def view(shape: int | Sequence[int], dtype: npt.DTypeLike = np.int32) -> View:
     """
     sizes = (shape,) if isinstance(shape, int) else tuple(map(index, shape))
     if min(sizes, default=1) < 1:
-        raise TransferError(
-            Problem(
-                reason="view",
-                where="view",
-                field="shape",
-                given=str(sizes),
-                allowed="1 or more per axis",
-                source="NumPy shape",
-                says=f"the shape is {sizes}; every axis must have at least 1 element",
-            )
+        raise TransferError.of(
+            "shape",
+            str(sizes),
+            "1 or more per axis",
+            f"the shape is {sizes}; every axis must have at least 1 element",
+            reason="view",
+            where="view",
+            source="NumPy shape",
         )
     pitches = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
     axes = tuple(merged([Axis(FLAT, size, pitch)]) for size, pitch in zip(sizes, pitches, strict=True))
@@ -327,17 +325,15 @@ class View:
             reason: code that scripts may compare.
             says: a sentence of its own, where the others make none.
         """
-        return TransferError(
-            Problem(
-                reason=reason,
-                where=f"view of {self.shape}",
-                field=field,
-                given=given,
-                allowed=allowed,
-                source=source,
-                next_step=next_step,
-                says=says,
-            )
+        return TransferError.of(
+            field,
+            given,
+            allowed,
+            says,
+            next_step,
+            reason=reason,
+            where=f"view of {self.shape}",
+            source=source,
         )
 
     def _numbered(self) -> npt.NDArray[Any]:

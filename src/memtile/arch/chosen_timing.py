@@ -95,12 +95,12 @@ def as_json(values: Mapping[str, int]) -> list[dict[str, int | str]]:
 def _unknown(name: str, names: list[str]) -> Problem:
     near = get_close_matches(name, names, 1)
     return Problem(
+        name,
+        repr(name),
+        ", ".join(names),
+        f"there is no constant {name!r}; there are {', '.join(names)}",
+        f"Did you mean {near[0]}?" if near else "",
         reason="timing",
         where="timing constants",
-        field=name,
-        given=repr(name),
-        allowed=", ".join(names),
         source="docs/timing.md",
-        next_step=f"Did you mean {near[0]}?" if near else "",
-        says=f"there is no constant {name!r}; there are {', '.join(names)}",
     )

@@ -42,11 +42,11 @@ class CoreCosts:
         """Check every value against its range."""
         problems = [
             Problem(
+                f.name,
+                f"{getattr(self, f.name)} cycles",
+                f"{f.metadata['low']}..{f.metadata['high']} cycles",
                 reason="core_costs",
                 where="costs of operations",
-                field=f.name,
-                given=f"{getattr(self, f.name)} cycles",
-                allowed=f"{f.metadata['low']}..{f.metadata['high']} cycles",
                 source=f.metadata["source"].text,
             )
             for f in fields(self)

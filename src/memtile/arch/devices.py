@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from memtile.arch.grades import Grade, Source
 from memtile.arch.tiles import Generation, Role, TileKind, TileName, kind_of
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 INTERFACE_ROWS = 1
 
@@ -106,15 +106,8 @@ class Device:
 
     def _check(self, what: str, given: int, count: int) -> None:
         if not 0 <= given < count:
-            raise DesignError(
-                Problem(
-                    reason=what,
-                    where=self.name,
-                    field=what,
-                    given=str(given),
-                    allowed=f"0..{count - 1}",
-                    source=self.source.text,
-                )
+            raise DesignError.of(
+                what, str(given), f"0..{count - 1}", reason=what, where=self.name, source=self.source.text
             )
 
 
@@ -270,16 +263,14 @@ def device(name: str) -> Device:
     found = DEVICES.get(key) or PARTITIONS.get(key)
     if found:
         return found
-    raise DesignError(
-        Problem(
-            reason="device",
-            where="device table",
-            field="device",
-            given=repr(name),
-            allowed=f"one of {', '.join(DEVICES)} or a partition such as npu2_4col",
-            source="mlir-aie device model",
-            next_step=_hint(key),
-        )
+    raise DesignError.of(
+        "device",
+        repr(name),
+        f"one of {', '.join(DEVICES)} or a partition such as npu2_4col",
+        next_step=_hint(key),
+        reason="device",
+        where="device table",
+        source="mlir-aie device model",
     )
 
 

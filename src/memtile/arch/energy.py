@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 
 from memtile.arch.grades import Grade, Source
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 _TABLE = "Jouppi et al., Ten Lessons From Three Generations Shaped Google's TPUv4i, ISCA 2021, table 2"
 _BEFORE = "Horowitz, Computing's Energy Problem, ISSCC 2014, for 64 bits in 45 nm"
@@ -79,14 +79,12 @@ def _number(text: str) -> float | None:
 
 def _no_table(text: str, part: str, levels: list[str]) -> DesignError:
     allowed = f"{PUBLISHED}, or LEVEL=PICOJOULES of {', '.join(levels)}, parted by commas"
-    return DesignError(
-        Problem(
-            reason="energy",
-            where="energy table",
-            field="energy",
-            given=repr(text),
-            allowed=allowed,
-            source="docs/sweep.md",
-            says=f"the energy table is {text!r}, with {part!r} in it; it must be {allowed}",
-        )
+    return DesignError.of(
+        "energy",
+        repr(text),
+        allowed,
+        f"the energy table is {text!r}, with {part!r} in it; it must be {allowed}",
+        reason="energy",
+        where="energy table",
+        source="docs/sweep.md",
     )

@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtile.arch import event_registers
 from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
-from memtile.arch.event_registers import (
-    broadcast_registers,
-    combination_registers,
-    counter_registers,
-    status_registers,
-    timer_registers,
-    trace_registers,
-)
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
 from memtile.arch.group_registers import group_registers
@@ -97,12 +90,14 @@ def _memory() -> Iterator[Register]:
 
 
 def _events() -> Iterator[Register]:
-    yield from counter_registers(MODULE, "Performance_Control{}", "Counter{}_Value", "Counter{}_Event_Value")
-    yield from timer_registers(MODULE)
-    yield from broadcast_registers(MODULE, "Event_Broadcast{}", ("_A", "_B"))
-    yield from trace_registers(MODULE)
+    yield from event_registers.counter_registers(
+        MODULE, "Performance_Control{}", "Counter{}_Value", "Counter{}_Event_Value"
+    )
+    yield from event_registers.timer_registers(MODULE)
+    yield from event_registers.broadcast_registers(MODULE, "Event_Broadcast{}", ("_A", "_B"))
+    yield from event_registers.trace_registers(MODULE)
     yield from array(Register("WatchPoint{}", 0x94100, fields(_WATCHPOINT), acts=Acts.WATCHPOINT), 4)
-    yield from status_registers(MODULE)
+    yield from event_registers.status_registers(MODULE)
     yield from reserved(0, 0x94220, 4)
-    yield from combination_registers(MODULE)
+    yield from event_registers.combination_registers(MODULE)
     yield from group_registers("memory_tile")

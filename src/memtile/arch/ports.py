@@ -14,7 +14,7 @@ from functools import cache
 from types import MappingProxyType
 
 from memtile.arch.tiles import TILE_KINDS, Role, TileName
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 SLOTS_PER_SLAVE = 4
 ARBITERS, MSELS = 8, 4  # of the packet switch of a tile (AM025 slot registers)
@@ -54,16 +54,14 @@ def _index(side: str, names: tuple[str, ...], name: str) -> int:
     if name in names:
         return names.index(name)
     near = get_close_matches(name.upper(), names, 1)
-    raise DesignError(
-        Problem(
-            reason="port",
-            where="stream switch",
-            field=f"{side} port",
-            given=repr(name),
-            allowed=f"one of {', '.join(names)}",
-            source="AM025 stream switch registers",
-            next_step=f"Did you mean {near[0]}?" if near else "",
-        )
+    raise DesignError.of(
+        f"{side} port",
+        repr(name),
+        f"one of {', '.join(names)}",
+        next_step=f"Did you mean {near[0]}?" if near else "",
+        reason="port",
+        where="stream switch",
+        source="AM025 stream switch registers",
     )
 
 

@@ -107,17 +107,15 @@ def register_named(module: ModuleName, name: str) -> Register:
     if name in named:
         return named[name]
     near = _near(name, named)
-    raise RegisterError(
-        Problem(
-            reason="register",
-            where=f"module {module}",
-            field="register",
-            given=repr(name),
-            allowed=f"one of {len(named)} names",
-            source=f"AM025 module {module}",
-            next_step=f"Did you mean {' or '.join(near)}?" if near else "",
-            says=f"no register is called {name!r}",
-        )
+    raise RegisterError.of(
+        "register",
+        repr(name),
+        f"one of {len(named)} names",
+        f"no register is called {name!r}",
+        f"Did you mean {' or '.join(near)}?" if near else "",
+        reason="register",
+        where=f"module {module}",
+        source=f"AM025 module {module}",
     )
 
 

@@ -187,23 +187,23 @@ class Register:
         elif not 0 <= value <= named[name].maximum:
             field = named[name]
             yield Problem(
+                name,
+                str(value),
+                f"0..{field.maximum}",
                 reason="register_value",
                 where=self.name,
-                field=name,
-                given=str(value),
-                allowed=f"0..{field.maximum}",
                 source=f"bits {field.msb}:{field.lsb} of {self.name}, AM025",
             )
 
     def _unknown(self, name: str) -> Problem:
         return Problem(
+            "field",
+            repr(name),
+            names := ", ".join(f.name for f in self.fields if not f.reserved),
+            f"the register has no field {name!r}; its fields are {names}",
             reason="register_field",
             where=self.name,
-            field="field",
-            given=repr(name),
-            allowed=(names := ", ".join(f.name for f in self.fields if not f.reserved)),
             source="AM025",
-            says=f"the register has no field {name!r}; its fields are {names}",
         )
 
 

@@ -405,15 +405,13 @@ class Timing:
                 continue
             problems.append(
                 Problem(
+                    f.name,
+                    f"{value} {f.metadata['unit']}" if whole else repr(value),
+                    f"{low}..{high} {f.metadata['unit']}",
+                    "" if whole else f"{f.name} is {value!r}; it must be a whole number of {low}..{high}",
                     reason="timing",
                     where="timing constants",
-                    field=f.name,
-                    given=f"{value} {f.metadata['unit']}" if whole else repr(value),
-                    allowed=f"{low}..{high} {f.metadata['unit']}",
                     source=f.metadata["source"].text,
-                    says=""
-                    if whole
-                    else f"{f.name} is {value!r}; it must be a whole number of {low}..{high}",
                 )
             )
         raise_if(problems, DesignError)
@@ -427,15 +425,13 @@ def board(name: str) -> Mapping[str, int]:
     """
     if name in BOARDS:
         return BOARDS[name]
-    raise DesignError(
-        Problem(
-            reason="timing",
-            where="timing constants",
-            field="board",
-            given=repr(name),
-            allowed=" or ".join(BOARDS),
-            source="docs/silicon.md",
-        )
+    raise DesignError.of(
+        "board",
+        repr(name),
+        " or ".join(BOARDS),
+        reason="timing",
+        where="timing constants",
+        source="docs/silicon.md",
     )
 
 

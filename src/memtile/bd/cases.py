@@ -13,22 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from memtile.arch.tiles import TILE_KINDS, TileKind
+from memtile.bd import descriptor as parts
 from memtile.bd.codec import pack
-from memtile.bd.descriptor import (
-    DEFAULT_AXI,
-    NO_ACQUIRE,
-    NO_ITERATION,
-    NO_RELEASE,
-    Acquire,
-    Axi,
-    Descriptor,
-    Dim,
-    Iteration,
-    Packet,
-    Pad,
-    Release,
-    unknown_tile,
-)
 from memtile.bd.fields import fields_of, has_axi
 from memtile.bd.json_keys import wrong_keys
 from memtile.bd.legality import check, shown
@@ -47,23 +33,23 @@ class Case(NamedTuple):
     """A descriptor and the number of the BD it is for."""
 
     bd: int
-    descriptor: Descriptor
+    descriptor: parts.Descriptor
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
     """A nested object of the schema: its type, and what its optional keys default to."""
 
-    make: type[Iteration | Acquire | Release | Packet | Axi]
+    make: type[parts.Iteration | parts.Acquire | parts.Release | parts.Packet | parts.Axi]
     defaults: Mapping[str, Any]
 
 
 _PARTS = {
-    "iteration": _Part(Iteration, {"current": 0}),
-    "acquire": _Part(Acquire, {"enable": True}),
-    "release": _Part(Release, {}),
-    "packet": _Part(Packet, {"type": 0}),
-    "axi": _Part(Axi, DEFAULT_AXI._asdict()),
+    "iteration": _Part(parts.Iteration, {"current": 0}),
+    "acquire": _Part(parts.Acquire, {"enable": True}),
+    "release": _Part(parts.Release, {}),
+    "packet": _Part(parts.Packet, {"type": 0}),
+    "axi": _Part(parts.Axi, parts.DEFAULT_AXI._asdict()),
 }
 _PLAIN = ("length", "address", "next", "ooo_id", "compression", "tlast_suppress", "valid")
 _REQUIRED = ("tile", "length", "address")
@@ -92,7 +78,7 @@ def parse_case(data: object) -> Case:
     return case
 
 
-def case_of(d: Descriptor, bd: int = 0) -> dict[str, Any]:
+def case_of(d: parts.Descriptor, bd: int = 0) -> dict[str, Any]:
     """A descriptor in the schema; inverse of ``parse_case``. Parts that say nothing are left out."""
     last = d.kind.dimensions - 1
     case: dict[str, Any] = {
@@ -104,10 +90,10 @@ def case_of(d: Descriptor, bd: int = 0) -> dict[str, Any]:
         "pad": [list(pad) for pad in d.pad],
     }
     said = {
-        "iteration": d.iteration != NO_ITERATION and d.iteration._asdict(),
+        "iteration": d.iteration != parts.NO_ITERATION and d.iteration._asdict(),
         "next": d.next is not None and d.next,
-        "acquire": d.acquire != NO_ACQUIRE and d.acquire._asdict(),
-        "release": d.release != NO_RELEASE and d.release._asdict(),
+        "acquire": d.acquire != parts.NO_ACQUIRE and d.acquire._asdict(),
+        "release": d.release != parts.NO_RELEASE and d.release._asdict(),
         "packet": d.packet is not None and d.packet._asdict(),
     }
     case |= {key: part for key, part in said.items() if part is not False}
@@ -137,11 +123,11 @@ def refusal(error: MemtileError) -> dict[str, Any]:
     return first | ({"problems": problems} if len(problems) > 1 else {})
 
 
-def _dims(reader: _Reader, last: int) -> Iterator[Dim]:
+def _dims(reader: _Reader, last: int) -> Iterator[parts.Dim]:
     """The dimensions of a case; without any, defaults that give no problems of their own."""
     pairs = reader.pairs("dims", "[step, wrap]")
     for n, (step, wrap) in enumerate([(1, 1)] * last if pairs is None else pairs):
-        yield Dim(step, 0 if wrap is None and n >= last else wrap)
+        yield parts.Dim(step, 0 if wrap is None and n >= last else wrap)
 
 
 def _read(data: object) -> tuple[Case, list[Problem]]:
@@ -151,25 +137,23 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
         DescriptorError: it is no object, or its tile kind is not known, so nothing else can be judged.
     """
     if not isinstance(data, dict):
-        raise DescriptorError(
-            Problem(
-                reason="case",
-                where="case",
-                field="case",
-                given=shown(data),
-                allowed="an object with tile, length, address",
-                source=_SOURCE,
-                says=f"the case is {shown(data)}; it must be an object with tile, length and address",
-            )
+        raise DescriptorError.of(
+            "case",
+            shown(data),
+            "an object with tile, length, address",
+            f"the case is {shown(data)}; it must be an object with tile, length and address",
+            reason="case",
+            where="case",
+            source=_SOURCE,
         )
     kind = kind_of(data.get("tile"))
     bd = 0 if data.get("bd") is None else data["bd"]
     reader = _Reader(data, f"{kind.title}, BD {shown(bd)}")
     reader.check_keys("", {key: data[key] for key in data if key not in ORACLE_KEYS}, _KEYS, _REQUIRED)
-    descriptor = Descriptor(
+    descriptor = parts.Descriptor(
         tile=kind.name,
         dims=tuple(_dims(reader, kind.dimensions - 1)),
-        pad=tuple(Pad(*pair) for pair in reader.pairs("pad", "[before, after]") or ()),
+        pad=tuple(parts.Pad(*pair) for pair in reader.pairs("pad", "[before, after]") or ()),
         **{"length": 0, "address": 0, **reader.plain(), **reader.parts()},
     )
     return Case(bd, descriptor), reader.problems
@@ -184,7 +168,7 @@ def kind_of(tile: object) -> TileKind:
     for kind in TILE_KINDS.values():
         if kind.name == tile:
             return kind
-    raise DescriptorError(unknown_tile(tile))
+    raise DescriptorError(parts.unknown_tile(tile))
 
 
 class _Reader:
@@ -215,7 +199,9 @@ class _Reader:
             self._add(key, key, shown(value), f"a list of {form}")
             return None
         wrong = [
-            n for n, pair in enumerate(value) if not isinstance(pair, list) or len(pair) != len(Pad._fields)
+            n
+            for n, pair in enumerate(value)
+            if not isinstance(pair, list) or len(pair) != len(parts.Pad._fields)
         ]
         for n in wrong:
             self._add(key, f"{key}[{n}]", shown(value[n]), form)
@@ -235,14 +221,5 @@ class _Reader:
         self, reason: str, field: str, given: str, allowed: str, next_step: str = "", says: str = ""
     ) -> None:
         self.problems.append(
-            Problem(
-                reason=reason,
-                where=self.where,
-                field=field,
-                given=given,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step=next_step,
-                says=says,
-            )
+            Problem(field, given, allowed, says, next_step, reason=reason, where=self.where, source=_SOURCE)
         )

@@ -161,12 +161,5 @@ def _problem(
     reason: str, where: str, field: str, given: str, allowed: str, says: str, next_step: str = ""
 ) -> Problem:
     return Problem(
-        reason=reason,
-        where=where,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source="AM025 DMA_BDn_w",
-        next_step=next_step,
-        says=says,
+        field, given, allowed, says, next_step, reason=reason, where=where, source="AM025 DMA_BDn_w"
     )

@@ -215,10 +215,10 @@ def is_whole(value: object) -> TypeGuard[int]:
 def unknown_tile(given: object) -> Problem:
     """The problem of a tile kind that does not exist."""
     return Problem(
+        "tile",
+        json.dumps(given, default=str),
+        " or ".join(cast(Sequence[str], tuple(TILE_KINDS))),
         reason="tile",
         where="descriptor",
-        field="tile",
-        given=json.dumps(given, default=str),
-        allowed=" or ".join(cast(Sequence[str], tuple(TILE_KINDS))),
         source="AM020: tile kinds with a DMA",
     )

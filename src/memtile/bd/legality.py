@@ -73,11 +73,11 @@ def check_bd(kind: TileKind, where: str, bd: int) -> Iterator[Problem]:
     limit = _Limit(0, kind.bds - 1, f"AM020: {kind.bds} BDs")
     if bd not in limit:
         yield Problem(
+            "bd",
+            shown(bd),
+            str(limit) if is_whole(bd) else f"a whole number in {limit}",
             reason="bd_number",
             where=where,
-            field="bd",
-            given=shown(bd),
-            allowed=str(limit) if is_whole(bd) else f"a whole number in {limit}",
             source=limit.source,
         )
 
@@ -94,14 +94,14 @@ def _field(kind: TileKind, where: str, name: str, value: Any) -> Iterator[Proble
     given, allowed = shown(value) + (unit if is_whole(value) else ""), _allowed(field, limit, value) + unit
     rule = ", allowed are" if is_whole(value) and field.bits > 1 else "; it must be"
     yield Problem(
+        name,
+        f"{term.name} {given}",
+        allowed,
+        f"{name} ({term.name}) is {given}{rule} {allowed}",
+        _WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else "",
         reason=term.reason,
         where=where,
-        field=name,
-        given=f"{term.name} {given}",
-        allowed=allowed,
         source=limit.source,
-        next_step=_WHEN_TOO_LARGE.get(name, "") if is_whole(value) and value > limit.high else "",
-        says=f"{name} ({term.name}) is {given}{rule} {allowed}",
     )
 
 
@@ -148,15 +148,15 @@ def _existing(kind: TileKind) -> dict[str, _Limit]:
 
 def _unaligned(where: str, address: float) -> Problem:
     return Problem(
+        "Base_Address",
+        f"address {shown(address)} words = byte address {address * WORD_BYTES:.15g}",
+        f"multiples of {WORD_BYTES} bytes",
+        f"Base_Address (address) is {shown(address)} words, which is byte address "
+        f"{address * WORD_BYTES:.15g}; it must be a multiple of {WORD_BYTES} bytes",
+        "Start the buffer on a word boundary.",
         reason="address_alignment",
         where=where,
-        field="Base_Address",
-        given=f"address {shown(address)} words = byte address {address * WORD_BYTES:.15g}",
-        allowed=f"multiples of {WORD_BYTES} bytes",
         source="AM025: BD addresses count 32-bit words",
-        next_step="Start the buffer on a word boundary.",
-        says=f"Base_Address (address) is {shown(address)} words, which is byte address "
-        f"{address * WORD_BYTES:.15g}; it must be a multiple of {WORD_BYTES} bytes",
     )
 
 
@@ -167,38 +167,38 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
     padded = padded_dimensions(kind)
     if len(d.dims) > kind.dimensions:
         yield Problem(
+            "dims",
+            f"{len(d.dims)} dimensions",
+            f"at most {kind.dimensions}",
+            f"dims has {len(d.dims)} dimensions; there can be at most {kind.dimensions}",
+            _OUTER_LOOPS,
             reason="dims_count",
             where=where,
-            field="dims",
-            given=f"{len(d.dims)} dimensions",
-            allowed=f"at most {kind.dimensions}",
             source=f"AM020: {title} DMA",
-            next_step=_OUTER_LOOPS,
-            says=f"dims has {len(d.dims)} dimensions; there can be at most {kind.dimensions}",
         )
     for n, dim in enumerate(d.dims[kind.dimensions - 1 :], kind.dimensions - 1):
         if dim.wrap != 0 or not is_whole(dim.wrap):
             yield Problem(
+                f"D{n}_Wrap",
+                f"dims[{n}].wrap {shown(dim.wrap)}",
+                "0 (no wrap field)",
+                f"dims[{n}].wrap is {shown(dim.wrap)}; it must be 0, because D{n} has no wrap field",
                 reason=f"wrap_d{n}",
                 where=where,
-                field=f"D{n}_Wrap",
-                given=f"dims[{n}].wrap {shown(dim.wrap)}",
-                allowed="0 (no wrap field)",
                 source=fields,
-                says=f"dims[{n}].wrap is {shown(dim.wrap)}; it must be 0, because D{n} has no wrap field",
             )
     if d.pad and not kind.has_padding:
         says = f"pad is given, but the {title} has no padding"
         yield _unsupported(kind, where, "pad", "padding", "AM020: memory tile MM2S only", says)
     elif len(d.pad) > padded:
         yield Problem(
+            "pad",
+            f"padding of {len(d.pad)} dimensions",
+            f"at most {padded}",
+            f"pad has {len(d.pad)} dimensions; there can be at most {padded}",
             reason=f"pad_d{padded}",
             where=where,
-            field="pad",
-            given=f"padding of {len(d.pad)} dimensions",
-            allowed=f"at most {padded}",
             source=fields,
-            says=f"pad has {len(d.pad)} dimensions; there can be at most {padded}",
         )
     if d.compression is not False and not kind.has_compression:
         given = f"compression {shown(d.compression)}"
@@ -220,13 +220,13 @@ def _missing_axi(d: Descriptor, where: str) -> Iterator[Problem]:
 
 def _unsupported(kind: TileKind, where: str, field: str, given: str, source: str, says: str) -> Problem:
     return Problem(
+        field,
+        given,
+        f"none on the {kind.title}",
+        says,
         reason=f"{field}_unsupported",
         where=where,
-        field=field,
-        given=given,
-        allowed=f"none on the {kind.title}",
         source=source,
-        says=says,
     )
 
 
@@ -247,15 +247,15 @@ def _linear_range(d: Descriptor, where: str) -> Iterator[Problem]:
     end = d.address + d.length
     if end > space:
         yield Problem(
+            "Base_Address, Buffer_Length",
+            f"address {shown(d.address)} + length {shown(d.length)} = {shown(end)} words",
+            f"up to {space} words",
+            f"address {shown(d.address)} + length {shown(d.length)} is {shown(end)} words; "
+            f"the transfer must end by word {space}",
+            "Lower the address or the length.",
             reason="linear_range",
             where=where,
-            field="Base_Address, Buffer_Length",
-            given=f"address {shown(d.address)} + length {shown(d.length)} = {shown(end)} words",
-            allowed=f"up to {space} words",
             source=_existing(d.kind)["Base_Address"].source,
-            next_step="Lower the address or the length.",
-            says=f"address {shown(d.address)} + length {shown(d.length)} is {shown(end)} words; "
-            f"the transfer must end by word {space}",
         )
 
 
@@ -273,13 +273,13 @@ def _pad_needs_wrap(d: Descriptor, where: str) -> Iterator[Problem]:
         if wrap == 0 and (pad.after or above):
             cause = f"padding above D{n}" if above else f"pad[{n}].after {shown(pad.after)}"
             yield Problem(
+                f"D{n}_Wrap",
+                f"dims[{n}].wrap 0 with {cause}",
+                str(_limit(d.tile, f"D{n}_Wrap")._replace(low=1)),
+                f"dims[{n}].wrap is 0 with {cause}, allowed are "
+                f"{_limit(d.tile, f'D{n}_Wrap')._replace(low=1)}",
+                f"Give D{n} the number of steps after which the pad comes.",
                 reason=f"pad_needs_wrap_d{n}",
                 where=where,
-                field=f"D{n}_Wrap",
-                given=f"dims[{n}].wrap 0 with {cause}",
-                allowed=str(_limit(d.tile, f"D{n}_Wrap")._replace(low=1)),
                 source="AM020: pads are inserted when a dimension wraps; the driver refuses it",
-                next_step=f"Give D{n} the number of steps after which the pad comes.",
-                says=f"dims[{n}].wrap is 0 with {cause}, allowed are "
-                f"{_limit(d.tile, f'D{n}_Wrap')._replace(low=1)}",
             )

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, NewType
 
 from memtile.arch.tiles import MEMORY, WORD_BYTES, TileKind
-from memtile.errors import DescriptorError, Problem
+from memtile.errors import DescriptorError
 
 DmaAddress = NewType("DmaAddress", int)
 """A word address as the DMA of a tile sees it."""
@@ -63,16 +63,14 @@ class Window:
 
     def _check(self, field: str, given: str, value: int, count: int) -> None:
         if not 0 <= value < count:
-            raise DescriptorError(
-                Problem(
-                    reason=field.replace(" ", "_"),
-                    where=f"{self.kind.title}, {self.name} window",
-                    field=field,
-                    given=given,
-                    allowed=f"0..{count - 1}",
-                    source="AM020: DMA address and lock windows",
-                    says=f"the {field} is {value}, allowed are 0..{count - 1}",
-                )
+            raise DescriptorError.of(
+                field,
+                given,
+                f"0..{count - 1}",
+                f"the {field} is {value}, allowed are 0..{count - 1}",
+                reason=field.replace(" ", "_"),
+                where=f"{self.kind.title}, {self.name} window",
+                source="AM020: DMA address and lock windows",
             )
 
 

@@ -33,16 +33,14 @@ def parse_words(data: Any, tile: TileName | None = None) -> WordCase:
         DescriptorError: something is missing or no number; all problems at once.
     """
     if not isinstance(data, dict) or not isinstance(data.get("words"), list):
-        raise DescriptorError(
-            Problem(
-                reason="words",
-                where="register words",
-                field="words",
-                given=shown(data),
-                allowed="an object with tile and words",
-                source=_SOURCE,
-                says=f"the input is {shown(data)}; it must be an object with tile and words",
-            )
+        raise DescriptorError.of(
+            "words",
+            shown(data),
+            "an object with tile and words",
+            f"the input is {shown(data)}; it must be an object with tile and words",
+            reason="words",
+            where="register words",
+            source=_SOURCE,
         )
     kind = kind_of(data.get("tile", tile))
     bd = 0 if data.get("bd") is None else data["bd"]
@@ -53,11 +51,11 @@ def parse_words(data: Any, tile: TileName | None = None) -> WordCase:
         if word is None:
             problems.append(
                 Problem(
+                    f"word {n}",
+                    shown(data["words"][n]),
+                    "a number or a hexadecimal string",
                     reason="word",
                     where=where,
-                    field=f"word {n}",
-                    given=shown(data["words"][n]),
-                    allowed="a number or a hexadecimal string",
                     source=_SOURCE,
                 )
             )

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.output_files import check_writable, output_file
 
 if TYPE_CHECKING:
@@ -84,6 +84,4 @@ def _dtype(name: str, text: str) -> np.dtype[Any]:
 
 
 def _error(where: str, what: str, given: str, allowed: str) -> InputFileError:
-    return InputFileError(
-        Problem(reason="array_option", where=where, field=what, given=given, allowed=allowed, source=_SOURCE)
-    )
+    return InputFileError.of(what, given, allowed, reason="array_option", where=where, source=_SOURCE)

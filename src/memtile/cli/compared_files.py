@@ -13,6 +13,7 @@ from memtile.io.formats.json_text import parse_json
 from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
+    from memtile.cli.runnable import Runnable
     from memtile.explain.compare.compare import Compared
 
 
@@ -32,7 +33,10 @@ def compared_file(
     """
     path = Path(name)
     if path.suffix in (".py", SUFFIX):
-        return _design(name, device, settings, given, kernels, options)
+        from memtile.cli.runnable import load_beside
+
+        made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given)
+        return _design(name, made, options)
     if path.suffix == ".json" and (record := _record(path)) is not None:
         return _of_record(name, record)
     if path.is_file() and _is_dump(path):
@@ -40,20 +44,11 @@ def compared_file(
     return _program(name, device)
 
 
-def _design(
-    name: str,
-    device: str,
-    settings: Sequence[str],
-    given: Sequence[str],
-    kernels: str | None,
-    options: RunOptions,
-) -> Compared:
-    from memtile.cli.runnable import load_beside
+def _design(name: str, made: Runnable, options: RunOptions) -> Compared:
     from memtile.explain.compare.compare import DESIGN, Compared
     from memtile.explain.record import record
     from memtile.io.tile_words import tiles_of
 
-    made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given)
     locks = made.engine.state.locks.value.copy()
     ran = made.run(options)
     set_up = tiles_of(made.engine, locks)

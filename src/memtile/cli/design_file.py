@@ -69,11 +69,11 @@ def settings_of(texts: Sequence[str]) -> dict[str, str]:
 
 def _wrong_setting(given: str, says: str) -> Problem:
     return Problem(
+        "--set",
+        given,
+        "NAME=VALUE, once for each parameter",
+        says,
         reason="parameter",
         where="command line",
-        field="--set",
-        given=given,
-        allowed="NAME=VALUE, once for each parameter",
         source="form of the option",
-        says=says,
     )

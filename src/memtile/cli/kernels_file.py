@@ -97,13 +97,4 @@ def _is_place(place: object) -> bool:
 
 
 def _problem(file: str, field: str, given: str, allowed: str, says: str = "") -> Problem:
-    return Problem(
-        reason="kernels_file",
-        where=file,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=_STEP,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, _STEP, reason="kernels_file", where=file, source=_SOURCE)

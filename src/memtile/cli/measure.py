@@ -167,10 +167,10 @@ def _traces(folder: Path, given: Sequence[str]) -> dict[str, list[tuple[str, npt
 
 def _wrong(text: str, names: Sequence[str]) -> Problem:
     return Problem(
+        "--trace",
+        repr(text),
+        f"NAME=FILE, NAME one of {', '.join(names)}",
         reason="measure_trace",
         where="command line",
-        field="--trace",
-        given=repr(text),
-        allowed=f"NAME=FILE, NAME one of {', '.join(names)}",
         source="form of the option",
     )

@@ -83,15 +83,13 @@ def _gigabytes(text: str | None) -> float:
         found = 0.0
     if LEAST_MEMORY <= found < float("inf"):
         return found
-    raise InputFileError(
-        Problem(
-            reason="sandbox_memory",
-            where="sandbox",
-            field=LIMIT,
-            given=str(text),
-            allowed=f"a number of gigabytes, at least {LEAST_MEMORY:g}",
-            source="the engine alone needs that much",
-        )
+    raise InputFileError.of(
+        LIMIT,
+        str(text),
+        f"a number of gigabytes, at least {LEAST_MEMORY:g}",
+        reason="sandbox_memory",
+        where="sandbox",
+        source="the engine alone needs that much",
     )
 
 
@@ -108,17 +106,15 @@ def root_of(given: str | None) -> Path:
         says = f"{given} is no folder"
     else:
         return root
-    raise InputFileError(
-        Problem(
-            reason="sandbox_root",
-            where="sandbox",
-            field="--root",
-            given=str(root),
-            allowed="a folder for the files of one project",
-            source="what runs inside may write below its root",
-            next_step="Name a folder: --root DIR.",
-            says=says,
-        )
+    raise InputFileError.of(
+        "--root",
+        str(root),
+        "a folder for the files of one project",
+        says,
+        "Name a folder: --root DIR.",
+        reason="sandbox_root",
+        where="sandbox",
+        source="what runs inside may write below its root",
     )
 
 
@@ -187,13 +183,13 @@ def _check_outputs(root: Path, options: Iterator[tuple[str, str]]) -> None:
     files = [(name, value.rpartition("=")[2]) for name, value in options if name in OUTPUTS]
     problems = [
         Problem(
+            name,
+            file,
+            f"below {root}",
+            next_step=f"Name a folder that holds all files of the command: {ROOT} DIR.",
             reason="sandbox_root",
             where="sandbox",
-            field=name,
-            given=file,
-            allowed=f"below {root}",
             source="a command in a sandbox writes below its root alone",
-            next_step=f"Name a folder that holds all files of the command: {ROOT} DIR.",
         )
         for name, file in files
         if not Path(file).resolve().is_relative_to(root)

@@ -67,11 +67,11 @@ def _parsed(text: str) -> tuple[str, int]:
 
 def _wrong(given: str, says: str) -> Problem:
     return Problem(
+        "--timing",
+        given,
+        "NAME=NUMBER, once for each constant, or the name of a board",
+        says,
         reason="timing",
         where="command line",
-        field="--timing",
-        given=given,
-        allowed="NAME=NUMBER, once for each constant, or the name of a board",
         source="form of the option",
-        says=says,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,15 +27,13 @@ def kernel(*, cycles: float | Callable[..., float]) -> Callable[[Function], Func
         DesignError: it is neither a number from 0 on nor a function.
     """
     if not callable(cycles) and not (_is_number(cycles) and cycles >= 0):
-        raise DesignError(
-            Problem(
-                reason="kernel_cycles",
-                where="kernel(cycles=...)",
-                field="cycles",
-                given=repr(cycles),
-                allowed="a number from 0 on, or a function of the kernel's arguments",
-                source="functions of cores, docs/kernels.md",
-            )
+        raise DesignError.of(
+            "cycles",
+            repr(cycles),
+            "a number from 0 on, or a function of the kernel's arguments",
+            reason="kernel_cycles",
+            where="kernel(cycles=...)",
+            source="functions of cores, docs/kernels.md",
         )
 
     def mark(function: Function) -> Function:

@@ -22,7 +22,7 @@ from memtile.arch.core import CORES
 from memtile.arch.throughput import THROUGHPUT
 from memtile.arch.tiles import Generation
 from memtile.corelib.types import SPELLINGS, TYPES, Values
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 SOURCE = "functions of cores, docs/kernels.md"
 _HOLE = re.compile(r"\{([A-Za-z]+)\}")
@@ -271,16 +271,14 @@ class External:
 
     def _refusal(self, subject: str, given: str, allowed: str) -> DesignError:
         """The error of a call that cannot be."""
-        return DesignError(
-            Problem(
-                reason="kernel_call",
-                where=f"{self.name}({self.entry.signature})",
-                field=subject,
-                given=given,
-                allowed=allowed,
-                source=SOURCE,
-                next_step="Give a function of your own under this name if it means something else there.",
-            )
+        return DesignError.of(
+            subject,
+            given,
+            allowed,
+            next_step="Give a function of your own under this name if it means something else there.",
+            reason="kernel_call",
+            where=f"{self.name}({self.entry.signature})",
+            source=SOURCE,
         )
 
 

@@ -30,7 +30,7 @@ from memtile.design.saving import load, save
 from memtile.design.tile import Site, Tile
 from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of
-from memtile.errors import DesignError, Problem, raise_if
+from memtile.errors import DesignError, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.columns import NONE
@@ -68,15 +68,13 @@ class Array(Bench):
         found = find_device(device)
         self.columns, self.rows = found.columns if columns is None else columns, found.rows
         if not 1 <= self.columns <= found.columns:
-            raise DesignError(
-                Problem(
-                    reason="columns",
-                    where=f"array {found.name}",
-                    field="columns",
-                    given=str(columns),
-                    allowed=f"1..{found.columns}",
-                    source=found.source.text,
-                )
+            raise DesignError.of(
+                "columns",
+                str(columns),
+                f"1..{found.columns}",
+                reason="columns",
+                where=f"array {found.name}",
+                source=found.source.text,
             )
         placed = _placed(found, self.columns)
         self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
@@ -352,17 +350,15 @@ class Array(Bench):
         """
         mine, theirs = ((a.device.name, a.columns, a.engine.timing) for a in (self, other))
         if mine != theirs:
-            raise DesignError(
-                Problem(
-                    reason="diff",
-                    where=f"array {self.device.name}",
-                    field="diff",
-                    given=f"{other!r}",
-                    allowed=f"{self.device.name} with {self.columns} columns and the same timing",
-                    source="columns of one model are compared",
-                    says=f"the other array is {other!r}; it must be {self.device.name} with {self.columns} "
-                    "columns and the same timing",
-                )
+            raise DesignError.of(
+                "diff",
+                f"{other!r}",
+                f"{self.device.name} with {self.columns} columns and the same timing",
+                f"the other array is {other!r}; it must be {self.device.name} with {self.columns} "
+                "columns and the same timing",
+                reason="diff",
+                where=f"array {self.device.name}",
+                source="columns of one model are compared",
             )
         return state_diff(self.engine, other.engine)
 
@@ -421,16 +417,14 @@ class Array(Bench):
     def _as(self, kind: type[Kind], column: int, row: int, rows: range) -> Kind:
         tile = self.tile(column, row)
         if not isinstance(tile, kind):
-            raise DesignError(
-                Problem(
-                    reason="kind",
-                    where=f"array {self.device.name}, {kind.__name__}",
-                    field="row",
-                    given=f"row {row}, which has a {tile.kind.title},",
-                    allowed=f"rows {rows.start}..{rows.stop - 1}",
-                    source=self.device.source.text,
-                    says=f"row {row} has a {tile.kind.title}, allowed are rows {rows.start}..{rows.stop - 1}",
-                )
+            raise DesignError.of(
+                "row",
+                f"row {row}, which has a {tile.kind.title},",
+                f"rows {rows.start}..{rows.stop - 1}",
+                f"row {row} has a {tile.kind.title}, allowed are rows {rows.start}..{rows.stop - 1}",
+                reason="kind",
+                where=f"array {self.device.name}, {kind.__name__}",
+                source=self.device.source.text,
             )
         return tile
 
@@ -440,15 +434,13 @@ class Array(Bench):
     def _check(self, column: int, row: int) -> None:
         for name, given, count in (("column", column, self.columns), ("row", row, self.rows)):
             if not 0 <= given < count:
-                raise DesignError(
-                    Problem(
-                        reason=name,
-                        where=f"array {self.device.name}",
-                        field=name,
-                        given=str(given),
-                        allowed=f"0..{count - 1}",
-                        source=self.device.source.text,
-                    )
+                raise DesignError.of(
+                    name,
+                    str(given),
+                    f"0..{count - 1}",
+                    reason=name,
+                    where=f"array {self.device.name}",
+                    source=self.device.source.text,
                 )
 
     def _open_inner_edges(self) -> None:

@@ -47,16 +47,16 @@ class BdPool:
         if len(numbers) < count:
             bank = self._kind.bd_bank(channel)
             problem = Problem(
-                reason="bd_count",
-                where=f"{self._title}, {name}",
-                field="descriptors",
-                given=f"{count} more",
-                allowed=f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
-                source=self._rule(bank),
-                next_step=self._way_out(channel, count),
-                says=f"the work needs {count} more BD{'s' * (count != 1)}, "
+                "descriptors",
+                f"{count} more",
+                f"{len(numbers)} free of BDs {bank.start}..{bank.stop - 1}",
+                f"the work needs {count} more BD{'s' * (count != 1)}, "
                 f"but only {len(numbers)} of BDs {bank.start}..{bank.stop - 1} "
                 f"{'is' if len(numbers) == 1 else 'are'} free",
+                self._way_out(channel, count),
+                reason="bd_count",
+                where=f"{self._title}, {name}",
+                source=self._rule(bank),
             )
             raise DesignError(problem)
         return tuple(numbers[:count])

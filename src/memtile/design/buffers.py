@@ -82,24 +82,31 @@ class Reserved(NamedTuple):
     at: int | None = None
 
 
-class MemoryMap:
-    """The data memory of one tile: places buffers, first fit, and refuses overlap.
+class Owner(NamedTuple):
+    """The tile whose buffers or locks a table has.
 
-    Args:
+    Attributes:
         kind: the tile kind.
         title: the tile, for messages.
         place: column and row of the tile in an array.
         design: the design that it is part of.
     """
 
-    def __init__(
-        self,
-        kind: TileKind,
-        title: str = "",
-        place: tuple[int, int] | None = None,
-        design: object = None,
-    ) -> None:
-        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
+    kind: TileKind
+    title: str
+    place: tuple[int, int] | None
+    design: object
+
+
+class MemoryMap:
+    """The data memory of one tile: places buffers, first fit, and refuses overlap.
+
+    Args:
+        owner: the tile.
+    """
+
+    def __init__(self, owner: Owner) -> None:
+        self._kind, self._title, self._place, self._design = owner
         self._buffers: list[Buffer] = []
         self.reserved: tuple[Buffer, ...] = ()
 
@@ -187,35 +194,30 @@ class MemoryMap:
         for other in self._buffers:
             if other.name == name:
                 yield Problem(
+                    "name",
+                    repr(name),
+                    "a name of its own",
+                    f"{other!r} has the name {name!r} already",
+                    "Give this one a name of its own.",
                     reason="name_twice",
                     where=where,
-                    field="name",
-                    given=repr(name),
-                    allowed="a name of its own",
                     source="results are found by name",
-                    next_step="Give this one a name of its own.",
-                    says=f"{other!r} has the name {name!r} already",
                 )
         for argument, value in (("at", at), ("bank", bank)):
             if value is not None and not isinstance(value, SupportsIndex):
                 yield Problem(
-                    reason="place",
-                    where=where,
-                    field=argument,
-                    given=repr(value),
-                    allowed="a whole number",
-                    source=source,
+                    argument, repr(value), "a whole number", reason="place", where=where, source=source
                 )
         if at is not None and bank is not None:
             yield Problem(
+                "place",
+                f"at={at} and bank={bank}",
+                "one of them",
+                f"both at={at} and bank={bank} say where the buffer is",
+                "Leave out bank: at alone says where the buffer is.",
                 reason="place",
                 where=where,
-                field="place",
-                given=f"at={at} and bank={bank}",
-                allowed="one of them",
                 source=source,
-                next_step="Leave out bank: at alone says where the buffer is.",
-                says=f"both at={at} and bank={bank} say where the buffer is",
             )
 
     def _free(self, nbytes: int, bank: int | None) -> int:
@@ -233,13 +235,13 @@ class MemoryMap:
         for other in self._taken:
             if other.offset < end and buffer.offset < other.offset + other.nbytes:
                 yield Problem(
+                    "place",
+                    f"{buffer.offset:#x}..{end - 1:#x}",
+                    f"bytes that {other!r} does not take",
+                    f"bytes {buffer.offset:#x}..{end - 1:#x} overlap {other!r}",
                     reason="buffer_overlap",
                     where=self._named(buffer),
-                    field="place",
-                    given=f"{buffer.offset:#x}..{end - 1:#x}",
-                    allowed=f"bytes that {other!r} does not take",
                     source=_SOURCES[self._kind.role],
-                    says=f"bytes {buffer.offset:#x}..{end - 1:#x} overlap {other!r}",
                 )
 
     def _misplaced(self, buffer: Buffer) -> Iterator[Problem]:
@@ -247,25 +249,25 @@ class MemoryMap:
         end, source = buffer.offset + buffer.nbytes, _SOURCES[self._kind.role]
         if buffer.nbytes % WORD_BYTES or buffer.offset % WORD_BYTES:
             yield Problem(
+                "size and place",
+                f"{buffer.nbytes} bytes at {buffer.offset:#x}",
+                "whole 32-bit words",
+                f"the buffer has {buffer.nbytes} bytes at {buffer.offset:#x}; "
+                "size and place must be whole 32-bit words",
                 reason="buffer_alignment",
                 where=self._named(buffer),
-                field="size and place",
-                given=f"{buffer.nbytes} bytes at {buffer.offset:#x}",
-                allowed="whole 32-bit words",
                 source=source,
-                says=f"the buffer has {buffer.nbytes} bytes at {buffer.offset:#x}; "
-                "size and place must be whole 32-bit words",
             )
         if buffer.offset < 0 or end > self._kind.memory_bytes:
             yield Problem(
+                "place",
+                f"bytes {buffer.offset:#x}..{end - 1:#x}",
+                f"0x0..{self._kind.memory_bytes - 1:#x}" if self._kind.memory_bytes else "none",
+                _beyond(buffer, self._kind),
+                self._left(),
                 reason="buffer_fit",
                 where=self._named(buffer),
-                field="place",
-                given=f"bytes {buffer.offset:#x}..{end - 1:#x}",
-                allowed=f"0x0..{self._kind.memory_bytes - 1:#x}" if self._kind.memory_bytes else "none",
                 source=source,
-                next_step=self._left(),
-                says=_beyond(buffer, self._kind),
             )
 
     def _named(self, buffer: Buffer) -> str:

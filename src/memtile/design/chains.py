@@ -87,16 +87,14 @@ def _checked_words(
 ) -> tuple[int, ...]:
     where = f"{tile.title}, BD {number}"
     if descriptor.kind != tile.kind:
-        raise DescriptorError(
-            Problem(
-                reason="tile",
-                where=where,
-                field="tile",
-                given=descriptor.tile,
-                allowed=tile.kind.name,
-                source="AM025: BDs differ by tile kind",
-                says=f"the descriptor is for kind {descriptor.tile}, the tile is of kind {tile.kind.name}",
-            )
+        raise DescriptorError.of(
+            "tile",
+            descriptor.tile,
+            tile.kind.name,
+            f"the descriptor is for kind {descriptor.tile}, the tile is of kind {tile.kind.name}",
+            reason="tile",
+            where=where,
+            source="AM025: BDs differ by tile kind",
         )
     raise_if(_foreign_locks(tile, descriptor, where), DescriptorError)
     bare = _bare(descriptor)
@@ -163,15 +161,15 @@ def _foreign_locks(tile: Holder, descriptor: Descriptor, where: str) -> list[Pro
     used = {"acquire": descriptor.acquire, "release": descriptor.release}
     return [
         Problem(
+            field,
+            f"lock {action.lock.name} of {owner_text(action.lock, tile.bench)}",
+            "own locks, and a neighbour's as this tile sees them",
+            f"{field} names lock {action.lock.name} of {owner_text(action.lock, tile.bench)}; "
+            "it must be a lock of this tile, or a neighbour's as this tile sees it",
+            "Take tile.seen(lock).",
             reason="owner",
             where=where,
-            field=field,
-            given=f"lock {action.lock.name} of {owner_text(action.lock, tile.bench)}",
-            allowed="own locks, and a neighbour's as this tile sees them",
             source=_WINDOWS,
-            next_step="Take tile.seen(lock).",
-            says=f"{field} names lock {action.lock.name} of {owner_text(action.lock, tile.bench)}; "
-            "it must be a lock of this tile, or a neighbour's as this tile sees it",
         )
         for field, action in used.items()
         if isinstance(action, LockAcquire | LockRelease) and tile.seen(action.lock) != action.lock
@@ -191,25 +189,25 @@ def _beyond(tile: Holder, channel: Executor, where: str, use: Use) -> Iterator[P
     for name in beside:
         if name not in there:
             yield Problem(
+                field,
+                place,
+                f"windows with a tile behind them: {', '.join(there)}",
+                f"{says}, but no memory tile is {name} of {tile.title}",
+                f"Stay in the windows that have a tile: {', '.join(there)}.",
                 reason="missing_neighbour",
                 where=where,
-                field=field,
-                given=place,
-                allowed=f"windows with a tile behind them: {', '.join(there)}",
                 source=_WINDOWS,
-                next_step=f"Stay in the windows that have a tile: {', '.join(there)}.",
-                says=f"{says}, but no memory tile is {name} of {tile.title}",
             )
     reach = tile.kind.neighbour_channels
     if channel.number not in reach:
         owners = ", ".join(owner for name in beside if (owner := tile.behind(name)))
         yield Problem(
+            field,
+            place,
+            f"the own window for {channel.port}",
+            f"{says}, but {channel.port} reaches the own window only",
+            f"Use channels {reach[0]}..{reach[-1]}, which reach {owners or 'neighbours'}.",
             reason="neighbour_channel",
             where=where,
-            field=field,
-            given=place,
-            allowed=f"the own window for {channel.port}",
             source=_WINDOWS,
-            next_step=f"Use channels {reach[0]}..{reach[-1]}, which reach {owners or 'neighbours'}.",
-            says=f"{says}, but {channel.port} reaches the own window only",
         )

@@ -7,7 +7,7 @@ from typing import SupportsIndex, overload
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.design.channels import Channel
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 
 class Channels(tuple[Channel, ...]):
@@ -42,13 +42,11 @@ class Channels(tuple[Channel, ...]):
             return super().__getitem__(index)
         except IndexError:
             name = DIRECTIONS[self.direction]
-            raise DesignError(
-                Problem(
-                    reason="channel",
-                    where=self.title,
-                    field=f"{name} channel",
-                    given=str(index),
-                    allowed=f"0..{len(self) - 1}",
-                    source="AM020: DMA channels of a tile",
-                )
+            raise DesignError.of(
+                f"{name} channel",
+                str(index),
+                f"0..{len(self) - 1}",
+                reason="channel",
+                where=self.title,
+                source="AM020: DMA channels of a tile",
             ) from None

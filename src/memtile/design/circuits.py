@@ -93,26 +93,26 @@ class Circuits:
             if not circuit_allowed(tile, slave, name):
                 problems.append(
                     Problem(
+                        "circuit",
+                        f"{slave} to {name}",
+                        "circuits of the switch",
+                        f"the switch cannot join slave {slave} to master {name}",
                         reason="circuit",
                         where=start.place,
-                        field="circuit",
-                        given=f"{slave} to {name}",
-                        allowed="circuits of the switch",
                         source=_SOURCE,
-                        says=f"the switch cannot join slave {slave} to master {name}",
                     )
                 )
             owner = self._taken.get(master)
             if owner and self._drivers.get(master) != start:
                 problems.append(
                     Problem(
+                        name,
+                        slave,
+                        "a master without another slave",
+                        f"master {name} cannot have slave {slave}: it has {owner}",
                         reason="two_drivers",
                         where=start.place,
-                        field=name,
-                        given=slave,
-                        allowed="a master without another slave",
                         source=_SOURCE,
-                        says=f"master {name} cannot have slave {slave}: it has {owner}",
                     )
                 )
         raise_if(problems, DesignError)
@@ -209,14 +209,14 @@ class Circuits:
             owner = self.owner(channel) if channel.fed or channel.taken else ""
             if owner:
                 yield Problem(
+                    channel.name,
+                    f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
+                    "a circuit or the test bench",
+                    f"{channel.name} has {owner}, and {'feed' if channel.fed else 'collect or expect'} "
+                    "of the test bench too",
                     reason="two_parties",
                     where=f"array {self._device.name}",
-                    field=channel.name,
-                    given=f"{owner}, and {'feed' if channel.fed else 'collect or expect'}",
-                    allowed="a circuit or the test bench",
                     source="a stream has one end at either side",
-                    says=f"{channel.name} has {owner}, and {'feed' if channel.fed else 'collect or expect'} "
-                    "of the test bench too",
                 )
 
     def owner(self, channel: Channel) -> str:
@@ -229,49 +229,49 @@ class Circuits:
         """Ends that are none of this array."""
         if not isinstance(end, End):
             yield Problem(
+                "flow",
+                repr(end),
+                "channels of tiles",
+                f"an end of the flow is {end!r}; it must be a channel of a tile",
+                "Give channels such as tile.mm2s[0] and tile.s2mm[0].",
                 reason="end",
                 where="router",
-                field="flow",
-                given=repr(end),
-                allowed="channels of tiles",
                 source=_SOURCE,
-                next_step="Give channels such as tile.mm2s[0] and tile.s2mm[0].",
-                says=f"an end of the flow is {end!r}; it must be a channel of a tile",
             )
         elif end.tile.bench is not self._design and end.tile.place is not None:
             yield Problem(
+                "flow",
+                f"{end.name} of another array",
+                "channels of this array's tiles",
+                f"{end.name} belongs to another array",
                 reason="end",
                 where="router",
-                field="flow",
-                given=f"{end.name} of another array",
-                allowed="channels of this array's tiles",
                 source=_SOURCE,
-                says=f"{end.name} belongs to another array",
             )
 
     def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
         allowed = "one MM2S channel to at least one S2MM channel"
         if source.receives or not targets or not all(target.receives for target in targets):
             yield Problem(
+                "flow",
+                flow.name,
+                allowed,
+                f"the flow is {flow.name}{'' if targets else 'nothing'}; it must go from {allowed}",
                 reason="direction",
                 where="router",
-                field="flow",
-                given=flow.name,
-                allowed=allowed,
                 source=_SOURCE,
-                says=f"the flow is {flow.name}{'' if targets else 'nothing'}; it must go from {allowed}",
             )
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
                 columns = ", ".join(map(str, self._device.noc_columns))
                 yield Problem(
+                    str(flow),
+                    port.place,
+                    f"columns {columns}",
+                    f"{flow} needs the DMA of {port.place}, which has none; columns {columns} have one",
                     reason="no_dma",
                     where="router",
-                    field=str(flow),
-                    given=port.place,
-                    allowed=f"columns {columns}",
                     source=self._device.source.text,
-                    says=f"{flow} needs the DMA of {port.place}, which has none; columns {columns} have one",
                 )
 
     def _shared(self, flow: Flow) -> Iterator[Problem]:
@@ -281,14 +281,14 @@ class Circuits:
         for port in (flow.source, *flow.targets):
             if owners.get(port, flow.bus) != flow.bus:
                 yield Problem(
+                    str(flow),
+                    str(port),
+                    "a port of its own",
+                    f"{flow} cannot have {port}: it has {owners[port]}",
+                    "Name all destinations in one call." if port == flow.source else "",
                     reason="port_taken",
                     where="router",
-                    field=str(flow),
-                    given=str(port),
-                    allowed="a port of its own",
                     source=_SOURCE,
-                    next_step="Name all destinations in one call." if port == flow.source else "",
-                    says=f"{flow} cannot have {port}: it has {owners[port]}",
                 )
 
 
@@ -314,14 +314,14 @@ def port_of(channel: End) -> Port:
     tile = channel.tile
     if tile.place is None:
         problem = Problem(
+            channel.port,
+            "a tile alone",
+            "tiles of an array",
+            f"{channel.port} is of a tile alone, which no switch joins to others",
+            "Take the tile from an Array.",
             reason="alone",
             where=tile.title,
-            field=channel.port,
-            given="a tile alone",
-            allowed="tiles of an array",
             source=_SOURCE,
-            next_step="Take the tile from an Array.",
-            says=f"{channel.port} is of a tile alone, which no switch joins to others",
         )
         raise DesignError(problem)
     if isinstance(channel, SwitchEnd):

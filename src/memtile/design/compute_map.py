@@ -35,13 +35,13 @@ def stack_and_heap(
 def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
     return [
         Problem(
+            name,
+            f"{nbytes} bytes",
+            "0 bytes or more",
+            f"the {name} is {nbytes} bytes; it must be 0 bytes or more",
             reason="size",
             where=where,
-            field=name,
-            given=f"{nbytes} bytes",
-            allowed="0 bytes or more",
             source=_SOURCE,
-            says=f"the {name} is {nbytes} bytes; it must be 0 bytes or more",
         )
         for name, nbytes in (("stack", stack), ("heap", heap))
         if nbytes < 0
@@ -53,13 +53,13 @@ def _heap(where: str, given: int, computed: int | None) -> list[Problem]:
         return []
     return [
         Problem(
+            "heap",
+            f"{computed} bytes computed",
+            f"at most the {given} bytes given",
+            f"the code needs a heap of {computed} bytes; the heap given has {given}",
+            f"Give a heap of {computed} bytes, or none.",
             reason="heap_size",
             where=where,
-            field="heap",
-            given=f"{computed} bytes computed",
-            allowed=f"at most the {given} bytes given",
             source=_SOURCE,
-            next_step=f"Give a heap of {computed} bytes, or none.",
-            says=f"the code needs a heap of {computed} bytes; the heap given has {given}",
         )
     ]

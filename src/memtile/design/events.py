@@ -16,7 +16,7 @@ from memtile.arch.registers import ModuleName
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
 from memtile.design.switch_end import SwitchEnd
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.sim.event_unit import EventUnit
 
 if TYPE_CHECKING:
@@ -134,17 +134,15 @@ class TileEvents:
         event = self.event(name, of, value=value, module=module)
         stop = self._beside(event, until) if isinstance(until, str) else until or event
         if stop.unit is not event.unit:
-            raise DesignError(
-                Problem(
-                    reason="event_module",
-                    where=self._tile.title,
-                    field=stop.name,
-                    given=f"of module {stop.unit.module}",
-                    allowed=f"an event of module {event.unit.module}",
-                    source=_SOURCE,
-                    says=f"{stop.name} is an event of module {stop.unit.module}; it cannot stop a counter of "
-                    f"module {event.unit.module}",
-                )
+            raise DesignError.of(
+                stop.name,
+                f"of module {stop.unit.module}",
+                f"an event of module {event.unit.module}",
+                f"{stop.name} is an event of module {stop.unit.module}; it cannot stop a counter of "
+                f"module {event.unit.module}",
+                reason="event_module",
+                where=self._tile.title,
+                source=_SOURCE,
             )
         unit = event.unit
         pool = f"counters of module {unit.module}"
@@ -158,15 +156,13 @@ class TileEvents:
 
     def _plain(self, name: str, module: ModuleName | None) -> Event:
         if module is not None and module not in self.units:
-            raise DesignError(
-                Problem(
-                    reason="event_module",
-                    where=self._tile.title,
-                    field="module",
-                    given=module,
-                    allowed=f"one of {', '.join(self.units)}",
-                    source=_SOURCE,
-                )
+            raise DesignError.of(
+                "module",
+                module,
+                f"one of {', '.join(self.units)}",
+                reason="event_module",
+                where=self._tile.title,
+                source=_SOURCE,
             )
         units = list(self.units.values()) if module is None else [self.units[module]]
         for unit in units:
@@ -188,16 +184,14 @@ class TileEvents:
         unit, names = self._names(r"LOCK_(?:SEL)?(?P<n>\d)_(?P<part>.+)", name)
         values = tile_register(self._tile.kind.name, _LOCK_SELECTION + "0").field("Lock_Value")
         if not 0 <= value <= values.maximum:
-            raise DesignError(
-                Problem(
-                    reason="event_value",
-                    where=self._tile.title,
-                    field=f"event {name}: value",
-                    given=str(value),
-                    allowed=f"0..{values.maximum}",
-                    source=_SOURCE,
-                    says=f"the value of event {name} is {value}, allowed are 0..{values.maximum}",
-                )
+            raise DesignError.of(
+                f"event {name}: value",
+                str(value),
+                f"0..{values.maximum}",
+                f"the value of event {name} is {value}, allowed are 0..{values.maximum}",
+                reason="event_value",
+                where=self._tile.title,
+                source=_SOURCE,
             )
         selector = self._claim("lock selectors", (lock.id, value), len(names))
         self._set(f"{_LOCK_SELECTION}{selector}", Lock_Select=lock.id, Lock_Value=value)
@@ -228,16 +222,14 @@ class TileEvents:
         taken = self._chosen.setdefault(what, [])
         if key not in taken:
             if len(taken) == most:
-                raise DesignError(
-                    Problem(
-                        reason="selectors",
-                        where=self._tile.title,
-                        field=what,
-                        given="one more",
-                        allowed=f"{most}, all in use",
-                        source=_SOURCE,
-                        says=f"all {most} {what} are in use",
-                    )
+                raise DesignError.of(
+                    what,
+                    "one more",
+                    f"{most}, all in use",
+                    f"all {most} {what} are in use",
+                    reason="selectors",
+                    where=self._tile.title,
+                    source=_SOURCE,
                 )
             taken.append(key)
         return taken.index(key)
@@ -252,28 +244,24 @@ class TileEvents:
         tile = self._tile
         own = tile.owns(thing) if isinstance(thing, Lock) else thing.tile is tile
         if not own:
-            raise DesignError(
-                Problem(
-                    reason="owner",
-                    where=tile.title,
-                    field=f"event {name}",
-                    given=thing.name,
-                    allowed="a channel, lock or port of the same tile",
-                    source=_SOURCE,
-                    says=f"event {name} cannot be of {thing.name}, which belongs to another tile",
-                )
+            raise DesignError.of(
+                f"event {name}",
+                thing.name,
+                "a channel, lock or port of the same tile",
+                f"event {name} cannot be of {thing.name}, which belongs to another tile",
+                reason="owner",
+                where=tile.title,
+                source=_SOURCE,
             )
 
     def _unknown(self, name: str, allowed: str, names: Sequence[str]) -> DesignError:
         near = get_close_matches(name.upper(), names, _SHOWN)
-        return DesignError(
-            Problem(
-                reason="event",
-                where=self._tile.title,
-                field="event",
-                given=name,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step=f"Did you mean {' or '.join(near)}?" if near else "",
-            )
+        return DesignError.of(
+            "event",
+            name,
+            allowed,
+            next_step=f"Did you mean {' or '.join(near)}?" if near else "",
+            reason="event",
+            where=self._tile.title,
+            source=_SOURCE,
         )

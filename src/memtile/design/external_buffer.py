@@ -23,13 +23,13 @@ def external_buffer(
     """
     if not isinstance(array, np.ndarray):
         problem = Problem(
+            "array",
+            repr(array),
+            "a NumPy array",
+            next_step="Give one such as np.zeros(64, np.int32).",
             reason="external",
             where=f"external buffer {name}",
-            field="array",
-            given=repr(array),
-            allowed="a NumPy array",
             source="NumPy",
-            next_step="Give one such as np.zeros(64, np.int32).",
         )
         raise DesignError(problem)
     shared = [other.name for other in memory.buffers.values() if np.may_share_memory(other.array, array)]
@@ -41,12 +41,12 @@ def external_buffer(
 
 def _twice(name: str, other: str) -> Problem:
     return Problem(
+        "array",
+        f"memory of {other}",
+        "memory of its own",
+        f"the array shares its memory with the external buffer {other}",
+        f"Use the buffer {other}.",
         reason="external_twice",
         where=f"external buffer {name}",
-        field="array",
-        given=f"memory of {other}",
-        allowed="memory of its own",
         source="NumPy",
-        next_step=f"Use the buffer {other}.",
-        says=f"the array shares its memory with the external buffer {other}",
     )

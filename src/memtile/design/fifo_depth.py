@@ -23,15 +23,13 @@ def too_deep(name: str, depth: int, channel: Channel, bds: int, others: int) -> 
     has = ", ".join(f"{who} has {count}" for who, count in taken.items())
     whose = "for channels of its parity" if len(tile.kind.bd_banks) > 1 else "for all channels"
     return Problem(
+        "depth",
+        f"depth {depth}, which needs {bds} BDs",
+        f"{free} BDs",
+        f"depth {depth} needs {bds} BDs for {channel.port} of the {tile.title}, "
+        f"of which {free} {'is' if free == 1 else 'are'} free",
+        f"{has[:1].upper()}{has[1:]}. Give less depth, or fewer parts." if has else "Give less depth.",
         reason="object_fifo",
         where=f"object FIFO {name}",
-        field="depth",
-        given=f"depth {depth}, which needs {bds} BDs",
-        allowed=f"{free} BDs",
         source=f"AM020: {len(half)} BDs {whose}",
-        next_step=f"{has[:1].upper()}{has[1:]}. Give less depth, or fewer parts."
-        if has
-        else "Give less depth.",
-        says=f"depth {depth} needs {bds} BDs for {channel.port} of the {tile.title}, "
-        f"of which {free} {'is' if free == 1 else 'are'} free",
     )

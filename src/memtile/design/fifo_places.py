@@ -40,13 +40,13 @@ def part_of_buffers(name: str, field: str, beyond: int, part: object) -> list[Pr
     if part is None or not beyond:
         return []
     problem = Problem(
+        field,
+        f"a part, and {beyond} buffers of whole objects at its other end",
+        "parts of objects that come from or go to interface tiles",
+        f"{field} is a part of each object, but the other end of FIFO {name} has buffers of whole ones",
+        f"Leave {field} out, and give the parts to split or gather.",
         reason="object_fifo",
         where=f"object FIFO {name}",
-        field=field,
-        given=f"a part, and {beyond} buffers of whole objects at its other end",
-        allowed="parts of objects that come from or go to interface tiles",
         source="object FIFO: both ends move the same words",
-        next_step=f"Leave {field} out, and give the parts to split or gather.",
-        says=f"{field} is a part of each object, but the other end of FIFO {name} has buffers of whole ones",
     )
     return [problem]

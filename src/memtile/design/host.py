@@ -13,7 +13,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from memtile.design.channels import Channel
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.explain.deadlock.graph import Via
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.sim.actions import Made
@@ -165,16 +165,8 @@ class Host:
         return self.made.add(HostPause(int(cycles)), f"host.pause({cycles})")
 
     def _error(self, what: str, given: str, allowed: str, step: str = "") -> DesignError:
-        return DesignError(
-            Problem(
-                reason="host",
-                where=self.name,
-                field=what,
-                given=given,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step=step,
-            )
+        return DesignError.of(
+            what, given, allowed, next_step=step, reason="host", where=self.name, source=_SOURCE
         )
 
 
@@ -340,17 +332,15 @@ def sequence_of(program: HostProgram, read: Callable[[int], int]) -> HostSequenc
 
 
 def _step_error(host: Host, given: str, says: str, step: str = "") -> DesignError:
-    return DesignError(
-        Problem(
-            reason="host",
-            where=host.name,
-            field="step",
-            given=given,
-            allowed="what host.start, wait, poll and pause return",
-            source=_SOURCE,
-            next_step=step if step.endswith(".") else f"Write yield {step}." if step else "",
-            says=says
-            if "must be" in says or "not yielded" in says
-            else f"{says}; it must yield what host.start, wait, poll or pause returns",
-        )
+    return DesignError.of(
+        "step",
+        given,
+        "what host.start, wait, poll and pause return",
+        says
+        if "must be" in says or "not yielded" in says
+        else f"{says}; it must yield what host.start, wait, poll or pause returns",
+        step if step.endswith(".") else f"Write yield {step}." if step else "",
+        reason="host",
+        where=host.name,
+        source=_SOURCE,
     )

@@ -9,7 +9,7 @@ from typing import Any
 from memtile.arch.tiles import TileKind
 from memtile.bd.descriptor import Acquire, Release
 from memtile.bd.windows import DmaLock
-from memtile.design.buffers import Buffer
+from memtile.design.buffers import Buffer, Owner
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem
 from memtile.plain_text import printable
@@ -75,15 +75,13 @@ class Lock:
 
     def _check(self, operation: str, value: int, low: int) -> None:
         if not low <= value <= self.kind.lock_value_max:
-            raise DesignError(
-                Problem(
-                    reason="lock_value",
-                    where=f"lock {self.name}",
-                    field=operation,
-                    given=str(value),
-                    allowed=f"{low}..{self.kind.lock_value_max}",
-                    source="AM020: six-bit lock state",
-                )
+            raise DesignError.of(
+                operation,
+                str(value),
+                f"{low}..{self.kind.lock_value_max}",
+                reason="lock_value",
+                where=f"lock {self.name}",
+                source="AM020: six-bit lock state",
             )
 
 
@@ -123,20 +121,11 @@ class LockTable:
     """The locks of one tile: hands out ids.
 
     Args:
-        kind: the tile kind.
-        title: the tile, for messages.
-        place: column and row of the tile in an array.
-        design: the design that it is part of.
+        owner: the tile.
     """
 
-    def __init__(
-        self,
-        kind: TileKind,
-        title: str = "",
-        place: tuple[int, int] | None = None,
-        design: object = None,
-    ) -> None:
-        self._kind, self._title, self._place, self._design = kind, title or kind.title, place, design
+    def __init__(self, owner: Owner) -> None:
+        self._kind, self._title, self._place, self._design = owner
         self.locks: dict[int, Lock] = {}
 
     def take(self, name: str | None, lock_id: int | None) -> Lock:
@@ -148,14 +137,14 @@ class LockTable:
         for other in self.locks.values():
             if other.name == name != f"lock{other.id}":  # what it is called without a name
                 problem = Problem(
+                    "name",
+                    repr(name),
+                    "a name of its own",
+                    f"lock {other.id} has the name {name!r} already",
+                    "Give this one a name of its own.",
                     reason="name_twice",
                     where=f"{self._title}, lock {name}",
-                    field="name",
-                    given=repr(name),
-                    allowed="a name of its own",
                     source="results are found by name",
-                    next_step="Give this one a name of its own.",
-                    says=f"lock {other.id} has the name {name!r} already",
                 )
                 raise DesignError(problem)
         free = [n for n in range(self._kind.locks) if n not in self.locks]
@@ -163,16 +152,16 @@ class LockTable:
             lock_id = free[0]
         if lock_id not in free or lock_id is None:
             problem = Problem(
-                reason="lock_id",
-                where=self._title,
-                field="lock",
-                given="one more" if lock_id is None else f"lock {lock_id}",
-                allowed=f"{len(free)} free of {self._kind.locks}",
-                source=_SOURCE,
-                next_step=f"{len(free)} of {self._kind.locks} locks are free."
+                "lock",
+                "one more" if lock_id is None else f"lock {lock_id}",
+                f"{len(free)} free of {self._kind.locks}",
+                self._why_not(lock_id),
+                f"{len(free)} of {self._kind.locks} locks are free."
                 if free
                 else "Several channels can share a lock.",
-                says=self._why_not(lock_id),
+                reason="lock_id",
+                where=self._title,
+                source=_SOURCE,
             )
             raise DesignError(problem)
         lock = Lock(name or f"lock{lock_id}", self._kind, lock_id, self._place, design=self._design)

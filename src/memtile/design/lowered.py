@@ -16,7 +16,7 @@ from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.access.views import View
 from memtile.design.buffers import Buffer
 from memtile.design.transfers import Part, Pattern, Transfer
-from memtile.errors import Problem, TransferError
+from memtile.errors import TransferError
 
 _UG1603 = "UG1603: tiling parameters"
 
@@ -71,16 +71,14 @@ def _truth(buffer: Buffer, iteration: object) -> bool | None:
     """``iteration`` once it is known to be True, False or None."""
     if iteration is None or isinstance(iteration, bool | np.bool_):
         return iteration if iteration is None else bool(iteration)
-    raise TransferError(
-        Problem(
-            reason="iteration",
-            where=f"buffer {buffer.name}",
-            field="iteration",
-            given=repr(iteration),
-            allowed="True, False, or None (wherever it saves descriptors)",
-            source="it allows runs and tasks, whose number memtile finds",
-            next_step="Leave it out.",
-        )
+    raise TransferError.of(
+        "iteration",
+        repr(iteration),
+        "True, False, or None (wherever it saves descriptors)",
+        next_step="Leave it out.",
+        reason="iteration",
+        where=f"buffer {buffer.name}",
+        source="it allows runs and tasks, whose number memtile finds",
     )
 
 
@@ -109,15 +107,6 @@ def _request(buffer: Buffer, pattern: Pattern | None, access: Access) -> Request
 def _refused(
     buffer: Buffer, access: Access, reason: str, given: str, allowed: str, says: str, next_step: str = ""
 ) -> TransferError:
-    return TransferError(
-        Problem(
-            reason=reason,
-            where=f"buffer {buffer.name}",
-            field=access,
-            given=given,
-            allowed=allowed,
-            source=_UG1603,
-            next_step=next_step,
-            says=says,
-        )
+    return TransferError.of(
+        access, given, allowed, says, next_step, reason=reason, where=f"buffer {buffer.name}", source=_UG1603
     )

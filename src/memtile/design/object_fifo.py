@@ -83,13 +83,13 @@ class End:
     def _locks(self) -> tuple[Lock, Lock]:
         if self.locks is None:
             problem = Problem(
+                "locks",
+                "an end that no core uses",
+                "an end in a compute tile",
+                "the end has no locks: no core uses it, only an end in a compute tile has some",
                 reason="object_fifo",
                 where=f"{self.tile.kind.title}, {self.channel.name}",
-                field="locks",
-                given="an end that no core uses",
-                allowed="an end in a compute tile",
                 source="object FIFO: a core takes and gives two counting locks",
-                says="the end has no locks: no core uses it, only an end in a compute tile has some",
             )
             raise DesignError(problem)
         return self.locks
@@ -410,13 +410,13 @@ class ObjectFifo:
 
 def _problem(name: str, field: str, given: str, allowed: str, says: str = "") -> Problem:
     return Problem(
+        field,
+        given,
+        allowed,
+        says,
         reason="object_fifo",
         where=f"object FIFO {name}",
-        field=field,
-        given=given,
-        allowed=allowed,
         source="object FIFO: buffers and two counting locks per end",
-        says=says,
     )
 
 

@@ -8,7 +8,7 @@ from memtile.design.buffers import Buffer
 from memtile.design.compute_map import stack_and_heap
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Site, Tile
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.sim.kernels import Kernel
 
 CASCADE_CONTROL = register_named("core", "Accumulator_Control")
@@ -79,16 +79,14 @@ class ComputeTile(Tile):
             DesignError: no function, or the core runs a kernel that has not ended.
         """
         if not callable(kernel):
-            raise DesignError(
-                Problem(
-                    reason="kernel",
-                    where=self.title,
-                    field="kernel",
-                    given=repr(kernel),
-                    allowed="a generator function",
-                    source="kernels are Python",
-                    next_step="Write one such as def kernel(core): yield core.cycles(8).",
-                )
+            raise DesignError.of(
+                "kernel",
+                repr(kernel),
+                "a generator function",
+                next_step="Write one such as def kernel(core): yield core.cycles(8).",
+                reason="kernel",
+                where=self.title,
+                source="kernels are Python",
             )
         self.engine.attach_kernel(self.index, kernel, endless=endless)
 
@@ -132,16 +130,14 @@ class ComputeTile(Tile):
         return None if self.place is None else (self.place[0] + step[0], self.place[1] + step[1])
 
     def _cascade_error(self, reason: str, given: str, allowed: str, says: str) -> DesignError:
-        return DesignError(
-            Problem(
-                reason=reason,
-                where=self.title,
-                field="cascade",
-                given=given,
-                allowed=allowed,
-                source="AM020 chapter 4: cascade stream interface",
-                says=says,
-            )
+        return DesignError.of(
+            "cascade",
+            given,
+            allowed,
+            says,
+            reason=reason,
+            where=self.title,
+            source="AM020 chapter 4: cascade stream interface",
         )
 
 

@@ -13,17 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.access.tiling import NO_PORT, TilingParameters
+from memtile.arch import switch_registers
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.ports import ARBITERS, MSELS, PORTS, SLOTS_PER_SLAVE, port_kind
 from memtile.arch.registers import field_of, packed
-from memtile.arch.switch_registers import (
-    MASTER_CONFIG,
-    PACKET_CONFIGURATION,
-    SLAVE_CONFIG,
-    SLAVE_CONFIG_OFFSET,
-    SLOT,
-    SLOT_OFFSET,
-)
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
@@ -127,14 +120,14 @@ class PacketBus:
                 given = "words without a header" if other is None else f"packets of id {other}"
                 allowed = f"ids {', '.join(map(str, mine))}"
                 yield Problem(
+                    source.name,
+                    given,
+                    allowed,
+                    f"{source.name} sends {given}; it must send packets of {allowed}",
+                    f"Id {other} is that of {owners[other].flow}." if other in owners else "",
                     reason="packet_id",
                     where=self.name,
-                    field=source.name,
-                    given=given,
-                    allowed=allowed,
                     source=_SOURCE,
-                    next_step=f"Id {other} is that of {owners[other].flow}." if other in owners else "",
-                    says=f"{source.name} sends {given}; it must send packets of {allowed}",
                 )
 
     def _check_ids(
@@ -145,16 +138,16 @@ class PacketBus:
         if len(ways) > _IDS or len(ids) != len(ways):
             problems.append(
                 Problem(
-                    reason="packet_ids",
-                    where=self.name,
-                    field="streams",
-                    given=f"{len(ways)} streams",
-                    allowed=f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
-                    source=_SOURCE,
-                    says=f"there are {len(ways)} streams, but only {_IDS} ids"
+                    "streams",
+                    f"{len(ways)} streams",
+                    f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
+                    f"there are {len(ways)} streams, but only {_IDS} ids"
                     if len(ways) > _IDS
                     else f"there are {len(ways)} streams, but the number of ids is {len(ids)}; "
                     "each stream needs one",
+                    reason="packet_ids",
+                    where=self.name,
+                    source=_SOURCE,
                 )
             )
         first: dict[int, str] = {}
@@ -163,26 +156,26 @@ class PacketBus:
             if not 0 <= number < _IDS and len(ways) <= _IDS:
                 problems.append(
                     Problem(
+                        stream,
+                        f"id {number}",
+                        f"0..{_IDS - 1}",
+                        f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
                         reason="packet_id",
                         where=self.name,
-                        field=stream,
-                        given=f"id {number}",
-                        allowed=f"0..{_IDS - 1}",
                         source=_SOURCE,
-                        says=f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
                     )
                 )
             elif number in first and not shared:
                 problems.append(
                     Problem(
+                        stream,
+                        f"id {number}",
+                        "an id of its own",
+                        f"the id of {stream} is {number}, which is that of {first[number]}",
+                        "Give each stream an id of its own.",
                         reason="packet_id",
                         where=self.name,
-                        field=stream,
-                        given=f"id {number}",
-                        allowed="an id of its own",
                         source=_SOURCE,
-                        next_step="Give each stream an id of its own.",
-                        says=f"the id of {stream} is {number}, which is that of {first[number]}",
                     )
                 )
             first.setdefault(number, stream)
@@ -242,13 +235,13 @@ class PacketBus:
         count = len(self.streams)
         problems = [
             Problem(
+                f"tiling {n}",
+                f"packet_port_id {t.packet_port_id}",
+                f"0..{count - 1}",
+                f"the packet_port_id of tiling {n} is {t.packet_port_id}, allowed are 0..{count - 1}",
                 reason="packet_port",
                 where=self.name,
-                field=f"tiling {n}",
-                given=f"packet_port_id {t.packet_port_id}",
-                allowed=f"0..{count - 1}",
                 source=_SOURCE,
-                says=f"the packet_port_id of tiling {n} is {t.packet_port_id}, allowed are 0..{count - 1}",
             )
             for n, t in enumerate(tilings)
             if not 0 <= t.packet_port_id < count
@@ -258,14 +251,7 @@ class PacketBus:
 
     def _merge_problem(self, field: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
         return Problem(
-            reason="merge",
-            where=self.name,
-            field=field,
-            given=given,
-            allowed=allowed,
-            source=MERGE_SOURCE,
-            next_step=step,
-            says=says,
+            field, given, allowed, says, step, reason="merge", where=self.name, source=MERGE_SOURCE
         )
 
     def configure(self, circuits: Circuits) -> None:
@@ -325,14 +311,14 @@ class PacketBus:
 
     def _full(self, where: str, given: str, allowed: str) -> Problem:
         return Problem(
+            where,
+            given,
+            allowed,
+            f"{where} needs {given}; it has {allowed}",
+            "Use two buses.",
             reason="packet_room",
             where=self.name,
-            field=where,
-            given=given,
-            allowed=allowed,
             source=_SOURCE,
-            next_step="Use two buses.",
-            says=f"{where} needs {given}; it has {allowed}",
         )
 
 
@@ -357,17 +343,25 @@ def _is_end(master: Port) -> bool:
 
 
 def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
-    inner = packed(PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
-    word = packed(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=int(drop), Configuration=inner)
+    inner = packed(switch_registers.PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
+    word = packed(
+        switch_registers.MASTER_CONFIG,
+        Master_Enable=1,
+        Packet_Enable=1,
+        Drop_Header=int(drop),
+        Configuration=inner,
+    )
     return PORTS[port.tile].master(port.name) * WORD_BYTES, word
 
 
 def _slave(port: Port) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name)
-    return SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
+    return switch_registers.SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(
+        switch_registers.SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1
+    )
 
 
 def _slot(port: Port, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name) * SLOTS_PER_SLAVE + number
-    word = packed(SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
-    return SLOT_OFFSET + index * WORD_BYTES, word
+    word = packed(switch_registers.SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
+    return switch_registers.SLOT_OFFSET + index * WORD_BYTES, word

@@ -104,14 +104,14 @@ _BUS = "Join the channel to a packet bus, or leave out packet_port_id."
 def _problem(channel: Sender, transfer: Transfer, says: str, allowed: str, step: str) -> Problem:
     given = f"packet_port_id {transfer.port}"
     return Problem(
+        "packet_port_id",
+        given,
+        allowed,
+        f"the tiling has {given}, but {says}",
+        step,
         reason="packet_port",
         where=channel.name,
-        field="packet_port_id",
-        given=given,
-        allowed=allowed,
         source=SOURCE,
-        next_step=step,
-        says=f"the tiling has {given}, but {says}",
     )
 
 
@@ -145,14 +145,12 @@ class MergePlace:
             return self.stream.packets(whole, kind, bd=self.bd)
         given = f"{whole.words} words" if one else f"{len(whole.descriptors)} BDs"
         allowed = f"{self.words} words" if one else "one BD in one run, which is one packet"
-        raise DesignError(
-            Problem(
-                reason="packet_words" if one else "packets",
-                where=f"{self.stream.flow}, BD {self.bd}",
-                field="transfer",
-                given=given,
-                allowed=allowed,
-                source=SOURCE,
-                says=f"the transfer has {given}; the packet that is stored here must have {allowed}",
-            )
+        raise DesignError.of(
+            "transfer",
+            given,
+            allowed,
+            f"the transfer has {given}; the packet that is stored here must have {allowed}",
+            reason="packet_words" if one else "packets",
+            where=f"{self.stream.flow}, BD {self.bd}",
+            source=SOURCE,
         )

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from enum import Enum
+from functools import partial
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -24,6 +25,7 @@ from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import plain_value
 
 _SOURCE = "arguments of the design function"
+_problem = partial(Problem, reason="parameter", source=_SOURCE)
 _BOOLS = dict.fromkeys(("true", "yes", "on", "1"), True) | dict.fromkeys(("false", "no", "off", "0"), False)
 _NAMED = {int: "a whole number", float: "a number", bool: "true or false", str: "a text", Path: "a path"}
 
@@ -235,31 +237,18 @@ def _unknown(where: str, name: str, found: Mapping[str, Parameter]) -> Problem:
     says = f"the design has no parameter {name!r}; its parameters are {', '.join(found)}"
     if not found:
         says, step = f"the design has no parameter {name!r}; it has none", "Give design() an argument."
-    return _problem(where, name, repr(name), ", ".join(found) or "none", says, step)
+    return _problem(name, repr(name), ", ".join(found) or "none", says, step, where=where)
 
 
 def _wrong(where: str, parameter: Parameter, given: object) -> Problem:
     says = f"{parameter.name} is {given!r}; it must be {parameter.allowed}"
-    return _problem(where, parameter.name, repr(given), parameter.allowed, says)
+    return _problem(parameter.name, repr(given), parameter.allowed, says, where=where)
 
 
 def _missing(where: str, parameter: Parameter) -> Problem:
     says = f"{parameter.name} has no value and no default; it must be {parameter.allowed}"
     step = f"Set it, on the command line with --set {parameter.name}=VALUE."
-    return _problem(where, parameter.name, "nothing", parameter.allowed, says, step)
-
-
-def _problem(where: str, field: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
-    return Problem(
-        reason="parameter",
-        where=where,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
-    )
+    return _problem(parameter.name, "nothing", parameter.allowed, says, step, where=where)
 
 
 def parameter_lines(parameters: tuple[Parameter, ...]) -> Iterator[str]:

@@ -78,13 +78,13 @@ def _solve(
 def _solver_problems(solver: Solver) -> list[Problem]:
     usable = [name for name in get_args(Solver) if name != "cp-sat" or installed()]
     problem = Problem(
+        "solver",
+        repr(solver),
+        " or ".join(usable),
+        next_step="" if installed() else 'OR-tools is not installed: pip install "ortools".',
         reason="solver",
         where="placement",
-        field="solver",
-        given=repr(solver),
-        allowed=" or ".join(usable),
         source="OR-tools CP-SAT",
-        next_step="" if installed() else 'OR-tools is not installed: pip install "ortools".',
     )
     return [] if solver in usable else [problem]
 

@@ -29,24 +29,24 @@ def demand_problems(demands: Sequence[Demand], windows: Sequence[str], kind: Til
     for window in windows:
         if window not in kind.memory_windows:
             yield Problem(
+                "windows",
+                window,
+                " or ".join(kind.memory_windows),
+                f"one of the windows is {window}; it must be {' or '.join(kind.memory_windows)}",
                 reason="window",
                 where="placement",
-                field="windows",
-                given=window,
-                allowed=" or ".join(kind.memory_windows),
                 source=_WINDOWS,
-                says=f"one of the windows is {window}; it must be {' or '.join(kind.memory_windows)}",
             )
     for name, count in names.items():
         if count > 1:
             yield Problem(
+                "name",
+                f"{count} buffers",
+                "one",
+                f"{count} buffers have this name; there must be one",
                 reason="name",
                 where=_where(name),
-                field="name",
-                given=f"{count} buffers",
-                allowed="one",
                 source="names tell buffers apart",
-                says=f"{count} buffers have this name; there must be one",
             )
     for demand in demands:
         yield from _own_problems(demand, windows, kind)
@@ -59,13 +59,13 @@ def channel_problems(groups: Sequence[Collection[str]], kind: TileKind) -> list[
     last = kind.channels - 1
     return [
         Problem(
+            "channel",
+            c,
+            f"S2MM 0..{last} and MM2S 0..{last}",
+            f"the tile has no channel {c}; it has S2MM 0..{last} and MM2S 0..{last}",
             reason="channel",
             where="placement",
-            field="channel",
-            given=c,
-            allowed=f"S2MM 0..{last} and MM2S 0..{last}",
             source="AM020: DMA channels",
-            says=f"the tile has no channel {c}; it has S2MM 0..{last} and MM2S 0..{last}",
         )
         for c in unknown
     ]
@@ -87,14 +87,14 @@ def room_problems(
             step += f" {len(left)} buffers of {asked} bytes found no room."
         problems.append(
             Problem(
+                "size",
+                f"{demand.nbytes} bytes",
+                allowed,
+                f"the buffer has {demand.nbytes} bytes; the largest gap where it may lie has {largest}",
+                step,
                 reason="buffer_fit",
                 where=_where(demand.name),
-                field="size",
-                given=f"{demand.nbytes} bytes",
-                allowed=allowed,
                 source=_MEMORY,
-                next_step=step,
-                says=f"the buffer has {demand.nbytes} bytes; the largest gap where it may lie has {largest}",
             )
         )
     return problems
@@ -112,52 +112,42 @@ def _own_problems(demand: Demand, windows: Sequence[str], kind: TileKind) -> Ite
     where = _where(demand.name)
     if demand.nbytes <= 0 or demand.nbytes % WORD_BYTES:
         yield Problem(
+            "size",
+            f"{demand.nbytes} bytes",
+            "a positive number of whole 32-bit words",
             reason="size",
             where=where,
-            field="size",
-            given=f"{demand.nbytes} bytes",
-            allowed="a positive number of whole 32-bit words",
             source=_MEMORY,
         )
     if demand.window is not None and demand.window not in windows:
         yield Problem(
-            reason="window",
-            where=where,
-            field="window",
-            given=demand.window,
-            allowed=" or ".join(windows),
-            source=_WINDOWS,
+            "window", demand.window, " or ".join(windows), reason="window", where=where, source=_WINDOWS
         )
     elif demand.window not in (None, "own") and (short := _out_of_reach(demand, kind)):
         yield Problem(
+            "window",
+            f"{demand.window} for {', '.join(short)}",
+            "own",
+            f"window is {demand.window}, but {', '.join(short)} {'reach' if short[1:] else 'reaches'} "
+            "the own window only",
             reason="reach",
             where=where,
-            field="window",
-            given=f"{demand.window} for {', '.join(short)}",
-            allowed="own",
             source=_REACH,
-            says=f"window is {demand.window}, but {', '.join(short)} {'reach' if short[1:] else 'reaches'} "
-            "the own window only",
         )
     if demand.at is not None and demand.bank is not None:
         yield Problem(
+            "place",
+            "at and bank",
+            "one of them",
+            "both at and bank say where the buffer is",
+            "Leave out bank.",
             reason="place",
             where=where,
-            field="place",
-            given="at and bank",
-            allowed="one of them",
             source="at alone says where it is",
-            next_step="Leave out bank.",
-            says="both at and bank say where the buffer is",
         )
     if demand.bank is not None and not 0 <= demand.bank < kind.banks:
         yield Problem(
-            reason="bank",
-            where=where,
-            field="bank",
-            given=str(demand.bank),
-            allowed=f"0..{kind.banks - 1}",
-            source=_MEMORY,
+            "bank", str(demand.bank), f"0..{kind.banks - 1}", reason="bank", where=where, source=_MEMORY
         )
     if demand.at is not None:
         yield from _fixed_problems(demand, demand.at, kind)
@@ -167,23 +157,23 @@ def _fixed_problems(demand: Demand, at: int, kind: TileKind) -> Iterator[Problem
     where = _where(demand.name)
     if at % kind.granule_bytes:
         yield Problem(
+            "at",
+            f"{at:#x}",
+            f"a multiple of {kind.granule_bytes:#x}",
             reason="alignment",
             where=where,
-            field="at",
-            given=f"{at:#x}",
-            allowed=f"a multiple of {kind.granule_bytes:#x}",
             source="AM020 chapter 5: 128-bit memory access",
         )
     if at < 0 or at + demand.nbytes > kind.memory_bytes:
         yield Problem(
+            "at",
+            f"bytes {at:#x}..{at + demand.nbytes - 1:#x}",
+            f"0x0..{kind.memory_bytes - 1:#x}",
+            f"the buffer takes bytes {at:#x}..{at + demand.nbytes - 1:#x}, "
+            f"allowed are 0x0..{kind.memory_bytes - 1:#x}",
             reason="buffer_fit",
             where=where,
-            field="at",
-            given=f"bytes {at:#x}..{at + demand.nbytes - 1:#x}",
-            allowed=f"0x0..{kind.memory_bytes - 1:#x}",
             source=_MEMORY,
-            says=f"the buffer takes bytes {at:#x}..{at + demand.nbytes - 1:#x}, "
-            f"allowed are 0x0..{kind.memory_bytes - 1:#x}",
         )
 
 
@@ -193,14 +183,14 @@ def _overlaps(fixed: Sequence[Demand]) -> Iterator[Problem]:
         same = (one.window or "own") == (other.window or "own")
         if same and first.start < second.stop and second.start < first.stop:
             yield Problem(
+                "at",
+                f"{second.start:#x}..{second.stop - 1:#x}",
+                f"bytes that {one.name} at {first.start:#x}..{first.stop - 1:#x} does not take",
+                f"bytes {second.start:#x}..{second.stop - 1:#x} overlap {one.name}, "
+                f"which takes {first.start:#x}..{first.stop - 1:#x}",
                 reason="buffer_overlap",
                 where=_where(other.name),
-                field="at",
-                given=f"{second.start:#x}..{second.stop - 1:#x}",
-                allowed=f"bytes that {one.name} at {first.start:#x}..{first.stop - 1:#x} does not take",
                 source=_MEMORY,
-                says=f"bytes {second.start:#x}..{second.stop - 1:#x} overlap {one.name}, "
-                f"which takes {first.start:#x}..{first.stop - 1:#x}",
             )
 
 

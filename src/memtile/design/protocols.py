@@ -60,13 +60,13 @@ class Guarded:
         sides = ("writers", writers, self.writers), ("readers", readers, self.readers)
         problems = [
             Problem(
+                side,
+                f"{len(channels)} channels",
+                f"{len(rings)}",
+                f"there are {len(channels)} {side}; there must be {len(rings)}",
                 reason="channels",
                 where="protocol",
-                field=side,
-                given=f"{len(channels)} channels",
-                allowed=f"{len(rings)}",
                 source="one for each ring",
-                says=f"there are {len(channels)} {side}; there must be {len(rings)}",
             )
             for side, channels, rings in sides
             if len(channels) != len(rings)
@@ -226,14 +226,14 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
     if not many or not one or len(set(counts)) > 1:
         problems.append(
             Problem(
+                "transfers",
+                " and ".join(map(str, counts)),
+                "at least one channel per side, and one transfer per buffer and channel",
+                f"the channels have {' and '.join(map(str, counts))} transfers; "
+                "each side needs at least one channel, and each channel one transfer for each buffer",
                 reason="transfers",
                 where=where,
-                field="transfers",
-                given=" and ".join(map(str, counts)),
-                allowed="at least one channel per side, and one transfer per buffer and channel",
                 source="every ring goes over all buffers",
-                says=f"the channels have {' and '.join(map(str, counts))} transfers; "
-                "each side needs at least one channel, and each channel one transfer for each buffer",
             )
         )
     for number, transfer in enumerate(t for turns in (one, *many) for t in turns):
@@ -241,26 +241,26 @@ def _check(name: str, one: Turns, many: Sequence[Turns]) -> None:
         if not transfer.is_one_run:
             problems.append(
                 Problem(
+                    field,
+                    f"{transfer.runs} runs",
+                    "one run",
+                    f"{field} has {transfer.runs} runs; it must have one",
+                    "Lower it without iteration.",
                     reason="runs",
                     where=where,
-                    field=field,
-                    given=f"{transfer.runs} runs",
-                    allowed="one run",
                     source=_SOURCE,
-                    next_step="Lower it without iteration.",
-                    says=f"{field} has {transfer.runs} runs; it must have one",
                 )
             )
         if any(d.acquire.enable or d.release.value for d in transfer.descriptors):
             problems.append(
                 Problem(
+                    field,
+                    "guards of its own",
+                    "none",
+                    f"{field} has guards of its own; it must have none",
                     reason="guards",
                     where=where,
-                    field=field,
-                    given="guards of its own",
-                    allowed="none",
                     source=_SOURCE,
-                    says=f"{field} has guards of its own; it must have none",
                 )
             )
     raise_if(problems, DesignError)

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 
 def is_number(value: object) -> bool:
@@ -40,16 +40,14 @@ class Range:
     def __post_init__(self) -> None:
         says = self._wrong()
         if says:
-            raise DesignError(
-                Problem(
-                    reason="range",
-                    where="range of a parameter",
-                    field="Range",
-                    given=str(self),
-                    allowed="low up to high, and a step above 0",
-                    source="what a search goes through",
-                    says=f"{self} {says}",
-                )
+            raise DesignError.of(
+                "Range",
+                str(self),
+                "low up to high, and a step above 0",
+                f"{self} {says}",
+                reason="range",
+                where="range of a parameter",
+                source="what a search goes through",
             )
 
     def _wrong(self) -> str:
@@ -99,16 +97,14 @@ class Choices:
 
     def __init__(self, *values: Any) -> None:
         if not values:
-            raise DesignError(
-                Problem(
-                    reason="range",
-                    where="choices of a parameter",
-                    field="Choices",
-                    given="no values",
-                    allowed="at least one value",
-                    source="what a search goes through",
-                    says="Choices() has no values; it must have at least one",
-                )
+            raise DesignError.of(
+                "Choices",
+                "no values",
+                "at least one value",
+                "Choices() has no values; it must have at least one",
+                reason="range",
+                where="choices of a parameter",
+                source="what a search goes through",
             )
         object.__setattr__(self, "values", values)
 

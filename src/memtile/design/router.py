@@ -143,14 +143,14 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
         masters = ", ".join(leads_to(flow.source))
         step = f"The {flow.source} is joined to {masters} only, and no way goes on from there."
     return Problem(
+        str(flow),
+        f"a circuit to {target}",
+        "free ports on the way",
+        f"{flow} finds no free ports on the way to {target}",
+        step,
         reason="no_path",
         where="router",
-        field=str(flow),
-        given=f"a circuit to {target}",
-        allowed="free ports on the way",
         source=_SOURCE,
-        next_step=step,
-        says=f"{flow} finds no free ports on the way to {target}",
     )
 
 
@@ -175,15 +175,15 @@ def _full(full: Collection[Port], trees: Mapping[Flow, Tree], taken: Mapping[Por
         count = len([n for n in _names(port) if port_kind(n) == port_kind(port.name)])
         problems.append(
             Problem(
+                f"{port.place} {port_kind(port.name)} {side}",
+                f"{len(names)} circuits",
+                f"{count}",
+                f"{len(names)} circuits want the {port_kind(port.name)} {side} of {port.place}, "
+                f"which has {count}",
+                f"They are wanted by {shown}. Use another column, or share a link with packets.",
                 reason="link_full",
                 where="router",
-                field=f"{port.place} {port_kind(port.name)} {side}",
-                given=f"{len(names)} circuits",
-                allowed=f"{count}",
                 source=_SOURCE,
-                next_step=f"They are wanted by {shown}. Use another column, or share a link with packets.",
-                says=f"{len(names)} circuits want the {port_kind(port.name)} {side} of {port.place}, "
-                f"which has {count}",
             )
         )
     return problems

@@ -118,14 +118,14 @@ def _restore(made: Design, header: dict[str, Any], arrays: dict[str, Array]) -> 
 def _damaged(member: str, says: str, allowed: str = "what Array.save writes") -> Problem:
     """What is wrong with a member of a file."""
     return Problem(
+        member,
+        says,
+        allowed,
+        f"it {says}",
+        "The file is damaged or was changed: save the array again.",
         reason="saved_array",
         where=f"member {member!r}",
-        field=member,
-        given=says,
-        allowed=allowed,
         source="the model of the array",
-        next_step="The file is damaged or was changed: save the array again.",
-        says=f"it {says}",
     )
 
 
@@ -144,14 +144,14 @@ def _other_timing(path: str, saved: Timing, wanted: Timing) -> Problem:
     names = [name for name in asdict(saved) if getattr(saved, name) != getattr(wanted, name)]
     had = ", ".join(f"{name} = {getattr(saved, name)}" for name in names)
     return Problem(
+        "timing",
+        ", ".join(f"{name} = {getattr(wanted, name)}" for name in names),
+        had,
+        f"the array was saved with {had}; a saved array cannot go on with other constants",
+        "Build the design again, or leave these constants out.",
         reason="timing",
         where=path,
-        field="timing",
-        given=", ".join(f"{name} = {getattr(wanted, name)}" for name in names),
-        allowed=had,
         source="the state of an array belongs to its constants",
-        next_step="Build the design again, or leave these constants out.",
-        says=f"the array was saved with {had}; a saved array cannot go on with other constants",
     )
 
 
@@ -184,14 +184,14 @@ def _open_work(design: Design) -> list[Problem]:
     ]
     return [
         Problem(
+            field,
+            given,
+            "what the registers and buffers of the array hold",
+            says,
+            step,
             reason="save",
             where=f"array {design.device.name}",
-            field=field,
-            given=given,
-            allowed="what the registers and buffers of the array hold",
             source="files have registers, memory and external buffers",
-            next_step=step,
-            says=says,
         )
         for field, given, says, step in problems
     ]

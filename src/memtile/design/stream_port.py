@@ -237,14 +237,14 @@ class StreamPort:
         self, name: str, given: str, allowed: str, source: str, step: str = "", *, says: str = ""
     ) -> Problem:
         return Problem(
+            name,
+            given,
+            allowed,
+            says,
+            step,
             reason=name.replace(" ", "_"),
             where=f"{self._tile.title}, {self.port}",
-            field=name,
-            given=given,
-            allowed=allowed,
             source=source,
-            next_step=step,
-            says=says,
         )
 
 
@@ -255,17 +255,15 @@ def _elements_of(words: npt.NDArray[np.uint32], dtype: np.dtype[Any]) -> Array:
 
 def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
     if data.nbytes % WORD_BYTES:
-        raise DesignError(
-            Problem(
-                reason="feed",
-                where=name,
-                field="data",
-                given=f"{data.nbytes} bytes",
-                allowed=f"a multiple of {WORD_BYTES}",
-                source="AM020: 32-bit streams",
-                next_step="Pad the array.",
-                says=f"the data has {data.nbytes} bytes; it must have a multiple of {WORD_BYTES}",
-            )
+        raise DesignError.of(
+            "data",
+            f"{data.nbytes} bytes",
+            f"a multiple of {WORD_BYTES}",
+            f"the data has {data.nbytes} bytes; it must have a multiple of {WORD_BYTES}",
+            "Pad the array.",
+            reason="feed",
+            where=name,
+            source="AM020: 32-bit streams",
         )
     if _is_one(data) and WORD_BYTES % data.itemsize == 0:
         word = np.full(WORD_BYTES // data.itemsize, data.flat[0], data.dtype).view(np.uint32)

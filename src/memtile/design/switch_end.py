@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from memtile.arch.ports import PORTS
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile
@@ -32,15 +32,13 @@ class SwitchEnd:
     def __post_init__(self) -> None:
         names = PORTS[self.tile.kind.name].masters if self.receives else PORTS[self.tile.kind.name].slaves
         if self.port not in names:
-            raise DesignError(
-                Problem(
-                    reason="port",
-                    where=f"{self.tile.title}, stream switch",
-                    field=self.side,
-                    given=repr(self.port),
-                    allowed=f"one of {', '.join(names)}",
-                    source="AM020 chapter 2",
-                )
+            raise DesignError.of(
+                self.side,
+                repr(self.port),
+                f"one of {', '.join(names)}",
+                reason="port",
+                where=f"{self.tile.title}, stream switch",
+                source="AM020 chapter 2",
             )
 
     @property

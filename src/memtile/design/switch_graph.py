@@ -113,14 +113,13 @@ def _rustworkx() -> Any:
         return import_module("rustworkx")
     except ImportError:
         problem = Problem(
+            "rustworkx",
+            "not installed",
+            "rustworkx installed",
+            "rustworkx is not installed",
+            'Install it with pip install "rustworkx", or join the ports yourself with Array.circuit.',
             reason="library",
             where="router",
-            field="rustworkx",
-            given="not installed",
-            allowed="rustworkx installed",
             source="it searches the graph of ports",
-            next_step='Install it with pip install "rustworkx", '
-            "or join the ports yourself with Array.circuit.",
-            says="rustworkx is not installed",
         )
         raise DesignError(problem) from None

@@ -16,7 +16,7 @@ from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench, Holder
-from memtile.design.buffers import Buffer, MemoryMap
+from memtile.design.buffers import Buffer, MemoryMap, Owner
 from memtile.design.chains import chain_words
 from memtile.design.channel_list import Channels
 from memtile.design.channels import Channel
@@ -26,7 +26,7 @@ from memtile.design.lowered import transfer
 from memtile.design.transfers import Pattern, Transfer
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.model.state.tiles import OUTSIDE
 from memtile.runs.own_door import OwnDoor
 from memtile.sheet import Column, Sheet
@@ -69,8 +69,8 @@ class Tile:
         self.label = f"{kind.name}{where} " if where else ""
         self.title = f"{kind.title} {where}".strip()
         self.bd_pool = BdPool(kind, self.title)
-        self._memory = MemoryMap(kind, self.title, self.place, self.bench)
-        self._locks = LockTable(kind, self.title, self.place, self.bench)
+        owner = Owner(kind, self.title, self.place, self.bench)
+        self._memory, self._locks = MemoryMap(owner), LockTable(owner)
         self.s2mm = Channels(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
         self.mm2s = Channels(self.title, MM2S, (Channel(self, MM2S, n) for n in range(kind.channels)))
         site.bench.add(self)
@@ -140,15 +140,13 @@ class Tile:
         """
         self._must_own(buffer, "upset")
         if not 0 <= word < buffer.words:
-            raise DesignError(
-                Problem(
-                    reason="upset_word",
-                    where=f"{self.title}, buffer {buffer.name}",
-                    field="word",
-                    given=str(word),
-                    allowed=f"0..{buffer.words - 1}",
-                    source="words of the buffer",
-                )
+            raise DesignError.of(
+                "word",
+                str(word),
+                f"0..{buffer.words - 1}",
+                reason="upset_word",
+                where=f"{self.title}, buffer {buffer.name}",
+                source="words of the buffer",
             )
         place = buffer.offset // WORD_BYTES + word
         self.engine.upsets.add([Upset(cycle, self.index, place, bits)])
@@ -196,27 +194,23 @@ class Tile:
             DesignError: another value, no such lock or none free, a name that another lock of the tile has.
         """
         if not isinstance(initial, SupportsIndex):
-            raise DesignError(
-                Problem(
-                    reason="lock_value",
-                    where=f"{self.title}, lock",
-                    field="initial",
-                    given=repr(initial),
-                    allowed="a whole number",
-                    source="AM020",
-                    next_step=f"Say name={initial!r}." if isinstance(initial, str) else "",
-                )
+            raise DesignError.of(
+                "initial",
+                repr(initial),
+                "a whole number",
+                next_step=f"Say name={initial!r}." if isinstance(initial, str) else "",
+                reason="lock_value",
+                where=f"{self.title}, lock",
+                source="AM020",
             )
         if not 0 <= initial <= self.kind.lock_value_max:
-            raise DesignError(
-                Problem(
-                    reason="lock_value",
-                    where=f"{self.title}, lock {name or id or ''}".strip(),
-                    field="initial",
-                    given=str(initial),
-                    allowed=f"0..{self.kind.lock_value_max}",
-                    source="AM020: six-bit lock state",
-                )
+            raise DesignError.of(
+                "initial",
+                str(initial),
+                f"0..{self.kind.lock_value_max}",
+                reason="lock_value",
+                where=f"{self.title}, lock {name or id or ''}".strip(),
+                source="AM020: six-bit lock state",
             )
         lock = self._locks.take(name, id)
         self.post_word(self.kind.lock_value_base + lock.id * self.kind.lock_value_stride, initial)
@@ -292,16 +286,14 @@ class Tile:
             channel.claimed = True
             return channel
         name = DIRECTIONS[S2MM if receives else MM2S]
-        raise DesignError(
-            Problem(
-                reason="channels",
-                where=self.title,
-                field=f"{name} channels",
-                given="one more",
-                allowed=f"{self.kind.channels}, all in use",
-                source="AM020",
-                says=f"all {self.kind.channels} {name} channels are in use",
-            )
+        raise DesignError.of(
+            f"{name} channels",
+            "one more",
+            f"{self.kind.channels}, all in use",
+            f"all {self.kind.channels} {name} channels are in use",
+            reason="channels",
+            where=self.title,
+            source="AM020",
         )
 
     def write_bd(self, number: int, descriptor: Descriptor) -> None:
@@ -400,17 +392,15 @@ class Tile:
     def _address(self, buffer: Buffer, verb: str) -> int:
         """First word of a buffer as this tile's DMA sees it."""
         if not isinstance(buffer, Buffer):
-            raise DesignError(
-                Problem(
-                    reason="buffer",
-                    where=self.title,
-                    field=verb,
-                    given=repr(buffer),
-                    allowed="a buffer",
-                    source="a DMA moves words of memory",
-                    next_step="Make one with tile.buffer(name, shape).",
-                    says=f"the argument of {verb} is {buffer!r}; it must be a buffer",
-                )
+            raise DesignError.of(
+                verb,
+                repr(buffer),
+                "a buffer",
+                f"the argument of {verb} is {buffer!r}; it must be a buffer",
+                "Make one with tile.buffer(name, shape).",
+                reason="buffer",
+                where=self.title,
+                source="a DMA moves words of memory",
             )
         window = self._window(buffer, f"buffer {buffer.name}", verb)
         return (self.kind.memory_windows[window] + buffer.offset) // WORD_BYTES
@@ -421,17 +411,15 @@ class Tile:
             if self._is_like(thing) and self._is_behind(window, thing.place):
                 return window
         sides = " or ".join(self.kind.memory_windows)
-        raise DesignError(
-            Problem(
-                reason="owner",
-                where=self.title,
-                field=verb,
-                given=given,
-                allowed=f"what is in a window: {sides}",
-                source="AM020 chapter 5: DMA windows",
-                says=f"{given} belongs to {owner_text(thing, self.bench)}, "
-                f"which this tile does not see; its windows are {', '.join(self.kind.memory_windows)}",
-            )
+        raise DesignError.of(
+            verb,
+            given,
+            f"what is in a window: {sides}",
+            f"{given} belongs to {owner_text(thing, self.bench)}, "
+            f"which this tile does not see; its windows are {', '.join(self.kind.memory_windows)}",
+            reason="owner",
+            where=self.title,
+            source="AM020 chapter 5: DMA windows",
         )
 
     def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
@@ -448,17 +436,15 @@ class Tile:
     def _must_own(self, thing: Buffer | Lock, verb: str) -> None:
         if not self.owns(thing):
             what = type(thing).__name__.lower()
-            raise DesignError(
-                Problem(
-                    reason="owner",
-                    where=self.title,
-                    field=verb,
-                    given=f"{what} {thing.name}",
-                    allowed=f"a {what} of the same tile",
-                    source="AM020: DMA windows",
-                    says=f"{what} {thing.name} belongs to {owner_text(thing, self.bench)}; "
-                    f"{verb} needs a {what} of the same tile",
-                )
+            raise DesignError.of(
+                verb,
+                f"{what} {thing.name}",
+                f"a {what} of the same tile",
+                f"{what} {thing.name} belongs to {owner_text(thing, self.bench)}; "
+                f"{verb} needs a {what} of the same tile",
+                reason="owner",
+                where=self.title,
+                source="AM020: DMA windows",
             )
 
 

@@ -53,14 +53,14 @@ def _axes(ndim: int, plane: tuple[int, int]) -> tuple[str, str]:
 
 def _no_buffer(transfer: Transfer) -> Problem:
     return Problem(
+        "buffer",
+        "none",
+        "a transfer of tile.read or tile.write",
+        "the transfer was not made from a buffer, so there is nothing to draw it on",
+        "Draw the descriptors with memtile bd explain.",
         reason="picture",
         where=repr(transfer),
-        field="buffer",
-        given="none",
-        allowed="a transfer of tile.read or tile.write",
         source="a picture is drawn on the buffer",
-        next_step="Draw the descriptors with memtile bd explain.",
-        says="the transfer was not made from a buffer, so there is nothing to draw it on",
     )
 
 

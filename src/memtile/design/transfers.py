@@ -168,14 +168,14 @@ class Transfer:
         for kind in (TILE_KINDS[name] for name in dict.fromkeys(d.tile for d in self.descriptors)):
             if not kind.compression_known:
                 yield Problem(
+                    "compression",
+                    "compressed()",
+                    "an uncompressed stream",
+                    f"the format of compressed streams of {kind.generation} is not public",
+                    "Send it uncompressed, or try the design on npu1.",
                     reason="compression",
                     where=f"{kind.title}, transfer",
-                    field="compression",
-                    given="compressed()",
-                    allowed="an uncompressed stream",
                     source="DEV-AIE2P-3",
-                    next_step="Send it uncompressed, or try the design on npu1.",
-                    says=f"the format of compressed streams of {kind.generation} is not public",
                 )
 
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
@@ -203,24 +203,24 @@ class Transfer:
         fixed = self.once is None and not self.is_one_run
         if isinstance(times, bool) or not isinstance(times, int) or times < 1:
             yield Problem(
+                "times",
+                repr(times),
+                "1 or more",
                 reason="repeated",
                 where=repr(self),
-                field="times",
-                given=repr(times),
-                allowed="1 or more",
                 source="a chain of descriptors",
             )
         elif times > 1 and (fixed or any(d.acquire.enable or d.release.value for d in self.descriptors)):
             kind = f"{self.runs} runs" if fixed else "lock operations already"
             yield Problem(
+                "times",
+                kind,
+                "one run without lock operations",
+                f"the transfer has {kind}; one that is repeated in a chain must have one run and none",
+                "Repeat it first and guard it then.",
                 reason="repeated",
                 where=repr(self),
-                field="times",
-                given=kind,
-                allowed="one run without lock operations",
                 source=_GUARDS,
-                next_step="Repeat it first and guard it then.",
-                says=f"the transfer has {kind}; one that is repeated in a chain must have one run and none",
             )
 
     def _unguardable(self, acquire: object, release: object) -> Iterator[Problem]:
@@ -235,34 +235,34 @@ class Transfer:
                 continue
             if not isinstance(action, kind):
                 yield Problem(
+                    name,
+                    repr(action),
+                    f"what lock.{name}() returns",
+                    next_step=f"Make one with lock.{name}().",
                     reason="guard",
                     where=repr(self),
-                    field=name,
-                    given=repr(action),
-                    allowed=f"what lock.{name}() returns",
                     source=_GUARDS,
-                    next_step=f"Make one with lock.{name}().",
                 )
             elif taken:
                 yield Problem(
+                    name,
+                    f"a second {name}",
+                    "one",
+                    f"the transfer has {'an acquire' if name == 'acquire' else 'a release'} already",
+                    "Take the other lock with a transfer before or after this one.",
                     reason="guard_twice",
                     where=repr(self),
-                    field=name,
-                    given=f"a second {name}",
-                    allowed="one",
                     source=_GUARDS,
-                    next_step="Take the other lock with a transfer before or after this one.",
-                    says=f"the transfer has {'an acquire' if name == 'acquire' else 'a release'} already",
                 )
         if not self.is_one_run:
             tasks = f" in {len(self.parts)} tasks" if self.parts else ""
             yield Problem(
+                "guard",
+                f"{self.runs} runs",
+                "one run",
+                f"the transfer has {self.runs} runs{tasks}; a guarded one must have one",
+                "Lower it without iteration=True, or guard transfers of one run.",
                 reason="guard_runs",
                 where=repr(self),
-                field="guard",
-                given=f"{self.runs} runs",
-                allowed="one run",
                 source="AM025 DMA_BDn_7: a BD takes and gives its locks in every run",
-                next_step="Lower it without iteration=True, or guard transfers of one run.",
-                says=f"the transfer has {self.runs} runs{tasks}; a guarded one must have one",
             )

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from memtile.access.element_types import amd_bits
 from memtile.access.request import BYTE_BITS, WORD_BITS
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 Array = npt.NDArray[Any]
 _OTHERS = "ml_dtypes"  # a package with the types of machine learning that NumPy lacks
@@ -35,16 +35,14 @@ def dtype_of(given: npt.DTypeLike, where: str) -> np.dtype[Any]:
     dtype = None if isinstance(given, str) and given in _PARTS_OF_BYTES else _numpy_type(given)
     if dtype is not None and dtype.kind in _NUMBERS and not dtype.hasobject and dtype.itemsize:
         return dtype
-    raise DesignError(
-        Problem(
-            reason="dtype",
-            where=where,
-            field="dtype",
-            given=repr(given) if dtype is None else str(dtype),
-            allowed="a NumPy type of numbers",
-            source="NumPy",
-            next_step=_instead_of(given),
-        )
+    raise DesignError.of(
+        "dtype",
+        repr(given) if dtype is None else str(dtype),
+        "a NumPy type of numbers",
+        next_step=_instead_of(given),
+        reason="dtype",
+        where=where,
+        source="NumPy",
     )
 
 
@@ -88,16 +86,14 @@ def shape_of(given: object, where: str) -> tuple[int, ...]:
         (type(size) is int or isinstance(size, SupportsIndex)) and index(size) > 0 for size in sizes
     ):
         return tuple(map(index, sizes))
-    raise DesignError(
-        Problem(
-            reason="shape",
-            where=where,
-            field="shape",
-            given=repr(given),
-            allowed="whole numbers of 1 or more",
-            source="NumPy shapes",
-            next_step="Give one such as (8, 8).",
-        )
+    raise DesignError.of(
+        "shape",
+        repr(given),
+        "whole numbers of 1 or more",
+        next_step="Give one such as (8, 8).",
+        reason="shape",
+        where=where,
+        source="NumPy shapes",
     )
 
 
@@ -117,30 +113,26 @@ def exactly(
     """
     given = np.asarray(data)
     if shape is not None and given.shape != shape:
-        raise DesignError(
-            Problem(
-                reason="shape",
-                where=where,
-                field="data",
-                given=str(given.shape),
-                allowed=str(shape),
-                source="NumPy shapes",
-                says=f"the data has shape {given.shape}; it must have {shape}",
-            )
+        raise DesignError.of(
+            "data",
+            str(given.shape),
+            str(shape),
+            f"the data has shape {given.shape}; it must have {shape}",
+            reason="shape",
+            where=where,
+            source="NumPy shapes",
         )
     with np.errstate(invalid="ignore"):  # a value that does not fit is reported below
         array = np.ascontiguousarray(given, dtype=dtype)
     if not np.array_equal(array, given, equal_nan=given.dtype.kind == "f"):
-        raise DesignError(
-            Problem(
-                reason="values",
-                where=where,
-                field="data",
-                given=str(given.dtype),
-                allowed=f"values that {dtype} holds exactly",
-                source="NumPy",
-                next_step="Convert them yourself.",
-                says=f"the data is {given.dtype} with values that {dtype} does not hold exactly",
-            )
+        raise DesignError.of(
+            "data",
+            str(given.dtype),
+            f"values that {dtype} holds exactly",
+            f"the data is {given.dtype} with values that {dtype} does not hold exactly",
+            "Convert them yourself.",
+            reason="values",
+            where=where,
+            source="NumPy",
         )
     return array

@@ -91,12 +91,12 @@ class Kept:
 
 def _problem(field: str, says: str, allowed: str, step: str) -> Problem:
     return Problem(
+        field,
+        says,
+        allowed,
+        says,
+        step,
         reason=field,
         where="result",
-        field=field,
-        given=says,
-        allowed=allowed,
         source="what a record or a report shows",
-        next_step=step,
-        says=says,
     )

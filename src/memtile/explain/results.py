@@ -14,7 +14,7 @@ import numpy.typing as npt
 from memtile.access.drawing import Drawing
 from memtile.arch import chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.explain.band import Band, Lifted, lifted_line
 from memtile.explain.bars import cause_bars
 from memtile.explain.bound import Bound, Use, bound_of
@@ -206,15 +206,13 @@ class Result:
             DesignError: no such direction.
         """
         if direction not in DIRECTIONS:
-            raise DesignError(
-                Problem(
-                    reason="direction",
-                    where="result",
-                    field="direction",
-                    given=repr(direction),
-                    allowed=" or ".join(DIRECTIONS),
-                    source="AM020 chapter 5: DMA channels",
-                )
+            raise DesignError.of(
+                "direction",
+                repr(direction),
+                " or ".join(DIRECTIONS),
+                reason="direction",
+                where="result",
+                source="AM020 chapter 5: DMA channels",
             )
         words = sum(c.words for c in self.channels if c.direction == direction)
         return words * WORD_BYTES / self.cycles if self.timed and self.cycles else 0.0

@@ -12,7 +12,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.explain.results import Array as Values
 from memtile.explain.results import Result, Status
 from memtile.explore.campaign_result import CampaignResult, Outcome, outcome_of
@@ -98,16 +98,14 @@ def tiles_of(design: Design) -> tuple[Tile, ...]:
         return design.tiles
     if isinstance(design, Tile):
         return (design,)
-    raise DesignError(
-        Problem(
-            reason="campaign",
-            where="fault campaign",
-            field="design",
-            given=type(design).__name__,
-            allowed="a MemoryTile or an Array",
-            source="a campaign needs the memories",
-            says=f"the design is of type {type(design).__name__}; it must be a MemoryTile or an Array",
-        )
+    raise DesignError.of(
+        "design",
+        type(design).__name__,
+        "a MemoryTile or an Array",
+        f"the design is of type {type(design).__name__}; it must be a MemoryTile or an Array",
+        reason="campaign",
+        where="fault campaign",
+        source="a campaign needs the memories",
     )
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from memtile.design.run import run
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.explain.results import Result
 from memtile.runs.options import USUAL, RunOptions
 from memtile.sim.warmup import ready
@@ -43,15 +43,13 @@ def run_many(
             given. Designs that have not begun by then are not run.
     """
     if threads is not None and threads < 1:
-        raise DesignError(
-            Problem(
-                reason="threads",
-                where="run_many",
-                field="threads",
-                given=str(threads),
-                allowed="1 or more, or None",
-                source="the cores of the machine",
-            )
+        raise DesignError.of(
+            "threads",
+            str(threads),
+            "1 or more, or None",
+            reason="threads",
+            where="run_many",
+            source="the cores of the machine",
         )
 
     def one(design: Callable[..., Any]) -> Result:

@@ -65,7 +65,7 @@ class MlirModule(Protocol):
 
 
 def load(
-    file: Path | str | MlirModule,
+    file: Path | str | Text | MlirModule,
     *,
     device: str | None = None,
     name: str | None = None,
@@ -78,8 +78,8 @@ def load(
     """The design of a file of MLIR text, configured, its cores ready to run.
 
     Args:
-        file: as mlir-aie, IRON or a lowering pass printed it; or a module of mlir-aie's Python bindings,
-            which is taken through its generic print.
+        file: as mlir-aie, IRON or a lowering pass printed it; its text; or a module of mlir-aie's Python
+            bindings, which is taken through its generic print.
         device: device to be, whatever the text says; it must be given where the text leaves it open.
         name: symbol of the device of the text, where it has several, or its place among them, ``"#2"``.
         sequence: symbol of the host sequence, where the device has several.
@@ -96,16 +96,21 @@ def load(
             column.
         DesignError: what the device cannot hold.
     """
-    return loads(
-        _text(file),
-        device=device,
-        name=name,
-        sequence=sequence,
-        functions=functions,
-        parameters=parameters,
-        costs=costs,
-        timing=timing,
-    )
+    text = file if isinstance(file, Text) else _text(file)
+    found = devices(_tree(text))
+    described = _chosen(text, found, name)
+    bodies = fill(described, Path(text.name))
+    still = _still(described, found, device, sequence, parameters, timing)
+    chosen = still.array.device.name
+    known, notes = with_library(described, functions, chosen)
+    own = kernels(still.configured, known, costs)
+    for place, kernel in own.items():
+        still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
+
+    def kernels_of(other: Configured) -> Kernels:
+        return kernels(other, with_library(other.device, functions, chosen)[0], costs)
+
+    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *bodies, *notes))
 
 
 def device_names(file: Path | str) -> list[str]:
@@ -153,14 +158,14 @@ def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
     names = ", ".join(parameters)
     why = "the host sequence hangs on numbers that only a run has" if open_ else "there is no host sequence"
     return Problem(
+        "parameters",
+        names,
+        "parameters that a host sequence brings to the array",
+        f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
+        "Give them to memtile run." if open_ else "Leave --set out.",
         reason="mlir_parameter",
         where=where,
-        field="parameters",
-        given=names,
-        allowed="parameters that a host sequence brings to the array",
         source="docs/mlir.md",
-        next_step="Give them to memtile run." if open_ else "Leave --set out.",
-        says=f"nothing takes the parameter{'s' * (len(parameters) > 1)} {names}: {why}",
     )
 
 
@@ -215,34 +220,6 @@ def _tree(text: Text) -> Region:
     tree = read(text)
     check_uses(tree)
     return tree
-
-
-def loads(
-    text: Text,
-    *,
-    device: str | None = None,
-    name: str | None = None,
-    sequence: str | None = None,
-    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
-    parameters: Parameters = NO_PARAMETERS,
-    costs: CoreCosts | None = None,
-    timing: Timing | None = None,
-) -> Loaded:
-    """The design of a text; see :func:`load`."""
-    found = devices(_tree(text))
-    described = _chosen(text, found, name)
-    bodies = fill(described, Path(text.name))
-    still = _still(described, found, device, sequence, parameters, timing)
-    chosen = still.array.device.name
-    known, notes = with_library(described, functions, chosen)
-    own = kernels(still.configured, known, costs)
-    for place, kernel in own.items():
-        still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
-
-    def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, with_library(other.device, functions, chosen)[0], costs)
-
-    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *bodies, *notes))
 
 
 def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) -> DeviceDescription:

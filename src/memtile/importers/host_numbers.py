@@ -42,10 +42,10 @@ def host_number(position: int, kind: Shaped, value: npt.ArrayLike | SupportsFloa
 
 def _problem(position: int, kind: Shaped, given: str, allowed: str) -> Problem:
     return Problem(
+        "number",
+        given,
+        f"{allowed} ({kind.element})",
         reason="mlir_scalar",
         where=f"argument {position}",
-        field="number",
-        given=given,
-        allowed=f"{allowed} ({kind.element})",
         source="mlir-aie: aie.runtime_sequence",
     )

@@ -213,12 +213,12 @@ def _said(dump: Coredump, name: str, device: Device) -> list[str]:
 
 def _problem(name: str, given: str, allowed: str, says: str = "", next_step: str = "") -> Problem:
     return Problem(
+        "tiles",
+        given,
+        allowed,
+        says or f"the dump has {given}, allowed are {allowed}",
+        next_step,
         reason="coredump",
         where=name,
-        field="tiles",
-        given=given,
-        allowed=allowed,
         source=_SOURCE,
-        says=says or f"the dump has {given}, allowed are {allowed}",
-        next_step=next_step,
     )

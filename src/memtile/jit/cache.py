@@ -21,7 +21,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from memtile.errors import MemtileError, Problem
+from memtile.errors import MemtileError
 from memtile.jit.lock import alone
 from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
 from memtile.jit.settings import BOUNDS
@@ -114,16 +114,14 @@ def cache_directory(sources: Sources) -> Path:
         refused = _refused(directory, _LEVELS if override else _LEVELS + 1)
         if not refused:
             return directory
-    raise MemtileError(
-        Problem(
-            reason="cache",
-            where="environment",
-            field=_VARIABLE,
-            given=str(override),
-            allowed="a directory that can be written" if refused == _CANNOT else "a directory of your own",
-            source="the compiled engine is kept there",
-            says="" if refused == _CANNOT else f"{_VARIABLE} is {override}, and {refused}",
-        )
+    raise MemtileError.of(
+        _VARIABLE,
+        str(override),
+        "a directory that can be written" if refused == _CANNOT else "a directory of your own",
+        "" if refused == _CANNOT else f"{_VARIABLE} is {override}, and {refused}",
+        reason="cache",
+        where="environment",
+        source="the compiled engine is kept there",
     )
 
 

@@ -154,12 +154,12 @@ def _counted(name: str, tile: str, rows: Iterable[_Found]) -> Coverage:
 def _unlisted(generation: Generation, modules: Iterable[str]) -> Problem:
     listed = [g for g in {d.generation: None for d in DEVICES.values()} if g != generation]
     return Problem(
+        "generation",
+        generation,
+        " or ".join(listed),
+        f"the registers of {generation} are not in it: modules {', '.join(modules)}",
+        "Ask for a device of another generation.",
         reason="register_list",
         where="register list",
-        field="generation",
-        given=generation,
-        allowed=" or ".join(listed),
         source=SOURCE,
-        next_step="Ask for a device of another generation.",
-        says=f"the registers of {generation} are not in it: modules {', '.join(modules)}",
     )

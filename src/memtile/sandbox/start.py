@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.sandbox.policy import Policy, environment, installation
 
 _LAUNCH = """\
@@ -74,17 +74,15 @@ def require(where: str) -> None:
         InputFileError: this system has none.
     """
     if missing():
-        raise InputFileError(
-            Problem(
-                reason="sandbox",
-                where=where,
-                field="--sandbox",
-                given="asked for",
-                allowed="left out on this system",
-                source=f"the sandbox needs {_NEEDED}",
-                next_step="Leave --sandbox out, or run in a container or virtual machine.",
-                says=missing(),
-            )
+        raise InputFileError.of(
+            "--sandbox",
+            "asked for",
+            "left out on this system",
+            missing(),
+            "Leave --sandbox out, or run in a container or virtual machine.",
+            reason="sandbox",
+            where=where,
+            source=f"the sandbox needs {_NEEDED}",
         )
 
 

@@ -213,13 +213,13 @@ def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Patte
     if len(loads) > kind.loads:
         found.append(
             Problem(
+                "loads",
+                str(len(loads)),
+                f"at most {kind.loads}",
+                f"the access has {len(loads)} loads; it can have at most {kind.loads}",
                 reason="core_ports",
                 where=who,
-                field="loads",
-                given=str(len(loads)),
-                allowed=f"at most {kind.loads}",
                 source=_SOURCE,
-                says=f"the access has {len(loads)} loads; it can have at most {kind.loads}",
             )
         )
     patterns = [(f"load {n}", p) for n, p in enumerate(loads)] + ([("store", store)] if store else [])
@@ -228,13 +228,13 @@ def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Patte
         if pattern.bits not in widths:
             found.append(
                 Problem(
+                    name,
+                    f"{pattern.bits} bits",
+                    f"{', '.join(map(str, widths))} bits",
+                    f"{name} has {pattern.bits} bits; it must have one of {', '.join(map(str, widths))}",
                     reason="core_width",
                     where=who,
-                    field=name,
-                    given=f"{pattern.bits} bits",
-                    allowed=f"{', '.join(map(str, widths))} bits",
                     source=_SOURCE,
-                    says=f"{name} has {pattern.bits} bits; it must have one of {', '.join(map(str, widths))}",
                 )
             )
             continue
@@ -243,14 +243,14 @@ def _problems(who: str, kind: CoreKind, loads: tuple[Pattern, ...], store: Patte
         if len(wrong):
             found.append(
                 Problem(
+                    name,
+                    f"address {wrong[0]:#x}",
+                    f"multiples of {nbytes:#x} for {pattern.bits} bits",
+                    f"{name} of {pattern.bits} bits has address {wrong[0]:#x}; "
+                    f"it must be a multiple of {nbytes:#x}",
                     reason="core_alignment",
                     where=who,
-                    field=name,
-                    given=f"address {wrong[0]:#x}",
-                    allowed=f"multiples of {nbytes:#x} for {pattern.bits} bits",
                     source=_SOURCE,
-                    says=f"{name} of {pattern.bits} bits has address {wrong[0]:#x}; "
-                    f"it must be a multiple of {nbytes:#x}",
                 )
             )
     return found

@@ -12,7 +12,7 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.jit.tables import plain
 from memtile.model.state.state import Spec
 
@@ -96,17 +96,15 @@ def tiles_reached(kernel: object, spec: Spec, tile: int) -> frozenset[int] | Non
 
 def looks_outside(kernel: str) -> DesignError:
     """A kernel that keeps to itself looks at the model as a whole."""
-    return DesignError(
-        Problem(
-            reason="kernel_apart",
-            where=kernel,
-            field="model",
-            given="a look at the model from outside, while it runs",
-            allowed="what its core gives it",
-            source="kernels that keep to themselves, docs/kernels.md",
-            next_step="Take apart from the kernel, or look at the model after the run.",
-            says="the kernel keeps apart and looks at the model from outside while it runs",
-        )
+    return DesignError.of(
+        "model",
+        "a look at the model from outside, while it runs",
+        "what its core gives it",
+        "the kernel keeps apart and looks at the model from outside while it runs",
+        "Take apart from the kernel, or look at the model after the run.",
+        reason="kernel_apart",
+        where=kernel,
+        source="kernels that keep to themselves, docs/kernels.md",
     )
 
 
@@ -119,15 +117,13 @@ def _place(thing: Any) -> Place | None:
         return found
     if hasattr(getattr(thing, "tile", None), "place"):
         return _place(thing.tile)
-    raise DesignError(
-        Problem(
-            reason="kernel_apart",
-            where="apart(...)",
-            field="things",
-            given=repr(thing),
-            allowed="buffers, locks, ends of object FIFOs, tiles, columns and rows",
-            source="kernels that keep to themselves, docs/kernels.md",
-            next_step="Put the kernel behind it: apart(buffer)(kernel).",
-            says=f"{thing!r} is in no tile",
-        )
+    raise DesignError.of(
+        "things",
+        repr(thing),
+        "buffers, locks, ends of object FIFOs, tiles, columns and rows",
+        f"{thing!r} is in no tile",
+        "Put the kernel behind it: apart(buffer)(kernel).",
+        reason="kernel_apart",
+        where="apart(...)",
+        source="kernels that keep to themselves, docs/kernels.md",
     )

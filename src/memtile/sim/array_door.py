@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES
-from memtile.errors import Problem, RegisterError
+from memtile.errors import RegisterError
 from memtile.sim.door import Door
 
 Known = tuple[dict[int, Door], dict[int, Door]]
@@ -101,30 +101,21 @@ class ArrayDoor:
 
     def _find(self, address: int) -> tuple[Door, int]:
         if type(address) is not int and not isinstance(address, Integral):
-            raise RegisterError(
-                Problem(
-                    reason="address",
-                    where="array",
-                    field="address",
-                    given=repr(address),
-                    allowed="a whole number",
-                    source=_SOURCE,
-                )
+            raise RegisterError.of(
+                "address", repr(address), "a whole number", reason="address", where="array", source=_SOURCE
             )
         column, rest = divmod(address, 1 << COLUMN_SHIFT)
         row, offset = rest >> ROW_SHIFT, rest % TILE_BYTES
         if 0 <= column < self._columns and row < self._rows:
             door = self._known[int(address) >> ROW_SHIFT] = self._door(column, row)
             return door, offset
-        raise RegisterError(
-            Problem(
-                reason="address",
-                where="array",
-                field="address",
-                given=f"{address:#x} (column {column}, row {row})",
-                allowed=f"columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
-                source=_SOURCE,
-                says=f"address {address:#x} is in column {column}, row {row}; "
-                f"the array has columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
-            )
+        raise RegisterError.of(
+            "address",
+            f"{address:#x} (column {column}, row {row})",
+            f"columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
+            f"address {address:#x} is in column {column}, row {row}; "
+            f"the array has columns 0..{self._columns - 1}, rows 0..{self._rows - 1}",
+            reason="address",
+            where="array",
+            source=_SOURCE,
         )

@@ -60,13 +60,13 @@ def room_for(words: int, before: int = 0) -> Words:
 
 def _no_room(words: int, free: int) -> Problem:
     return Problem(
+        "words",
+        str(words),
+        f"{free // WORD_BYTES} or fewer: {free} bytes are free in {tempfile.gettempdir()}",
+        next_step="Run fewer cycles, or set TMPDIR to a directory with more room.",
         reason="no_room",
         where="output",
-        field="words",
-        given=str(words),
-        allowed=f"{free // WORD_BYTES} or fewer: {free} bytes are free in {tempfile.gettempdir()}",
         source="very many words are kept in a temporary file",
-        next_step="Run fewer cycles, or set TMPDIR to a directory with more room.",
     )
 
 

@@ -36,12 +36,12 @@ def _problem(state: State, ch: int) -> Problem:
     place = f"({tiles.column[tile]},{tiles.row[tile]})"
     does = "decompress" if direction == DIRECTIONS[0] else "compress"
     return Problem(
+        "compression",
+        "on",
+        "off",
+        f"the channel is to {does}, but the format of {kind.generation} is not public",
+        "Send the data uncompressed, or try it on npu1.",
         reason="compression",
         where=f"{kind.title} {place}, {direction} {channels.number[ch]}",
-        field="compression",
-        given="on",
-        allowed="off",
         source=SOURCE,
-        next_step="Send the data uncompressed, or try it on npu1.",
-        says=f"the channel is to {does}, but the format of {kind.generation} is not public",
     )

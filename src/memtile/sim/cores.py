@@ -262,28 +262,24 @@ class Cores:
         spec = self._spec
         core = int(spec.tiles.core[tile]) if 0 <= tile < len(spec.tiles.core) else -1
         if core < 0:
-            raise DesignError(
-                Problem(
-                    reason="kernel_tile",
-                    where=f"kernel {kernel!r}",
-                    field="tile",
-                    given=f"tile {tile}",
-                    allowed=f"a {COMPUTE.title}",
-                    source="AM020 chapter 4",
-                    says=f"tile {tile} is no {COMPUTE.title}, so it has no core",
-                )
+            raise DesignError.of(
+                "tile",
+                f"tile {tile}",
+                f"a {COMPUTE.title}",
+                f"tile {tile} is no {COMPUTE.title}, so it has no core",
+                reason="kernel_tile",
+                where=f"kernel {kernel!r}",
+                source="AM020 chapter 4",
             )
         if self._cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE):
-            raise DesignError(
-                Problem(
-                    reason="kernel_twice",
-                    where=f"core {place(spec, tile)}",
-                    field=f"kernel {kernel!r}",
-                    given=f"kernel {self.running[core].kernel!r} still runs",
-                    allowed="one kernel at a time",
-                    source="a core runs one kernel at a time",
-                    says=f"kernel {kernel!r} cannot start: kernel {self.running[core].kernel!r} still runs",
-                )
+            raise DesignError.of(
+                f"kernel {kernel!r}",
+                f"kernel {self.running[core].kernel!r} still runs",
+                "one kernel at a time",
+                f"kernel {kernel!r} cannot start: kernel {self.running[core].kernel!r} still runs",
+                reason="kernel_twice",
+                where=f"core {place(spec, tile)}",
+                source="a core runs one kernel at a time",
             )
         return core
 
@@ -335,16 +331,14 @@ class Cores:
             running.exchange = Exchange.of(action)
             running.exchange.begin(self._state, core)
         else:
-            raise DesignError(
-                Problem(
-                    reason="kernel_action",
-                    where=running.core.name,
-                    field="yield",
-                    given=repr(action),
-                    allowed=_ACTIONS,
-                    source="kernels of memtile",
-                    says=f"the kernel yielded {action!r}; it must yield {_ACTIONS}",
-                )
+            raise DesignError.of(
+                "yield",
+                repr(action),
+                _ACTIONS,
+                f"the kernel yielded {action!r}; it must yield {_ACTIONS}",
+                reason="kernel_action",
+                where=running.core.name,
+                source="kernels of memtile",
             )
 
     def _lay_out(self, core: int, running: Running) -> None:
@@ -383,14 +377,14 @@ def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
     made: object = kernel(core)
     if not isinstance(made, Iterable):
         problem = Problem(
+            "kernel",
+            f"a function that returned {made!r}",
+            "a generator",
+            f"the kernel returned {made!r}; it must be a generator function",
+            "Use yield in it.",
             reason="kernel_generator",
             where=core.name,
-            field="kernel",
-            given=f"a function that returned {made!r}",
-            allowed="a generator",
             source="kernels of memtile",
-            next_step="Use yield in it.",
-            says=f"the kernel returned {made!r}; it must be a generator function",
         )
         raise DesignError(problem)
     return iter(made)
@@ -399,13 +393,13 @@ def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
 def _not_yielded(core: Core) -> DesignError:
     """A kernel has made an action and did not yield it."""
     problem = Problem(
+        "action",
+        f"{core.made.forgotten} without yield",
+        "actions that are yielded",
+        f"{core.made.forgotten} was made, but not yielded",
+        f"Write yield {core.made.forgotten}.",
         reason="kernel_yield",
         where=core.name,
-        field="action",
-        given=f"{core.made.forgotten} without yield",
-        allowed="actions that are yielded",
         source="kernels of memtile",
-        next_step=f"Write yield {core.made.forgotten}.",
-        says=f"{core.made.forgotten} was made, but not yielded",
     )
     return DesignError(problem)

@@ -237,13 +237,13 @@ class Door:
         """Read ``words`` consecutive words from byte ``offset`` on; uint32[words]."""
         if words < 0:
             problem = Problem(
+                f"{offset:#07x}",
+                f"{words} words",
+                "0 or more",
+                f"the block at {offset:#07x} has {words} words; it must have 0 or more",
                 reason="words",
                 where=self._kind.title,
-                field=f"{offset:#07x}",
-                given=f"{words} words",
-                allowed="0 or more",
                 source=_SOURCE,
-                says=f"the block at {offset:#07x} has {words} words; it must have 0 or more",
             )
             raise RegisterError(problem)
         self._arrive(words)
@@ -313,16 +313,14 @@ class Door:
 
     def _no_word(self, offset: int, value: object) -> RegisterError:
         given = hex(int(value)) if isinstance(value, Integral) else str(value)
-        return RegisterError(
-            Problem(
-                reason="register_value",
-                where=self._kind.title,
-                field=f"{offset:#07x}",
-                given=given,
-                allowed=f"0x0..{_WORD_MAX:#x}",
-                source=_SOURCE,
-                says=f"the value for {offset:#07x} is {given}, allowed are 0x0..{_WORD_MAX:#x}",
-            )
+        return RegisterError.of(
+            f"{offset:#07x}",
+            given,
+            f"0x0..{_WORD_MAX:#x}",
+            f"the value for {offset:#07x} is {given}, allowed are 0x0..{_WORD_MAX:#x}",
+            reason="register_value",
+            where=self._kind.title,
+            source=_SOURCE,
         )
 
     def _check_offset(self, offset: int) -> None:
@@ -336,71 +334,63 @@ class Door:
         return isinstance(offset, Integral) and int(offset) in range(0, TILE_BYTES, WORD_BYTES)
 
     def _no_offset(self, offset: object) -> RegisterError:
-        return RegisterError(
-            Problem(
-                reason="address",
-                where=self._kind.title,
-                field="offset",
-                given=hex(int(offset)) if isinstance(offset, Integral) else repr(offset),
-                allowed=f"a multiple of {WORD_BYTES:#x} in 0x0..{TILE_BYTES - WORD_BYTES:#x}",
-                source=_SOURCE,
-            )
+        return RegisterError.of(
+            "offset",
+            hex(int(offset)) if isinstance(offset, Integral) else repr(offset),
+            f"a multiple of {WORD_BYTES:#x} in 0x0..{TILE_BYTES - WORD_BYTES:#x}",
+            reason="address",
+            where=self._kind.title,
+            source=_SOURCE,
         )
 
     def _without_clock(self, offset: object) -> RegisterError:
         place = f"column {self._spec.tiles.column[self._tile]}"
         given = f"{int(offset):#07x}" if isinstance(offset, Integral) else repr(offset)
-        return RegisterError(
-            Problem(
-                reason="clock_off",
-                where=self._kind.title,
-                field=place,
-                given=f"access to {given}",
-                allowed=f"only its interface tile, while the clock of {place} is off or its reset is on",
-                source="AM025, DEV-CLK-2",
-                next_step="Write 1 to Column_Clock_Control and 0 to AIE_Tile_Column_Reset.",
-                says=f"{given} does not answer: while the clock of {place} is off or its reset is on, "
-                "only its interface tile does",
-            )
+        return RegisterError.of(
+            place,
+            f"access to {given}",
+            f"only its interface tile, while the clock of {place} is off or its reset is on",
+            f"{given} does not answer: while the clock of {place} is off or its reset is on, "
+            "only its interface tile does",
+            "Write 1 to Column_Clock_Control and 0 to AIE_Tile_Column_Reset.",
+            reason="clock_off",
+            where=self._kind.title,
+            source="AM025, DEV-CLK-2",
         )
 
     def _beyond_memory(self, offset: int, count: int) -> Problem:
         given = f"{offset:#x}..{offset + count - 1:#x}" if isinstance(offset, Integral) else repr(offset)
         memory = f"0x0..{self._kind.memory_bytes - 1:#x}"
         return Problem(
+            "bytes",
+            given,
+            f"bytes of data memory, {memory}",
+            f"the bytes written are {given}, allowed are those of data memory, {memory}",
+            "Registers take whole 32-bit words.",
             reason="byte_enables",
             where=self._kind.title,
-            field="bytes",
-            given=given,
-            allowed=f"bytes of data memory, {memory}",
             source=_SOURCE,
-            next_step="Registers take whole 32-bit words.",
-            says=f"the bytes written are {given}, allowed are those of data memory, {memory}",
         )
 
     def _unmapped(self, offset: int) -> RegisterError:
         if answering(self._kind.name, has_dma=True)[offset // WORD_BYTES]:
-            return RegisterError(
-                Problem(
-                    reason="no_dma",
-                    where=self._kind.title,
-                    field="offset",
-                    given=f"{offset:#07x}",
-                    allowed="registers of an interface tile without DMA",
-                    source=_SOURCE,
-                    next_step="The tile answers with a slave error; memtile info lists the columns with DMA.",
-                    says=f"nothing is at offset {offset:#07x}: this interface tile has no DMA",
-                )
-            )
-        return RegisterError(
-            Problem(
-                reason="unmapped",
+            return RegisterError.of(
+                "offset",
+                f"{offset:#07x}",
+                "registers of an interface tile without DMA",
+                f"nothing is at offset {offset:#07x}: this interface tile has no DMA",
+                "The tile answers with a slave error; memtile info lists the columns with DMA.",
+                reason="no_dma",
                 where=self._kind.title,
-                field="offset",
-                given=f"{offset:#07x}",
-                allowed="data memory and the registers of the map",
                 source=_SOURCE,
-                next_step="The tile answers with a slave error.",
-                says=f"nothing is at offset {offset:#07x}, neither data memory nor a register",
             )
+        return RegisterError.of(
+            "offset",
+            f"{offset:#07x}",
+            "data memory and the registers of the map",
+            f"nothing is at offset {offset:#07x}, neither data memory nor a register",
+            "The tile answers with a slave error.",
+            reason="unmapped",
+            where=self._kind.title,
+            source=_SOURCE,
         )

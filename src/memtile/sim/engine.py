@@ -18,7 +18,7 @@ from memtile.arch.chosen_timing import looked, timing_in_force
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.arch.timing import Timing
-from memtile.errors import DesignError, Problem, raise_if
+from memtile.errors import DesignError, raise_if
 from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -175,17 +175,15 @@ class Engine:
             DesignError: cells are flipped already.
         """
         if self.upsets.struck:
-            raise DesignError(
-                Problem(
-                    reason="unprotected",
-                    where=f"engine at cycle {self.now}",
-                    field="protection",
-                    given=f"after {len(self.upsets.struck)} upsets",
-                    allowed="before the first upset",
-                    source="ECC of AM020",
-                    says=f"protection cannot be taken away after {len(self.upsets.struck)} upsets, "
-                    "only before the first one",
-                )
+            raise DesignError.of(
+                "protection",
+                f"after {len(self.upsets.struck)} upsets",
+                "before the first upset",
+                f"protection cannot be taken away after {len(self.upsets.struck)} upsets, "
+                "only before the first one",
+                reason="unprotected",
+                where=f"engine at cycle {self.now}",
+                source="ECC of AM020",
             )
         self._state.guards.enabled[:] = 0
 

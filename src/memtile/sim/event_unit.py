@@ -15,7 +15,7 @@ from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace import EVENT_REGISTERS, SLOTS
-from memtile.errors import Problem, RegisterError
+from memtile.errors import RegisterError
 from memtile.model.build.events import named_registers
 
 _SOURCE = "AM020, events; names of AMD's driver"
@@ -51,15 +51,13 @@ class EventUnit:
         self.door, self._panel = door, door.at_once()
         self.module = module
         if module not in EVENT_MODULES:
-            raise RegisterError(
-                Problem(
-                    reason="event_module",
-                    where="event unit",
-                    field="module",
-                    given=module,
-                    allowed=f"one of {', '.join(EVENT_MODULES)}",
-                    source=_SOURCE,
-                )
+            raise RegisterError.of(
+                "module",
+                module,
+                f"one of {', '.join(EVENT_MODULES)}",
+                reason="event_module",
+                where="event unit",
+                source=_SOURCE,
             )
         found = EVENT_UNITS[EVENT_MODULES[module]]
         self.events = events_of(module)
@@ -95,16 +93,14 @@ class EventUnit:
             return event
         if event not in self.events:
             near = get_close_matches(event.upper(), self.events, _SHOWN)
-            raise RegisterError(
-                Problem(
-                    reason="event",
-                    where=f"module {self.module}",
-                    field="event",
-                    given=event,
-                    allowed=f"one of {len(self.events)} events",
-                    source=_SOURCE,
-                    next_step=f"Did you mean {' or '.join(near)}?" if near else "",
-                )
+            raise RegisterError.of(
+                "event",
+                event,
+                f"one of {len(self.events)} events",
+                next_step=f"Did you mean {' or '.join(near)}?" if near else "",
+                reason="event",
+                where=f"module {self.module}",
+                source=_SOURCE,
             )
         return self.events[event]
 
@@ -135,15 +131,13 @@ class EventUnit:
             RegisterError: no such counter, or an event that the module does not have.
         """
         if not 0 <= counter < self.counters:
-            raise RegisterError(
-                Problem(
-                    reason="counter",
-                    where=f"module {self.module}",
-                    field="counter",
-                    given=str(counter),
-                    allowed=f"0..{self.counters - 1}",
-                    source=_SOURCE,
-                )
+            raise RegisterError.of(
+                "counter",
+                str(counter),
+                f"0..{self.counters - 1}",
+                reason="counter",
+                where=f"module {self.module}",
+                source=_SOURCE,
             )
         for what, event in (("Start", start), ("Stop", stop), ("Reset", reset)):
             field = f"Cnt{counter}_{what}_Event"
@@ -183,16 +177,14 @@ class EventUnit:
             RegisterError: more than eight, or an event that the module does not have.
         """
         if len(events) > SLOTS:
-            raise RegisterError(
-                Problem(
-                    reason="trace",
-                    where=f"module {self.module}",
-                    field="traced events",
-                    given=str(len(events)),
-                    allowed=f"at most {SLOTS}",
-                    source=_SOURCE,
-                    says=f"there are {len(events)} events; a module can trace at most {SLOTS}",
-                )
+            raise RegisterError.of(
+                "traced events",
+                str(len(events)),
+                f"at most {SLOTS}",
+                f"there are {len(events)} events; a module can trace at most {SLOTS}",
+                reason="trace",
+                where=f"module {self.module}",
+                source=_SOURCE,
             )
         for n, event in enumerate(events):
             self.write(EVENT_REGISTERS[n // _SLOTS_PER_REGISTER], **{f"Trace_Event{n}": event})

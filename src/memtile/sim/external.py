@@ -70,15 +70,7 @@ def _home(buffer: ExternalBuffer) -> int:
 
 
 def _problem(reason: str, name: str, what: str, given: str, allowed: str, says: str = "") -> Problem:
-    return Problem(
-        reason=reason,
-        where=f"external buffer {name}",
-        field=what,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        says=says,
-    )
+    return Problem(what, given, allowed, says, reason=reason, where=f"external buffer {name}", source=_SOURCE)
 
 
 class ExternalMemory:

@@ -112,11 +112,11 @@ class Recorder:
 
 def _missed(count: int) -> Problem:
     return Problem(
+        "changes",
+        f"{count} changes too many",
+        f"{LOG_ROWS // 2} in one cycle",
+        next_step="Run with fewer columns, or without a history.",
         reason="history",
         where="history of a run",
-        field="changes",
-        given=f"{count} changes too many",
-        allowed=f"{LOG_ROWS // 2} in one cycle",
         source="memtile.model.checking",
-        next_step="Run with fewer columns, or without a history.",
     )

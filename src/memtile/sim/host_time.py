@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NoReturn, Protocol
 from weakref import ref
 
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.jit.tables import plain
 from memtile.model.checking.history import ON
 from memtile.model.memory import axi_port
@@ -117,17 +117,15 @@ class HostTime:
 
     @staticmethod
     def _without_model() -> NoReturn:
-        raise DesignError(
-            Problem(
-                reason="no_model",
-                where="door",
-                field="model",
-                given="a door whose model is gone",
-                allowed="doors of models that somebody has",
-                source="a door that takes the time of a host needs the clock of its model",
-                next_step="Keep the array, or its engine, as long as its doors.",
-                says="the model of this door is gone",
-            )
+        raise DesignError.of(
+            "model",
+            "a door whose model is gone",
+            "doors of models that somebody has",
+            "the model of this door is gone",
+            "Keep the array, or its engine, as long as its doors.",
+            reason="no_model",
+            where="door",
+            source="a door that takes the time of a host needs the clock of its model",
         )
 
     def spend(self, cycles: int) -> None:

@@ -17,7 +17,7 @@ from zlib import crc32
 
 import numpy as np
 
-from memtile.errors import Problem, SimulationError
+from memtile.errors import SimulationError
 from memtile.model.state.state import State
 from memtile.sim.actions import Action
 from memtile.sim.endless import Running
@@ -176,18 +176,16 @@ class Journal:
             return
         self.stale = lambda: True
         who = ", ".join(map(names, self.left))
-        raise SimulationError(
-            Problem(
-                reason="kernel_ahead",
-                where=who,
-                field="kernel",
-                given=f"the model was changed at cycle {now}, after an error of another kernel",
-                allowed="a model as the error left it",
-                source="kernels that keep to themselves, docs/speed.md",
-                next_step="Make the design anew, or take apart from its kernels.",
-                says=f"the kernel had gone on when another one raised an error, and the model was changed at "
-                f"cycle {now} since",
-            )
+        raise SimulationError.of(
+            "kernel",
+            f"the model was changed at cycle {now}, after an error of another kernel",
+            "a model as the error left it",
+            f"the kernel had gone on when another one raised an error, and the model was changed at "
+            f"cycle {now} since",
+            "Make the design anew, or take apart from its kernels.",
+            reason="kernel_ahead",
+            where=who,
+            source="kernels that keep to themselves, docs/speed.md",
         )
 
 

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from memtile.arch.core import CORE, CORES, SIDES, WINDOW_WORDS
 from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.state import Spec, State
@@ -417,17 +417,8 @@ class Core(Links):
         step: str = "",
         says: str = "",
     ) -> DesignError:
-        return DesignError(
-            Problem(
-                reason=reason,
-                where=self.name,
-                field=field,
-                given=given,
-                allowed=allowed,
-                source=source,
-                next_step=step,
-                says=says,
-            )
+        return DesignError.of(
+            field, given, allowed, says, step, reason=reason, where=self.name, source=source
         )
 
 

@@ -35,11 +35,11 @@ def unmodelled(placed: Sequence[Placed]) -> Iterator[Problem]:
         where = f"model, tile {tile}"
         if TILE_KINDS[name].generation != first:
             yield Problem(
+                "kind",
+                name,
+                f"one of {', '.join(kinds_of(first))}",
                 reason="generation",
                 where=where,
-                field="kind",
-                given=name,
-                allowed=f"one of {', '.join(kinds_of(first))}",
                 source=f"tile 0 is of {first}",
             )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from memtile.arch.register_map import register_named
-from memtile.errors import Problem, SimulationError
+from memtile.errors import SimulationError
 from memtile.model.state.state import State
 from memtile.sim.door import Door
 
@@ -57,15 +57,13 @@ class ProcessorBus:
             self.before()
         if self.on:
             return
-        raise SimulationError(
-            Problem(
-                reason="processor_bus",
-                where=self._name,
-                field="Enable",
-                given="0",
-                allowed="1",
-                source=_SOURCE,
-                next_step=f"Write 1 to Core_Processor_Bus, {_CONTROL.offset:#07x}, before it comes here.",
-                says=f"the processor bus is off, so {what} never ends",
-            )
+        raise SimulationError.of(
+            "Enable",
+            "0",
+            "1",
+            f"the processor bus is off, so {what} never ends",
+            f"Write 1 to Core_Processor_Bus, {_CONTROL.offset:#07x}, before it comes here.",
+            reason="processor_bus",
+            where=self._name,
+            source=_SOURCE,
         )

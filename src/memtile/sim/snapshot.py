@@ -130,13 +130,13 @@ def _damaged(engine: Engine, snapshot: Snapshot) -> list[Problem]:
     found += _faults_of_facts(engine, snapshot.facts)
     return [
         Problem(
+            f"{fault.name}{list(fault.place) or ''}",
+            str(fault.given),
+            fault.allowed,
+            next_step="The file is damaged or was changed: save the array again.",
             reason="saved_state",
             where=f"member {_member_of(fault.name)!r}",
-            field=f"{fault.name}{list(fault.place) or ''}",
-            given=str(fault.given),
-            allowed=fault.allowed,
             source="what a run of this model leaves there",
-            next_step="The file is damaged or was changed: save the array again.",
         )
         for fault in found[:1]
     ]
@@ -201,14 +201,14 @@ def _streams(snapshot: Snapshot, what: str) -> Mapping[int, tuple[Array, Array]]
 def _unfinished(engine: Engine) -> list[Problem]:
     return [
         Problem(
+            "kernel",
+            f"{running.kernel!r} has not ended",
+            "kernels that have ended",
+            f"kernel {running.kernel!r} has not ended",
+            "Run on until it ends, or save before it is attached.",
             reason="save_kernel",
             where=running.core.name,
-            field="kernel",
-            given=f"{running.kernel!r} has not ended",
-            allowed="kernels that have ended",
             source="a Python generator cannot be saved",
-            next_step="Run on until it ends, or save before it is attached.",
-            says=f"kernel {running.kernel!r} has not ended",
         )
         for core, running in engine.cores.running.items()
         if CorePhase(int(engine.state.cores.phase[core])).has_kernel

@@ -143,33 +143,33 @@ class Upsets:
         where = f"upset of tile {upset.tile}, word {upset.word:#x}, cycle {upset.cycle}"
         if upset.cycle < now:
             yield Problem(
+                "cycle",
+                str(upset.cycle),
+                f"{now} or later",
                 reason="upset_cycle",
                 where=where,
-                field="cycle",
-                given=str(upset.cycle),
-                allowed=f"{now} or later",
                 source="the run is at that cycle",
             )
         if not 0 <= upset.tile < len(tiles.kind):
             yield Problem(
+                "tile",
+                str(upset.tile),
+                f"0..{len(tiles.kind) - 1}",
                 reason="upset_tile",
                 where=where,
-                field="tile",
-                given=str(upset.tile),
-                allowed=f"0..{len(tiles.kind) - 1}",
                 source="tiles of the model",
             )
             return
         words = int(tiles.memory_words[upset.tile])
         if not 0 <= upset.word < words:
             yield Problem(
+                "word",
+                f"{upset.word:#x}",
+                f"0x0..{words - 1:#x}" if words else "a tile with data memory",
+                "" if words else "the tile has no data memory",
                 reason="upset_word",
                 where=where,
-                field="word",
-                given=f"{upset.word:#x}",
-                allowed=f"0x0..{words - 1:#x}" if words else "a tile with data memory",
                 source=_SOURCE,
-                says="" if words else "the tile has no data memory",
             )
             return
         ((_, _, cells),) = self.targets(upset.tile, upset.word, 1)
@@ -177,13 +177,13 @@ class Upsets:
         if wrong or not upset.bits:
             found = f"the wrong bits are {', '.join(wrong)}" if wrong else "no bits are named"
             yield Problem(
+                "bits",
+                ", ".join(wrong) or "none",
+                f"0..{cells - 1}, one or more",
+                f"{found}, allowed are one or more of 0..{cells - 1}",
                 reason="upset_bits",
                 where=where,
-                field="bits",
-                given=", ".join(wrong) or "none",
-                allowed=f"0..{cells - 1}, one or more",
                 source=_SOURCE,
-                says=f"{found}, allowed are one or more of 0..{cells - 1}",
             )
 
 
@@ -222,15 +222,8 @@ def raining(targets: list[Target], cycles: range, rate: float, *, bits: int, see
     """
     _check(targets, cycles, 1, bits)
     if not rate > 0:
-        raise DesignError(
-            Problem(
-                reason="upset_rate",
-                where="upsets",
-                field="rate",
-                given=str(rate),
-                allowed="above 0",
-                source="upsets per cycle",
-            )
+        raise DesignError.of(
+            "rate", str(rate), "above 0", reason="upset_rate", where="upsets", source="upsets per cycle"
         )
     random = np.random.default_rng(seed)
     found, at = [], cycles.start + random.exponential(1 / rate)
@@ -250,37 +243,37 @@ def _check(targets: list[Target], cycles: range, number: int, bits: int) -> None
     if not 0 < number <= len(targets):
         problems.append(
             Problem(
+                "number",
+                str(number),
+                f"1..{len(targets)}, one for each word to choose from",
                 reason="upset_number",
                 where="upsets",
-                field="number",
-                given=str(number),
-                allowed=f"1..{len(targets)}, one for each word to choose from",
                 source="no word is hit twice",
             )
         )
     if len(cycles) == 0:
         problems.append(
             Problem(
+                "cycles",
+                str(cycles),
+                "one cycle or more",
+                f"the cycles are {cycles}; there must be at least one",
                 reason="upset_cycles",
                 where="upsets",
-                field="cycles",
-                given=str(cycles),
-                allowed="one cycle or more",
                 source="upsets happen during a run",
-                says=f"the cycles are {cycles}; there must be at least one",
             )
         )
     most = min((target.cells for target in targets), default=1)
     if not 1 <= bits <= most:
         problems.append(
             Problem(
+                "bits",
+                str(bits),
+                f"1..{most}",
+                f"the number of bits is {bits}, allowed are 1..{most}",
                 reason="upset_bits",
                 where="upsets",
-                field="bits",
-                given=str(bits),
-                allowed=f"1..{most}",
                 source=_SOURCE,
-                says=f"the number of bits is {bits}, allowed are 1..{most}",
             )
         )
     raise_if(problems, DesignError)

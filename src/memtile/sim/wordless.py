@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Protocol
 
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 _wanted: ContextVar[bool] = ContextVar("words", default=True)
 
@@ -42,17 +42,15 @@ def words_wanted() -> bool:
 
 def no_time() -> DesignError:
     """The error of an untimed run without words."""
-    return DesignError(
-        Problem(
-            reason="no_words",
-            where="run",
-            field="data",
-            given="False of an untimed run",
-            allowed="data=False of a run with a clock",
-            source="an untimed run has words and no cycles",
-            next_step="Leave one of untimed=True and data=False out.",
-            says="an untimed run without words has nothing to do",
-        )
+    return DesignError.of(
+        "data",
+        "False of an untimed run",
+        "data=False of a run with a clock",
+        "an untimed run without words has nothing to do",
+        "Leave one of untimed=True and data=False out.",
+        reason="no_words",
+        where="run",
+        source="an untimed run has words and no cycles",
     )
 
 
@@ -78,15 +76,13 @@ def words_are_gone(cycle: int) -> DesignError:
 
 def gone(where: str, what: str) -> DesignError:
     """The error of a look at ``what`` there after a run without words."""
-    return DesignError(
-        Problem(
-            reason="no_words",
-            where=where,
-            field="data",
-            given=f"{what} after a run with data=False",
-            allowed="further runs with data=False, and their cycles",
-            source="a run without words leaves none in memory and at ports",
-            next_step=f"Make the design anew, and run it with words, for {what}.",
-            says=f"a run without words was before this, and no words are left for {what}",
-        )
+    return DesignError.of(
+        "data",
+        f"{what} after a run with data=False",
+        "further runs with data=False, and their cycles",
+        f"a run without words was before this, and no words are left for {what}",
+        f"Make the design anew, and run it with words, for {what}.",
+        reason="no_words",
+        where=where,
+        source="a run without words leaves none in memory and at ports",
     )

@@ -35,14 +35,14 @@ def padding_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
         size = request.extents[d].size
         if low < 0 or high >= size:
             yield Problem(
+                f"dimension {d}",
+                f"elements {low}..{high}",
+                f"elements 0..{size - 1}",
+                f"the tiles cover elements {low}..{high} of dimension {d}, allowed are 0..{size - 1}",
+                "Keep the tiles inside the buffer, or pad on a memory tile MM2S channel.",
                 reason="padding",
                 where=site.where,
-                field=f"dimension {d}",
-                given=f"elements {low}..{high}",
-                allowed=f"elements 0..{size - 1}",
                 source="UG1603: zero padding only for memory tile reads",
-                next_step="Keep the tiles inside the buffer, or pad on a memory tile MM2S channel.",
-                says=f"the tiles cover elements {low}..{high} of dimension {d}, allowed are 0..{size - 1}",
             )
 
 
@@ -53,14 +53,14 @@ def step_problems(items: Sequence[Item], request: Request, site: DmaSide) -> Ite
     field = site.kind.bd_fields["D0_Stepsize"]
     for step in sorted({step for step in _steps(items) if not 0 <= step <= limit}):
         yield Problem(
+            "stepsize",
+            f"{step} words",
+            f"1..{limit} words",
+            f"a loop has a step of {step} words, allowed are 1..{limit}",
+            _way_out(step, request, site) if step > limit else _FORWARD,
             reason="step",
             where=site.where,
-            field="stepsize",
-            given=f"{step} words",
-            allowed=f"1..{limit} words",
             source=f"AM025: Dn_Stepsize has {field.bits} bits",
-            next_step=_way_out(step, request, site) if step > limit else _FORWARD,
-            says=f"a loop has a step of {step} words, allowed are 1..{limit}",
         )
 
 
@@ -69,14 +69,14 @@ def size_problems(request: Request, site: DmaSide) -> Iterator[Problem]:
     needed, available = request.capacity * request.element_bits, site.kind.dma_address_words * WORD_BITS
     if needed > available:
         yield Problem(
+            "buffer size",
+            f"{needed // BYTE_BITS} bytes",
+            f"at most {available // BYTE_BITS} bytes",
+            f"the buffer has {needed // BYTE_BITS} bytes, the DMA can address {available // BYTE_BITS}",
+            "Use a smaller buffer or element type, or keep it behind the interface tile.",
             reason="buffer",
             where=site.where,
-            field="buffer size",
-            given=f"{needed // BYTE_BITS} bytes",
-            allowed=f"at most {available // BYTE_BITS} bytes",
             source="AM020 ch. 5: memory that the DMA can address",
-            next_step="Use a smaller buffer or element type, or keep it behind the interface tile.",
-            says=f"the buffer has {needed // BYTE_BITS} bytes, the DMA can address {available // BYTE_BITS}",
         )
 
 
@@ -88,15 +88,15 @@ def count_problem(needed: int | None, available: int, site: DmaSide, *, one_run:
     if one_run:
         step = f"Start it as a task of its own, where it can run several times. {step}"
     return Problem(
+        "descriptors",
+        given,
+        f"at most {available}",
+        f"the transfer needs {'too many' if needed is None else given} descriptors"
+        f"{' to count' * (needed is None)}{where}, a channel reaches {available}",
+        step,
         reason="bds",
         where=site.where,
-        field="descriptors",
-        given=given,
-        allowed=f"at most {available}",
         source=f"AM020: BDs that one channel of the {site.kind.title} reaches",
-        next_step=step,
-        says=f"the transfer needs {'too many' if needed is None else given} descriptors"
-        f"{' to count' * (needed is None)}{where}, a channel reaches {available}",
     )
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memtile.importers.kernels.blocks import targets_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
-from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
+from memtile.importers.mlir.forms.memory import ACTIONS, lock_action
 from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.jit.tables import plain
@@ -201,14 +201,9 @@ class CoreText:
             yield from self._region(operation.regions[0], values)
 
     def _use_lock(self, form: Form, values: Values) -> Iterator[Turn]:
-        if form.attributes.get("acq_en") is False:
+        if (asked := lock_action(form)) is None:
             return
-        if form.generic:
-            action = form.choice("action", ACTION_NUMBERS)
-            given = form.values[1] if len(form.values) > 1 else str(form.integer("value"))
-        else:
-            texts = form.texts()
-            action, given = texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
+        action, given = asked
         count = self._value(given, form.operation, values)
         yield from self._turn(form, form.values[0], count, acquires=ACTIONS.get(action) != "release")
 

@@ -70,13 +70,13 @@ def _broken_texts(name: str, value: Any) -> Iterator[Problem]:
         found = _HALVES.search(value) or re.search(_MARK, value)
         if found:
             yield Problem(
+                ascii(_HALVES.sub(_MARK, name))[1:-1],
+                "a text with half of a surrogate pair",
+                "Unicode text",
+                next_step=f"Leave out character {found.start()}, counted from 0.",
                 reason="text",
                 where=_WHERE,
-                field=ascii(_HALVES.sub(_MARK, name))[1:-1],
-                given="a text with half of a surrogate pair",
-                allowed="Unicode text",
                 source="UTF-8 has no form for it",
-                next_step=f"Leave out character {found.start()}, counted from 0.",
             )
 
 
@@ -99,13 +99,13 @@ def _outside(root: Path, name: str, file: str) -> Problem | None:
 def _problem(name: str, file: str, allowed: str, source: str) -> Problem:
     shown = file if len(file) <= 200 else f"{file[:200]}..."
     return Problem(
+        name,
+        ascii(shown),
+        allowed,
+        next_step="Give a file below the root; who starts the server chooses it: memtile mcp --root DIR.",
         reason="root",
         where=_WHERE,
-        field=name,
-        given=ascii(shown),
-        allowed=allowed,
         source=source,
-        next_step="Give a file below the root; who starts the server chooses it: memtile mcp --root DIR.",
     )
 
 
@@ -113,11 +113,11 @@ def _seconds(arguments: Mapping[str, Any]) -> Iterator[Problem]:
     given = arguments.get("seconds", 0.0)
     if not isinstance(given, int | float) or not given <= MOST_SECONDS:
         yield Problem(
+            "seconds",
+            ascii(given),
+            f"at most {MOST_SECONDS:g}",
             reason="seconds",
             where=_WHERE,
-            field="seconds",
-            given=ascii(given),
-            allowed=f"at most {MOST_SECONDS:g}",
             source=_SCHEMA,
         )
 

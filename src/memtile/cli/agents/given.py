@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from memtile.bd.cases import refusal
 from memtile.cli.failure import UsageError
-from memtile.errors import InputFileError, MemtileError, Problem
+from memtile.errors import InputFileError, MemtileError
 from memtile.output_files import write_output
 
 Kind = Literal["py", "mlir", "txt"]
@@ -76,16 +76,14 @@ def given_file(path: str, text: str, kind: Kind) -> Iterator[GivenFile]:
         RefusedError: for a text, what the call inside has refused.
     """
     if bool(path) == bool(text):
-        raise InputFileError(
-            Problem(
-                reason="design",
-                where="arguments of the tool",
-                field="path and text",
-                given="both" if path else "neither",
-                allowed="one of them",
-                source="schema of the tool",
-                next_step="Give the path of a file, or its text and kind.",
-            )
+        raise InputFileError.of(
+            "path and text",
+            "both" if path else "neither",
+            "one of them",
+            next_step="Give the path of a file, or its text and kind.",
+            reason="design",
+            where="arguments of the tool",
+            source="schema of the tool",
         )
     with _forgetting():
         if path:

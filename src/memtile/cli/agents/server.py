@@ -14,7 +14,7 @@ from typing import Any
 from memtile.cli.agents.arguments import with_marks
 from memtile.cli.agents.tools import MODELS, TOOLS, Answer
 from memtile.cli.agents.worker import Worker
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.plain_text import json_text
 
 NAME = "memtile"
@@ -80,17 +80,15 @@ def _sdk() -> Any:
     try:
         from mcp.server import mcpserver
     except ImportError as error:
-        raise InputFileError(
-            Problem(
-                reason="missing_package",
-                where="memtile mcp",
-                field="mcp",
-                given="not installed",
-                allowed="the package, version 2 or newer",
-                source="the Model Context Protocol has its SDK in it",
-                next_step="Install it: pip install mcp, or memtile with its extra mcp.",
-                says=f"the package mcp cannot be imported ({error}), version 2 or newer",
-            )
+        raise InputFileError.of(
+            "mcp",
+            "not installed",
+            "the package, version 2 or newer",
+            f"the package mcp cannot be imported ({error}), version 2 or newer",
+            "Install it: pip install mcp, or memtile with its extra mcp.",
+            reason="missing_package",
+            where="memtile mcp",
+            source="the Model Context Protocol has its SDK in it",
         ) from None
     return mcpserver
 

@@ -131,12 +131,12 @@ def _listed(parts: Mapping[str, object]) -> str:
 
 def _nothing(first: Compared, second: Compared) -> Problem:
     return Problem(
+        "kinds",
+        f"a {first.kind} and a {second.kind}",
+        "two that both have cycles, words or registers",
+        f"a {first.kind} and a {second.kind} have nothing in common that could be compared",
+        "Compare designs or records with each other, and designs or files of registers.",
         reason="diff",
         where=f"{first.name} and {second.name}",
-        field="kinds",
-        given=f"a {first.kind} and a {second.kind}",
-        allowed="two that both have cycles, words or registers",
         source="memtile diff",
-        says=f"a {first.kind} and a {second.kind} have nothing in common that could be compared",
-        next_step="Compare designs or records with each other, and designs or files of registers.",
     )

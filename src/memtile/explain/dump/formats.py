@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import TILE_BYTES, WORD_BYTES, Generation
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 
 TILE_WORDS = TILE_BYTES // WORD_BYTES
 SYSTEMS: dict[Generation, int] = {"AIE-ML": 0x45, "AIE2P": 0x45, "AIE-ML v2": 0x40}
@@ -207,14 +207,12 @@ def _tiles(data: npt.NDArray[np.uint8]) -> Words:
 
 
 def _error(name: str, given: str, allowed: str) -> InputFileError:
-    return InputFileError(
-        Problem(
-            reason="coredump",
-            where=name,
-            field="coredump",
-            given=given,
-            allowed=allowed,
-            source=_SOURCE,
-            says=f"the file is no coredump: it has {given}, where a coredump has {allowed}",
-        )
+    return InputFileError.of(
+        "coredump",
+        given,
+        allowed,
+        f"the file is no coredump: it has {given}, where a coredump has {allowed}",
+        reason="coredump",
+        where=name,
+        source=_SOURCE,
     )

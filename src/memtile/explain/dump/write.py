@@ -51,12 +51,12 @@ def _status(engine: Engine) -> str:
 
 def _alone(path: Path) -> Problem:
     return Problem(
+        "design",
+        "a memory tile alone",
+        "an array",
+        "the design is a memory tile alone; a coredump is of an array",
+        "Take memtile.Array and its memory_tile().",
         reason="coredump",
         where=f"coredump {path}",
-        field="design",
-        given="a memory tile alone",
-        allowed="an array",
         source="XRT dumps all tiles of the columns of a context",
-        next_step="Take memtile.Array and its memory_tile().",
-        says="the design is a memory tile alone; a coredump is of an array",
     )

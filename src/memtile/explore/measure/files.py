@@ -10,7 +10,7 @@ from typing import Any
 from memtile import __version__
 from memtile.arch.devices import device as find_device
 from memtile.design.array import Array
-from memtile.errors import DesignError, InputFileError, Problem
+from memtile.errors import DesignError, InputFileError
 from memtile.explore.measure.experiment import Experiment
 from memtile.explore.measure.text import mlir_text
 from memtile.importers.instructions import instructions_of
@@ -101,15 +101,13 @@ def _checked(device: str) -> str:
     name = find_device(device).name
     if name in DEVICES:
         return name
-    raise DesignError(
-        Problem(
-            reason="measure_device",
-            where="measurement",
-            field="device",
-            given=name,
-            allowed=" or ".join(DEVICES),
-            source="devices whose instructions and MLIR text are public",
-        )
+    raise DesignError.of(
+        "device",
+        name,
+        " or ".join(DEVICES),
+        reason="measure_device",
+        where="measurement",
+        source="devices whose instructions and MLIR text are public",
     )
 
 

@@ -203,12 +203,12 @@ def _values(
 def _unknown(name: str, giving: Mapping[str, Experiment]) -> Problem:
     known = name in _DEFAULTS
     return Problem(
+        "constant",
+        repr(name),
+        ", ".join(sorted(giving)),
+        f"no design measures {name!r}; there are designs for {', '.join(sorted(giving))}",
+        "The page says what it would take to measure it." if known else "",
         reason="measure_constant",
         where="measurement",
-        field="constant",
-        given=repr(name),
-        allowed=", ".join(sorted(giving)),
         source="docs/measure.md",
-        next_step="The page says what it would take to measure it." if known else "",
-        says=f"no design measures {name!r}; there are designs for {', '.join(sorted(giving))}",
     )

@@ -96,15 +96,15 @@ class Seen:
     def _unsteady(self, event: str, given: str, allowed: str) -> Problem:
         tile = f"tile {self.unit.place}"
         return Problem(
+            f"{event} of {self.unit.module}, {tile}",
+            given,
+            allowed,
+            f"{event} of {self.unit.module}, {tile}, was asserted {given}; it must be {allowed}",
+            "The numbers of this design mean something only where its stream moves a word in each "
+            "cycle; measure again.",
             reason="measure_unsteady",
             where=self.name,
-            field=f"{event} of {self.unit.module}, {tile}",
-            given=given,
-            allowed=allowed,
             source=_SOURCE,
-            next_step="The numbers of this design mean something only where its stream moves a word in each "
-            "cycle; measure again.",
-            says=f"{event} of {self.unit.module}, {tile}, was asserted {given}; it must be {allowed}",
         )
 
     def _interval(self, event: str, number: int) -> tuple[int, int]:
@@ -116,15 +116,15 @@ class Seen:
     def _missing(self, event: str, given: str) -> Problem:
         tile = f"tile {self.unit.place}"
         return Problem(
+            f"{event} of {self.unit.module}, {tile}",
+            given,
+            "as often as the design raises it",
+            f"{event} of {self.unit.module}, {tile}, was asserted {given}",
+            "Give the trace of this design, from before its start to after its stop; if it is, "
+            "the device does something that the design does not expect.",
             reason="measure_event",
             where=self.name,
-            field=f"{event} of {self.unit.module}, {tile}",
-            given=given,
-            allowed="as often as the design raises it",
             source=_SOURCE,
-            next_step="Give the trace of this design, from before its start to after its stop; if it is, "
-            "the device does something that the design does not expect.",
-            says=f"{event} of {self.unit.module}, {tile}, was asserted {given}",
         )
 
 
@@ -144,13 +144,13 @@ def _strangers(units: Sequence[Traced], by_id: Mapping[int, UnitTrace], name: st
         if given != allowed:
             problems.append(
                 Problem(
+                    f"sender of packet id {number}",
+                    given,
+                    allowed,
+                    next_step="Give the trace of this design and no other.",
                     reason="measure_unit",
                     where=name,
-                    field=f"sender of packet id {number}",
-                    given=given,
-                    allowed=allowed,
                     source=_SOURCE,
-                    next_step="Give the trace of this design and no other.",
                 )
             )
     return problems
@@ -168,14 +168,14 @@ def of_units(
     by_id = {trace.sender.stream_id: trace for trace in traces}
     problems = [
         Problem(
+            "trace unit",
+            f"ids {', '.join(map(str, sorted(by_id))) or 'none'}",
+            f"id {number}, module {unit.module} of tile {unit.place}",
+            f"nothing in it is from module {unit.module} of tile {unit.place} (packet id {number})",
+            "Give the trace of this design, as 32-bit words from the beginning of its buffer.",
             reason="measure_unit",
             where=name,
-            field="trace unit",
-            given=f"ids {', '.join(map(str, sorted(by_id))) or 'none'}",
-            allowed=f"id {number}, module {unit.module} of tile {unit.place}",
             source=_SOURCE,
-            next_step="Give the trace of this design, as 32-bit words from the beginning of its buffer.",
-            says=f"nothing in it is from module {unit.module} of tile {unit.place} (packet id {number})",
         )
         for number, unit in enumerate(units, 1)
         if number not in by_id

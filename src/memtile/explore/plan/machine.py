@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from memtile.arch.devices import Device
 from memtile.arch.throughput import BLOCKS, THROUGHPUT
 from memtile.arch.tiles import WORD_BYTES
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 
 STACK = 1024
 """Bytes of each core's memory that plans leave to its program."""
@@ -124,15 +124,6 @@ def refuse(
     layer: str, field: str, given: object, allowed: str, says: str = "", step: str = ""
 ) -> DesignError:
     """The error for a layer that cannot be planned."""
-    return DesignError(
-        Problem(
-            reason="plan",
-            where=f"plan of {layer}",
-            field=field,
-            given=str(given),
-            allowed=allowed,
-            source="docs/plan.md",
-            next_step=step,
-            says=says,
-        )
+    return DesignError.of(
+        field, str(given), allowed, says, step, reason="plan", where=f"plan of {layer}", source="docs/plan.md"
     )

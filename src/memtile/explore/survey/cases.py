@@ -167,12 +167,12 @@ def _name(folder: Path, path: Path) -> str:
 
 def _problem(folder: Path, says: str) -> Problem:
     return Problem(
+        "folder",
+        str(folder),
+        "a folder with designs or builds below it",
+        says,
+        "A design is an MLIR file with aie.device; a build is configuration and instructions.",
         reason="survey",
         where="memtile survey",
-        field="folder",
-        given=str(folder),
-        allowed="a folder with designs or builds below it",
         source="docs/mlir.md",
-        next_step="A design is an MLIR file with aie.device; a build is configuration and instructions.",
-        says=says,
     )

@@ -132,14 +132,14 @@ class ClusterRunner:
 
     def _problem(self, what: str, given: str) -> Problem:
         return Problem(
+            "--scheduler",
+            given,
+            "a Dask scheduler that runs",
+            f"scheduler {self._address}: {what} ({given})",
+            "Start the scheduler and its workers, then give the same command again.",
             reason="scheduler",
             where=f"scheduler {self._address}",
-            field="--scheduler",
-            given=given,
-            allowed="a Dask scheduler that runs",
             source="what is done is in the log",
-            next_step="Start the scheduler and its workers, then give the same command again.",
-            says=f"scheduler {self._address}: {what} ({given})",
         )
 
     def forget(self) -> None:
@@ -201,24 +201,24 @@ def _kept(sources: str, environment: Mapping[str, str] = os.environ) -> Path:
 
 def _open_to_others(folder: Path, why: str) -> Problem:
     return Problem(
+        "MEMTILE_CACHE",
+        str(folder),
+        "a directory of its own",
+        f"{folder} is no place for the sources of a sweep: {why}",
+        "Set MEMTILE_CACHE to a directory that only the user of the worker can write.",
         reason="cache",
         where="worker of the cluster",
-        field="MEMTILE_CACHE",
-        given=str(folder),
-        allowed="a directory of its own",
         source="what lies there is run",
-        next_step="Set MEMTILE_CACHE to a directory that only the user of the worker can write.",
-        says=f"{folder} is no place for the sources of a sweep: {why}",
     )
 
 
 _OTHER = Problem(
+    "memtile",
+    "other sources",
+    "the sources that the sweep has here",
+    "a worker of the cluster has another memtile than the sweep",
+    "Install the same memtile on all workers, and start them again.",
     reason="other_memtile",
     where="worker of the cluster",
-    field="memtile",
-    given="other sources",
-    allowed="the sources that the sweep has here",
     source="another memtile may count other cycles",
-    next_step="Install the same memtile on all workers, and start them again.",
-    says="a worker of the cluster has another memtile than the sweep",
 )

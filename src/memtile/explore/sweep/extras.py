@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 
 _WHAT = {
     "pyarrow": ("pyarrow", "logs of sweeps are Parquet files"),
@@ -26,15 +26,13 @@ def extra(module: str) -> Any:
         return import_module(module)
     except ImportError as error:
         package, what = _WHAT[module.split(".")[0]]
-        raise InputFileError(
-            Problem(
-                reason="missing_package",
-                where="sweep",
-                field=package,
-                given="not installed",
-                allowed="the package",
-                source=what,
-                next_step=f"Install it: pip install {package}, or memtile with its extra explore.",
-                says=f"the package {package} cannot be imported ({error}): {what}",
-            )
+        raise InputFileError.of(
+            package,
+            "not installed",
+            "the package",
+            f"the package {package} cannot be imported ({error}): {what}",
+            f"Install it: pip install {package}, or memtile with its extra explore.",
+            reason="missing_package",
+            where="sweep",
+            source=what,
         ) from None

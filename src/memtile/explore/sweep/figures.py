@@ -12,7 +12,7 @@ from memtile.check.tasks import TaskLog
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.explain.results import Result
 from memtile.model.dma.registers import FOT_MASK
 
@@ -64,16 +64,14 @@ def objectives_of(text: str) -> tuple[str, ...]:
         return names
     listed = "; ".join(f"{each.name}: {each.text}" for each in FIGURES.values())
     says = f"there is no objective {wrong[0]!r}; there are {listed}" if wrong else f"{text!r} names one twice"
-    raise DesignError(
-        Problem(
-            reason="objectives",
-            where="sweep",
-            field="objectives",
-            given=repr(text),
-            allowed=", ".join(FIGURES),
-            source="docs/sweep.md",
-            says=says,
-        )
+    raise DesignError.of(
+        "objectives",
+        repr(text),
+        ", ".join(FIGURES),
+        says,
+        reason="objectives",
+        where="sweep",
+        source="docs/sweep.md",
     )
 
 

@@ -136,13 +136,13 @@ def dataset_of(space: Space, rows: Sequence[Row]) -> Any:
 
 def _no_grid(name: str) -> Problem:
     return Problem(
+        name,
+        "any number in a range",
+        "values in steps",
+        next_step="Take pandas() or arrow(), or vary it in steps.",
         reason="dataset",
         where="sweep",
-        field=name,
-        given="any number in a range",
-        allowed="values in steps",
         source="an xarray dataset is a grid",
-        next_step="Take pandas() or arrow(), or vary it in steps.",
     )
 
 

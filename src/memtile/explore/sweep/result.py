@@ -235,14 +235,14 @@ class SweepResult:
 
 def _without(name: str) -> Problem:
     return Problem(
+        "figure",
+        name,
+        "figures that the variants have",
+        f"the variants have no figure {name}",
+        "Run the sweep with --energy." if name == ENERGY else "",
         reason="figure",
         where="sweep",
-        field="figure",
-        given=name,
-        allowed="figures that the variants have",
         source="docs/sweep.md",
-        next_step="Run the sweep with --energy." if name == ENERGY else "",
-        says=f"the variants have no figure {name}",
     )
 
 

@@ -143,14 +143,14 @@ def _is_below(name: str) -> bool:
 
 def _outside(name: str) -> Problem:
     return Problem(
+        "path",
+        name,
+        "a file below the folder of the design, such as 'blocks/gemm.py'",
+        "its path leads out of the folder of the design",
+        "The log was changed: do not replay it.",
         reason="sources",
         where=f"file {name!r} of a log",
-        field="path",
-        given=name,
-        allowed="a file below the folder of the design, such as 'blocks/gemm.py'",
         source="a log writes nothing elsewhere",
-        says="its path leads out of the folder of the design",
-        next_step="The log was changed: do not replay it.",
     )
 
 

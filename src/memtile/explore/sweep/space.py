@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
+from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -26,6 +27,7 @@ Label = int | float | bool | str | None
 Point = Mapping[str, Label]
 _ANNOTATIONS = "with Range, Literal, an Enum or Choices"
 _MOST_VALUES = 1 << 20  # of an axis: more are taken for a slip
+_problem = partial(Problem, reason="space", source="annotations of the design function")
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,52 +272,41 @@ def _allowed(name: str) -> str:
     return f"whole numbers of {_span(name.removeprefix(TIMING))}"
 
 
-def _problem(where: str, name: str, given: str, allowed: str, says: str, step: str = "") -> Problem:
-    return Problem(
-        reason="space",
-        where=where,
-        field=name,
-        given=given,
-        allowed=allowed,
-        source="annotations of the design function",
-        next_step=step,
-        says=says,
-    )
-
-
 def _both(where: str, name: str) -> Problem:
     says = f"{name} is both set and varied"
-    return _problem(where, name, "--set and --vary", "one of both", says, "Leave one of both out.")
+    return _problem(name, "--set and --vary", "one of both", says, "Leave one of both out.", where=where)
 
 
 def _no_values(where: str, name: str, text: str, allowed: str, error: Exception) -> Problem:
     says = f"{name} cannot be varied over {text!r} ({error}); its values must be {allowed}"
-    return _problem(where, name, repr(text), allowed, says, "Write 8,16,32 or 1..8 or 16..128:16.")
+    return _problem(name, repr(text), allowed, says, "Write 8,16,32 or 1..8 or 16..128:16.", where=where)
 
 
 def _open(where: str, parameter: Parameter) -> Problem:
     says = f"the annotation of {parameter.name} does not say which values it has"
     step = f"Say them: --vary {parameter.name}=VALUES, or annotate it, {_ANNOTATIONS}."
-    return _problem(where, parameter.name, parameter.type_name, "values to go through", says, step)
+    return _problem(parameter.name, parameter.type_name, "values to go through", says, step, where=where)
 
 
 def _unknown(where: str, name: str, found: Mapping[str, Parameter]) -> Problem:
     listed = ", ".join(found) or "none"
     says = f"there is no {name!r} to vary; the parameters are {listed}, and timing.NAME for timing constants"
-    return _problem(where, name, repr(name), listed, says, "Run memtile info on the design to see them.")
+    return _problem(
+        name, repr(name), listed, says, "Run memtile info on the design to see them.", where=where
+    )
 
 
 def _nothing(where: str, found: Mapping[str, Parameter]) -> Problem:
     listed = ", ".join(found) or "there are none"
     says = f"there is nothing to vary: no annotation says which values a parameter has ({listed})"
     step = f"Annotate arguments of design(), {_ANNOTATIONS}, or give --vary NAME=VALUES."
-    return _problem(where, "parameters", "none with values", "at least one", says, step)
+    return _problem("parameters", "none with values", "at least one", says, step, where=where)
 
 
 def _no_steps(axis: Axis) -> Problem:
     says = f"{axis.name} may be any number of {axis.span[0]:g}..{axis.span[1]:g}; a grid needs steps"
     step = f"Give a step, --vary {axis.name}=LOW..HIGH:STEP, or take --random N or --optimise."
-    return _problem("sweep", axis.name, "no step", "a range with a step", says, step)
+    return _problem(axis.name, "no step", "a range with a step", says, step, where="sweep")
 
 
 def space_from(data: Sequence[Mapping[str, Any]]) -> Space:

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError
 from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.figures import FIGURES
 from memtile.explore.sweep.row import Row, State
@@ -90,15 +90,8 @@ def _sampler(optuna: Any, name: str, seed: int) -> Any:
     if name in samplers:
         return samplers[name]()
     listed = ", ".join(samplers)
-    raise DesignError(
-        Problem(
-            reason="sampler",
-            where="sweep",
-            field="sampler",
-            given=repr(name),
-            allowed=listed,
-            source="docs/sweep.md",
-        )
+    raise DesignError.of(
+        "sampler", repr(name), listed, reason="sampler", where="sweep", source="docs/sweep.md"
     )
 
 

@@ -12,7 +12,7 @@ from memtile.importers.kernels.expressions import bits_of, wrapped
 from memtile.importers.kernels.operands import index_of
 from memtile.importers.kernels.operations import give, results_of
 from memtile.importers.kernels.quote import Node, expr, temporary, text
-from memtile.importers.mlir.forms.memory import ACTION_NUMBERS, ACTIONS
+from memtile.importers.mlir.forms.memory import ACTIONS, lock_action
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.importers.mlir.types import shaped
@@ -25,14 +25,9 @@ _PORTS = ("Produce", "Consume")
 
 def use_lock(writer: Writer, form: Form) -> None:
     """``aie.use_lock(%l, AcquireGreaterEqual, %n)``."""
-    if form.attributes.get("acq_en") is False:
+    if (asked := lock_action(form)) is None:
         return
-    if form.generic:
-        action = form.choice("action", ACTION_NUMBERS)
-        given = form.values[1] if len(form.values) > 1 else str(form.integer("value"))
-    else:
-        texts = form.texts()
-        action, given = texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
+    action, given = asked
     if action not in ACTIONS:
         raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS), reason="mlir_lock")
     if form.values[0] not in writer.program.device.locks:

@@ -11,18 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from memtile.arch import switch_registers
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
 from memtile.arch.registers import packed
-from memtile.arch.switch_registers import (
-    MASTER_CONFIG,
-    PACKET_CONFIGURATION,
-    SLAVE_CONFIG,
-    SLAVE_CONFIG_OFFSET,
-    SLOT,
-    SLOT_OFFSET,
-)
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.bd.codec import encode
 from memtile.bd.windows import DmaLock
@@ -369,22 +362,33 @@ def _switch(tile: Tile, switch: SwitchDescription) -> None:
     for source, number, target, to in switch.circuits:
         slave = slave_at(source, number)
         tile.post_word(
-            ports.base + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, packed(SLAVE_CONFIG, Slave_Enable=1)
+            ports.base + switch_registers.SLAVE_CONFIG_OFFSET + slave * WORD_BYTES,
+            packed(switch_registers.SLAVE_CONFIG, Slave_Enable=1),
         )
-        word = packed(MASTER_CONFIG, Master_Enable=1, Configuration=slave)
+        word = packed(switch_registers.MASTER_CONFIG, Master_Enable=1, Configuration=slave)
         tile.post_word(ports.base + master_at(target, to) * WORD_BYTES, word)
     for bundle, number, arbiter, msels, keep in switch.masters:
-        inner = packed(PACKET_CONFIGURATION, Msel_Enable=sum(1 << m for m in msels), Arbiter=arbiter)
+        inner = packed(
+            switch_registers.PACKET_CONFIGURATION, Msel_Enable=sum(1 << m for m in msels), Arbiter=arbiter
+        )
         drop = int(not keep and bundle == "DMA")
-        word = packed(MASTER_CONFIG, Master_Enable=1, Packet_Enable=1, Drop_Header=drop, Configuration=inner)
+        word = packed(
+            switch_registers.MASTER_CONFIG,
+            Master_Enable=1,
+            Packet_Enable=1,
+            Drop_Header=drop,
+            Configuration=inner,
+        )
         tile.post_word(ports.base + master_at(bundle, number) * WORD_BYTES, word)
     for bundle, number, slots in switch.rules:
         slave = slave_at(bundle, number)
-        word = packed(SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
-        tile.post_word(ports.base + SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, word)
+        word = packed(switch_registers.SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
+        tile.post_word(ports.base + switch_registers.SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, word)
         for n, (mask, packet, arbiter, msel) in enumerate(slots):
-            word = packed(SLOT, id=packet, mask=mask, enable=1, msel=msel, arbit=arbiter)
-            tile.post_word(ports.base + SLOT_OFFSET + (slave * SLOTS_PER_SLAVE + n) * WORD_BYTES, word)
+            word = packed(switch_registers.SLOT, id=packet, mask=mask, enable=1, msel=msel, arbit=arbiter)
+            tile.post_word(
+                ports.base + switch_registers.SLOT_OFFSET + (slave * SLOTS_PER_SLAVE + n) * WORD_BYTES, word
+            )
 
 
 def _mux(tile: Tile, switch: SwitchDescription) -> None:

@@ -11,19 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memtile.arch.tiles import WORD_BYTES, TileKind
-from memtile.bd.descriptor import (
-    NO_ACQUIRE,
-    NO_ITERATION,
-    NO_RELEASE,
-    Acquire,
-    Axi,
-    Descriptor,
-    Dim,
-    Iteration,
-    Packet,
-    Pad,
-    Release,
-)
+from memtile.bd import descriptor as parts
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.importers.mlir.description import BdDescription, Level, LockUse
 from memtile.importers.mlir.forms.operands import Form
@@ -51,7 +39,7 @@ def descriptor(
     next_number: int | None,
     *,
     cache: int = 0,
-) -> Descriptor:
+) -> parts.Descriptor:
     """The descriptor of a BD.
 
     Args:
@@ -73,24 +61,24 @@ def descriptor(
     fields: dict[str, Any] = {
         "dims": dims(form, list(bd.levels), size, kind),
         "pad": tuple(
-            Pad(*(_words(form, "padding", n * size) if inner == 0 else n for n in pad))
+            parts.Pad(*(_words(form, "padding", n * size) if inner == 0 else n for n in pad))
             for inner, pad in enumerate(reversed(bd.padding))
         ),
         "iteration": _iteration(form, bd, size),
         "acquire": _acquire(form, bd.acquire, locks),
         "release": _release(form, bd.release, locks),
-        "packet": None if bd.packet is None else Packet(bd.packet[1], bd.packet[0]),
+        "packet": None if bd.packet is None else parts.Packet(bd.packet[1], bd.packet[0]),
         "ooo_id": bd.ooo or 0,
         "compression": bd.compressed,
         "next": next_number,
     }
     if kind.role == "interface":
         burst = bd.burst or max(kind.bd_fields["Burst_Length"].codes)
-        fields["axi"] = Axi(burst, cache=cache)
-    return Descriptor(kind.name, words, DmaAddress(address), **fields)
+        fields["axi"] = parts.Axi(burst, cache=cache)
+    return parts.Descriptor(kind.name, words, DmaAddress(address), **fields)
 
 
-def dims(form: Form, levels: list[Level], size: int, kind: TileKind) -> tuple[Dim, ...]:
+def dims(form: Form, levels: list[Level], size: int, kind: TileKind) -> tuple[parts.Dim, ...]:
     """Steps and wraps of a pattern, innermost first; the last dimension of a tile has no wrap.
 
     Raises:
@@ -110,7 +98,7 @@ def dims(form: Form, levels: list[Level], size: int, kind: TileKind) -> tuple[Di
         else:
             step = _words(form, "stride", step * size)
         last = inner == kind.dimensions - 1
-        found.append(Dim(max(step, 1), 0 if last else wrap))
+        found.append(parts.Dim(max(step, 1), 0 if last else wrap))
     return tuple(found)
 
 
@@ -133,11 +121,11 @@ def _words(form: Form, what: str, count: int) -> int:
     return words
 
 
-def _iteration(form: Form, bd: BdDescription, size: int) -> Iteration:
+def _iteration(form: Form, bd: BdDescription, size: int) -> parts.Iteration:
     if bd.iteration is None or bd.iteration[0] <= 1:
-        return NO_ITERATION
+        return parts.NO_ITERATION
     wrap, stride, current = bd.iteration
-    return Iteration(_words(form, "iteration", stride * size), wrap, current)
+    return parts.Iteration(_words(form, "iteration", stride * size), wrap, current)
 
 
 def _seen(form: Form, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
@@ -148,12 +136,12 @@ def _seen(form: Form, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
     return locks[use.lock]
 
 
-def _acquire(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> Acquire:
+def _acquire(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Acquire:
     if use is None:
-        return NO_ACQUIRE
+        return parts.NO_ACQUIRE
     value = use.value if use.action == "acquire" else -use.value
-    return Acquire(_seen(form, use, locks), value, True)
+    return parts.Acquire(_seen(form, use, locks), value, True)
 
 
-def _release(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> Release:
-    return NO_RELEASE if use is None else Release(_seen(form, use, locks), use.value)
+def _release(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Release:
+    return parts.NO_RELEASE if use is None else parts.Release(_seen(form, use, locks), use.value)

@@ -79,14 +79,14 @@ class Text:
             step: what the user can do.
         """
         problem = Problem(
+            "MLIR",
+            _short(given) or self.content[offset : offset + 20].split("\n")[0] or "the end",
+            allowed,
+            f"{_short(says)}\n{self.caret(offset)}\n",
+            step,
             reason=reason,
             where=self.where(offset),
-            field="MLIR",
-            given=_short(given) or self.content[offset : offset + 20].split("\n")[0] or "the end",
-            allowed=allowed,
             source=_SOURCE,
-            next_step=step,
-            says=f"{_short(says)}\n{self.caret(offset)}\n",
         )
         return InputFileError(problem)
 

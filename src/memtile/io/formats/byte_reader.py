@@ -63,12 +63,4 @@ class ByteReader:
         self, reason: str, at: int, what: str, given: str, allowed: str, source: str = _FORMAT, says: str = ""
     ) -> Problem:
         """The problem of what is at byte ``at``."""
-        return Problem(
-            reason=reason,
-            where=self.place(at),
-            field=what,
-            given=given,
-            allowed=allowed,
-            source=source,
-            says=says,
-        )
+        return Problem(what, given, allowed, says, reason=reason, where=self.place(at), source=source)

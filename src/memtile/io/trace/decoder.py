@@ -145,15 +145,15 @@ def decode(words: Words | Sequence[int], name: str = "trace") -> Trace:
 def _empty(name: str, words: Sequence[int]) -> Problem:
     written = [word for word in words if word]
     return Problem(
+        "trace",
+        f"{len(words)} words, {len(written) or 'none'} of them not 0",
+        "at least one trace packet",
+        f"nothing was traced: in {len(words)} word{'s' * (len(words) != 1)}, "
+        f"{len(written) or 'none'} of them not 0, there is no trace packet",
+        "Check the start event, the route of the packets and the trace buffer.",
         reason="trace_empty",
         where=name,
-        field="trace",
-        given=f"{len(words)} words, {len(written) or 'none'} of them not 0",
-        allowed="at least one trace packet",
         source=_SOURCE,
-        next_step="Check the start event, the route of the packets and the trace buffer.",
-        says=f"nothing was traced: in {len(words)} word{'s' * (len(words) != 1)}, "
-        f"{len(written) or 'none'} of them not 0, there is no trace packet",
     )
 
 
@@ -253,18 +253,18 @@ class _Reader:
     def _report(self, reason: str, at: int, field: str, given: str, allowed: str, says: str) -> None:
         self._problems.append(
             Problem(
-                reason=reason,
-                where=f"{self._name}, word {at}",
-                field=field,
-                given=given,
-                allowed=allowed,
-                source=_SOURCE,
-                next_step={
+                field,
+                given,
+                allowed,
+                says,
+                {
                     "trace_overrun": "Trace fewer events, or give the packets a faster route.",
                     "trace_no_start": "Times are counted from 0 on and are lower bounds.",
                     "trace_repeat": "Times after it are lower bounds.",
                 }.get(reason, ""),
-                says=says,
+                reason=reason,
+                where=f"{self._name}, word {at}",
+                source=_SOURCE,
             )
         )
 

@@ -93,47 +93,47 @@ def _fits(format: FrameFormat, end: int, at: int) -> bool:
 def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str) -> Problem:
     if format is None:
         return Problem(
+            "frame",
+            f"byte {data[at]:#04x}",
+            "a frame of event-time mode",
+            f"no frame of event-time mode begins with byte {data[at]:#04x}",
+            _LATER,
             reason="trace_frame",
             where=where,
-            field="frame",
-            given=f"byte {data[at]:#04x}",
-            allowed="a frame of event-time mode",
             source=_SOURCE,
-            next_step=_LATER,
-            says=f"no frame of event-time mode begins with byte {data[at]:#04x}",
         )
     if format.bytes > WORD_BYTES:
         return Problem(
+            "frame",
+            f"{len(data) - at} of {format.bytes} bytes of {format.name}",
+            "the whole frame",
+            f"the trace ends within a {format.name} frame: "
+            f"{len(data) - at} of its {format.bytes} bytes are there",
             reason="trace_frame_cut",
             where=where,
-            field="frame",
-            given=f"{len(data) - at} of {format.bytes} bytes of {format.name}",
-            allowed="the whole frame",
             source=_SOURCE,
-            says=f"the trace ends within a {format.name} frame: "
-            f"{len(data) - at} of its {format.bytes} bytes are there",
         )
     left = WORD_BYTES - at % WORD_BYTES
     return Problem(
+        "frame",
+        f"{format.name} of {format.bytes} bytes",
+        f"{left} bytes to the end of the word",
+        f"a {format.name} frame of {format.bytes} bytes crosses the end of its word, "
+        f"which is {left} byte{'s' * (left != 1)} away",
+        _LATER,
         reason="trace_frame_crosses",
         where=where,
-        field="frame",
-        given=f"{format.name} of {format.bytes} bytes",
-        allowed=f"{left} bytes to the end of the word",
         source=_SOURCE,
-        next_step=_LATER,
-        says=f"a {format.name} frame of {format.bytes} bytes crosses the end of its word, "
-        f"which is {left} byte{'s' * (left != 1)} away",
     )
 
 
 def _not_event_time(where: str) -> Problem:
     return Problem(
+        "trace mode",
+        "event-PC",
+        "event-time",
+        next_step="Nothing of this unit is decoded from here on. Set mode 0 in Trace_Control0.",
         reason="trace_mode",
         where=where,
-        field="trace mode",
-        given="event-PC",
-        allowed="event-time",
         source=_SOURCE,
-        next_step="Nothing of this unit is decoded from here on. Set mode 0 in Trace_Control0.",
     )

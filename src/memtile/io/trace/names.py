@@ -90,18 +90,18 @@ def unnamed(units: Sequence[NamedUnit], setup: Sequence[TracedUnit], name: str) 
     traced = ", ".join(tiles) or ", ".join(unit.module for unit in setup) or "no trace unit"
     return [
         Problem(
-            reason="trace_unit",
-            where=name,
-            field="trace unit",
-            given=f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
+            "trace unit",
+            f"{unit.kind} of tile ({unit.trace.sender.column}, {unit.trace.sender.row}), "
             f"packet type {unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}",
-            allowed=f"those set up: {traced}",
-            source="Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
-            next_step="Its events are shown by slot. If the design was loaded some columns further right, "
-            "say so with --column-shift.",
-            says=f"the setup does not have the {unit.kind} of tile "
+            f"those set up: {traced}",
+            f"the setup does not have the {unit.kind} of tile "
             f"({unit.trace.sender.column}, {unit.trace.sender.row}), packet type "
             f"{unit.trace.sender.packet_type}, id {unit.trace.sender.stream_id}; it has {traced}",
+            "Its events are shown by slot. If the design was loaded some columns further right, "
+            "say so with --column-shift.",
+            reason="trace_unit",
+            where=name,
+            source="Trace_Event0, Trace_Event1 and Trace_Control1, AM025",
         )
         for unit in units
         if not unit.known
@@ -113,15 +113,15 @@ def unplaced(units: Sequence[NamedUnit], name: str) -> list[Problem]:
     convention = ", ".join(f"{_PREFIX[module]}={number}" for number, module in CONVENTION.items())
     return [
         Problem(
+            "packet type",
+            str(unit.trace.sender.packet_type),
+            "a packet type of a module that the tile has",
+            f"packet type {unit.trace.sender.packet_type} of tile ({unit.trace.sender.column}, "
+            f"{unit.trace.sender.row}) is of no module that the tile can have",
+            "Say with --types MODULE=TYPE which module sends it, or give --program.",
             reason="trace_module",
             where=name,
-            field="packet type",
-            given=str(unit.trace.sender.packet_type),
-            allowed="a packet type of a module that the tile has",
             source=f"convention of mlir-aie: {convention}",
-            next_step="Say with --types MODULE=TYPE which module sends it, or give --program.",
-            says=f"packet type {unit.trace.sender.packet_type} of tile ({unit.trace.sender.column}, "
-            f"{unit.trace.sender.row}) is of no module that the tile can have",
         )
         for unit in units
         if unit.module is None

@@ -110,28 +110,28 @@ def _next_header(words: Sequence[int], first: int, end: int) -> int:
 
 def _no_header(name: str, at: int, word: int, skipped: int) -> Problem:
     return Problem(
+        "packet header",
+        f"{word:#010x}",
+        "odd parity, and 0 in the bits without a field",
+        f"the word {word:#010x} is not a packet header, "
+        "which has odd parity and 0 in the bits without a field",
+        f"{skipped} word{'s' * (skipped != 1)} skipped; times after that are lower bounds.",
         reason="trace_header",
         where=f"{name}, word {at}",
-        field="packet header",
-        given=f"{word:#010x}",
-        allowed="odd parity, and 0 in the bits without a field",
         source=_AM020,
-        next_step=f"{skipped} word{'s' * (skipped != 1)} skipped; times after that are lower bounds.",
-        says=f"the word {word:#010x} is not a packet header, "
-        "which has odd parity and 0 in the bits without a field",
     )
 
 
 def _cut(name: str, at: int, words: int) -> Problem:
     return Problem(
+        "packet",
+        f"{words} words",
+        f"{PACKET_WORDS} words",
+        f"the stream ends within a packet: {words} of its {PACKET_WORDS} words are there",
+        "A larger trace buffer keeps the rest.",
         reason="trace_packet_cut",
         where=f"{name}, word {at}",
-        field="packet",
-        given=f"{words} words",
-        allowed=f"{PACKET_WORDS} words",
         source=_AM020,
-        next_step="A larger trace buffer keeps the rest.",
-        says=f"the stream ends within a packet: {words} of its {PACKET_WORDS} words are there",
     )
 
 

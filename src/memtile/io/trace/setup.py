@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from types import MappingProxyType
 
 from memtile.arch.devices import DEVICES
@@ -19,6 +19,7 @@ from memtile.runs.operations import ArrayShape, Operation, locate, words_written
 
 _CONTROL = "Trace_Control1"
 _MOST_TYPES = 7  # the field has three bits (AM025 Trace_Control1)
+_flag = partial(Problem, reason="trace_events", where="traced events", source="AM020, events")
 ALIASES: Mapping[str, ModuleName] = MappingProxyType(
     {"core": "core", "mem": "memory", "shim": "pl", "memtile": "memory_tile"}
 )
@@ -194,7 +195,7 @@ def _no_module(events: list[str]) -> Iterator[Problem]:
     allowed, says = f"at most {SLOTS}, all of one module", f"no module has all of {', '.join(events)}"
     says += f" in at most {SLOTS} slots" if len(events) > SLOTS else ""
     step = "Give --events MODULE=... once for each module."
-    yield _flag("events", ",".join(events), allowed, step, says)
+    yield _flag("events", ",".join(events), allowed, says, step)
 
 
 def _event_problems(module: ModuleName, events: list[str]) -> Iterator[Problem]:
@@ -212,17 +213,5 @@ def _event_problems(module: ModuleName, events: list[str]) -> Iterator[Problem]:
 
 def _unknown(event: str, allowed: str, names: Iterable[str]) -> Problem:
     near = get_close_matches(event.upper(), sorted(names), 3)
-    return _flag("event", repr(event), allowed, f"Did you mean {' or '.join(near)}?" if near else "")
-
-
-def _flag(field: str, given: str, allowed: str, advice: str = "", says: str = "") -> Problem:
-    return Problem(
-        reason="trace_events",
-        where="traced events",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source="AM020, events",
-        next_step=advice,
-        says=says,
-    )
+    step = f"Did you mean {' or '.join(near)}?" if near else ""
+    return _flag("event", repr(event), allowed, next_step=step)

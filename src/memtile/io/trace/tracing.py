@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 
@@ -40,6 +41,7 @@ START, STOP = "TRUE", "USER_EVENT_1"
 _SOURCE = "AM020 chapter 2: trace"
 _LEAVING = 1000  # cycles after which no more packets come when none has come in them
 _PACKET_TYPES = {module: kind for kind, module in MODULES.items()}
+_refused = partial(Problem, reason="tracing", where="tracing", source=_SOURCE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,15 +165,13 @@ class Tracing:
         place = self._units[0].tile.place
         below = array.interface_tile(place[0] if place else 0)
         if port in DMA_MASTERS:
-            raise DesignError(
-                Problem(
-                    reason="trace_port",
-                    where="tracing",
-                    field="out",
-                    given=port,
-                    allowed="a South port that is not one of the DMA",
-                    source=_SOURCE,
-                )
+            raise DesignError.of(
+                "out",
+                port,
+                "a South port that is not one of the DMA",
+                reason="trace_port",
+                where="tracing",
+                source=_SOURCE,
             )
         self._out = SwitchEnd(below, port, receives=True)
         array.engine.catch_port(below.index, port)
@@ -212,15 +212,3 @@ def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Uni
     order = [id(event.unit) for event in events]
     for number, group in enumerate(sorted(groups, key=lambda group: order.index(id(group[0].unit)))):
         yield _Unit(owners[id(group[0].unit)], group[0].unit, tuple(group), number)
-
-
-def _refused(field: str, given: str, allowed: str, says: str = "") -> Problem:
-    return Problem(
-        reason="tracing",
-        where="tracing",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        says=says,
-    )

@@ -49,11 +49,11 @@ def _read_hex(data: bytes, name: str) -> Words:
     items = [(number, item) for number, line in lines for item in line.split()]
     wrong = [
         Problem(
+            "word",
+            repr(item),
+            "one to eight hexadecimal digits",
             reason="trace_word",
             where=f"{name}, line {n}",
-            field="word",
-            given=repr(item),
-            allowed="one to eight hexadecimal digits",
             source=_SOURCE,
         )
         for n, item in items
@@ -65,16 +65,14 @@ def _read_hex(data: bytes, name: str) -> Words:
 
 def _read_bin(data: bytes, name: str) -> Words:
     if len(data) % WORD_BYTES:
-        raise InputFileError(
-            Problem(
-                reason="trace_bytes",
-                where=name,
-                field="length",
-                given=f"{len(data)} bytes",
-                allowed=f"whole words of {WORD_BYTES} bytes",
-                source=_SOURCE,
-                says=f"the file has {len(data)} bytes; it must have whole words of {WORD_BYTES} bytes",
-            )
+        raise InputFileError.of(
+            "length",
+            f"{len(data)} bytes",
+            f"whole words of {WORD_BYTES} bytes",
+            f"the file has {len(data)} bytes; it must have whole words of {WORD_BYTES} bytes",
+            reason="trace_bytes",
+            where=name,
+            source=_SOURCE,
         )
     return np.frombuffer(data, dtype="<u4").astype(np.uint32)
 
@@ -82,16 +80,14 @@ def _read_bin(data: bytes, name: str) -> Words:
 def _read_npy(data: bytes, name: str) -> Words:
     array = array_of(data, name)
     if array.dtype.kind not in "iu" or array.dtype.itemsize != WORD_BYTES:
-        raise InputFileError(
-            Problem(
-                reason="trace_dtype",
-                where=name,
-                field="array",
-                given=f"dtype {array.dtype}",
-                allowed="uint32 or int32",
-                source=_SOURCE,
-                says=f"the array is of {array.dtype}; it must be of uint32 or int32",
-            )
+        raise InputFileError.of(
+            "array",
+            f"dtype {array.dtype}",
+            "uint32 or int32",
+            f"the array is of {array.dtype}; it must be of uint32 or int32",
+            reason="trace_dtype",
+            where=name,
+            source=_SOURCE,
         )
     return array.reshape(-1).astype(np.uint32)
 

@@ -18,22 +18,10 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, MM2S, S2MM, WORD_BYTES
 from memtile.arch.trace import PAYLOAD_BYTES
 from memtile.model.dma import bd_fields
+from memtile.model.state import events as event_state
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import NEVER
 from memtile.model.state.dma import EXTERNAL_SLOTS
-from memtile.model.state.events import (
-    KIND,
-    PER_KIND,
-    SOURCE,
-    THING,
-    VALUE,
-    ChannelEvent,
-    CoreEvent,
-    LockEvent,
-    PortEvent,
-    Signal,
-    Source,
-)
 from memtile.model.state.state import State
 
 Array = npt.NDArray[Any]
@@ -183,27 +171,30 @@ def zeroised(_built: State, s: Saved) -> Iterator[Fault]:
 def events(built: State, s: Saved) -> Iterator[Fault]:
     """Each event has a source that the model has."""
     lines, tiles = s["lines"], len(built.spec.tiles.kind)
-    source, thing, kind = (lines[..., n] for n in (SOURCE, THING, KIND))
-    things, kinds = np.full(len(Source), -1), np.full(len(Source), np.iinfo(np.int64).max)
+    source, thing, kind = (lines[..., n] for n in (event_state.SOURCE, event_state.THING, event_state.KIND))
+    things, kinds = (
+        np.full(len(event_state.Source), -1),
+        np.full(len(event_state.Source), np.iinfo(np.int64).max),
+    )
     for each, rows, most in (
-        (Source.GROUP, built.spec.event_groups.first.shape[1], None),
-        (Source.CHANNEL, len(s["channels.phase"]), len(ChannelEvent)),
-        (Source.CHANNEL_ERROR, tiles, 2 * PER_KIND),
-        (Source.LOCK, len(s["locks.value"]), len(LockEvent)),
-        (Source.PORT, len(s["switch.held"]), len(PortEvent)),
-        (Source.CONFLICT, len(s["banks.turn"]), None),
-        (Source.SIGNAL, tiles, len(Signal)),
-        (Source.CORE, len(s["cores.phase"]), len(CoreEvent)),
+        (event_state.Source.GROUP, built.spec.event_groups.first.shape[1], None),
+        (event_state.Source.CHANNEL, len(s["channels.phase"]), len(event_state.ChannelEvent)),
+        (event_state.Source.CHANNEL_ERROR, tiles, 2 * event_state.PER_KIND),
+        (event_state.Source.LOCK, len(s["locks.value"]), len(event_state.LockEvent)),
+        (event_state.Source.PORT, len(s["switch.held"]), len(event_state.PortEvent)),
+        (event_state.Source.CONFLICT, len(s["banks.turn"]), None),
+        (event_state.Source.SIGNAL, tiles, len(event_state.Signal)),
+        (event_state.Source.CORE, len(s["cores.phase"]), len(event_state.CoreEvent)),
     ):
         things[each] = rows
         kinds[each] = kinds[each] if most is None else most
-    unknown = (source < 0) | (source >= len(Source))
-    yield from wrong("lines", unknown, source, f"0..{len(Source) - 1}, a source of events")
+    unknown = (source < 0) | (source >= len(event_state.Source))
+    yield from wrong("lines", unknown, source, f"0..{len(event_state.Source) - 1}, a source of events")
     known = np.where(unknown, 0, source)
     linked = things[known] >= 0
     outside = linked & ((thing < 0) | (thing >= things[known]) | (kind < 0) | (kind >= kinds[known]))
     yield from wrong("lines", outside, thing, "what the source of the event has")
-    value = lines[..., VALUE]
+    value = lines[..., event_state.VALUE]
     yield from wrong("lines", (value < 0) | (value >= WORD_BITS * 2), value, "a value of a lock")
 
 

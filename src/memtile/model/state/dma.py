@@ -4,61 +4,9 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, GRANULE_WORDS, MEMORY
+from memtile.model.state import columns as c
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.columns import (
-    ACTIVE,
-    AS_BUILT,
-    BOOKS,
-    BUILT,
-    BYTE,
-    CLEARED,
-    COUNT,
-    COUNTED,
-    DATA,
-    DUE,
-    EQUAL,
-    FLAG,
-    LOCK_OPERAND,
-    MOST,
-    MOST_BD,
-    MOST_WORDS,
-    MOVES,
-    MOVES_IF_AHEAD,
-    NEVER,
-    NONE,
-    NOTHING,
-    OUTSIDE,
-    OWN_PAUSE,
-    OWN_RESET,
-    PAST,
-    PLACE,
-    PROCESS,
-    REQUESTER,
-    RING,
-    SIGNED,
-    SOON,
-    STALE,
-    STAMP,
-    STAYS,
-    UNSAVED,
-    WIRED,
-    WORD,
-    Coded,
-    Column,
-    Four,
-    Granule,
-    Group,
-    Holds,
-    Ints,
-    Owner,
-    Queue,
-    Ring,
-    Same,
-    Three,
-    one_of,
-    row_of,
-    row_or_none,
-)
+from memtile.model.state.columns import Column, Ints, Owner
 from memtile.model.state.streams import COUNT_SLOTS, CountRing
 
 EXTERNAL_SLOTS = 384  # reads under way of a channel: at least the words that Timing allows
@@ -70,151 +18,177 @@ BeatWords = Annotated[Ints, (EXTERNAL_SLOTS, GRANULE_WORDS)]
 class Channels(NamedTuple):
     """DMA channels; what every cycle looks at comes first, so that it shares cache lines."""
 
-    phase: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, one_of(Phase))]
+    phase: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.one_of(Phase))]
     why: Annotated[
-        Ints, Column(EQUAL, Cause.IDLE, OWN_RESET, OWN_PAUSE, one_of(Cause))
+        Ints, Column(c.EQUAL, Cause.IDLE, c.OWN_RESET, c.OWN_PAUSE, c.one_of(Cause))
     ]  # Cause of the current cycle
-    direction: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # arch.tiles.S2MM or MM2S
+    direction: Annotated[
+        Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)
+    ]  # arch.tiles.S2MM or MM2S
     # row in State.externals, -1 = the channel works on data memory
-    external: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    external: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     # stream words of the BD moved so far, -1 = its packet header is the next
-    moved: Annotated[Ints, Column(PLACE, 0, CLEARED, STAYS, Holds(-1, Same("length")))]
-    length: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]  # stream words of the BD
+    moved: Annotated[Ints, Column(c.PLACE, 0, c.CLEARED, c.STAYS, c.Holds(-1, c.Same("length")))]
+    length: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]  # stream words of the BD
     fetch_why: Annotated[
-        Ints, Column(EQUAL, 0, STALE, STAYS, one_of(Cause))
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.one_of(Cause))
     ]  # why memory brought or took no word last time
     # 1 = the stream side is compressed; then ``length`` and ``moved`` count memory words
-    packed: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]
+    packed: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
     # MM2S: 1 = the packet header is still to be sent
-    header_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    header_due: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     # MM2S: the slave port it feeds, -1 = none; S2MM: -1
-    switch_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, row_or_none(Owner.PORT))]
-    tlast_suppress: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]
-    queue_count: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, MEMORY.queue_depth + 1))]
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_channels
-    waiting: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.waiting_channels
+    switch_port: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(Owner.PORT))]
+    tlast_suppress: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
+    queue_count: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, MEMORY.queue_depth + 1))]
+    active: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)
+    ]  # 1 = in State.active_channels
+    waiting: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)
+    ]  # 1 = in State.waiting_channels
     # phase ACQUIRE: the lock in State.locks that it asks for, -1 = out of reach
-    lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_or_none(Owner.LOCK))]
-    acquire_value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, LOCK_OPERAND)]
-    acquire_enable: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]
-    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    lock: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_or_none(Owner.LOCK))]
+    acquire_value: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.LOCK_OPERAND)]
+    acquire_enable: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
+    tile: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     number: Annotated[
-        Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)
+        Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)
     ]  # channel number within its direction
-    until: Annotated[Ints, Column(DUE, 0, STALE, MOVES, SOON)]  # cycle at which STARTING ends
+    until: Annotated[Ints, Column(c.DUE, 0, c.STALE, c.MOVES, c.SOON)]  # cycle at which STARTING ends
     # sticky error bits, at their status-register positions
-    errors: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, WORD)]
-    control: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, WORD)]  # control register
-    queue: Annotated[Queue, Column(EQUAL, 0, STALE, STAYS, WORD)]  # queue words, oldest first
+    errors: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.WORD)]
+    control: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.WORD)]  # control register
+    queue: Annotated[c.Queue, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.WORD)]  # queue words, oldest first
     task_bd: Annotated[
-        Ints, Column(EQUAL, NONE, CLEARED, STAYS, Holds(NONE, MOST_BD))
+        Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.Holds(c.NONE, c.MOST_BD))
     ]  # start BD of the running task, -1 = none
-    task_token: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]  # 1 = the running task issues a token
+    task_token: Annotated[
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)
+    ]  # 1 = the running task issues a token
     token_due: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)
     ]  # 1 = a token waits for the tile to take it
-    token_counts: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]  # 1 = word counts follow the token
-    runs_left: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS, BYTE)]  # further runs of the task's chain
-    bd: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, MOST_BD))]  # current BD
-    next_bd: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, Holds(NONE, MOST_BD))]  # -1 = chain ends
-    acquire_lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, BYTE)]  # lock id as the DMA sees it
-    release_lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, BYTE)]
-    release_value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, LOCK_OPERAND)]
+    token_counts: Annotated[
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)
+    ]  # 1 = word counts follow the token
+    runs_left: Annotated[
+        Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.BYTE)
+    ]  # further runs of the task's chain
+    bd: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.MOST_BD))]  # current BD
+    next_bd: Annotated[
+        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.Holds(c.NONE, c.MOST_BD))
+    ]  # -1 = chain ends
+    acquire_lock: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.BYTE)]  # lock id as the DMA sees it
+    release_lock: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.BYTE)]
+    release_value: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.LOCK_OPERAND)]
     # where and what a channel in State.releasing releases at the end of this cycle
-    due_lock: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, BYTE)]
-    due_value: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, LOCK_OPERAND)]
+    due_lock: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.BYTE)]
+    due_value: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.LOCK_OPERAND)]
     # cycle of the last FINISHED_BD event
-    finished_bd: Annotated[Ints, Column(STAMP, NEVER, CLEARED, MOVES_IF_AHEAD, SOON)]
-    bds_done: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]
-    tasks_done: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]
-    pushes_lost: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]  # to a full queue
-    lost_push: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, WORD)]  # queue word of the last one
+    finished_bd: Annotated[Ints, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.SOON)]
+    bds_done: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]
+    tasks_done: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]
+    pushes_lost: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # to a full queue
+    lost_push: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.WORD)]  # queue word of the last one
 
 
 class Walks(NamedTuple):
     """Address generators, one a channel; addresses in words as the DMA sees them (AM020, memory tile DMA)."""
 
-    address: Annotated[Ints, Column(PLACE, 0, STALE, STAYS, SIGNED)]  # of the next word
-    left: Annotated[Ints, Column(PLACE, 0, CLEARED, STAYS, COUNTED)]  # words not yet generated
-    padding: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]  # 1 = the next word is padding
-    padded: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]  # 1 = the walk has padding
-    position: Annotated[Four, Column(PLACE, 0, STALE, STAYS, COUNTED)]  # padding included
-    step: Annotated[Four, Column(EQUAL, 0, STALE, STAYS, SIGNED)]
-    wrap: Annotated[Three, Column(EQUAL, 0, STALE, STAYS, COUNTED)]  # 0 = never
-    before: Annotated[Three, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
-    after: Annotated[Three, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
-    origin: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, SIGNED)]  # base address plus iteration offset
+    address: Annotated[Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.SIGNED)]  # of the next word
+    left: Annotated[Ints, Column(c.PLACE, 0, c.CLEARED, c.STAYS, c.COUNTED)]  # words not yet generated
+    padding: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]  # 1 = the next word is padding
+    padded: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]  # 1 = the walk has padding
+    position: Annotated[c.Four, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)]  # padding included
+    step: Annotated[c.Four, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED)]
+    wrap: Annotated[c.Three, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]  # 0 = never
+    before: Annotated[c.Three, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
+    after: Annotated[c.Three, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
+    origin: Annotated[
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED)
+    ]  # base address plus iteration offset
     # words of one memory access, a power of two
-    granule_words: Annotated[Ints, Column(EQUAL, BUILT, STALE, STAYS, AS_BUILT)]
+    granule_words: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.STALE, c.STAYS, c.AS_BUILT)]
     # words that the stream port moves in a cycle
-    stream_words: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    stream_words: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
 
 
 class Granules(NamedTuple):
     """The access that each channel forms, and the one that it has at the banks."""
 
     target: Annotated[
-        Ints, Column(PLACE, 0, STALE, STAYS, COUNTED)
+        Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)
     ]  # first word of the formed access in State.memory
-    bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.BANK))]
-    formed: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, MOST_WORDS))]  # words in it so far
-    closed: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # 1 = complete
-    owner: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.TILE))]  # tile whose memory it goes to
+    bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.BANK))]
+    formed: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.MOST_WORDS))
+    ]  # words in it so far
+    closed: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]  # 1 = complete
+    owner: Annotated[
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.TILE))
+    ]  # tile whose memory it goes to
     # cycle from which an access to a neighbour is on its way
-    since: Annotated[Ints, Column(STAMP, 0, STALE, MOVES, SOON)]
+    since: Annotated[Ints, Column(c.STAMP, 0, c.STALE, c.MOVES, c.SOON)]
     # the neighbour's bank that it wants in this cycle
-    guest_bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.BANK))]
-    is_pad: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]  # MM2S: 1 = padding, no access
-    words: Annotated[Granule, Column(DATA, 0, STALE, STAYS, WORD)]  # S2MM
+    guest_bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.BANK))]
+    is_pad: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]  # MM2S: 1 = padding, no access
+    words: Annotated[c.Granule, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]  # S2MM
     port_bank: Annotated[
-        Ints, Column(EQUAL, NONE, CLEARED, STAYS, row_or_none(Owner.BANK))
+        Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.row_or_none(Owner.BANK))
     ]  # bank asked in this cycle, -1 = none
     # who asks it: the channel, or the interface to a neighbour that it uses, see ``requesters``
-    requester: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, REQUESTER)]
+    requester: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.REQUESTER)]
     # S2MM: bank of the access waiting to be written
-    pending_bank: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.BANK))]
+    pending_bank: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.BANK))]
     port_owner: Annotated[
-        Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.TILE))
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.TILE))
     ]  # S2MM: tile whose memory it goes to
-    port_target: Annotated[Ints, Column(PLACE, 0, STALE, STAYS, COUNTED)]
+    port_target: Annotated[Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)]
     # S2MM: words waiting to be written, 0 = port free
-    port_count: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, MOST_WORDS))]
-    port_words: Annotated[Granule, Column(DATA, 0, STALE, STAYS, WORD)]  # S2MM
+    port_count: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.MOST_WORDS))]
+    port_words: Annotated[c.Granule, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]  # S2MM
 
 
 class Fifos(NamedTuple):
     """Stream-side buffers, one a channel: ingress of S2MM, egress of MM2S."""
 
-    head: Annotated[Ints, Column(RING, 0, STALE, STAYS, Holds(0, Same("wrap")))]
-    held: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS, Holds(0, Same("depth")))]
-    depth: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # usable words
-    wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # ring slots in use, less 1
+    head: Annotated[Ints, Column(c.RING, 0, c.STALE, c.STAYS, c.Holds(0, c.Same("wrap")))]
+    held: Annotated[Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Same("depth")))]
+    depth: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]  # usable words
+    wrap: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]  # ring slots in use, less 1
     # S2MM, where ports pause: cycle in which the newest word came
-    entered: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]
-    words: Annotated[Ring, Column(DATA, 0, STALE, STAYS, WORD)]
-    last: Annotated[Ring, Column(DATA, 0, STALE, STAYS, FLAG)]  # TLAST
+    entered: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
+    words: Annotated[c.Ring, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]
+    last: Annotated[c.Ring, Column(c.DATA, 0, c.STALE, c.STAYS, c.FLAG)]  # TLAST
 
 
 class Codecs(NamedTuple):
     """What each channel has between its accesses and a compressed stream, see ``compression``."""
 
-    words: Annotated[Group, Column(DATA, 0, STALE, STAYS, WORD)]  # memory words: MM2S gathered, S2MM expanded
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, COMPRESSED_GROUP_WORDS + MOST_WORDS))]
-    coded: Annotated[Coded, Column(DATA, 0, STALE, STAYS, WORD)]  # stream words of a group, the mask first
+    words: Annotated[
+        c.Group, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)
+    ]  # memory words: MM2S gathered, S2MM expanded
+    held: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, COMPRESSED_GROUP_WORDS + c.MOST_WORDS))
+    ]
+    coded: Annotated[
+        c.Coded, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)
+    ]  # stream words of a group, the mask first
     coded_held: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, COMPRESSED_GROUP_WORDS + 1))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, COMPRESSED_GROUP_WORDS + 1))
     ]  # MM2S: still to be sent; S2MM: come so far
     at: Annotated[
-        Ints, Column(EQUAL, 0, STALE, STAYS, Holds(0, COMPRESSED_GROUP_WORDS + 1))
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.Holds(0, COMPRESSED_GROUP_WORDS + 1))
     ]  # next one of ``coded`` (MM2S) or of ``words`` (S2MM)
 
 
 class Counts(NamedTuple):
     """Finish-on-TLAST counts, one buffer a channel, in the form of the pop register."""
 
-    words: Annotated[CountRing, Column(DATA, 0, STALE, STAYS, WORD)]
-    head: Annotated[Ints, Column(RING, 0, STALE, STAYS, Holds(0, COUNT_SLOTS - 1))]
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, COUNT_SLOTS))]
+    words: Annotated[CountRing, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]
+    head: Annotated[Ints, Column(c.RING, 0, c.STALE, c.STAYS, c.Holds(0, COUNT_SLOTS - 1))]
+    held: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, COUNT_SLOTS))]
 
 
 UNDER_WAY = 128  # words: at least what a channel can have taken from its port and not yet written
@@ -226,38 +200,42 @@ class Ports(NamedTuple):
 
     # a source is a piece of an array of the host: where its words and their TLAST are (0 = none has it), and
     # bytes from a word to the next one (0 = all are the same); then the piece that follows
-    source_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    source_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    source_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    source_position: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS, NOTHING)]  # next word of the piece
-    source_end: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)]
-    source_base: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS, COUNTED)]  # words taken before the piece
-    next_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    next_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    next_flags: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    next_end: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
+    source_words: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    source_step: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    source_flags: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    source_position: Annotated[
+        Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.NOTHING)
+    ]  # next word of the piece
+    source_end: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.NOTHING)]
+    source_base: Annotated[
+        Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)
+    ]  # words taken before the piece
+    next_words: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    next_step: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    next_flags: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    next_end: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
     source_more: Annotated[
-        Ints, Column(EQUAL, 0, OUTSIDE, STAYS, NOTHING)
+        Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.NOTHING)
     ]  # 1 = the host has words that follow these
     former_flags: Annotated[
-        Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)
+        Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)
     ]  # behind those of the piece before
-    former_end: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]  # words of it
+    former_end: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]  # words of it
     # a sink is one too: where its words go, the places (64 bits each) of those with TLAST, and room for both
     has_sink: Annotated[
-        Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)
+        Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)
     ]  # 1 = the host takes the channel's words
-    sink_words: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    sink_step: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]  # as for a source
-    sink_room: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    sink_ends: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    ends_room: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    ends_count: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
-    sink_count: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS, NOTHING)]
-    sink_taken: Annotated[Ints, Column(COUNT, 0, OUTSIDE, STAYS, COUNTED)]  # words before those in it
+    sink_words: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    sink_step: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]  # as for a source
+    sink_room: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    sink_ends: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    ends_room: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    ends_count: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    sink_count: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.NOTHING)]
+    sink_taken: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # words before those in it
     # cycle-by-cycle readiness in State.pattern, repeating
-    pattern_base: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, COUNTED)]
-    pattern_length: Annotated[Ints, Column(EQUAL, 0, OUTSIDE, STAYS, COUNTED)]  # 0 = always ready
+    pattern_base: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]
+    pattern_length: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # 0 = always ready
 
 
 class Region(IntEnum):
@@ -272,26 +250,28 @@ class Externals(NamedTuple):
     """Traffic of the interface tile channels with external memory, one row a channel."""
 
     # row of State.regions that the last access was in
-    region: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
+    region: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
     # word address that would continue the running burst
-    following: Annotated[Ints, Column(PLACE, NONE, STALE, STAYS, Holds(NONE, MOST))]
+    following: Annotated[Ints, Column(c.PLACE, c.NONE, c.STALE, c.STAYS, c.Holds(c.NONE, c.MOST))]
     # S2MM: cycle in which the last write is answered
-    response_at: Annotated[Ints, Column(DUE, 0, STALE, STAYS, SOON)]
+    response_at: Annotated[Ints, Column(c.DUE, 0, c.STALE, c.STAYS, c.SOON)]
     # 1 = the channel has had an access that took time; the first one may take longer (DEV-EXT-1)
-    warm: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    warm: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     head: Annotated[
-        Ints, Column(RING, 0, STALE, STAYS, Holds(0, EXTERNAL_SLOTS - 1))
+        Ints, Column(c.RING, 0, c.STALE, c.STAYS, c.Holds(0, EXTERNAL_SLOTS - 1))
     ]  # MM2S: oldest read in the ring
     # MM2S: reads that have gone on to the egress buffer so far
-    passed: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]
+    passed: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]
     # reads in the ring: asked for, and not yet in the egress buffer
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, EXTERNAL_SLOTS))]
+    held: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, EXTERNAL_SLOTS))]
     arrived: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Same("held")))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Same("held")))
     ]  # those of them whose words are there
-    buffered: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, COUNTED)]  # words of all of them
-    ready: Annotated[Beats, Column(DUE, 0, STALE, STAYS, SOON)]  # cycle in which the words come
-    target: Annotated[Beats, Column(PLACE, 0, STALE, STAYS, COUNTED)]  # word address in external memory
-    length: Annotated[Beats, Column(EQUAL, 0, STALE, STAYS, Holds(0, GRANULE_WORDS))]  # words
-    last: Annotated[Beats, Column(EQUAL, 0, STALE, STAYS, FLAG)]  # 1 = ends its BD
-    words: Annotated[BeatWords, Column(DATA, 0, STALE, STAYS, WORD)]
+    buffered: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.COUNTED)]  # words of all of them
+    ready: Annotated[Beats, Column(c.DUE, 0, c.STALE, c.STAYS, c.SOON)]  # cycle in which the words come
+    target: Annotated[
+        Beats, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)
+    ]  # word address in external memory
+    length: Annotated[Beats, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.Holds(0, GRANULE_WORDS))]  # words
+    last: Annotated[Beats, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]  # 1 = ends its BD
+    words: Annotated[BeatWords, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]

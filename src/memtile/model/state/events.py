@@ -17,32 +17,8 @@ from memtile.arch.events import (
     ComboOperation,
 )
 from memtile.arch.trace import PACKET_WORDS, PAYLOAD_BYTES, REPEAT1, SLOTS, SYNC_CYCLES, TraceState
-from memtile.model.state.columns import (
-    ACTIVE,
-    BYTE,
-    CLEARED,
-    COUNT,
-    COUNTED,
-    DATA,
-    DUE,
-    EQUAL,
-    EVENT,
-    FLAG,
-    MOST,
-    MOVES,
-    NEVER,
-    NOW,
-    OWN_PAUSE,
-    OWN_RESET,
-    SOON,
-    STAMP,
-    STAYS,
-    WORD,
-    Column,
-    Holds,
-    Ints,
-    one_of,
-)
+from memtile.model.state import columns as c
+from memtile.model.state.columns import Column, Ints
 
 COUNTERS = max(unit.counters for unit in EVENT_UNITS.values()) + MORE_COUNTERS_V2
 SIDES = 4  # of a broadcast switch, in the order of arch.event_registers
@@ -208,63 +184,77 @@ class EventGroups(NamedTuple):
 class Observers(NamedTuple):
     """How each event unit is set, and its counters, timer, edges and combos."""
 
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_units
+    active: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)
+    ]  # 1 = in State.active_units
     resolved: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)
     ]  # 1 = State.lines is as the selectors say
-    uses: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, BYTE)]  # bit mask, see events.units.Use
+    uses: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.BYTE)]  # bit mask, see events.units.Use
     # cycle from which on what happened is not yet in the sticky status
-    folded: Annotated[Ints, Column(STAMP, 0, NOW, STAYS, SOON)]
-    timer_base: Annotated[Ints, Column(STAMP, 0, NOW, MOVES, SOON)]  # cycle in which the timer was 0
+    folded: Annotated[Ints, Column(c.STAMP, 0, c.NOW, c.STAYS, c.SOON)]
+    timer_base: Annotated[Ints, Column(c.STAMP, 0, c.NOW, c.MOVES, c.SOON)]  # cycle in which the timer was 0
     timer_trigger: Annotated[
-        Ints, Column(DUE, NEVER, CLEARED, STAYS, Holds(NEVER, MOST))
+        Ints, Column(c.DUE, c.NEVER, c.CLEARED, c.STAYS, c.Holds(c.NEVER, c.MOST))
     ]  # timer value that fires, -1 = none
-    timer_reset: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # event
-    start: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # events
-    stop: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
-    reset: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
-    counting: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
-    threshold: Annotated[PerCounter, Column(EQUAL, 0, CLEARED, STAYS, Holds(NEVER, WORD.last))]
-    combo_input: Annotated[PerInput, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
-    combo_operation: Annotated[PerCombo, Column(EQUAL, 0, CLEARED, STAYS, one_of(ComboOperation))]
-    edge_event: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
-    edge_rising: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
-    edge_falling: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
-    edge_was: Annotated[PerEdge, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
-    scrubbing: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # event that makes the scrubber step
+    timer_reset: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]  # event
+    start: Annotated[PerCounter, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]  # events
+    stop: Annotated[PerCounter, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]
+    reset: Annotated[PerCounter, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]
+    counting: Annotated[PerCounter, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
+    threshold: Annotated[PerCounter, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(c.NEVER, c.WORD.last))]
+    combo_input: Annotated[PerInput, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]
+    combo_operation: Annotated[PerCombo, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.one_of(ComboOperation))]
+    edge_event: Annotated[PerEdge, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]
+    edge_rising: Annotated[PerEdge, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
+    edge_falling: Annotated[PerEdge, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
+    edge_was: Annotated[PerEdge, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
+    scrubbing: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)
+    ]  # event that makes the scrubber step
     # bit mask of the counters, combos and edges that are to be asserted in the next cycle
-    derived: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, (1 << COUNTERS + COMBOS + EDGES) - 1))]
+    derived: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, (1 << COUNTERS + COMBOS + EDGES) - 1))
+    ]
     broadcast: Annotated[
-        PerBroadcast, Column(EQUAL, 0, CLEARED, STAYS, EVENT)
+        PerBroadcast, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)
     ]  # event that drives each channel
 
 
 class Traces(NamedTuple):
     """The trace unit of each event unit."""
 
-    start: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]  # events
-    stop: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
-    slot: Annotated[PerSlot, Column(EQUAL, 0, CLEARED, STAYS, EVENT)]
-    state: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, one_of(TraceState))]  # arch.trace.TraceState
-    stopping: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # 1 = STOP is still to be written
+    start: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]  # events
+    stop: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]
+    slot: Annotated[PerSlot, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.EVENT)]
+    state: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.one_of(TraceState))
+    ]  # arch.trace.TraceState
+    stopping: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)
+    ]  # 1 = STOP is still to be written
     gap: Annotated[
-        Ints, Column(COUNT, 0, CLEARED, STAYS, Holds(0, SYNC_CYCLES - 1))
+        Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.Holds(0, SYNC_CYCLES - 1))
     ]  # cycles since the last frame
     # of the last frame, 0 = a repeat of it is not possible
-    mask: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, (1 << SLOTS) - 1))]
-    delta: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, SYNC_CYCLES - 1))]  # and its number
-    repeats: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS, Holds(0, REPEAT1.most))]
+    mask: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, (1 << SLOTS) - 1))]
+    delta: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, SYNC_CYCLES - 1))
+    ]  # and its number
+    repeats: Annotated[Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.Holds(0, REPEAT1.most))]
     used: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, PAYLOAD_BYTES))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, PAYLOAD_BYTES))
     ]  # bytes of the packet that is being filled
-    payload: Annotated[Payload, Column(DATA, 0, CLEARED, STAYS, BYTE)]
-    full: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]  # 1 = that packet waits to be handed over
-    out: Annotated[Packet, Column(DATA, 0, CLEARED, STAYS, WORD)]
+    payload: Annotated[Payload, Column(c.DATA, 0, c.CLEARED, c.STAYS, c.BYTE)]
+    full: Annotated[
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)
+    ]  # 1 = that packet waits to be handed over
+    out: Annotated[Packet, Column(c.DATA, 0, c.CLEARED, c.STAYS, c.WORD)]
     left: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, PACKET_WORDS))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, PACKET_WORDS))
     ]  # words of ``out`` still to be sent
     lost: Annotated[
-        Ints, Column(COUNT, 0, CLEARED, STAYS, COUNTED)
+        Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.COUNTED)
     ]  # cycles in which something could not be recorded
 
 

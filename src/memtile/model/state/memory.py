@@ -4,45 +4,8 @@ from enum import IntEnum
 from typing import Annotated, NamedTuple
 
 from memtile.arch.tiles import MEMORY
-from memtile.model.state.columns import (
-    ACTIVE,
-    ANY,
-    AS_BUILT,
-    BOOKS,
-    BUILT,
-    BYTE,
-    CLEARED,
-    COUNT,
-    COUNTED,
-    DUE,
-    EQUAL,
-    FLAG,
-    FOREVER,
-    MEMORY_WORDS,
-    MOVES,
-    MOVES_IF_AHEAD,
-    NEVER,
-    NONE,
-    NOW,
-    OWN_PAUSE,
-    OWN_RESET,
-    PAST,
-    PLACE,
-    REQUESTER,
-    SOON,
-    STALE,
-    STAMP,
-    STAYS,
-    TURN,
-    WIRED,
-    Column,
-    Holds,
-    Ints,
-    Owner,
-    Three,
-    row_of,
-    row_or_none,
-)
+from memtile.model.state import columns as c
+from memtile.model.state.columns import Column, Ints, Owner
 
 INTERFACES = 4  # of a tile to its neighbours' memory: west and east, each for writes and for reads
 
@@ -50,16 +13,18 @@ INTERFACES = 4  # of a tile to its neighbours' memory: west and east, each for w
 class Banks(NamedTuple):
     """Bank arbiters; requesters are the channels, then the parts of each core's accesses."""
 
-    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
-    turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS, COUNTED)]  # requester served first next time
-    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
-    winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, REQUESTER)]  # requester granted this cycle
-    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]  # cycle of ``winner``
+    tile: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
+    turn: Annotated[Ints, Column(c.EQUAL, 0, c.TURN, c.STAYS, c.COUNTED)]  # requester served first next time
+    best: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
+    winner: Annotated[
+        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.REQUESTER)
+    ]  # requester granted this cycle
+    stamp: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]  # cycle of ``winner``
     conflict: Annotated[
-        Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)
+        Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)
     ]  # last cycle with more than one request
     free_at: Annotated[
-        Ints, Column(DUE, 0, STALE, STAYS, SOON)
+        Ints, Column(c.DUE, 0, c.STALE, c.STAYS, c.SOON)
     ]  # AXI master: busy with a burst before this cycle
 
 
@@ -67,62 +32,68 @@ class Memories(NamedTuple):
     """Memory control of each tile."""
 
     # tile whose memory and locks its DMA finds to the west, at home, to the east; -1 = none
-    reach: Annotated[Three, Column(EQUAL, BUILT, WIRED, STAYS, row_or_none(Owner.TILE))]
+    reach: Annotated[c.Three, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(Owner.TILE))]
     # word address >> shift & mask is the bank, or the bank within its group
-    shift: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS, Holds(0, 62))]
-    mask: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS, AS_BUILT)]
+    shift: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.Holds(0, 62))]
+    mask: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.AS_BUILT)]
     # word address >> group_shift & group_mask is the group of banks
-    group_shift: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS, AS_BUILT)]
-    group_mask: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS, AS_BUILT)]
-    group_banks: Annotated[Ints, Column(EQUAL, BUILT, OWN_RESET, STAYS, AS_BUILT)]  # banks of a group
+    group_shift: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.AS_BUILT)]
+    group_mask: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.AS_BUILT)]
+    group_banks: Annotated[
+        Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.AS_BUILT)
+    ]  # banks of a group
     # zeroisation owns the banks before this cycle, -1 = it does not
-    busy_until: Annotated[Ints, Column(DUE, NEVER, OWN_RESET, OWN_PAUSE, Holds(NEVER, FOREVER))]
+    busy_until: Annotated[Ints, Column(c.DUE, c.NEVER, c.OWN_RESET, c.OWN_PAUSE, c.Holds(c.NEVER, c.FOREVER))]
     # register index of the Memory_Control that asked for it
-    control: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.REGISTER))]
-    watched: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS, Holds(0, 4))]  # watchpoints that are set
+    control: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.REGISTER))]
+    watched: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.Holds(0, 4))
+    ]  # watchpoints that are set
 
 
 class Locks(NamedTuple):
     """Semaphore locks and their arbiters; requesters are the channels, then the cores."""
 
-    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
-    value: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, MEMORY.lock_value_max))]
+    tile: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
+    value: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, MEMORY.lock_value_max))]
     # bit mask of further values of which the sticky status does not yet tell
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, ANY)]
-    overflow: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
-    underflow: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
-    turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS, COUNTED)]
-    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
-    winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, REQUESTER)]
+    held: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.ANY)]
+    overflow: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
+    underflow: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
+    turn: Annotated[Ints, Column(c.EQUAL, 0, c.TURN, c.STAYS, c.COUNTED)]
+    best: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
+    winner: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.REQUESTER)]
     # cycle of the last change, or from which on the sticky status does not yet tell of the value
-    since: Annotated[Ints, Column(STAMP, 0, NOW, STAYS, PAST)]
+    since: Annotated[Ints, Column(c.STAMP, 0, c.NOW, c.STAYS, c.PAST)]
     # last cycle of each LockEvent but the last
-    event: Annotated[Three, Column(STAMP, NEVER, CLEARED, MOVES_IF_AHEAD, PAST)]
-    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]
+    event: Annotated[c.Three, Column(c.STAMP, c.NEVER, c.CLEARED, c.MOVES_IF_AHEAD, c.PAST)]
+    stamp: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
 
 
 class Interfaces(NamedTuple):
     """Interfaces of the tiles to their neighbours' memories and their arbiters, see ``neighbours``."""
 
-    turn: Annotated[Ints, Column(EQUAL, 0, TURN, STAYS, COUNTED)]  # channel served first next time
-    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
-    winner: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.CHANNEL))]
-    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]
-    served: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]  # accesses so far
+    turn: Annotated[Ints, Column(c.EQUAL, 0, c.TURN, c.STAYS, c.COUNTED)]  # channel served first next time
+    best: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
+    winner: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.row_of(Owner.CHANNEL))]
+    stamp: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
+    served: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # accesses so far
 
 
 class AxiPorts(NamedTuple):
     """Ports of the tiles for memory-mapped accesses to data memory, see ``axi_port``."""
 
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.asking_axi
+    active: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)]  # 1 = in State.asking_axi
     at: Annotated[
-        Ints, Column(PLACE, 0, STALE, STAYS, COUNTED)
+        Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.COUNTED)
     ]  # tile-local word in the granule that is accessed
-    left: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS, COUNTED)]  # requests that are still to be served
+    left: Annotated[
+        Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.COUNTED)
+    ]  # requests that are still to be served
     bank: Annotated[
-        Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.BANK))
+        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.BANK))
     ]  # bank asked in this cycle, -1 = none
-    served: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]  # requests so far
+    served: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # requests so far
 
 
 class Protections(NamedTuple):
@@ -140,29 +111,31 @@ class Protections(NamedTuple):
 class Guards(NamedTuple):
     """Protection of each tile's data memory, and its scrubber."""
 
-    enabled: Annotated[Ints, Column(EQUAL, 1, WIRED, STAYS, FLAG)]  # 0 = as if the memory had no check bits
+    enabled: Annotated[
+        Ints, Column(c.EQUAL, 1, c.WIRED, c.STAYS, c.FLAG)
+    ]  # 0 = as if the memory had no check bits
     # not 0 = accesses need a look: the words with flipped cells, one more while ``lanes`` is not 0, and one
     # for each watchpoint that is set
-    inspected: Annotated[Ints, Column(EQUAL, 0, MEMORY_WORDS, STAYS, COUNTED)]
+    inspected: Annotated[Ints, Column(c.EQUAL, 0, c.MEMORY_WORDS, c.STAYS, c.COUNTED)]
     # Checkbit_Error_Generation: lanes whose words are written with a wrong check bit
-    lanes: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS, BYTE)]
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.guarding
+    lanes: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.BYTE)]
+    active: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)]  # 1 = in State.guarding
     at: Annotated[
-        Ints, Column(PLACE, 0, TURN, STAYS, COUNTED)
+        Ints, Column(c.PLACE, 0, c.TURN, c.STAYS, c.COUNTED)
     ]  # scrubber: first tile-local word of the next granule
-    steps: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]  # so far
+    steps: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # so far
     # granules of the running step that are still to be scrubbed
-    left: Annotated[Ints, Column(COUNT, 0, CLEARED, STAYS, COUNTED)]
+    left: Annotated[Ints, Column(c.COUNT, 0, c.CLEARED, c.STAYS, c.COUNTED)]
     # 1 = the event that starts a step is always there
-    always: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, STAYS, FLAG)]
+    always: Annotated[Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.STAYS, c.FLAG)]
     # 1 = the granule was read and is to be written back
-    repairs: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    repairs: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     bank: Annotated[
-        Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.BANK))
+        Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.BANK))
     ]  # bank asked in this cycle, -1 = none
-    again_at: Annotated[Ints, Column(DUE, 0, STALE, MOVES, SOON)]  # cycle in which they are
+    again_at: Annotated[Ints, Column(c.DUE, 0, c.STALE, c.MOVES, c.SOON)]  # cycle in which they are
     # events to be raised once more, from the first ECC event on, one bit each
-    again: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, COUNTED)]
+    again: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.COUNTED)]
 
 
 class Origin(IntEnum):

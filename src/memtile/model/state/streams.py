@@ -6,49 +6,8 @@ from typing import Annotated, NamedTuple
 from memtile.arch.packets import Operation
 from memtile.arch.ports import MERGE_POSITIONS, MSELS
 from memtile.arch.tiles import TILE_BYTES
-from memtile.model.state.columns import (
-    ACTIVE,
-    ANY,
-    AS_BUILT,
-    BOOKS,
-    BUILT,
-    BYTE,
-    CLEARED,
-    COUNT,
-    COUNTED,
-    DATA,
-    DUE,
-    EQUAL,
-    FLAG,
-    LABELLED,
-    MOVES,
-    NEVER,
-    NONE,
-    OWN_PAUSE,
-    OWN_RESET,
-    PAST,
-    PLACE,
-    RING,
-    SETTING,
-    SIGNED,
-    SOON,
-    STALE,
-    STAMP,
-    STAYS,
-    TURN,
-    WIRED,
-    WORD,
-    AtBuild,
-    Column,
-    Holds,
-    Ints,
-    Owner,
-    Row,
-    Rows,
-    Same,
-    one_of,
-    row_or_none,
-)
+from memtile.model.state import columns as c
+from memtile.model.state.columns import Column, Ints, Owner
 
 # flags of an entry; a pair is two words, the lower one first; above them is the label of checking.notes
 TLAST, PAIR, WRONG_PARITY = 1, 2, 4
@@ -88,123 +47,139 @@ class SwitchPorts(NamedTuple):
     What every cycle looks at comes first, so that it shares cache lines.
     """
 
-    popped: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]  # cycle of the last word that left
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Same("wrap", 1)))]
+    popped: Annotated[
+        Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)
+    ]  # cycle of the last word that left
+    held: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Same("wrap", 1)))]
     # bit n = a word left n cycles before ``popped``, as far as anybody asks
-    departures: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, BYTE)]
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_ports
-    head: Annotated[Ints, Column(RING, 0, STALE, STAYS, Holds(0, Same("wrap")))]
-    depth: Annotated[Ints, Column(SETTING, BUILT, OWN_RESET, OWN_PAUSE, Holds(0, AtBuild()))]
-    latency: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # cycles before a word may leave
+    departures: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.BYTE)]
+    active: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)
+    ]  # 1 = in State.active_ports
+    head: Annotated[Ints, Column(c.RING, 0, c.STALE, c.STAYS, c.Holds(0, c.Same("wrap")))]
+    depth: Annotated[Ints, Column(c.SETTING, c.BUILT, c.OWN_RESET, c.OWN_PAUSE, c.Holds(0, c.AtBuild()))]
+    latency: Annotated[
+        Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)
+    ]  # cycles before a word may leave
     mode: Annotated[
-        Ints, Column(SETTING, 0, OWN_RESET, STAYS, Holds(0, 2))
+        Ints, Column(c.SETTING, 0, c.OWN_RESET, c.STAYS, c.Holds(0, 2))
     ]  # switch_config.OFF, CIRCUIT or PACKET
-    is_master: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    is_master: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     # master: slave port at the other end of the wire, -1 = none
-    link: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    link: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     # slave in circuit mode: the first master that it feeds, -1 = none
-    feeds: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS, row_or_none(Owner.PORT))]
+    feeds: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
     # master in circuit mode: the next one that its slave feeds, -1 = none
-    sibling: Annotated[Ints, Column(SETTING, NONE, STALE, STAYS, Holds(NONE, Row(-1)))]
+    sibling: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.Holds(c.NONE, c.Row(-1)))]
     # master in circuit mode: 1 = its register names a slave to which the switch has no way
-    barred: Annotated[Ints, Column(SETTING, 0, CLEARED, STAYS, FLAG)]
+    barred: Annotated[Ints, Column(c.SETTING, 0, c.CLEARED, c.STAYS, c.FLAG)]
     # master: S2MM channel that it feeds, -1 = none
-    channel: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, row_or_none(Owner.CHANNEL))]
-    wrap: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # ring slots in use, less 1
+    channel: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.row_or_none(Owner.CHANNEL))]
+    wrap: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]  # ring slots in use, less 1
     # 1 = the host takes the words that leave the port
-    hosted: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, FLAG)]
+    hosted: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.FLAG)]
     # tile whose control packets this master takes, -1 = none
-    control: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
-    tile: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    control: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
+    tile: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     # port index among its tile's slaves or masters
-    number: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    number: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     stalled: Annotated[
-        Ints, Column(STAMP, NEVER, STALE, STAYS, SOON)
+        Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.SOON)
     ]  # last cycle in which a word had to wait
     # last cycle in which the last word of a packet left
-    tlast: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, SOON)]
-    idle: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, SOON)]  # last cycle before the port was woken
-    words: Annotated[PortRing, Column(DATA, 0, STALE, STAYS, ANY)]
-    last: Annotated[PortRing, Column(DATA, 0, STALE, STAYS, LABELLED)]  # TLAST
-    entered: Annotated[PortRing, Column(STAMP, 0, STALE, MOVES, SOON)]  # cycle in which the word came
+    tlast: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.SOON)]
+    idle: Annotated[
+        Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.SOON)
+    ]  # last cycle before the port was woken
+    words: Annotated[PortRing, Column(c.DATA, 0, c.STALE, c.STAYS, c.ANY)]
+    last: Annotated[PortRing, Column(c.DATA, 0, c.STALE, c.STAYS, c.LABELLED)]  # TLAST
+    entered: Annotated[PortRing, Column(c.STAMP, 0, c.STALE, c.MOVES, c.SOON)]  # cycle in which the word came
     # master in packet mode: 1 = takes packets without their header
-    drop_header: Annotated[Ints, Column(SETTING, 0, STALE, STAYS, FLAG)]
+    drop_header: Annotated[Ints, Column(c.SETTING, 0, c.STALE, c.STAYS, c.FLAG)]
     # slave in packet mode: bit mask of the masters of its packet
-    targets: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, WORD)]
+    targets: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.WORD)]
     # slave: arbiter that its packet holds, -1 = none
-    arbiter: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.ARBITER))]
+    arbiter: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.ARBITER))]
     # slave: arbiter that its header asks in this cycle, -1 = none
-    asked: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.ARBITER))]
+    asked: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.ARBITER))]
     # slave: 1 = the next word is the packet's header
-    in_header: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, FLAG)]
+    in_header: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]
     # slave: 1 = its header matches no slot, or no master takes it
-    unrouted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    unrouted: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     ready_at: Annotated[
-        Ints, Column(DUE, 0, STALE, MOVES, SOON)
+        Ints, Column(c.DUE, 0, c.STALE, c.MOVES, c.SOON)
     ]  # slave: cycle from which the packet may move
     parity: Annotated[
-        Ints, Column(SETTING, 0, CLEARED, STAYS, LABELLED)
+        Ints, Column(c.SETTING, 0, c.CLEARED, c.STAYS, c.LABELLED)
     ]  # slave: WRONG_PARITY if it is injected, else 0
     # slave: bits of the injection register; master: bit of the status register
-    parity_mask: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
-    parity_status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]  # master: the latter
+    parity_mask: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
+    parity_status: Annotated[
+        Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)
+    ]  # master: the latter
     # ``depth`` as it will be when the tile has its clock again
-    full_depth: Annotated[Ints, Column(SETTING, 0, OWN_RESET, OWN_PAUSE, Holds(0, Same("wrap", 1)))]
+    full_depth: Annotated[Ints, Column(c.SETTING, 0, c.OWN_RESET, c.OWN_PAUSE, c.Holds(0, c.Same("wrap", 1)))]
 
 
 class Arbiters(NamedTuple):
     """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
 
-    masters: Annotated[Msels, Column(SETTING, 0, OWN_RESET, STAYS, WORD)]  # by msel: bit mask of the masters
+    masters: Annotated[
+        Msels, Column(c.SETTING, 0, c.OWN_RESET, c.STAYS, c.WORD)
+    ]  # by msel: bit mask of the masters
     # slave port whose packet is on its way, -1 = none
-    holder: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.PORT))]
+    holder: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
     turn: Annotated[
-        Ints, Column(EQUAL, 0, TURN, STAYS, COUNTED)
+        Ints, Column(c.EQUAL, 0, c.TURN, c.STAYS, c.COUNTED)
     ]  # number of the slave served first next time
-    best: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]
-    winner: Annotated[Ints, Column(EQUAL, NONE, STALE, STAYS, row_or_none(Owner.PORT))]
-    stamp: Annotated[Ints, Column(STAMP, NEVER, STALE, STAYS, PAST)]
-    packets: Annotated[Ints, Column(COUNT, 0, BOOKS, STAYS, COUNTED)]  # packets passed
+    best: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)]
+    winner: Annotated[Ints, Column(c.EQUAL, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
+    stamp: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
+    packets: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # packets passed
     position: Annotated[
-        Ints, Column(EQUAL, 0, STALE, STAYS, Holds(0, MERGE_POSITIONS - 1))
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.Holds(0, MERGE_POSITIONS - 1))
     ]  # of deterministic merge
-    served: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, COUNTED)]  # packets of that position so far
+    served: Annotated[
+        Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.COUNTED)
+    ]  # packets of that position so far
 
 
 class Controls(NamedTuple):
     """Tile-control ports: control packets in, tokens and answers out; one a tile."""
 
-    active: Annotated[Ints, Column(EQUAL, 0, OWN_RESET, OWN_PAUSE, ACTIVE)]  # 1 = in State.active_controls
-    slave_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
-    master_port: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
+    active: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OWN_RESET, c.OWN_PAUSE, c.ACTIVE)
+    ]  # 1 = in State.active_controls
+    slave_port: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
+    master_port: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
     # index in State.registers of the handler's status
-    status: Annotated[Ints, Column(EQUAL, BUILT, WIRED, STAYS, AS_BUILT)]
-    words: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS, WORD)]
-    last: Annotated[ControlRing, Column(DATA, 0, STALE, STAYS, FLAG)]  # TLAST
-    head: Annotated[Ints, Column(RING, 0, STALE, STAYS, Holds(0, CONTROL_SLOTS - 1))]
-    held: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, CONTROL_SLOTS))]
+    status: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]
+    words: Annotated[ControlRing, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]
+    last: Annotated[ControlRing, Column(c.DATA, 0, c.STALE, c.STAYS, c.FLAG)]  # TLAST
+    head: Annotated[Ints, Column(c.RING, 0, c.STALE, c.STAYS, c.Holds(0, CONTROL_SLOTS - 1))]
+    held: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, CONTROL_SLOTS))]
     due: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Rows(Owner.CHANNEL, 1)))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Rows(Owner.CHANNEL, 1)))
     ]  # channels with a token to send
     turn: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, Rows(Owner.CHANNEL, 1)))
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, c.Rows(Owner.CHANNEL, 1)))
     ]  # channel of the tile served first next time
     # channel whose token is being taken, or control_port.NOBODY or HANDLER
-    sender: Annotated[Ints, Column(EQUAL, NONE, CLEARED, STAYS, Holds(-2, Rows(Owner.CHANNEL)))]
+    sender: Annotated[Ints, Column(c.EQUAL, c.NONE, c.CLEARED, c.STAYS, c.Holds(-2, c.Rows(Owner.CHANNEL)))]
     # 1 = the access to data memory that the next word of a packet is part of has been made
-    opened: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    opened: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     in_counts: Annotated[
-        Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)
+        Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)
     ]  # 1 = the token is taken, its counts follow
     # of the packet that comes in, see control_packets
-    stage: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, Holds(0, 4))]
-    operation: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, one_of(Operation))]
+    stage: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, 4))]
+    operation: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.one_of(Operation))]
     address: Annotated[
-        Ints, Column(PLACE, 0, STALE, STAYS, Holds(0, TILE_BYTES - 1))
+        Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.Holds(0, TILE_BYTES - 1))
     ]  # byte address in the tile of the next access
-    left: Annotated[Ints, Column(PLACE, 0, STALE, STAYS, SIGNED)]  # accesses still to do
-    response: Annotated[Ints, Column(EQUAL, 0, STALE, STAYS, WORD)]  # stream id of the answer
+    left: Annotated[Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.SIGNED)]  # accesses still to do
+    response: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.WORD)]  # stream id of the answer
     # 1 = the answer's header is still to be sent
-    header_due: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    header_due: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]
     # 1 = the packet of a read went on after its header
-    cut: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, FLAG)]
+    cut: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.FLAG)]

@@ -249,13 +249,13 @@ class RaceWatch:
 
 def _missed(count: int) -> Problem:
     return Problem(
+        "notes",
+        f"{count} notes too many",
+        f"{notes.NOTES} between two looks at them",
+        next_step="Run with fewer columns, or without check.",
         reason="notes",
         where="check of a run",
-        field="notes",
-        given=f"{count} notes too many",
-        allowed=f"{notes.NOTES} between two looks at them",
         source="memtile.model.checking",
-        next_step="Run with fewer columns, or without check.",
     )
 
 

@@ -87,6 +87,17 @@ def lock_use(operation: Operation, known: Known = NOTHING) -> LockUse | None:
     return LockUse(texts[0], ACTIONS[action], form.whole(texts[2]) if len(texts) > 2 else 1)
 
 
+def lock_action(form: Form) -> tuple[str, str] | None:
+    """Return the action of an ``aie.use_lock`` and its count as the text has them; None if it is disabled."""
+    if form.attributes.get("acq_en") is False:
+        return None
+    if form.generic:
+        action = form.choice("action", ACTION_NUMBERS)
+        return action, form.values[1] if len(form.values) > 1 else str(form.integer("value"))
+    texts = form.texts()
+    return texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
+
+
 def chains(device: DeviceDescription, operation: Operation) -> None:
     """``aie.mem(%t) { .. }``, ``aie.memtile_dma`` and ``aie.shim_dma``, with blocks or with ``aie.dma``."""
     form = Form(operation)
