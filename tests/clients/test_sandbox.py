@@ -217,7 +217,7 @@ def test_the_engine_is_compiled_and_stored_and_no_design_can_change_it(own: Rig)
 
 
 def test_a_compiler_and_what_it_makes_run_inside(own: Rig) -> None:
-    need_program("cc", "gcc libc6-dev")
+    need_program("cc")
     code = """
 import ctypes, subprocess
 open("f.c", "w").write("int twice(int x) { return 2 * x; }")
