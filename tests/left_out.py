@@ -1,7 +1,7 @@
 """Tests that need what this machine lacks: they are left out, named with how to get it, and fail in CI.
 
-A test asks ``need_program("cc")`` for a program of :data:`PROGRAMS`, ``need_package("pyarrow")`` for a package.
-A run says before its first test which of the programs are missing, and at its end how many tests it left out.
+A test asks ``need_program("cc")`` for one of :data:`PROGRAMS`, ``need_package("pyarrow")`` for a package. A
+run says before its first test which of the programs are missing, and at its end how many tests it left out.
 """
 
 from __future__ import annotations
