@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     from memtile.sim.event_unit import EventUnit
     from memtile.sim.upsets import Upset, raining, scattered
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Array": "memtile.design.array",
