@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from memtile.documents import Count, Positive, plain
 from memtile.explain.finding_codes import CODES
 from memtile.plain_text import printable
 
@@ -33,16 +34,12 @@ class Side:
     who: str
     does: str
     place: str = ""
-    cycle: int | None = None
+    cycle: Count | None = None
 
     def __str__(self) -> str:
         when = "" if self.cycle is None else f", cycle {self.cycle}"
         where = f" ({self.place}{when})" if self.place else when
         return printable(f"{self.who} {self.does}{where}")
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"who": self.who, "does": self.does, "place": self.place, "cycle": self.cycle}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +53,8 @@ class Words:
     """
 
     memory: str
-    first: int
-    count: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"memory": self.memory, "first": self.first, "count": self.count}
+    first: Count
+    count: Positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,8 +123,8 @@ class Finding:
             "title": self.title,
             "severity": self.severity.value,
             "message": self.message,
-            "sides": [side.as_json() for side in self.sides],
-            "words": [words.as_json() for words in self.words],
+            "sides": plain(self.sides),
+            "words": plain(self.words),
             "cycles": None if self.cycles is None else list(self.cycles),
             "fix": self.fix,
             "count": self.count,
