@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from inspect import cleandoc
 from typing import Annotated, Any, TypeVar
 
@@ -35,12 +36,19 @@ T = TypeVar("T")
 
 def plain(value: Any) -> Any:
     """Return dataclasses and their parts as dictionaries, lists, texts and numbers; fields in order."""
-    return msgspec.to_builtins(value, enc_hook=_plain)
+    return _listed(msgspec.to_builtins(value, enc_hook=_plain))
 
 
 def _plain(value: Any) -> Any:
     """Return what msgspec does not know as what it knows: any mapping, and numbers of NumPy."""
     return dict(value) if isinstance(value, Mapping) else value.item()
+
+
+def _listed(value: Any) -> Any:
+    """Return built-in values with lists for tuples, as JSON has them."""
+    if isinstance(value, dict):
+        return {key: _listed(part) for key, part in value.items()}
+    return [_listed(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 def among(values: Iterable[Any]) -> Meta:
@@ -78,14 +86,18 @@ def limited(**rules: Any) -> Callable[[T], T]:
 def schema_of(form: Any) -> Schema:
     """Return the JSON Schema of a type: draft 2020-12, with all that it needs in ``$defs``."""
     (found,), parts = msgspec.json.schema_components([form], ref_template=_LOCAL)
+    keys = _keys(msgspec.inspect.type_info(form))
     while union := _open_union(found) or _open_union(parts):
-        listed, more = msgspec.json.schema_components(_UNIONS[union["anyOf"]], ref_template=_LOCAL)
+        forms = _UNIONS[union["anyOf"]]
+        listed, more = msgspec.json.schema_components(forms, ref_template=_LOCAL)
         union["anyOf"] = [*listed]
         parts |= {name: part for name, part in more.items() if name not in parts}
-    parts = {name: _described(part, _RULES.get(name, {})) for name, part in sorted(parts.items())}
+        keys |= _keys(msgspec.inspect.multi_type_info(forms))
+    for name, part in parts.items():
+        parts[name] = _described(part, keys.get(name, ()), _RULES.get(name, {}))
     if "$ref" in found:
         found = parts.pop(found["$ref"].rpartition("/")[2])
-    return {**found, **({"$defs": parts} if parts else {})}
+    return {**found, **({"$defs": dict(sorted(parts.items()))} if parts else {})}
 
 
 def _open_union(part: Any) -> Schema | None:
@@ -99,7 +111,20 @@ def _open_union(part: Any) -> Schema | None:
     return next((found for each in part if (found := _open_union(each))), None)
 
 
-def _described(part: Schema, rules: Schema) -> Schema:
+def _keys(info: Any) -> dict[str, Iterable[str]]:
+    """Return the keys of each ``TypedDict`` in what msgspec knows of a type, in order; msgspec sorts them."""
+    found: dict[str, Iterable[str]] = {}
+    if isinstance(info, msgspec.inspect.TypedDictType):
+        found[info.cls.__name__] = info.cls.__annotations__
+    parts = info if isinstance(info, tuple | list) else ()
+    if isinstance(info, msgspec.Struct):
+        parts = [getattr(info, name) for name in info.__struct_fields__]
+    for part in parts:
+        found |= _keys(part)
+    return found
+
+
+def _described(part: Schema, keys: Iterable[str], rules: Schema) -> Schema:
     """Return the schema of a class: its docstring as descriptions, all fields of a dataclass required."""
     text, _, attributes = cleandoc(part.pop("description", "")).partition("\n\nAttributes:\n")
     del part["title"]
@@ -107,6 +132,7 @@ def _described(part: Schema, rules: Schema) -> Schema:
         part["description"] = _sentences(text)
     if "properties" not in part:
         return part
+    part["properties"] = {name: part["properties"][name] for name in keys or part["properties"]}
     _, *said = _FIELD.split(attributes)
     for names, sentence in zip(said[::2], said[1::2], strict=True):
         for name in names.split(", "):
@@ -117,7 +143,7 @@ def _described(part: Schema, rules: Schema) -> Schema:
         del part["properties"][name]["default"]
     always.update(part.get("required", ()))
     part["required"] = [name for name in part["properties"] if name in always]
-    return {**part, "additionalProperties": False, **rules}
+    return {**part, "additionalProperties": False, **deepcopy(rules)}
 
 
 def _sentences(text: str) -> str:

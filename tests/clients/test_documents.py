@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 from types import MappingProxyType
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -13,8 +20,10 @@ import numpy as np
 import pytest
 from jsonschema import Draft202012Validator
 
-from memtile import schema
+from memtile import schema, schemas
 from memtile.documents import Count, among, having, keyed, limited, one_of, plain, schema_of
+
+ROOT = Path(__file__).parents[2]
 
 
 class Colour(StrEnum):
@@ -81,6 +90,12 @@ def test_plain_data_has_the_fields_in_order_with_parts_and_numbers_of_numpy() ->
     said = '{"leaves": [{"size": 3, "colour": "red"}, {"size": 4, "colour": "blue"}], "counts": {"x": 0.5}}'
     assert json.dumps(plain(garden)) == said
     assert plain(None) is None
+    assert isinstance(plain(garden)["leaves"], list)
+
+
+def test_keys_are_in_the_order_of_the_type() -> None:
+    assert list(schema_of(Find)["properties"]) == ["what", "colours", "known", "name"]
+    assert list(schema_of(Find)["$defs"]["Stone"]["properties"]) == ["weight", "note"]
 
 
 def test_the_docstring_describes_an_object_and_its_keys() -> None:
@@ -118,6 +133,28 @@ def test_the_docstring_describes_an_object_and_its_keys() -> None:
 )
 def test_a_schema_refuses_what_its_type_is_not(form: Any, value: Any, valid: bool) -> None:
     assert is_valid(form, value) == valid
+
+
+def test_types_of_documents_have_names_of_their_own() -> None:
+    """The parts of a schema have the names of their classes, and so have the rules of ``limited``."""
+    modules = [import_module(f"memtile.schemas.{each.name}") for each in iter_modules(schemas.__path__)]
+    classes = {item for module in modules for item in vars(module).values() if isinstance(item, type)}
+    found = Counter(each.__name__ for each in classes if each.__module__.startswith("memtile"))
+    assert len(found) > 90
+    assert [name for name, count in found.items() if count > 1] == []
+
+
+def test_a_schema_is_a_new_copy_each_time() -> None:
+    first = schema("lower-input")
+    first["$defs"]["Tiling"]["allOf"].clear()
+    assert schema("lower-input")["$defs"]["Tiling"]["allOf"]
+
+
+def test_the_playground_needs_no_package_for_documents() -> None:
+    """A browser has NumPy and Rich for it, and nothing else."""
+    code = "import sys; sys.modules['msgspec'] = sys.modules['filelock'] = None; import answers"
+    paths = os.pathsep.join((str(ROOT / "web" / "playground"), str(ROOT / "src")))
+    subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": paths}, check=True)
 
 
 SERVED = {"host": "a", "port": 1, "port_file": "b"}

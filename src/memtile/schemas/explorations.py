@@ -20,6 +20,9 @@ _Values = Annotated[
 ]
 
 
+_FailedState = Annotated[str, among(each for each in State if each is not State.GOOD)]
+
+
 class Figures(TypedDict):
     """Figures of a variant.
 
@@ -86,7 +89,7 @@ class FailedDesign(TypedDict):
     """A design that was beaten before its end, or is infeasible."""
 
     values: _Values
-    state: Annotated[str, among(each for each in State if each is not State.GOOD)]
+    state: _FailedState
     kind: str
     why: str
 

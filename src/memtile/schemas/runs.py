@@ -346,6 +346,9 @@ class DesignOfDump(TypedDict):
     differences: list[str]
 
 
+_ServerStatus = Annotated[str, among(each for each in Status if each is not Status.LIMIT)]
+
+
 class Server(TypedDict):
     """What a memtile serve says of its own run.
 
@@ -357,7 +360,7 @@ class Server(TypedDict):
         waiting: Who waits; texts for people.
     """
 
-    status: Annotated[str, among(each for each in Status if each is not Status.LIMIT)]
+    status: _ServerStatus
     cycles: Count
     checked: bool
     findings: list[FindingData]
