@@ -59,7 +59,8 @@ class Unit(TypedDict):
 
 
 class TraceOutput(TypedDict):
-    """The intervals in which the events of a trace were asserted, in cycles of the timer of the unit.
+    """The intervals in which the events of a trace were asserted. Cycles are those of the unit's timer; an
+    end is not included.
 
     Attributes:
         words: Words of the file.
