@@ -2256,8 +2256,8 @@ MUTANTS = (
     Mutant(
         "two processes compile at once",
         "jit/cache.py",
-        'with alone(directory / "lock", waiting):',
-        "with alone(directory / str(os.getpid()), waiting):",
+        'with _alone(directory / "lock", waiting):',
+        "with _alone(directory / str(os.getpid()), waiting):",
         "tests/faults/test_engine_cache.py::test_one_process_compiles_and_the_others_wait_and_say_so",
     ),
     Mutant(
@@ -2301,6 +2301,34 @@ MUTANTS = (
         '        typer.echo(json_text({"error": refusal(error)}, indent=2))',
         "        pass",
         "tests/clients/test_json_rule.py::test_a_refused_input_is_json_on_stdout_and_a_sentence_on_stderr",
+    ),
+    Mutant(
+        "schemas allow keys that their types do not have",
+        "documents.py",
+        '"additionalProperties": False',
+        '"additionalProperties": True',
+        "tests/clients/test_documents.py::test_a_schema_refuses_what_its_type_is_not",
+    ),
+    Mutant(
+        "fields with a default may be absent in JSON",
+        "documents.py",
+        'always = {name for name, each in part["properties"].items() if "default" in each}',
+        "always: set[str] = set()",
+        "tests/clients/test_documents.py::test_a_schema_refuses_what_its_type_is_not",
+    ),
+    Mutant(
+        "rules of an object are not in its schema",
+        "documents.py",
+        '_RULES[getattr(form, "__name__", "")] = rules',
+        '_RULES[""] = rules',
+        "tests/clients/test_documents.py::test_a_schema_refuses_values_out_of_their_range",
+    ),
+    Mutant(
+        "a dictionary with fixed keys may lack some",
+        "documents.py",
+        '{"required": listed, "propertyNames": {"enum": listed}}',
+        '{"propertyNames": {"enum": listed}}',
+        "tests/clients/test_documents.py::test_a_schema_refuses_what_its_type_is_not",
     ),
     Mutant(
         "a signal that Python does not see ends nothing",
@@ -3783,8 +3811,8 @@ MUTANTS = (
     Mutant(
         "a second server that takes over the files of the first one",
         "hosts/own_files.py",
-        "        if not take(file):",
-        "        if take(file) is None:",
+        "if not lock_descriptor(file.fileno(), blocking=False):",
+        "if lock_descriptor(file.fileno(), blocking=False) is None:",
         "tests/clients/test_serve_folder.py::"
         "test_a_second_server_in_a_folder_is_refused_and_the_first_one_goes_on[options0]",
     ),

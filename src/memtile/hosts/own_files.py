@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import IO
 
 from memtile.errors import InputFileError, Problem, cannot_write
-from memtile.jit.lock import take
 
 PRIVATE = 0o600
 """Mode of a file that its user alone reads and writes."""
@@ -94,11 +93,14 @@ def _sign(file: IO[bytes], path: Path) -> None:
 
 def _locked(path: Path) -> IO[bytes] | None:
     """The lock file, open and locked; None if another process has locked it."""
+    from filelock import lock_descriptor
+
     while True:
         file = open(path, "ab", buffering=0, opener=_private)  # noqa: SIM115
-        if not take(file):
-            file.close()
-            return None
+        with suppress(OSError):  # of a file system without locks
+            if not lock_descriptor(file.fileno(), blocking=False):
+                file.close()
+                return None
         if path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat()):
             return file
         file.close()  # the server that had it has just removed it
