@@ -34,7 +34,7 @@ class HostSteps(Protocol):
         """One line: what the present step waits for."""
 
     def waiting(self) -> HostWaiting:
-        """The same, with the channels that it is about."""
+        """What the present step waits for, with the channels that it is about."""
 
 
 class Machine(Protocol):

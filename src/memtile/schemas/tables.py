@@ -107,7 +107,7 @@ class CoverageData(TypedDict):
 
 
 class ModuleCoverage(CoverageData):
-    """The same of a module of a tile kind.
+    """How many registers of a module of a tile kind the twin has.
 
     Attributes:
         names: Those that are refused, as module.NAME.
