@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parent / "src" / "memtile"
 PICTURE = HERE / "pictures" / "rooms.svg"
 LAYERS: Mapping[str, tuple[str, Sequence[str]]] = {
-    "faces": ("#dbe7f6", ("cli", "explore", "report", "sandbox", "testing")),
+    "faces": ("#dbe7f6", ("cli", "explore", "report", "sandbox", "schemas", "testing")),
     "front ends": ("#e2f0d9", ("corelib", "design", "hosts", "importers", "io")),
     "why": ("#fdebd0", ("check", "explain")),
     "run": ("#f9d9d9", ("run", "runs", "sim")),

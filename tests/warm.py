@@ -22,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -123,7 +124,9 @@ class Server:
             if command in arguments:
                 for name in modules:
                     importlib.import_module(name)
-        process = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # CPython 3.12, of the threads of a library
+            process = os.fork()
         if not process:
             self.waits.close()
             for other in (self.listening, link, *self.links.values()):
