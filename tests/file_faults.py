@@ -1,7 +1,7 @@
 """Every command that writes, with a fault at each of its file operations: is each file old or new?
 
-``python tests/file_faults.py`` tries the first 200 operations of every case with every kind of fault and
-prints what is wrong; ``--most N``, ``--case NAME`` and ``--fault NAME`` try less. A process with
+``python tests/file_faults.py`` tries the first 200 operations of every case with every kind
+of fault and prints what is wrong; ``--most N``, ``--case NAME`` and ``--fault NAME`` try less. A process with
 ``file_faults.c`` before its C library loads the commands once; each fault then has a fork of it, in a folder
 of its own.
 """

@@ -1,4 +1,7 @@
-"""The table of findings on a page, with examples from the corpus; ``python tests/findings_table.py PAGE``."""
+"""The table of findings on a page, with examples from the corpus.
+
+``python tests/findings_table.py PAGE`` writes it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""How many of the functions that designs declare the library has; ``python tests/library_reach.py DIR...``.
+"""How many of the functions that designs declare the library has.
+
+``python tests/library_reach.py DIR...`` prints it.
 
 Reads each ``*.mlir`` below the folders for ``func.func private @name``; a file counts a name once.
 """

@@ -1,4 +1,7 @@
-"""The notebooks, run as people run them; ``python tests/notebook_files.py FILE...`` keeps what they show."""
+"""The notebooks, run as people run them.
+
+``python tests/notebook_files.py FILE...`` keeps what they show.
+"""
 
 from __future__ import annotations
 

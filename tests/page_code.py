@@ -1,4 +1,6 @@
-"""The Python blocks of pages as modules, for type checkers: ``python tests/page_code.py FOLDER PAGE...``.
+"""The Python blocks of pages as modules, for type checkers.
+
+``python tests/page_code.py FOLDER PAGE...`` writes them.
 
 Each page becomes one module such as ``docs_array.py`` in the folder, its blocks in order, as the pages run.
 Every line keeps its number, so that a checker's message names the place in the page.

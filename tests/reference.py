@@ -1,4 +1,6 @@
-"""The reference page, from signatures and docstrings; ``python tests/reference.py PAGE`` writes it.
+"""The reference page, from signatures and docstrings.
+
+``python tests/reference.py PAGE`` writes it.
 
 Signatures and docstrings are read from the source by griffe, without importing it.
 """

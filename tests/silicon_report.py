@@ -26,7 +26,8 @@ it states. No number is taken from a simulator or a device model of a vendor, wh
 Constants that are older than the split (those with GT-1, GT-3, GT-6 and GT-20 in [timing.md](timing.md)) were
 chosen with cases of either half. `firmware_push`, and the external memory of a Phoenix laptop, are fitted
 to cases that calibrate; so are the places of a core's accesses in its loop, which its capture does not say.
-Of external memory the medians of 50 runs of 64 words count, single runs do not (`tests/silicon_fit.py`):
+Of external memory the medians of 50 runs of 64 words count, single runs do not
+(`tests/silicon_fit.py`):
 {board}. What relays show of ports is fitted to cases that calibrate, too (`port_pause` 1,
 `ingress_latency` 2, `wire_start` 1). What was measured on Phoenix is run with these constants, as
 `--timing phoenix` does for anybody; the defaults stay assumed, and leave out first accesses, and what relays
@@ -52,7 +53,8 @@ What is *modelled* is all but `host` and `kernel`: firmware and a compiler's cod
 model of it can have their time. They count among all cases.
 
 A quantity *repeats* unless it is known to differ from run to run of silicon by more than 5%, whatever the
-model gives for it (`tests/silicon_spread.py`): by the runs of its source, by those of the same quantity
+model gives for it (`tests/silicon_spread.py`): by the runs of its source, by those of
+the same quantity
 elsewhere, or since the first access to external memory is in it. No model can be within 5% of a single run of
 what does not; it can have the run inside the spread. So these are counted apart: simulated values in the
 spread of runs, and single runs with a first access in the range that the model gives with first accesses as

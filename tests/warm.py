@@ -16,12 +16,14 @@ import marshal
 import os
 import pkgutil
 import selectors
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import tempfile
 import threading
+import warnings
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ from typing import Any
 from stand_in_command import PASSED, once_seen
 
 STAND_IN = Path(__file__).with_name("stand_in_command.py")
+WARM = hasattr(os, "pidfd_open")
+"""Whether this system has what the warm process waits with: Linux. Elsewhere commands are Python's own."""
 LATER = {"mcp": ("mcp.server", "mcp.server.stdio"), "distributed": ("distributed",)}
 """What is loaded when a command first needs it, as it is slow."""
 
@@ -37,33 +41,32 @@ LATER = {"mcp": ("mcp.server", "mcp.server.stdio"), "distributed": ("distributed
 def folder() -> Path:
     """The folder of a warm process, which ends with this one: ``python`` and ``memtile`` for a ``PATH``."""
     place = Path(tempfile.mkdtemp(prefix="warm-"))
-    command = [sys.executable, str(Path(__file__)), str(place)]
-    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdin is not None
-    assert process.stdout is not None
-    process.stdout.readline()  # it listens
-    atexit.register(end, process, place)
-    for name in ("memtile", "python"):
-        script, first = place / name, "memtile " if name == "memtile" else ""
-        script.write_text(f'#!/bin/sh\nexec {" ".join(python_at(place))} {first}"$@"\n')
+    if WARM:
+        command = [sys.executable, str(Path(__file__)), str(place)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        process.stdout.readline()  # it listens
+        atexit.register(end, process)  # it removes the folder, however this process ends
+    else:
+        atexit.register(shutil.rmtree, place)
+    for name, first in (("python", ""), ("memtile", "memtile" if WARM else "-m memtile")):
+        script = place / name
+        script.write_text(f'#!/bin/sh\nexec {" ".join(python_at(place))} {first} "$@"\n')
         script.chmod(0o755)
     return place
 
 
-def end(process: subprocess.Popen[bytes], place: Path) -> None:
-    """End a warm process, and take what it used."""
+def end(process: subprocess.Popen[bytes]) -> None:
+    """End a warm process."""
     for stream in (process.stdin, process.stdout):
         assert stream is not None
         stream.close()
     process.wait()
-    for file in place.iterdir():
-        file.unlink()
-    place.rmdir()
 
 
 def python_at(place: Path) -> list[str]:
     """The beginning of a command for a warm process."""
-    return [sys.executable, "-I", "-S", str(STAND_IN), str(place / "socket")]
+    return [sys.executable, *(["-I", "-S", str(STAND_IN), str(place / "socket")] if WARM else [])]
 
 
 def python() -> list[str]:
@@ -80,6 +83,7 @@ class Server:
     """The warm process: makes a child for each connection, and says how it ended."""
 
     def __init__(self, place: Path) -> None:
+        self.place = place
         self.seen = once_seen(dict(os.environ))
         self.listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listening.bind(str(place / "socket"))
@@ -97,9 +101,10 @@ class Server:
                 key.data(key.fileobj)
 
     def leave(self, _: Any) -> None:
-        """End, with all children."""
+        """End, with all children and the folder."""
         for process in self.links:
             os.kill(process, signal.SIGKILL)
+        shutil.rmtree(self.place, ignore_errors=True)
         os._exit(0)
 
     def accept(self, _: Any) -> None:
@@ -123,7 +128,9 @@ class Server:
             if command in arguments:
                 for name in modules:
                     importlib.import_module(name)
-        process = os.fork()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # CPython 3.12, of the threads of a library
+            process = os.fork()
         if not process:
             self.waits.close()
             for other in (self.listening, link, *self.links.values()):

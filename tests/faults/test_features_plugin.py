@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 import features_plugin
+from places import TESTS
 
 PAGE = Path(__file__).parents[2] / "docs" / "features.md"
 INI = f"""
 [pytest]
-pythonpath = {Path(features_plugin.__file__).parent}
+pythonpath = {TESTS} {Path(features_plugin.__file__).parent}
 markers = feature(*ids): claims lines of the feature list
 """
 ARGUMENTS = ("-p", "no:cacheprovider", "--features-out=page.md")

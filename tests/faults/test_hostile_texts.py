@@ -1,6 +1,7 @@
 """Does nothing of an MLIR text become code, whatever stands in its attributes, names, brackets and maps?
 
-Hundreds of texts here; ``python tests/hostile_texts.py --texts 100000`` does as many as one likes.
+Hundreds of texts here; as many as one likes by
+``python tests/hostile_texts.py --texts 100000``.
 """
 
 from __future__ import annotations

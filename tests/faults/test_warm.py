@@ -44,6 +44,7 @@ def test_it_is_what_python_does(tmp_path: Path, words: list[str]) -> None:
     assert mine[2].splitlines()[-1:] == its[2].splitlines()[-1:]
 
 
+@pytest.mark.skipif(not warm.WARM, reason="not Linux: there is no warm process")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_a_signal_ends_it_and_its_child(number: int) -> None:
     with subprocess.Popen([*warm.python(), "-c", SLEEPS], stdout=-1, stderr=-3, text=True) as process:

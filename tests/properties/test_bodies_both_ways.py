@@ -1,6 +1,7 @@
 """Do core bodies do the same interpreted with checked indices and compiled, and what MLIR says?
 
-A sample of every operation; ``python tests/body_runs.py --cases 10000`` does as many as one likes.
+A sample of every operation; as many as one likes by
+``python tests/body_runs.py --cases 10000``.
 """
 
 from __future__ import annotations
