@@ -192,6 +192,13 @@ MUTANTS = (
         "tests/timing/test_history.py::test_banks_are_hot_where_words_go",
     ),
     Mutant(
+        "a run that wants each cycle stepped is skipped",
+        "sim/fast_forward.py",
+        "not watched and _wanted.get() and self.periods",
+        "not watched and self.periods",
+        "tests/timing/test_fast_forward.py::test_short_runs_and_runs_without_it_step",
+    ),
+    Mutant(
         "time of which there is a history is jumped over",
         "sim/skip/periods.py",
         "if st.logging[history.ON] or not",

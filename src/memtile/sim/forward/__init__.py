@@ -9,5 +9,5 @@ the period moved them.
 
 ``plan`` says which words of the state are compared, and how; ``period`` compares them; ``guards`` say how
 often a period may repeat; ``segments`` and ``streams`` move the words; ``loop`` looks for periods while it
-steps. ``docs/speed.md`` has the argument in full.
+steps, when ``policy`` says so; ``places`` has what all of them know. ``docs/speed.md`` has the argument.
 """

@@ -53,13 +53,10 @@ def append_open(work: Arrays, ch: int) -> None:
     words = work.channels.open_words[ch]
     if words == 0:
         return
-    at = work.search.segment_count[0]
-    work.segments.channel[at], work.segments.words[at] = ch, words
-    work.segments.target[at], work.segments.step[at] = (
-        work.channels.open_target[ch],
-        work.channels.open_step[ch],
-    )
-    work.segments.flags[at] = work.channels.open_last[ch]
+    segments, at = work.segments, work.search.segment_count[0]
+    segments.channel[at], segments.words[at] = ch, words
+    segments.target[at], segments.step[at] = work.channels.open_target[ch], work.channels.open_step[ch]
+    segments.flags[at] = work.channels.open_last[ch]
     work.search.segment_count[0] += 1
     work.channels.open_words[ch] = 0
 
@@ -125,10 +122,13 @@ def close_all(st: State, work: Arrays) -> None:
 def add_action(st: State, work: Arrays, row: int) -> None:
     """Add the action of a core, as the log has it, to the segments: behind all that comes before it."""
     close_all(st, work)
-    at = work.search.segment_count[0]
-    work.segments.channel[at], work.segments.target[at] = st.access_log[row, CH], st.access_log[row, TARGET]
-    work.segments.words[at], work.segments.step[at] = st.access_log[row, WORDS], st.access_log[row, STEP]
-    work.segments.flags[at] = st.access_log[row, FLAGS]
+    log, segments, at = st.access_log, work.segments, work.search.segment_count[0]
+    segments.channel[at], segments.target[at], segments.words[at] = (
+        log[row, CH],
+        log[row, TARGET],
+        log[row, WORDS],
+    )
+    segments.step[at], segments.flags[at] = log[row, STEP], log[row, FLAGS]
     work.search.segment_count[0] += 1
 
 
@@ -165,18 +165,14 @@ def gather(st: State, work: Arrays, first: int, end: int, done: int, periods: in
 @jit
 def apart(st: State, work: Arrays, one: int, other: int, periods: int) -> bool:
     """Whether no word of one segment is one of the other, for so many periods, or both only read."""
-    if (
-        st.channels.direction[work.segments.channel[one]] == MM2S
-        and st.channels.direction[work.segments.channel[other]] == MM2S
-    ):
+    segments, direction = work.segments, st.channels.direction
+    if direction[segments.channel[one]] == MM2S and direction[segments.channel[other]] == MM2S:
         return True
-    if work.segments.target[one] == PADDING or work.segments.target[other] == PADDING:
+    if segments.target[one] == PADDING or segments.target[other] == PADDING:
         return True
-    end = work.segments.target[one] + (periods * work.segments.words[one] - 1) * work.segments.step[one]
-    other_end = (
-        work.segments.target[other] + (periods * work.segments.words[other] - 1) * work.segments.step[other]
-    )
-    return bool(end < work.segments.target[other] or other_end < work.segments.target[one])
+    end = segments.target[one] + (periods * segments.words[one] - 1) * segments.step[one]
+    other_end = segments.target[other] + (periods * segments.words[other] - 1) * segments.step[other]
+    return bool(end < segments.target[other] or other_end < segments.target[one])
 
 
 @jit
@@ -390,11 +386,8 @@ def read_flow(st: State, work: Arrays, ch: int, target: int, step: int, words: i
 @jit
 def send(st: State, work: Arrays, ch: int, segment: int, target: int, at: int) -> None:
     """Move the words of a segment of an MM2S channel."""
-    words, step, ends = (
-        work.segments.words[segment],
-        work.segments.step[segment],
-        work.segments.flags[segment] != 0,
-    )
+    segments = work.segments
+    words, step, ends = segments.words[segment], segments.step[segment], segments.flags[segment] != 0
     if work.channels.flow[ch] == NOBODY:
         read(st, ch, target, step, words, at)
         if ends:
