@@ -42,7 +42,7 @@ class End:
     missing: Mapping[int, int]
 
     def finding(self) -> Finding | None:
-        """What is wrong; None where nothing is to be said."""
+        """The finding of the end of a chain; None where nothing is to be reported."""
         if self.waits.stopped(self.party) >= 0:
             return self._without_clock()
         match self.party.kind:
@@ -66,7 +66,7 @@ class End:
         return Finding(code, Severity.ERROR, f"{says}.", sides, fix=fix)
 
     def _actors(self) -> list[Party]:
-        """Who acts of those who wait: behind a lock those that wait for it."""
+        """The parties that act: behind a lock those that wait for it."""
         found: list[Party] = []
         for party in self.waiting:
             if party.kind is Kind.LOCK:
@@ -140,7 +140,7 @@ class End:
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
 
     def _waiters(self) -> str:
-        """Who waits, and for what: the first of them."""
+        """The first party that waits, and what for."""
         actors = self._actors()
         if not actors:
             return f"{self._name} waits"
