@@ -36,10 +36,11 @@ LISTED = 3  # members in one literal are a list that a new member may belong to
 ADDED = {
     "Cause": (
         causes,
-        "    CLOCK_OFF = CauseFacts(",
+        "\n\n@dataclass(eq=False)\nclass CoreCauseFacts(ValueFacts):",
         'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
         (
             "NEW = 14",
+            'NEW = CauseFacts(15, text="new", letter="d", colours=Colours("", ""), is_work=True)',
             'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
             'NEW = CauseFacts(14, text="new", letter="d", is_work=True)',
             'NEW = CauseFacts(14, text="new", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
@@ -48,7 +49,7 @@ ADDED = {
     ),
     "CoreCause": (
         causes,
-        "    RUNNING = ",
+        "\n\nclass CoreLink(NamedTuple):",
         'NEW = CoreCauseFacts(10, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
         (
             "NEW = 10",
@@ -59,7 +60,7 @@ ADDED = {
     ),
     "CorePhase": (
         causes,
-        "    RELEASE = ",
+        "\n\nLINKS = ",
         "NEW = PhaseFacts(11, is_work=True)",
         ("NEW = 11", "NEW = PhaseFacts(11)"),
     ),
@@ -88,11 +89,11 @@ INCOMPLETE = [(of, line) for of, (_, _, _, lines) in ADDED.items() for line in l
 def with_added(of: str, line: str) -> ModuleType:
     """The module with one more line, executed."""
     module, before, _, _ = ADDED[of]
-    source, indent = inspect.getsource(module), len(before) - len(before.lstrip())
+    source, indent = inspect.getsource(module), " " * (8 if of == "CODES" else 4)
     assert source.count(f"\n{before}") == 1
     made = ModuleType("with_added")
     sys.modules["with_added"] = made  # where dataclasses look for it
-    exec(source.replace(f"\n{before}", f"\n{' ' * indent}{line}\n{before}"), made.__dict__)
+    exec(source.replace(f"\n{before}", f"\n{indent}{line}\n{before}"), made.__dict__)
     return made
 
 
