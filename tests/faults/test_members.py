@@ -37,26 +37,20 @@ ADDED = {
     "Cause": (
         causes,
         "\n\n@dataclass(eq=False)\nclass CoreCauseFacts(ValueFacts):",
-        'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+        'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
         (
             "NEW = 14",
-            'NEW = CauseFacts(15, text="new", letter="d", colours=Colours("", ""), is_work=True)',
-            'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
-            'NEW = CauseFacts(14, text="new", letter="d", is_work=True)',
-            'NEW = CauseFacts(14, text="new", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
-            'NEW = CauseFacts(14, letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(15, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
+            'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), "d")',
+            'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(14, "new", is_work=True)',
         ),
     ),
     "CoreCause": (
         causes,
         "\n\nclass CoreLink(NamedTuple):",
-        'NEW = CoreCauseFacts(10, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
-        (
-            "NEW = 10",
-            'NEW = CoreCauseFacts(10, text="new", letter="d")',
-            'NEW = CoreCauseFacts(10, text="new", colours=Colours("#C49C94", "#C49C94"))',
-            'NEW = CoreCauseFacts(10, letter="d", colours=Colours("#C49C94", "#C49C94"))',
-        ),
+        'NEW = CoreCauseFacts(10, "new", Colours("#C49C94", "#C49C94"), "d")',
+        ("NEW = 10", 'NEW = CoreCauseFacts(10, "new", Colours("#C49C94", "#C49C94"))'),
     ),
     "CorePhase": (
         causes,
@@ -67,12 +61,12 @@ ADDED = {
     "Acts": (acts, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
     "Timing": (
         timing,
-        "    ingress_words: int = _constant(",
-        'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, used=Used.SET_UP, shown_by=("Cause.IDLE",))',
+        "    ingress_words: int = ",
+        'NEW: int = _at_set_up(0, 0, 1, "", "", Grade.ASSUMED, shown_by=("Cause.IDLE",))',
         (
-            'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, used=Used.SET_UP)',
+            'NEW: int = _at_set_up(0, 0, 1, "", "", Grade.ASSUMED)',
             'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, shown_by=("Cause.IDLE",))',
-            'NEW: int = _constant(0, 0, 1, "", "", used=Used.SET_UP)',
+            'NEW: int = _at_set_up(0, 0, 1, "", "")',
         ),
     ),
     "CODES": (
