@@ -144,8 +144,3 @@ def _no_grid(name: str) -> Problem:
         source="an xarray dataset is a grid",
         next_step="Take pandas() or arrow(), or vary it in steps.",
     )
-
-
-def texts_of(point: Mapping[str, Any]) -> list[str]:
-    """What is varied, as ``NAME=VALUE``."""
-    return [f"{name}={value}" for name, value in point.items()]
