@@ -36,42 +36,37 @@ LISTED = 3  # members in one literal are a list that a new member may belong to
 ADDED = {
     "Cause": (
         causes,
-        "    CLOCK_OFF = CauseFacts(",
-        'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+        "\n\n@dataclass(eq=False)\nclass CoreCauseFacts(ValueFacts):",
+        'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
         (
             "NEW = 14",
-            'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
-            'NEW = CauseFacts(14, text="new", letter="d", is_work=True)',
-            'NEW = CauseFacts(14, text="new", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
-            'NEW = CauseFacts(14, letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(15, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
+            'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), "d")',
+            'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(14, "new", is_work=True)',
         ),
     ),
     "CoreCause": (
         causes,
-        "    RUNNING = ",
-        'NEW = CoreCauseFacts(10, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
-        (
-            "NEW = 10",
-            'NEW = CoreCauseFacts(10, text="new", letter="d")',
-            'NEW = CoreCauseFacts(10, text="new", colours=Colours("#C49C94", "#C49C94"))',
-            'NEW = CoreCauseFacts(10, letter="d", colours=Colours("#C49C94", "#C49C94"))',
-        ),
+        "\n\nclass CoreLink(NamedTuple):",
+        'NEW = CoreCauseFacts(10, "new", Colours("#C49C94", "#C49C94"), "d")',
+        ("NEW = 10", 'NEW = CoreCauseFacts(10, "new", Colours("#C49C94", "#C49C94"))'),
     ),
     "CorePhase": (
         causes,
-        "    RELEASE = ",
+        "\n\nLINKS = ",
         "NEW = PhaseFacts(11, is_work=True)",
         ("NEW = 11", "NEW = PhaseFacts(11)"),
     ),
     "Acts": (acts, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
     "Timing": (
         timing,
-        "    ingress_words: int = _constant(",
-        'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, used=Used.SET_UP, shown_by=("Cause.IDLE",))',
+        "    ingress_words: int = ",
+        'NEW: int = _at_set_up(0, 0, 1, "", "", Grade.ASSUMED, shown_by=("Cause.IDLE",))',
         (
-            'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, used=Used.SET_UP)',
+            'NEW: int = _at_set_up(0, 0, 1, "", "", Grade.ASSUMED)',
             'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, shown_by=("Cause.IDLE",))',
-            'NEW: int = _constant(0, 0, 1, "", "", used=Used.SET_UP)',
+            'NEW: int = _at_set_up(0, 0, 1, "", "")',
         ),
     ),
     "CODES": (
@@ -88,11 +83,11 @@ INCOMPLETE = [(of, line) for of, (_, _, _, lines) in ADDED.items() for line in l
 def with_added(of: str, line: str) -> ModuleType:
     """The module with one more line, executed."""
     module, before, _, _ = ADDED[of]
-    source, indent = inspect.getsource(module), len(before) - len(before.lstrip())
+    source, indent = inspect.getsource(module), " " * (8 if of == "CODES" else 4)
     assert source.count(f"\n{before}") == 1
     made = ModuleType("with_added")
     sys.modules["with_added"] = made  # where dataclasses look for it
-    exec(source.replace(f"\n{before}", f"\n{' ' * indent}{line}\n{before}"), made.__dict__)
+    exec(source.replace(f"\n{before}", f"\n{indent}{line}\n{before}"), made.__dict__)
     return made
 
 

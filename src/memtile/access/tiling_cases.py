@@ -209,7 +209,7 @@ class _Reader:
         return TilingParameters(**{"buffer_dimension": (1,), **given}, tile_traversal=self._loops())
 
     def name(self) -> str:
-        """What messages call the case: ``name`` or ``id``."""
+        """The name of the case in messages: its ``name`` or ``id``."""
         names = [self.text(key) for key in _NAMES if key in self.data]
         if len(set(names)) > 1:
             says = f"name is {shown(names[0])} and id is {shown(names[1])}; one of them is enough"

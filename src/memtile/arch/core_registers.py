@@ -94,7 +94,7 @@ def control_registers() -> Iterator[Register]:
 
 
 def program_registers() -> Iterator[Register]:
-    """What is about program memory; ``Core_`` tells it from data memory (DEV-REG-4, DEV-REG-12)."""
+    """Registers of program memory; ``Core_`` tells them from those of data memory (DEV-REG-4, DEV-REG-12)."""
     zeroisation = fields("Memory_Zeroisation 0 wo")
     yield _only_in_header("PROGRAM_MEMORY_ERROR_INJECTION", 0x24000, "A 127:0")
     yield _only_in_header("Core_ECC_Control", 0x32100, _ECC_CONTROL)

@@ -16,12 +16,17 @@ class Declared(int):
 class Members(IntEnum):
     """An enum whose members are declared by a :class:`Declared` and have its fields as attributes.
 
+    Their numbers are 0, 1, 2 and so on, so that a tuple over all of them is a table by number.
+
     Raises:
         TypeError: a member is a bare number.
+        ValueError: its number is not the next one.
     """
 
     def __init__(self, declared: int) -> None:
         """Take over the properties that the declaration gives."""
         if not isinstance(declared, Declared):
             raise TypeError(f"{type(self).__name__}: declare {declared} with its properties")
+        if int(declared) != len(type(self).__members__):
+            raise ValueError(f"{type(self).__name__}: declare {int(declared)} behind the number before it")
         vars(self).update(vars(declared))

@@ -71,7 +71,7 @@ def changed(before: dict[str, Register], *after: Iterable[Register]) -> Table:
 
 
 def wide_memory_tile(before: dict[str, Register], kind: TileKind) -> Iterator[Register]:
-    """What 256-bit banks and 64-bit ports change in the memory tile, with the value of its padding."""
+    """Changes of the memory tile's registers by 256-bit banks and 64-bit ports, and its padding value."""
     conflicts = before["Event_Group_Memory_Conflict_Enable"]
     pad = Register(
         "DMA_MM2S_{}_Constant_Pad_Value",
@@ -86,7 +86,7 @@ def wide_memory_tile(before: dict[str, Register], kind: TileKind) -> Iterator[Re
 
 
 def wide_memory(before: dict[str, Register], kind: TileKind) -> Iterator[Register]:
-    """What 256-bit banks change in the compute tile's module ``memory``."""
+    """Changes of the compute tile's module ``memory`` by 256-bit banks."""
     yield _data_memory(kind)
     yield from _watchpoints(before, 2, _MEMORY_WATCHPOINT)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum, auto
+from functools import partial
 from typing import Any, SupportsIndex
 
 from memtile.arch.grades import Grade, Source
@@ -30,8 +31,8 @@ def _constant(
     grade: Grade,
     likely: tuple[int, int] | None = None,
     *,
-    used: Used,
     shown_by: tuple[str, ...] = (),
+    used: Used,
 ) -> Any:
     """A constant with all that is known of it.
 
@@ -55,6 +56,8 @@ def _constant(
     meta = {"low": low, "high": high, "unit": unit, "source": Source(source, grade), "likely": likely}
     return field(default=default, metadata={**meta, "used": used, "shown_by": shown_by})
 
+
+_at_set_up, _in_runs = partial(_constant, used=Used.SET_UP), partial(_constant, used=Used.RUNNING)
 
 WIRE_IDLE = 8
 """Cycles without a word after which a wire between tiles is idle; assumed: 1 is too few, 1,000 are enough."""
@@ -88,49 +91,35 @@ class Timing:
         DesignError: a value is outside the range in which the model is meaningful.
     """
 
-    ingress_words: int = _constant(
-        16,
-        1,
-        32,
-        "words",
-        "GT-6: full 15 cycles after the lock stall starts; a lower bound",
-        Grade.SILICON,
-        used=Used.SET_UP,
+    ingress_words: int = _at_set_up(
+        16, 1, 32, "words", "GT-6: full 15 cycles after the lock stall starts; a lower bound", Grade.SILICON
     )
-    port_pause: int = _constant(
+    port_pause: int = _in_runs(
         0,
         0,
         1,
         "cycles",
         "cases relay-received-*: 1 on Phoenix: no word enters after the last of a BD; 0 leaves it out",
         Grade.SILICON,
-        used=Used.RUNNING,
     )
-    ingress_latency: int = _constant(
+    ingress_latency: int = _in_runs(
         1,
         1,
         2,
         "cycles",
         "case back-pressure-cycles: word enters to its S2MM taking it; 2 on Phoenix",
         Grade.SILICON,
-        used=Used.RUNNING,
     )
-    memory_egress_words: int = _constant(
-        8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON, used=Used.SET_UP
+    memory_egress_words: int = _at_set_up(
+        8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON
     )
-    compute_egress_words: int = _constant(
-        15, 4, 32, "words", "GT-1: span 244 of 256 contiguous words", Grade.SILICON, used=Used.SET_UP
+    compute_egress_words: int = _at_set_up(
+        15, 4, 32, "words", "GT-1: span 244 of 256 contiguous words", Grade.SILICON
     )
-    finished_bd_delay: int = _constant(
-        2,
-        0,
-        16,
-        "cycles",
-        "GT-3: last access granted to FINISHED_BD, span 258 strided",
-        Grade.SILICON,
-        used=Used.RUNNING,
+    finished_bd_delay: int = _in_runs(
+        2, 0, 16, "cycles", "GT-3: last access granted to FINISHED_BD, span 258 strided", Grade.SILICON
     )
-    task_start: int = _constant(
+    task_start: int = _at_set_up(
         4,
         1,
         64,
@@ -138,10 +127,9 @@ class Timing:
         "push to first lock request of an idle channel",
         Grade.ASSUMED,
         likely=(1, 16),
-        used=Used.SET_UP,
         shown_by=("Cause.TASK_START",),
     )
-    zeroisation: int = _constant(
+    zeroisation: int = _at_set_up(
         2048,
         1,
         1 << 20,
@@ -149,13 +137,12 @@ class Timing:
         "one 128-bit write per bank and cycle",
         Grade.ASSUMED,
         likely=(1024, 4096),
-        used=Used.SET_UP,
         shown_by=(
             "Cause.MEMORY_BUSY",
             "CoreCause.MEMORY_BUSY",
         ),
     )
-    scrub_granules: int = _constant(
+    scrub_granules: int = _at_set_up(
         1,
         1,
         1 << 15,
@@ -163,10 +150,9 @@ class Timing:
         "what one occurrence of the scrubbing event has read",
         Grade.ASSUMED,
         likely=(1, 8),
-        used=Used.SET_UP,
         shown_by=("guards.steps",),
     )
-    neighbour_latency: int = _constant(
+    neighbour_latency: int = _in_runs(
         0,
         0,
         16,
@@ -174,19 +160,17 @@ class Timing:
         "an access to a neighbour's memory asks so much later",
         Grade.ASSUMED,
         likely=(0, 4),
-        used=Used.RUNNING,
         shown_by=("interfaces.served",),
     )
-    core_lock: int = _constant(
+    core_lock: int = _in_runs(
         1,
         0,
         16,
         "cycles",
         "case core-lock-stall: a core's lock operation, also when uncontended",
         Grade.SILICON,
-        used=Used.RUNNING,
     )
-    cascade_latency: int = _constant(
+    cascade_latency: int = _in_runs(
         2,
         2,
         16,
@@ -194,11 +178,10 @@ class Timing:
         "value put on a cascade to the neighbour's getting it",
         Grade.ASSUMED,
         likely=(2, 4),
-        used=Used.RUNNING,
         shown_by=("cascades.in_taken",),
     )
 
-    external_latency: int = _constant(
+    external_latency: int = _in_runs(
         100,
         1,
         1 << 16,
@@ -206,10 +189,9 @@ class Timing:
         "external read granted to its words at the stream; varies",
         Grade.ASSUMED,
         likely=(50, 400),
-        used=Used.RUNNING,
         shown_by=("Cause.EXTERNAL",),
     )
-    external_write_latency: int = _constant(
+    external_write_latency: int = _in_runs(
         100,
         1,
         1 << 16,
@@ -217,10 +199,9 @@ class Timing:
         "external write granted to its response; varies",
         Grade.ASSUMED,
         likely=(50, 400),
-        used=Used.RUNNING,
         shown_by=("Cause.EXTERNAL",),
     )
-    external_egress_words: int = _constant(
+    external_egress_words: int = _in_runs(
         128,
         8,
         384,
@@ -228,10 +209,9 @@ class Timing:
         "enough to cover external_latency at one word a cycle",
         Grade.ASSUMED,
         likely=(64, 256),
-        used=Used.RUNNING,
         shown_by=("Cause.EXTERNAL",),
     )
-    external_first_read: int = _constant(
+    external_first_read: int = _in_runs(
         0,
         0,
         1 << 16,
@@ -239,9 +219,8 @@ class Timing:
         "case chain-1-mm2s: a channel's first read so much later, 1,255 on Phoenix; 0 leaves it out",
         Grade.SILICON,
         likely=(0, 1713),
-        used=Used.RUNNING,
     )
-    external_first_write: int = _constant(
+    external_first_write: int = _in_runs(
         0,
         0,
         1 << 16,
@@ -249,9 +228,8 @@ class Timing:
         "case chain-1-s2mm: a channel's first answer so much later, 358 on Phoenix; 0 leaves it out",
         Grade.SILICON,
         likely=(321, 692),
-        used=Used.RUNNING,
     )
-    external_burst_overhead: int = _constant(
+    external_burst_overhead: int = _in_runs(
         1,
         0,
         64,
@@ -259,45 +237,27 @@ class Timing:
         "AXI master busy for each burst beside its beats",
         Grade.ASSUMED,
         likely=(0, 4),
-        used=Used.RUNNING,
         shown_by=("Cause.EXTERNAL",),
     )
 
-    external_port_latency: int = _constant(
-        2,
-        1,
-        8,
-        "cycles",
-        "AM020 chapter 2: stream switch, external master and slave ports",
-        Grade.MANUAL,
-        used=Used.SET_UP,
+    external_port_latency: int = _at_set_up(
+        2, 1, 8, "cycles", "AM020 chapter 2: stream switch, external master and slave ports", Grade.MANUAL
     )
-    external_port_words: int = _constant(
-        4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
-    )
-    local_slave_latency: int = _constant(
-        2, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
-    )
-    local_slave_words: int = _constant(
-        4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
-    )
-    local_master_latency: int = _constant(
-        1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
-    )
-    local_master_words: int = _constant(
-        2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL, used=Used.SET_UP
-    )
+    external_port_words: int = _at_set_up(4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_slave_latency: int = _at_set_up(2, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_slave_words: int = _at_set_up(4, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_master_latency: int = _at_set_up(1, 1, 8, "cycles", "AM020 chapter 2: stream switch", Grade.MANUAL)
+    local_master_words: int = _at_set_up(2, 2, 16, "words", "AM020 chapter 2: stream switch", Grade.MANUAL)
 
-    wire_start: int = _constant(
+    wire_start: int = _in_runs(
         0,
         0,
         1,
         "cycles",
         "case relay-first-sent-run: 1 on Phoenix: first word over a wire that was idle; 0 leaves it out",
         Grade.SILICON,
-        used=Used.RUNNING,
     )
-    packet_arbitration: int = _constant(
+    packet_arbitration: int = _in_runs(
         1,
         0,
         8,
@@ -305,11 +265,10 @@ class Timing:
         "header at the front of its port to header moving; once a packet",
         Grade.ASSUMED,
         likely=(0, 4),
-        used=Used.RUNNING,
         shown_by=("arbiters.packets",),
     )
 
-    token_words: int = _constant(
+    token_words: int = _in_runs(
         16,
         1,
         64,
@@ -317,10 +276,9 @@ class Timing:
         "tokens and answers that a tile holds; GT-16: eight never stall",
         Grade.ASSUMED,
         likely=(8, 32),
-        used=Used.RUNNING,
         shown_by=("Cause.TOKEN_BLOCKED",),
     )
-    count_fifo_words: int = _constant(
+    count_fifo_words: int = _in_runs(
         8,
         1,
         16,
@@ -328,21 +286,19 @@ class Timing:
         "finish-on-TLAST counts that a channel holds",
         Grade.ASSUMED,
         likely=(4, 16),
-        used=Used.RUNNING,
         shown_by=("Cause.TOKEN_BLOCKED",),
     )
 
-    broadcast_hop: int = _constant(
+    broadcast_hop: int = _at_set_up(
         2,
         1,
         7,
         "cycles",
         "cases broadcast-*: 4 cycles a column, 2 a row, 2 from core to memory",
         Grade.SILICON,
-        used=Used.SET_UP,
     )
 
-    access_cycles: int = _constant(
+    access_cycles: int = _at_set_up(
         20,
         0,
         1 << 16,
@@ -350,10 +306,9 @@ class Timing:
         "from one memory-mapped access of a host to its next one",
         Grade.ASSUMED,
         likely=(5, 100),
-        used=Used.SET_UP,
         shown_by=("clock.host_waited",),
     )
-    firmware_access: int = _constant(
+    firmware_access: int = _at_set_up(
         100,
         0,
         1 << 16,
@@ -361,18 +316,11 @@ class Timing:
         "GT-20: a write of a transaction, 87 and 114 by turns",
         Grade.SILICON,
         likely=(87, 114),
-        used=Used.SET_UP,
     )
-    firmware_word: int = _constant(
-        13,
-        0,
-        1 << 12,
-        "cycles",
-        "GT-20: each word of a block write of a transaction",
-        Grade.SILICON,
-        used=Used.SET_UP,
+    firmware_word: int = _at_set_up(
+        13, 0, 1 << 12, "cycles", "GT-20: each word of a block write of a transaction", Grade.SILICON
     )
-    firmware_push: int = _constant(
+    firmware_push: int = _at_set_up(
         3050,
         0,
         1 << 20,
@@ -380,7 +328,6 @@ class Timing:
         "GT-21: from one queue push of a transaction to the next",
         Grade.SILICON,
         likely=(2871, 3198),
-        used=Used.SET_UP,
     )
 
     @classmethod

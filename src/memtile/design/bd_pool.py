@@ -62,7 +62,7 @@ class BdPool:
         return tuple(numbers[:count])
 
     def holders(self, channel: int) -> dict[str, int]:
-        """Who has how many of the BDs that a channel may use."""
+        """The channels that hold BDs which a channel may use, and how many each."""
         return dict(Counter(self._taken[n] for n in self._kind.bd_bank(channel) if n in self._taken))
 
     def give_back(self, names: Collection[str]) -> None:
@@ -78,7 +78,7 @@ class BdPool:
         return undo_of(self, "_taken")
 
     def saved(self) -> list[list[int | str]]:
-        """Who has which BD, as plain data."""
+        """The holder of each BD, as plain data."""
         return [[bd, name] for bd, name in self._taken.items()]
 
     def restore(self, saved: Iterable[tuple[int, str]]) -> None:

@@ -164,7 +164,7 @@ class Circuits:
         self._arbiters = defaultdict(list, {(c, r): names for (c, r), names in saved["arbiters"]})
 
     def arbiters(self, place: tuple[int, int]) -> list[str]:
-        """Who has the packet arbiters of a switch, lowest first; to be added to."""
+        """The holders of the packet arbiters of a switch, lowest first; to be added to."""
         return self._arbiters[place]
 
     def _route(self) -> dict[Flow, Tree]:

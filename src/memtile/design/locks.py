@@ -183,7 +183,7 @@ class LockTable:
         }
 
     def _why_not(self, lock_id: int | None) -> str:
-        """Who has the lock that was asked for, or all of them."""
+        """The holder of the lock that was asked for, or of all of them."""
         if lock_id in self.locks:
             return f"lock {lock_id} is taken: it is {self.locks[lock_id].name}"
         if lock_id is not None:

@@ -45,7 +45,7 @@ class Flow:
 
     @property
     def owner(self) -> str:
-        """Who has the ports of the flow."""
+        """The holders of the ports of the flow."""
         return self.bus or self.name
 
     def saved(self) -> list[Any]:
@@ -93,7 +93,7 @@ def route(graph: SwitchGraph, flows: Sequence[Flow], taken: Mapping[Port, str]) 
 
 
 def _owners(trees: Mapping[Flow, Tree]) -> dict[Port, set[str]]:
-    """Who wants each port."""
+    """The flows that want each port."""
     owners: defaultdict[Port, set[str]] = defaultdict(set)
     for flow, tree in trees.items():
         for port in (flow.source, *tree):

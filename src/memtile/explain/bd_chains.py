@@ -57,7 +57,7 @@ class BdChains:
 
     @cached_property
     def releases(self) -> Mapping[int, Sequence[Release]]:
-        """Who is to release each lock, by its index among all locks of the model."""
+        """The coming releases of each lock, by its index among all locks of the model."""
         found: dict[int, list[Release]] = {}
         for ch, tile in enumerate(self._tile):
             for bd, queued in self._to_come(ch):
@@ -85,7 +85,7 @@ class BdChains:
                 yield lock
 
     def released(self, ch: int, bd: int) -> int:
-        """What a BD adds to its lock; 0 = it releases none."""
+        """The value that a BD adds to its lock; 0 = it releases none."""
         return self._field(ch, bd, bd_fields.RELEASE_VALUE)
 
     def release(self, ch: int, bd: int) -> tuple[int, int] | None:

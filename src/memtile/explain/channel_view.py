@@ -130,7 +130,7 @@ class ChannelView:
 
     @property
     def way_out(self) -> str:
-        """What lets it go on after an error."""
+        """The repair after an error of the channel."""
         return "reset the channel" if self.kind.has_channel_reset else "clear the status bits"
 
     def _lock_wait(self) -> str:

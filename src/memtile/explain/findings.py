@@ -14,7 +14,7 @@ from memtile.plain_text import printable
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """Who takes part in a finding.
+    """A party of a finding and what it did.
 
     Attributes:
         who: the channel, core, lock, port or host, by the user's name and its place.

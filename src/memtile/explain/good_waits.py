@@ -62,7 +62,7 @@ def _kernels(engine: Engine) -> Iterator[Party]:
 
 
 def _givers(engine: Engine, chains: BdChains, parties: list[Party]) -> dict[int, set[Party]]:
-    """Who will release which lock, if it goes on: those of a chain, and those that a kernel released before.
+    """The parties that will release each lock if they continue: by a BD chain, or as a kernel did before.
 
     A kernel that has released none yet may release any that it sees and that nobody else will release.
     """

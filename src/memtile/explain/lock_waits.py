@@ -1,4 +1,4 @@
-"""Who waits for a lock, what it is, and who could release it: running BD chains, and kernels.
+"""Channels and cores that wait for a lock, its value, and the BD chains and kernels that could release it.
 
 What a chain releases is in its descriptors. What a kernel will release only the kernel knows; one that
 has released the lock before is named as a releaser, one that could reach it as one that may.
@@ -68,7 +68,7 @@ def _name(engine: Engine, lock: int) -> str:
 
 
 def _releasers(engine: Engine, chains: BdChains, lock: int, waiting: str) -> str:
-    """Who releases a lock, or who may."""
+    """The channels and cores that release a lock, or may."""
     known = [*_channels(engine, chains, lock, waiting), *_kernels(engine, lock, waiting)]
     if known:
         return f"released by {', '.join(known)}"

@@ -35,7 +35,7 @@ class Cause(NamedTuple):
 
 
 def cause_of(got: Array, expected: Array) -> Cause | None:
-    """What explains every wrong element of an output; None = nothing that is known.
+    """The mistake that explains every wrong element of an output; None = no known one.
 
     Args:
         got: what came out; any type, one dimension.

@@ -178,7 +178,7 @@ class _OpenWork:
         return (view.rests() for view in self.cores)
 
     def open(self, hosts: Sequence[HostWaiting]) -> Open:
-        """Who has not come to the end, to find out why."""
+        """The channels and cores with work left, to find out why."""
         offered = {
             view.ch: self.words.text(self.engine, view.ch) for view in self.channels if self._offered(view)
         }

@@ -78,7 +78,7 @@ class Sides:
         return f"{says}.", f"Let {giver} release {meant}."
 
     def data_fix(self, reader: Access, writer: Access) -> str:
-        """What keeps a read behind a write."""
+        """A repair that orders a read after a write."""
         common = self._given(writer) & self._taken(reader)
         if common:
             lock = self._lock(min(common))
@@ -88,7 +88,7 @@ class Sides:
         return self.order_fix(writer, reader, "read")
 
     def room_fix(self, reader: Access, writer: Access) -> str:
-        """What keeps a write behind a read."""
+        """A repair that orders a write after a read."""
         common = self._given(reader) & self._taken(writer)
         if common:
             lock = self._lock(min(common))
@@ -98,7 +98,7 @@ class Sides:
         return self.order_fix(reader, writer, "write")
 
     def order_fix(self, first: Access, then: Access, does: str) -> str:
-        """What makes one come before the other."""
+        """A repair that orders one access before the other."""
         given = self._given(first)
         if then.agent == HOST:
             return f"Let {self.text(first)} release a lock that the host waits for before the {does}."

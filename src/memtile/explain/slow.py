@@ -29,7 +29,7 @@ _COSTS: Mapping[Cause, tuple[str, str]] = {
 
 
 def slow_findings(result: Result) -> tuple[Finding, ...]:
-    """What makes a run slow that was asked about it; nothing without time, or of a run of some cycles.
+    """Notes on what makes a run slow; none without time, or for a run of a few cycles.
 
     Args:
         result: of the run.

@@ -83,7 +83,7 @@ def _filled(engine: Engine) -> list[int]:
 
 
 def blocked_text(engine: Engine, ch: int) -> str:
-    """Who does not take the words of an MM2S channel."""
+    """The receiver that does not take the words of an MM2S channel, in one line."""
     port = int(engine.channels.switch_port[ch])
     if engine.catches(ch):
         return ""

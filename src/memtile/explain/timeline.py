@@ -112,7 +112,7 @@ class Timeline:
         return f"{KIND_NAMES[tiles.kind[tile]]}({tiles.column[tile]},{tiles.row[tile]})"
 
     def agent_name(self, agent: int) -> str:
-        """Who did something to a lock, by the number that a history has for him."""
+        """Name of the agent that changed a lock, by its number in a history."""
         if agent == HOST:
             return "the host"
         if agent < FIRST_CHANNEL + self._channels:

@@ -1,4 +1,4 @@
-"""Who may speak to a server: clients whose first line is a request, with the token where the server has one.
+"""Clients that a server admits: those whose first line is a request, with the token where it has one.
 
 A web page can make a browser send to any port, but not begin with a line of this protocol: what HTTP, TLS
 and WebSocket send first is none. So a first line that is no request ends its client, and nothing after it is

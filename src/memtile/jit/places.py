@@ -19,7 +19,7 @@ _OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
 def why_unsafe(directory: Path) -> str:
-    """Who else can write a directory or replace it; empty = nobody, as far as the system tells."""
+    """The others that can write a directory or replace it; empty = none, as far as the system reports."""
     place = directory.resolve()
     for each in (place, *place.parents):
         found = each.stat()

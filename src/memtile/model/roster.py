@@ -1,4 +1,4 @@
-"""Who has something to do: lists of active channels, switch ports and cores, so that idle ones cost nothing.
+"""Lists of the channels, switch ports and cores that have work, so that idle ones cost nothing.
 
 Entry 0 of a list is its length. The order in a list never matters: every arbiter ranks by number.
 

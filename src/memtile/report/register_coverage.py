@@ -90,7 +90,7 @@ class RegisterCoverage:
     used: Coverage
 
     def as_json(self) -> dict[str, Any]:
-        """What ``memtile info --registers --json`` prints."""
+        """The coverage as ``memtile info --registers --json`` prints it."""
         return {
             "generation": self.generation,
             "devices": [d.name for d in DEVICES.values() if d.generation == self.generation],

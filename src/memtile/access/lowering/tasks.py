@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 
 
 def cost(plan: Sequence[Chain]) -> tuple[int, int, int]:
-    """What is to be small, in this order: descriptors, tasks, runs."""
+    """The cost of chains, to compare: descriptors, then tasks, then runs."""
     return sum(len(chain.shapes) for chain in plan), len(plan), sum(chain.runs for chain in plan)
 
 

@@ -92,7 +92,7 @@ def _fresh(party: Party, waits: Waits) -> bool:
 
 
 def _short(way: Sequence[Party], waits: Waits) -> tuple[Party, int] | None:
-    """Who of a circle of locks waits for more than all the locks of it hold, and how much that is."""
+    """The party of a circle of locks that waits for more than all its locks hold, and how much that is."""
     if waits.of_registers and any(party.kind is Kind.CORE for party in way):
         return None  # what a core has taken, no register shows
     most = most_possible(way, waits)

@@ -43,7 +43,7 @@ class End:
     missing: Mapping[int, int]
 
     def finding(self) -> Finding | None:
-        """What is wrong; None where nothing is to be said."""
+        """The finding of the end of a chain; None where nothing is to be reported."""
         found = self._found()
         if found is None or self.waits.abstraction is None:
             return found
@@ -82,7 +82,7 @@ class End:
         return bool(c.phase[ch] == Phase.IDLE and not c.pushes_lost[ch])
 
     def _actors(self) -> list[Party]:
-        """Who acts of those who wait: behind a lock those that wait for it."""
+        """The parties that act: behind a lock those that wait for it."""
         found: list[Party] = []
         for party in self.waiting:
             if party.kind is Kind.LOCK:
@@ -156,7 +156,7 @@ class End:
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
 
     def _waiters(self) -> str:
-        """Who waits, and for what: the first of them."""
+        """The first party that waits, and what for."""
         actors = self._actors()
         if not actors:
             return f"{self._name} waits"

@@ -22,7 +22,7 @@ from memtile.sim.engine import Engine
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Who has not come to the end.
+    """The channels and cores with work left.
 
     Attributes:
         channels: model indices.

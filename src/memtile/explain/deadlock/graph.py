@@ -12,7 +12,7 @@ _MERMAID = {ord(sign): f"#{name};" for sign, name in zip('#"`<>&', (35, "quot", 
 
 
 class Kind(StrEnum):
-    """What a node is."""
+    """The kind of a party."""
 
     CHANNEL = "channel"
     CORE = "core"
@@ -38,7 +38,7 @@ class Via(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WaitNode:
-    """Who or what has a part in a wait.
+    """A party of a wait: a channel, core, lock, host, packet or port.
 
     Attributes:
         id: ``channel 3``, ``lock 17``: its kind and its index in the model; stays the same within a run.
@@ -76,7 +76,7 @@ class WaitEdge:
 
 @dataclass(frozen=True, slots=True)
 class WaitGraph:
-    """Who waits for whom when a run has ended; empty when nothing waits that should not.
+    """The wait graph of a run that has ended; empty when nothing waits that should not.
 
     Attributes:
         nodes: those that wait, those that could help them, and the locks and packets between them.

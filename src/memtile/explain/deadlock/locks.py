@@ -19,7 +19,7 @@ from memtile.sim.kernels import RELEASES
 
 
 class Givers:
-    """Who releases the locks of an engine that stands still.
+    """The parties that release the locks of a stopped engine.
 
     Args:
         engine: the model.
@@ -35,7 +35,7 @@ class Givers:
         return list(dict.fromkeys(going_on or [*self._over(lock)] or self._idle_cores(lock)))
 
     def of(self, lock: int, waiting: Party) -> list[Need]:
-        """Who could end the wait of ``waiting`` for a lock; empty if nobody is left who could.
+        """The parties that could end the wait of ``waiting`` for a lock; empty if none is left.
 
         First those who will if they go on; without any the cores that reach the lock; then those that have
         released it and have no more work, and cores that nobody gave a program.

@@ -105,11 +105,11 @@ class Streams:
         return frozenset(int(port) for port in ports if port >= 0)
 
     def taken_by(self, port: int) -> list[Need]:
-        """Who does not take the word that ``port`` offers; empty if its word is about to move."""
+        """The parties that do not take the word that ``port`` offers; empty if its word is about to move."""
         return list(dict.fromkeys(self._forwards(port, set())))
 
     def brought_by(self, port: int) -> list[Need]:
-        """Who does not bring a word to ``port``; empty if one is on its way."""
+        """The parties that bring no word to ``port``; empty if one is on its way."""
         found = list(dict.fromkeys(self._backwards(port, set())))
         real = [need for need in found if need.of.kind is not Kind.PORT or self._stopped[need.of.number]]
         return real or found

@@ -33,7 +33,7 @@ class Words:
         self._cycle = waits.engine.now if timed else None
 
     def name(self, party: Party) -> str:
-        """Who it is: the user's name and the place."""
+        """The user's name of a party, and its place."""
         match party.kind:
             case Kind.CHANNEL:
                 return self._channel(party.number)
@@ -59,7 +59,7 @@ class Words:
         return f"lock {local}{f' {name!r}' if name else ''}{whose}"
 
     def state(self, party: Party) -> str:
-        """What it does: for the node of a graph, and for a side."""
+        """The state of a party, for the node of a graph and for a side."""
         match party.kind:
             case Kind.CHANNEL:
                 return self._channel_state(party.number)
@@ -73,7 +73,7 @@ class Words:
                 return ""
 
     def value(self, lock: int) -> int:
-        """What a lock is."""
+        """The value of a lock, as the end of a sentence."""
         return int(self._engine.state.locks.value[lock])
 
     def wanted(self, party: Party) -> str:

@@ -42,7 +42,7 @@ def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Fi
 
 
 def _swapped(swap: Swap, waiting: Party, waits: Waits, words: Words) -> Finding:
-    """Who takes what the waiting channel gives, and releases a lock that others release."""
+    """A channel that acquires what the waiting one releases, and releases a lock that others release."""
     giver = Party(Kind.CHANNEL, swap.giver)
     name, given = words.name(giver), words.lock(swap.gives)
     others = (ch for ch, _, lock in waits.chains.lock_steps() if lock == swap.gives and ch != swap.giver)
@@ -84,7 +84,7 @@ def _may_be_taken(lock: int, waits: Waits) -> bool:
 
 
 def _takers(lock: int, waits: Waits) -> set[Party]:
-    """Who acquires a lock, or has acquired it."""
+    """The parties that acquire a lock, or have acquired it."""
     found = {Party(Kind.CHANNEL, ch) for ch in waits.chains.acquirers.get(lock, ())}
     for core, running in waits.engine.cores.running.items():
         if lock in running.taken or lock == running.asked:

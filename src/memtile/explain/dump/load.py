@@ -144,7 +144,7 @@ def _put_counts(engine: Engine, tile: int, registers: Sequence[Register], words:
 
 
 def unknown(engine: Engine) -> Iterator[str]:
-    """What no register shows of a model that was loaded, as far as it could matter; a line each."""
+    """Lines on the state that no register shows of a loaded model, as far as it could matter."""
     c = engine.channels
     busy = c.phase != Phase.IDLE
     if busy.any():

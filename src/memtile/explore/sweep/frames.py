@@ -144,8 +144,3 @@ def _no_grid(name: str) -> Problem:
         where="sweep",
         source="an xarray dataset is a grid",
     )
-
-
-def texts_of(point: Mapping[str, Any]) -> list[str]:
-    """What is varied, as ``NAME=VALUE``."""
-    return [f"{name}={value}" for name, value in point.items()]

@@ -38,7 +38,7 @@ Watch = Callable[[Row, int, int | None], None]
 
 
 class Runner(Protocol):
-    """Who tries variants."""
+    """Tries variants, here or in other processes."""
 
     def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
         """The row of each request, as they come."""

@@ -58,7 +58,7 @@ class Gap:
 
 
 def sender_of(word: int) -> Sender | None:
-    """Who sent the packet that begins with ``word``; None if no trace packet can begin with it."""
+    """The sender of the packet that begins with ``word``; None if no trace packet can begin with it."""
     if word & _UNUSED or not word.bit_count() % 2:
         return None
     return Sender(_COLUMN.get(word), _ROW.get(word), _TYPE.get(word), _ID.get(word))

@@ -50,10 +50,10 @@ class PortDoes(Members):
     colours: Colours
     is_idle: bool
 
-    EMPTY = ValueFacts(0, text="empty", colours=Cause.IDLE.colours, is_idle=True)  # or a word has just come
-    MOVING = ValueFacts(1, text="moving a word", colours=Cause.MOVING.colours)  # a word leaves
+    EMPTY = ValueFacts(0, "empty", Cause.IDLE.colours, is_idle=True)  # or a word has just come
+    MOVING = ValueFacts(1, "moving a word", Cause.MOVING.colours)  # a word leaves
     # a word is there and does not leave
-    HOLDING = ValueFacts(2, text="holding a word", colours=Cause.STREAM_BLOCKED.colours)
+    HOLDING = ValueFacts(2, "holding a word", Cause.STREAM_BLOCKED.colours)
 
 
 @dataclass(eq=False)

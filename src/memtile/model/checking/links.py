@@ -114,7 +114,7 @@ def external_reads(_built: State, s: Saved) -> Iterator[Fault]:
 
 
 def coded_words(_built: State, s: Saved) -> Iterator[Fault]:
-    """What a codec has come to is within its group."""
+    """Check that the position of a codec is within its group."""
     sends = s["channels.direction"] == MM2S
     at, held, coded = s["codecs.at"], s["codecs.held"], s["codecs.coded_held"]
     yield from wrong(
@@ -150,7 +150,7 @@ def packets(built: State, s: Saved) -> Iterator[Fault]:
 
 
 def totals(_built: State, s: Saved) -> Iterator[Fault]:
-    """What is counted is as many as there are."""
+    """Check that counts are those of what they count."""
     slaves = (s["switch.mode"] == _PACKET) & (s["switch.is_master"] == 0)
     for name, count in (
         ("packet_slaves", np.count_nonzero(slaves)),

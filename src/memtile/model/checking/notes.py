@@ -104,7 +104,7 @@ def enters(st: State, ch: int, flags: int, words: int) -> None:
 
 @jit
 def join_words(st: State, ch: int, later: int) -> None:
-    """What came before the words that the channel has taken, but for the ``later`` last ones, is over."""
+    """Order the channel after what came before the words that it took, but for the ``later`` last ones."""
     labels = st.labels
     behind = labels[ch, _ENTERED] - later
     for n in range(max(labels[ch, _JOINED], labels[ch, _ENTERED] - _SLOTS), behind):

@@ -87,7 +87,7 @@ def pop_count(st: State, ch: int) -> int:
 
 @jit
 def pop_by_register(st: State, ch: int) -> int:
-    """What a read of the pop register takes: nothing in mode 2 or from a token's report (DEV-FOT-2)."""
+    """Take what a read of the pop register pops: nothing in mode 2 or from a token's report (DEV-FOT-2)."""
     c = st.channels
     reporting = c.token_due[ch] == 1 and c.token_counts[ch] == 1
     if reporting or (c.control[ch] & FOT_MASK) >> FOT_LSB == FotMode.WITH_TOKEN:

@@ -105,7 +105,7 @@ def put_repeats(st: State, unit: int) -> None:
 
 @jit
 def record(st: State, unit: int, mask: int) -> None:
-    """What is asserted in this cycle, as a bit mask of slots."""
+    """Record the events that are asserted in this cycle, a bit mask of slots."""
     t = st.traces
     if mask == 0:
         t.gap[unit] += 1

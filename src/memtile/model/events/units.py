@@ -131,7 +131,7 @@ def reset_timer(st: State, unit: int, cycle: int) -> None:
 
 @jit
 def have_done(st: State, unit: int, uses: int) -> None:
-    """What the scrubber and the core do when the events are asserted that are chosen for it."""
+    """Let the scrubber and the core act on the asserted events that are chosen for them."""
     if uses & USES_SCRUBBING and asserted(st, unit, st.observers.scrubbing[unit]):
         scrubber.trigger(st, st.spec.event_units.tile[unit])
     if uses & USES_CORE:
@@ -184,7 +184,7 @@ def step(st: State) -> None:
 
 @jit
 def hold_signal(st: State, tile: int, what: int, cycle: int) -> None:
-    """What the tile reported in the last cycle it reports up to ``cycle``."""
+    """Keep what the tile reported in the last cycle asserted up to ``cycle``."""
     if st.signals[tile, what] == st.clock.now[0] - 1:
         st.signals[tile, what] = cycle
 
@@ -202,7 +202,7 @@ def hold_port(st: State, port: int, cycle: int) -> None:
 
 @jit
 def hold(st: State, cycle: int) -> None:
-    """What was so in the last cycle is so up to ``cycle``: stalls and waiting words."""
+    """Keep stalls and waiting words asserted up to ``cycle``."""
     latest = st.clock.now[0] - 1
     for slot in range(1, st.active_channels[0] + 1):
         for kind in range(st.seen.shape[1]):

@@ -108,7 +108,7 @@ def receive(st: State) -> None:
 
 @jit
 def skip(st: State, until: int) -> None:
-    """What the scrubbers do up to cycle ``until``, while nobody else asks for a bank."""
+    """Let the scrubbers work up to cycle ``until``, while no other requester asks for a bank."""
     now = st.clock.now[0]
     for cycle in range(now, until):
         st.clock.now[0] = cycle

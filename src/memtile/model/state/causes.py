@@ -44,9 +44,9 @@ class ValueFacts(Declared):
     """
 
     number: int
-    _: KW_ONLY
     text: str
     colours: Colours
+    _: KW_ONLY
     is_idle: bool = False
 
 
@@ -62,6 +62,7 @@ class CauseFacts(ValueFacts):
     """
 
     letter: str
+    _: KW_ONLY
     is_work: bool
     has_bd: bool = True
     status: tuple[str, ...] = ()
@@ -78,92 +79,62 @@ class Cause(Members):
     has_bd: bool
     status: tuple[str, ...]
 
-    MOVING = CauseFacts(
-        0, text="moving a word", letter="#", colours=Colours("#0072B2", "#3B96D9"), is_work=True
-    )
+    MOVING = CauseFacts(0, "moving a word", Colours("#0072B2", "#3B96D9"), "#", is_work=True)
     IDLE = CauseFacts(
-        1,
-        text="no task",
-        letter=".",
-        colours=Colours("#E5E5E5", "#2A3038"),
-        is_work=False,
-        is_idle=True,
-        has_bd=False,
+        1, "no task", Colours("#E5E5E5", "#2A3038"), ".", is_work=False, is_idle=True, has_bd=False
     )
     TASK_START = CauseFacts(
-        2,
-        text="starting a task",
-        letter="t",
-        colours=Colours("#999999", "#8D949E"),
-        is_work=True,
-        has_bd=False,
+        2, "starting a task", Colours("#999999", "#8D949E"), "t", is_work=True, has_bd=False
     )
     # the dead cycle between BDs, and filling an empty pipeline after it
-    BD_SWITCH = CauseFacts(
-        3, text="switching BD", letter="-", colours=Colours("#F0E442", "#D9CC3A"), is_work=True
-    )
+    BD_SWITCH = CauseFacts(3, "switching BD", Colours("#F0E442", "#D9CC3A"), "-", is_work=True)
     LOCK_ACQUIRE = CauseFacts(
         4,
-        text="waiting for a lock",
-        letter="L",
-        colours=Colours("#E69F00", "#E69F00"),
+        "waiting for a lock",
+        Colours("#E69F00", "#E69F00"),
+        "L",
         is_work=False,
         status=("Stalled_Lock_Acq",),
     )
-    BANK_CONFLICT = CauseFacts(
-        5, text="bank conflict", letter="B", colours=Colours("#D55E00", "#D55E00"), is_work=True
-    )
+    BANK_CONFLICT = CauseFacts(5, "bank conflict", Colours("#D55E00", "#D55E00"), "B", is_work=True)
     # zeroisation owns the banks
-    MEMORY_BUSY = CauseFacts(
-        6, text="memory being zeroised", letter="Z", colours=Colours("#000000", "#F5F5F5"), is_work=True
-    )
+    MEMORY_BUSY = CauseFacts(6, "memory being zeroised", Colours("#000000", "#F5F5F5"), "Z", is_work=True)
     # S2MM: no word offered
     STREAM_STARVED = CauseFacts(
         7,
-        text="no input word",
-        letter="s",
-        colours=Colours("#56B4E9", "#56B4E9"),
+        "no input word",
+        Colours("#56B4E9", "#56B4E9"),
+        "s",
         is_work=False,
         status=("Stalled_Stream_Starvation",),
     )
     # MM2S: the receiver does not take the word
     STREAM_BLOCKED = CauseFacts(
         8,
-        text="output not taken",
-        letter="b",
-        colours=Colours("#CC79A7", "#CC79A7"),
+        "output not taken",
+        Colours("#CC79A7", "#CC79A7"),
+        "b",
         is_work=False,
         status=("Stalled_Stream_Backpressure",),
     )
-    HALTED = CauseFacts(
-        9, text="halted by an error", letter="x", colours=Colours("#8B0000", "#E5484D"), is_work=False
-    )
+    HALTED = CauseFacts(9, "halted by an error", Colours("#8B0000", "#E5484D"), "x", is_work=False)
     # the interface to a neighbour serves another channel, or the access is on its way
     NEIGHBOUR_BUSY = CauseFacts(
-        10, text="interface to the neighbour", letter="n", colours=Colours("#B3DE69", "#B3DE69"), is_work=True
+        10, "interface to the neighbour", Colours("#B3DE69", "#B3DE69"), "n", is_work=True
     )
     # a token or a count waits to be taken before the BD can end
     TOKEN_BLOCKED = CauseFacts(
         11,
-        text="token or count not taken",
-        letter="T",
-        colours=Colours("#7B3F99", "#A76BC4"),
+        "token or count not taken",
+        Colours("#7B3F99", "#A76BC4"),
+        "T",
         is_work=False,
         status=("Stalled_TCT_or_Count_FIFO_Full", "Stalled_TCT"),
     )
     # interface tile: external memory has not brought or taken the words yet
-    EXTERNAL = CauseFacts(
-        12, text="external memory", letter="E", colours=Colours("#009E73", "#009E73"), is_work=True
-    )
+    EXTERNAL = CauseFacts(12, "external memory", Colours("#009E73", "#009E73"), "E", is_work=True)
     # the column's clock is off, or its reset holds the tile
-    CLOCK_OFF = CauseFacts(
-        13,
-        text="clock off",
-        letter="o",
-        colours=Colours("#4D4D4D", "#5E6672"),
-        is_work=False,
-        has_bd=False,
-    )
+    CLOCK_OFF = CauseFacts(13, "clock off", Colours("#4D4D4D", "#5E6672"), "o", is_work=False, has_bd=False)
 
 
 @dataclass(eq=False)
@@ -185,22 +156,20 @@ class CoreCause(Members):
     colours: Colours
     is_idle: bool
 
-    RUNNING = CoreCauseFacts(0, text="running", letter="#", colours=Cause.MOVING.colours)
-    IDLE = CoreCauseFacts(1, text="no kernel", letter=".", colours=Cause.IDLE.colours, is_idle=True)
+    RUNNING = CoreCauseFacts(0, "running", Cause.MOVING.colours, "#")
+    IDLE = CoreCauseFacts(1, "no kernel", Cause.IDLE.colours, ".", is_idle=True)
     # a lock operation in arbitration, or its lock not there
-    LOCK_STALL = CoreCauseFacts(2, text="lock stall", letter="L", colours=Cause.LOCK_ACQUIRE.colours)
-    BANK_CONFLICT = CoreCauseFacts(3, text="bank conflict", letter="B", colours=Cause.BANK_CONFLICT.colours)
-    MEMORY_BUSY = CoreCauseFacts(
-        4, text="memory being zeroised", letter="Z", colours=Cause.MEMORY_BUSY.colours
-    )
-    DONE = CoreCauseFacts(5, text="kernel done", letter="d", colours=Colours("#C9CED6", "#424A55"))
-    CLOCK_OFF = CoreCauseFacts(6, text="clock off", letter="o", colours=Cause.CLOCK_OFF.colours)
+    LOCK_STALL = CoreCauseFacts(2, "lock stall", Cause.LOCK_ACQUIRE.colours, "L")
+    BANK_CONFLICT = CoreCauseFacts(3, "bank conflict", Cause.BANK_CONFLICT.colours, "B")
+    MEMORY_BUSY = CoreCauseFacts(4, "memory being zeroised", Cause.MEMORY_BUSY.colours, "Z")
+    DONE = CoreCauseFacts(5, "kernel done", Colours("#C9CED6", "#424A55"), "d")
+    CLOCK_OFF = CoreCauseFacts(6, "clock off", Cause.CLOCK_OFF.colours, "o")
     # by the debug unit, or by an error that software has chosen for it
-    HALTED = CoreCauseFacts(7, text="halted by its debug unit", letter="H", colours=Cause.HALTED.colours)
+    HALTED = CoreCauseFacts(7, "halted by its debug unit", Cause.HALTED.colours, "H")
     # its cascade input is empty, or its output full
-    CASCADE_STALL = CoreCauseFacts(8, text="cascade stall", letter="C", colours=Cause.EXTERNAL.colours)
+    CASCADE_STALL = CoreCauseFacts(8, "cascade stall", Cause.EXTERNAL.colours, "C")
     # its stream port has no word for it, or no room
-    STREAM_STALL = CoreCauseFacts(9, text="stream stall", letter="S", colours=Cause.STREAM_STARVED.colours)
+    STREAM_STALL = CoreCauseFacts(9, "stream stall", Cause.STREAM_STARVED.colours, "S")
 
 
 class CoreLink(NamedTuple):

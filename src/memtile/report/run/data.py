@@ -123,7 +123,7 @@ def _values(track: Track) -> Ints:
 
 
 def _agents(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]]:
-    """Who did something to a lock: name, and number of the track or -1."""
+    """The agents that changed a lock: name, and number of the track or -1."""
     found: set[int] = set()
     for track in tracks:
         if track.kind is Thing.LOCK:
@@ -140,7 +140,7 @@ def _agents(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]
 
 
 def _givers(report: Report, chains: BdChains, lock: int) -> list[str]:
-    """Who can release a lock, as the wait graph names parties."""
+    """The parties that can release a lock, as the wait graph names them."""
     known = [f"channel {ch}" for ch in chains.ever_released.get(lock, ())]
     return known + [edge.gives for edge in report.result.waits.edges if edge.waits == f"lock {lock}"]
 

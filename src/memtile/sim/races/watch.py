@@ -52,7 +52,7 @@ _SITE_BITS = SLOT_LSB - EPOCH_SITE_LSB  # in what is found: the slot above, the 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Who used words, and where that is said.
+    """A use of words: the agent, and the place in the design that asks for it.
 
     Attributes:
         agent: ``notes.HOST``, a channel from ``notes.FIRST_CHANNEL`` on, or a core after the channels.
