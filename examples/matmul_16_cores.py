@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 import memtile
-from memtile.programs import ProgramResult
+from memtile.programs import Run
 
 SIZE, SIDE, TILE, BLOCK = 256, 4, 64, 4  # numbers of a matrix, cores, numbers of a tile and of a block
 STEPS = SIZE // TILE  # products that a core adds up
@@ -135,7 +135,7 @@ def text() -> str:
     return "\n".join(lines) + "\n"
 
 
-def run() -> tuple[ProgramResult, bool]:
+def run() -> tuple[Run, bool]:
     """The result of a run, and whether it is NumPy's."""
     random = np.random.default_rng(1)
     a, b = random.integers(-100, 100, (2, SIZE, SIZE)).astype(np.int16)

@@ -18,7 +18,7 @@ from memtile.sim import polling
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine, Progress
 
-_CALLERS = ("memtile.design.host_run", "memtile.io.program.run")
+_CALLERS = ("memtile.runs.design_run", "memtile.runs.host")
 SIZE = 9000  # words of a buffer at most
 TILE = 1 << 20  # bytes from row to row
 _CONTROL = register_named("memory_tile", "DMA_S2MM_1_Ctrl")

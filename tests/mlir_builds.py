@@ -13,8 +13,8 @@ from memtile.importers.mlir.configure import configure
 from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.text import Text
-from memtile.io.program.operations import locate, words_written
 from memtile.programs import Operation, record
+from memtile.runs.operations import locate, words_written
 
 
 def nothing(*_: object) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
-from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from oracle_files import load
 
 PORTS = load("ports")

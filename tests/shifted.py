@@ -47,7 +47,7 @@ def place(what: str, frame: Any) -> None:
         UnguardedError: the place has no guard.
     """
     file = frame.f_code.co_filename
-    if file not in STEPS or "/sim/forward/" in file:
+    if file not in STEPS or "/sim/forward/" in file or "/sim/skip/" in file:
         return
     name = f"{Path(file).relative_to(PACKAGE).as_posix()} {frame.f_code.co_name} {what}"
     met[name] += 1

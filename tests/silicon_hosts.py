@@ -15,9 +15,10 @@ from memtile.arch.tiles import INTERFACE, MEMORY, MM2S, S2MM
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaAddress
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.operations import BlockWrite, MaskWrite, Operation, Write, address_of
-from memtile.io.program.run import ProgramResult, run_program
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.operations import BlockWrite, MaskWrite, Operation, Write, address_of
+from memtile.runs.program import Run
+from memtile.runs.session import run_program
 from memtile.sim.event_unit import EventUnit
 from programs import Program
 
@@ -131,7 +132,7 @@ def numbered_beyond(count: int, words: int = 64, address: int = 0x400_1280_5000)
     return {"completed": float(done.stopped == ""), "out": float(ended[S2MM]), "in": float(ended[MM2S])}
 
 
-def run_chain(count: int, words: int, direction: str, stop: str) -> tuple[ProgramResult, int, int]:
+def run_chain(count: int, words: int, direction: str, stop: str) -> tuple[Run, int, int]:
     """The tasks with two counters: from START_TASK on, and from ``stop`` (or the last end) on."""
     array = Array("npu1", 1, PHOENIX)
     unit = EventUnit(array.interface_tile(0).own_door, "pl")

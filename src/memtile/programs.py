@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
-    from memtile.io.program.array_names import Given, Wanted
     from memtile.io.program.formats import Program, read_program
-    from memtile.io.program.operations import (
+    from memtile.io.program.recorder import Recording, record
+    from memtile.io.program.register_dump import dump_json, dump_text
+    from memtile.io.program.transaction import Transaction, read_transaction
+    from memtile.io.program.transaction_export import transaction_bytes
+    from memtile.io.program.transaction_format import Header
+    from memtile.runs.array_names import Given, Wanted
+    from memtile.runs.operations import (
         ArrayShape,
         BlockWrite,
         MaskPoll,
@@ -21,39 +26,36 @@ if TYPE_CHECKING:
         Write,
         address_of,
     )
-    from memtile.io.program.recorder import Recording, record
-    from memtile.io.program.register_dump import dump_json, dump_text
-    from memtile.io.program.register_writes import apply, check, unanswered
-    from memtile.io.program.run import ProgramResult, run_program
-    from memtile.io.program.transaction import Transaction, read_transaction
-    from memtile.io.program.transaction_export import transaction_bytes
-    from memtile.io.program.transaction_format import Header
+    from memtile.runs.program import ProgramResult, Run
+    from memtile.runs.register_writes import apply, check, unanswered
+    from memtile.runs.session import run_program
 
 _HOMES = {
-    "ArrayShape": "memtile.io.program.operations",
-    "BlockWrite": "memtile.io.program.operations",
-    "Given": "memtile.io.program.array_names",
+    "ArrayShape": "memtile.runs.operations",
+    "BlockWrite": "memtile.runs.operations",
+    "Given": "memtile.runs.array_names",
     "Header": "memtile.io.program.transaction_format",
-    "MaskPoll": "memtile.io.program.operations",
-    "MaskWrite": "memtile.io.program.operations",
-    "Operation": "memtile.io.program.operations",
+    "MaskPoll": "memtile.runs.operations",
+    "MaskWrite": "memtile.runs.operations",
+    "Operation": "memtile.runs.operations",
     "Program": "memtile.io.program.formats",
-    "ProgramResult": "memtile.io.program.run",
+    "ProgramResult": "memtile.runs.program",
     "Recording": "memtile.io.program.recorder",
+    "Run": "memtile.runs.program",
     "Transaction": "memtile.io.program.transaction",
-    "Wanted": "memtile.io.program.array_names",
-    "Write": "memtile.io.program.operations",
-    "address_of": "memtile.io.program.operations",
-    "apply": "memtile.io.program.register_writes",
-    "check": "memtile.io.program.register_writes",
+    "Wanted": "memtile.runs.array_names",
+    "Write": "memtile.runs.operations",
+    "address_of": "memtile.runs.operations",
+    "apply": "memtile.runs.register_writes",
+    "check": "memtile.runs.register_writes",
     "dump_json": "memtile.io.program.register_dump",
     "dump_text": "memtile.io.program.register_dump",
     "read_program": "memtile.io.program.formats",
     "read_transaction": "memtile.io.program.transaction",
     "record": "memtile.io.program.recorder",
-    "run_program": "memtile.io.program.run",
+    "run_program": "memtile.runs.session",
     "transaction_bytes": "memtile.io.program.transaction_export",
-    "unanswered": "memtile.io.program.register_writes",
+    "unanswered": "memtile.runs.register_writes",
 }
 
 __all__ = [
@@ -67,6 +69,7 @@ __all__ = [
     "Program",
     "ProgramResult",
     "Recording",
+    "Run",
     "Transaction",
     "Wanted",
     "Write",

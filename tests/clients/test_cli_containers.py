@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 from container_files import Code, Elf, Image, Part, full_elf_of, pdi_of, xclbin_of
 from core_program import CONTROL, HEADER, WORDS, instructions, setup, write_files
 from memtile.cli.main import app
-from memtile.io.program.operations import Other
 from memtile.programs import MaskWrite, Operation, Transaction, Write, address_of, transaction_bytes
+from memtile.runs.operations import Other
 from programs import cdo_of
 
 DATA = np.arange(WORDS, dtype=np.int32)

@@ -10,7 +10,6 @@ import pytest
 from memtile import Array, Status
 from memtile.importers.design import load
 from memtile.importers.mlir.text import Text
-from memtile.io.program.operations import Operation, Other
 from memtile.programs import (
     Given,
     Header,
@@ -20,6 +19,7 @@ from memtile.programs import (
     run_program,
     transaction_bytes,
 )
+from memtile.runs.operations import Operation, Other
 from mlir_builds import configuration
 from mlir_designs import NUMBERS
 from mlir_texts import PASSTHROUGH

@@ -21,17 +21,17 @@ from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.transfers import Transfer
 from memtile.errors import MemtileError, SimulationError
-from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import read_program
 from memtile.io.program.recorder import record
-from memtile.io.program.run import run_program
 from memtile.io.program.transaction import Transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.model.state.causes import Cause
 from memtile.model.state.tiles import Placed
 from memtile.report.disassembly import disassembly_lines
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.session import run_program
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
 from memtile.sim.untimed import run_untimed

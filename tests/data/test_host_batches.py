@@ -10,8 +10,8 @@ from memtile.hosts.client_accesses import ClientAccesses, Counts
 from memtile.hosts.driver_protocol import Request
 from memtile.hosts.notices import Notice, Notices
 from memtile.hosts.witness import Witness
-from memtile.io.program.operations import Write, address_of
 from memtile.io.program.recorder import record
+from memtile.runs.operations import Write, address_of
 
 MEMORY, INTERFACE = ARRAY_BASE + address_of(1, 1), ARRAY_BASE + address_of(1, 0)
 CLOCK, BD, QUEUE, HOLE = INTERFACE + 0xFFF20, MEMORY + 0xA0000, MEMORY + 0xA0604, MEMORY + 0x90000

@@ -16,8 +16,8 @@ from memtile.importers.mlir.forms.device import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.sequence.program import program_of
 from memtile.importers.mlir.text import Text
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.run import run_program
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.session import run_program
 
 NOTHING: Mapping[str, Callable[..., Any]] = {}
 

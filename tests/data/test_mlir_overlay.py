@@ -8,7 +8,7 @@ import pytest
 from memtile.arch.packets import Operation, control_header, stream_header
 from memtile.errors import InputFileError
 from memtile.importers.loaded import Loaded
-from memtile.io.program.array_names import Given, Wanted
+from memtile.runs.array_names import Given, Wanted
 from mlir_designs import WAIT, copied, device, host, loaded, ran
 
 _TILES = "%s = aie.tile(0, 0)\n%m = aie.tile(0, 1)\n%c = aie.tile(0, 4)\n"

@@ -11,9 +11,9 @@ import pytest
 from memtile import Array
 from memtile.errors import InputFileError
 from memtile.importers.loaded import Loaded
-from memtile.io.program.operations import Other, Write
-from memtile.io.program.register_updates import FUNCTIONS, UPDATE
-from memtile.io.program.run import run_program
+from memtile.runs.firmware import FUNCTIONS, UPDATE
+from memtile.runs.operations import Other, Write
+from memtile.runs.session import run_program
 from mlir_designs import WAIT, copied, device, host, loaded, ran
 
 _OUT = copied("out", "b", 1, "[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]")

@@ -12,7 +12,7 @@ from memtile.arch.events import slave_error_status
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.refusals import Access
-from memtile.io.program.operations import address_of
+from memtile.runs.operations import address_of
 
 MEMORY, INTERFACE = ARRAY_BASE + address_of(1, 1), ARRAY_BASE + address_of(1, 0)
 CLOCK = INTERFACE + 0xFFF20

@@ -15,10 +15,15 @@ from memtile import Array, InputFileError, Status
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
-from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import (
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
+from memtile.kernels import Action, Core
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.firmware import LOAD, loaded
+from memtile.runs.operations import (
     BlockWrite,
     MaskPoll,
     MaskWrite,
@@ -27,12 +32,8 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.io.program.pdi_loads import LOAD, loaded
-from memtile.io.program.run import ProgramResult, run_program
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
-from memtile.io.program.transaction_format import Header
-from memtile.kernels import Action, Core
+from memtile.runs.program import Run
+from memtile.runs.session import run_program
 from programs import Program
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
@@ -41,14 +42,14 @@ FROM, TO = 0x1_0000_0000, 0x2_0000_0000
 NPU = Header((1, 0), 3, 6, 4, 1)
 
 
-def run_file(name: str, array: np.ndarray, **options: Any) -> ProgramResult:
+def run_file(name: str, array: np.ndarray, **options: Any) -> Run:
     program = read_program((FOLDER / f"{name}.bin").read_bytes(), name)
     device, shape = device_of([program])
     tiles = Array(device.name, shape.columns)
     return run_program(program.operations, tiles, [Given("x", array)], [Wanted("y")], **options)
 
 
-def good(done: ProgramResult) -> np.ndarray:
+def good(done: Run) -> np.ndarray:
     assert done.result.status is Status.FINISHED, done.result.waiting
     assert done.stopped == ""
     return done.arrays["y"]
@@ -315,9 +316,9 @@ def test_met_waits_do_not_hide_a_halted_channel() -> None:
 def test_the_representation_of_a_result_is_short() -> None:
     data = np.arange(4096, dtype=np.int32)
     done = run_file("scn_transpose_8x16", data)
-    assert repr(done) == f"ProgramResult({done.result!r}, arrays {{y: int32 (128,)}})"
+    assert repr(done) == f"Run({done.result!r}, arrays {{y: int32 (128,)}})"
     stuck = run_program([MaskPoll(address_of(1, 1, 0xC0000), 0x3F, 1)], Array())
-    assert repr(stuck).startswith("ProgramResult(Result(stuck, ")
+    assert repr(stuck).startswith("Run(Result(stuck, ")
     assert ", stopped: program: the mask poll waits" in repr(stuck)
 
 

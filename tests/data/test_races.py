@@ -20,8 +20,8 @@ from memtile.design.host import Host, HostAction
 from memtile.errors import DesignError
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result
+from memtile.runs.observing import observing
 from memtile.runs.options import RunOptions
-from memtile.runs.session import observing
 from memtile.sim.actions import Action
 from memtile.sim.kernels import Core
 from severe import severe

@@ -14,14 +14,14 @@ import transaction_reader
 from memtile import Array, Timing
 from memtile.arch.register_map import TILE_MODULES, register_map
 from memtile.arch.registers import Access
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.operations import ArrayShape
 from memtile.io.program.recorder import Recording, record
-from memtile.io.program.register_writes import apply
-from memtile.io.program.run import run_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.operations import ArrayShape
+from memtile.runs.register_writes import apply
+from memtile.runs.session import run_program
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHAPE = ArrayShape(4, 6, 1)

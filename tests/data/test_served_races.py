@@ -10,6 +10,7 @@ from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.external_memory import ServedMemory
 from memtile.hosts.memory_requests import MemoryRequest
 from memtile.hosts.served_run import ServedRun
+from memtile.runs.options import RunOptions
 from severe import severe
 
 PLACE = 0x1_0000_0000
@@ -27,7 +28,7 @@ def test_a_client_that_does_not_wait_for_external_words_is_found(waits: bool, wr
     block = memory.buffer("block", 32, data=np.arange(32))
     array.connect(memory.mm2s[0], interface.s2mm[0])
     array.route()
-    with ServedRun(array, 1000, check=True).open() as run:
+    with ServedRun(array, 1000, RunOptions(check=True)).open() as run:
         for n, word in enumerate([32, 0, PLACE >> 32, 0, 0, 0, 0, 1 << 25]):
             space.write32(BASE + BD_0 + 4 * n, word)
         space.write32(BASE + QUEUE_S2MM_0, 0)

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 from memtile.errors import InputFileError, SimulationError
 from memtile.io.program.cdo import read_cdo
 from memtile.io.program.formats import Program, read_program
-from memtile.io.program.operations import ArrayShape, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from memtile.io.program.register_dump import dump_text
-from memtile.io.program.register_writes import apply, unanswered
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.report.disassembly import disassembly_json, disassembly_lines
+from memtile.runs.operations import ArrayShape, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.runs.register_writes import apply, unanswered
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
 FILES = {path.stem: path.read_bytes() for path in sorted(FOLDER.glob("*.bin"))}

@@ -25,8 +25,8 @@ from memtile.errors import InputFileError
 from memtile.io.program.cdo import read_cdo
 from memtile.io.program.containers import control_elf
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import Other
 from memtile.programs import BlockWrite, MaskWrite, Operation, Transaction, Write, transaction_bytes
+from memtile.runs.operations import Other
 from programs import cdo_of
 
 INIT = [*setup()[0], MaskWrite(CONTROL, 1, 1)]

@@ -132,6 +132,14 @@ def silent_modules(module: str, text: str) -> Iterator[str]:
         yield f"1: {module} has no docstring"
 
 
+def borrowed_docstrings(module: str, text: str) -> Iterator[str]:
+    """Docstrings that say what a caller gets by another docstring: "The same ..."."""
+    for node in ast.walk(ast.parse(text)):
+        documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if documented and (ast.get_docstring(node) or "").startswith("The same"):
+            yield f"{getattr(node, 'lineno', 1)}: {module} has a docstring that begins with 'The same'"
+
+
 def unfinished(module: str, text: str) -> Iterator[str]:
     for number, line in enumerate(text.splitlines(), 1):
         if match := UNFINISHED.search(line):
@@ -174,6 +182,10 @@ BITES: dict[Rule, list[tuple[str, str]]] = {
     long_modules: [("memtile.bd.codec", "\n" * (MODULE_LINES + 1))],
     long_functions: [("memtile.bd.codec", f"def f():\n{LONG_BODY}")],
     silent_modules: [("memtile.bd.codec", "x = 1"), ("memtile.bd.codec", '""" """')],
+    borrowed_docstrings: [
+        ("memtile.bd.codec", "def f():\n    '''The same in words.'''"),
+        ("memtile.bd.codec", "class C:\n    '''\n    The same of a tile.'''"),
+    ],
     unfinished: [
         ("memtile.bd.codec", "x = 1  # TODO"),
         ("memtile.bd.codec", "raise NotImplementedError"),
@@ -213,6 +225,7 @@ PASSES: dict[Rule, list[tuple[str, str]]] = {
     ],
     long_functions: [("memtile.bd.codec", "def f():\n" + LONG_BODY.removesuffix("    pass\n"))],
     silent_modules: [("memtile.bd.codec", '"""One idea."""')],
+    borrowed_docstrings: [("memtile.bd.codec", '"""Words of the same buffer."""')],
     unfinished: [("memtile.bd.codec", "x = 'TODOS'")],
     state_and_spec: [("memtile.model.axi", "def f(st: State, tile: int): ...\ndef g(spec: Spec): ...")],
 }

@@ -12,7 +12,10 @@ from memtile.arch.events import slave_error_status
 from memtile.errors import InputFileError
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import (
+from memtile.io.program.transaction import Transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
+from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
     MaskPoll,
@@ -22,11 +25,8 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.io.program.register_writes import apply, check, unanswered
-from memtile.io.program.run import run_program
-from memtile.io.program.transaction import Transaction
-from memtile.io.program.transaction_export import transaction_bytes
-from memtile.io.program.transaction_format import Header
+from memtile.runs.register_writes import apply, check, unanswered
+from memtile.runs.session import run_program
 
 WHOLE, PART = Header((0, 1), 2, 11, 38, 2), Header((0, 1), 2, 11, 4, 2)
 BD, CLOCK = 0x1D000, 0xFFF20

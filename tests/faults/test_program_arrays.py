@@ -11,11 +11,11 @@ from memtile import Array
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError, InputFileError, MemtileError
-from memtile.io.program.array_names import Given, Wanted
 from memtile.io.program.device import device_of
 from memtile.io.program.formats import Program as Read
-from memtile.io.program.operations import ArrayShape, Other, Write, address_of
-from memtile.io.program.run import run_program
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.operations import ArrayShape, Other, Write, address_of
+from memtile.runs.session import run_program
 from programs import Program
 
 S2MM, MM2S = 0, 1

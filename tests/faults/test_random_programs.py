@@ -11,8 +11,8 @@ from memtile import Array
 from memtile.arch.register_map import TILE_MODULES, register_map
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.errors import MemtileError
-from memtile.io.program.array_names import Given
-from memtile.io.program.operations import (
+from memtile.runs.array_names import Given
+from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
     MaskPoll,
@@ -21,8 +21,8 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.io.program.register_writes import apply
-from memtile.io.program.run import run_program
+from memtile.runs.register_writes import apply
+from memtile.runs.session import run_program
 
 KINDS: dict[int, TileName] = {0: "interface", 1: "memory", 2: "compute"}
 OFFSETS = {

@@ -144,6 +144,15 @@ def test_they_come_as_one_or_as_the_limit_alone(given: RunOptions | int) -> None
     assert memtile.run(pausing, options=RunOptions(max_cycles=5)).status is memtile.Status.LIMIT
 
 
+def test_many_runs_take_them_too() -> None:
+    (kept,) = memtile.run_many([pausing], options=RunOptions(history=True))
+    (left,) = memtile.run_many([pausing], options=RunOptions(max_cycles=5))
+    assert kept.good
+    assert kept.kept is not None
+    assert left.status is memtile.Status.LIMIT
+    assert left.kept is None
+
+
 def test_what_means_nothing_is_refused_by_name() -> None:
     says = re.escape("a fault campaign has no use for untimed")
     with pytest.raises(DesignError, match=says):

@@ -14,8 +14,9 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import InputFileError, RegisterError
-from memtile.io.program.batches import Batches
-from memtile.io.program.operations import (
+from memtile.model.register_tables import answering, registers_of
+from memtile.runs.batches import Batches
+from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
     MaskWrite,
@@ -23,9 +24,9 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.io.program.register_writes import check
-from memtile.io.program.run import ProgramResult, run_program
-from memtile.model.register_tables import answering, registers_of
+from memtile.runs.program import Run
+from memtile.runs.register_writes import check
+from memtile.runs.session import run_program
 from memtile.sim.door import Door
 from states import arrays
 
@@ -131,7 +132,7 @@ def operations(draw: some.DrawFn) -> Operation:
 def outcome(program: Sequence[Operation], launch: int, limit: int) -> tuple[Array, str]:
     one = array()
     try:
-        result: ProgramResult | None = run_program(program, one, launch=launch, max_cycles=limit)
+        result: Run | None = run_program(program, one, launch=launch, max_cycles=limit)
     except InputFileError as error:
         return one, str(error)
     assert result is not None

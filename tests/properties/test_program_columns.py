@@ -12,9 +12,13 @@ from hypothesis import strategies as some
 
 from memtile.errors import InputFileError
 from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program import cdo, register_writes, transaction
-from memtile.io.program.operation_table import OperationTable, joined, table_of
-from memtile.io.program.operations import (
+from memtile.io.program import cdo, transaction
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
+from memtile.runs import register_writes
+from memtile.runs.operation_table import OperationTable, joined, table_of
+from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
     MaskPoll,
@@ -25,10 +29,7 @@ from memtile.io.program.operations import (
     address_of,
     words_written,
 )
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
-from memtile.io.program.transaction_format import Header
-from memtile.io.program.word_marks import clocks, core_controls, external_transfers, queues
+from memtile.runs.word_marks import clocks, core_controls, external_transfers, queues
 from programs import cdo_of
 
 SHAPE = ArrayShape.sized(2, 6, 1)

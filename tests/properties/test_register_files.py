@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 
 import transaction_reader
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import (
+from memtile.io.program.register_dump import dump_json, dump_text
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
+from memtile.runs.operations import (
     BlockWrite,
     MaskPoll,
     MaskWrite,
@@ -18,10 +22,6 @@ from memtile.io.program.operations import (
     Write,
     words_written,
 )
-from memtile.io.program.register_dump import dump_json, dump_text
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
-from memtile.io.program.transaction_format import Header
 
 WORDS = st.integers(0, 0xFFFF_FFFF)
 WRITES = st.builds(Write, WORDS, WORDS) | st.builds(

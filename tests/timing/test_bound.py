@@ -19,8 +19,8 @@ from memtile.explain.outcome import outcome
 from memtile.explain.record import IGNORED, Verdict, judged, record, text_of
 from memtile.explain.results import Result
 from memtile.explore.rerun import band, lifted
-from memtile.io.program.operations import Write, address_of
-from memtile.io.program.run import run_program
+from memtile.runs.operations import Write, address_of
+from memtile.runs.session import run_program
 from memtile.sim.clock import Stop
 from memtile.sim.kernels import Core
 from random_designs import Design, build, designs
@@ -57,7 +57,7 @@ def test_what_is_busy_half_of_the_time_limits_and_less_does_not() -> None:
     assert half is not None
     assert less is not None
     assert half.text == "limited by a: 50% of the cycles moving (bound 10); the rest: 10 x"
-    assert less.text == "nothing is busy, most of all a: 48% of the cycles moving (bound 10)"
+    assert less.text == "no resource is saturated; the busiest is a: 48% of the cycles moving (bound 10)"
 
 
 def test_a_core_that_works_is_what_limits() -> None:
@@ -108,7 +108,7 @@ def test_the_estimate_of_a_run_that_hangs_on_task_starts_is_what_reruns_give() -
     assert result.estimate == (found.low, found.high)
     assert result.estimate is not None
     low, high = result.estimate
-    assert f"with constants elsewhere in their ranges some {low} to {high} cycles" in str(result)
+    assert f"{low} to {high} cycles over the ranges of assumed constants" in str(result)
     assert result.as_json()["estimate"] == {"low": low, "high": high}
     assert "elsewhere" not in str(replace(result, band=found))
 

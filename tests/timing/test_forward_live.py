@@ -183,7 +183,7 @@ def test_what_looking_lacks_is_stepped_first() -> None:
     assert budget.lacking(work, 100) == 0
     assert budget.lacking(work, 101) == budget.SHARE
     rig.engine.state.active_channels[0] = 10
-    cost = budget.of_cycle(rig.engine.state)
+    cost = budget.of_cycle(rig.engine.state, work)
     assert budget.cycles_until(rig.engine.state, work, 100 + cost) == budget.SHARE + 1
 
 

@@ -14,10 +14,10 @@ from memtile import Array
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
-from memtile.io.program.token_ways import may_arrive
 from memtile.jit.tables import plain
 from memtile.kernels import apart
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.runs.waits import may_arrive
 from memtile.sim.engine import Engine
 from memtile.sim.polling import POLL_CYCLES, cycles_left, run_to_next_poll
 from mlir_designs import TILES, device, host, loaded

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.run import run_program
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.session import run_program
 from mlir_designs import NUMBERS, WAIT, copied, device, host, loaded
 
 _CORE = """

@@ -16,6 +16,7 @@ from memtile.bd.windows import EAST, OWN, WEST
 from memtile.model.events.reports import signal
 from memtile.model.events.units import hold
 from memtile.model.state.events import ChannelEvent, Signal
+from memtile.model.state.state import State
 from memtile.sim.actions import Action
 from memtile.sim.clock import Stop
 from memtile.sim.engine import Engine
@@ -214,15 +215,15 @@ def test_a_run_that_is_interrupted_ends_with_all_at_one_cycle() -> None:
     made[0].clocks.on = made[0].clocks.free = True
     made[1].clocks.on = False
     seen: list[int] = []
-    step = made[0]._step
+    step = made[0].skipper.step
 
-    def interrupted(until: int, cycles: int) -> Stop:
+    def interrupted(st: State, until: int, cycles: int) -> Stop:
         seen.append(until)
         if len(seen) == 2:  # in the second part
             raise KeyboardInterrupt
-        return step(until, cycles)
+        return step(st, until, cycles)
 
-    made[0]._step = interrupted  # type: ignore[method-assign]
+    made[0].skipper.step = interrupted  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         made[0].run(900)
     made[1].run(900)
@@ -238,9 +239,7 @@ def test_event_units_make_one_clock_and_the_result_says_so() -> None:
 
     engine = clocks(make, 600)
     assert parts(engine) == 1
-    assert engine.forward.kept_off == (
-        "what does not hang together has one clock, as event units are at work",
-    )
+    assert engine.forward.kept_off == ("independent parts share one clock because event units are active",)
 
 
 def test_a_port_before_a_full_channel_waits_while_time_is_skipped() -> None:

@@ -32,6 +32,7 @@ from memtile.bd.windows import OWN
 from memtile.errors import DesignError, MemtileError
 from memtile.kernels import Action, Core, Kernel, apart, calls
 from memtile.model.state.columns import CORE_STEPS
+from memtile.model.state.state import State
 from memtile.sim import own_clocks
 from memtile.sim.apart import tiles_reached
 from memtile.sim.clock import Stop
@@ -382,16 +383,16 @@ def test_words_for_the_host_are_not_taken_twice() -> None:
 def test_an_interrupt_that_is_not_of_a_kernel_comes_after_the_piece() -> None:
     engine = of_columns(None, None)()
     engine.clocks.on = engine.clocks.free = True
-    step, interrupts = engine._step, list[int]()
+    step, interrupts = engine.skipper.step, list[int]()
 
-    def interrupted(until: int, cycles: int) -> Stop:
+    def interrupted(st: State, until: int, cycles: int) -> Stop:
         now, mine = int(engine.present.clock.now[0]), engine.cores.mine
         if now > 300 and mine is not None and mine[-1] and not interrupts:  # once, within the second part
             interrupts.append(now)
             raise KeyboardInterrupt
-        return step(until, min(cycles, 20))
+        return step(st, until, min(cycles, 20))
 
-    engine._step = interrupted  # type: ignore[method-assign]
+    engine.skipper.step = interrupted  # type: ignore[method-assign]
     with pytest.raises(KeyboardInterrupt):
         engine.run(500)
     assert engine.now == 500 > interrupts[0]

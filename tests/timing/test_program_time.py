@@ -9,8 +9,9 @@ import pytest
 from memtile import Array, Timing
 from memtile.arch.register_map import register_named
 from memtile.errors import InputFileError
-from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
-from memtile.io.program.run import ProgramResult, run_program
+from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
+from memtile.runs.program import Run
+from memtile.runs.session import run_program
 from memtile.sim.event_unit import EventUnit
 
 MEMORY = address_of(0, 1)
@@ -53,7 +54,7 @@ def test_each_operation_takes_its_cycles(name: str, firmware: bool) -> None:
     assert apart(operations, FAST, firmware=firmware) == (by_firmware if firmware else by_host)
 
 
-def pushes(*names: int, firmware: bool = True, timing: Timing = FAST) -> ProgramResult:
+def pushes(*names: int, firmware: bool = True, timing: Timing = FAST) -> Run:
     """Starts of tasks of no word, each in a channel of the tile, one after another."""
     block = BlockWrite(MEMORY + 0xA0000, (0, 0x20000, 0, 0, 0, 0, 0, 1 << 31), firmware=firmware)
     starts = [Write(QUEUES[n], 0, firmware=firmware) for n in names]

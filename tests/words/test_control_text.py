@@ -7,11 +7,11 @@ import pytest
 from memtile import Array
 from memtile.errors import InputFileError
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
-from memtile.io.program.run import run_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
+from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
+from memtile.runs.session import run_program
 
 OLD = """;  [2] .ctrltext	5544
     .attach_to_group 0

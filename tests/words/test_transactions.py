@@ -14,7 +14,11 @@ import transaction_reader
 from memtile.errors import InputFileError
 from memtile.io.program.cdo import read_cdo
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import (
+from memtile.io.program.transaction import Transaction, read_transaction
+from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction_format import Header
+from memtile.runs.firmware import pointer_words
+from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
     MaskPoll,
@@ -26,10 +30,6 @@ from memtile.io.program.operations import (
     locate,
     words_written,
 )
-from memtile.io.program.pointer_patches import pointer_words
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
-from memtile.io.program.transaction_format import Header
 from oracle_files import load
 from transaction_reader import Step
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, starmap
 
 from memtile.access.walk import Loop, Walk, loops, turn_words
 from memtile.bd.descriptor import Descriptor
@@ -64,7 +64,7 @@ def describe(descriptor: Descriptor) -> Rearrangement | None:
     stream = [_Factor(loop, place) for place, loop in enumerate(reversed(nest))]
     memory = sorted(stream, key=lambda factor: -factor.loop.step)
     pitches = [factor.loop.step for factor in memory]
-    if any(not _nests(outer, inner) for outer, inner in pairwise(memory)) or pitches[-1] < 1:
+    if pitches[-1] < 1 or not all(starmap(_nests, pairwise(memory))):
         return None
     groups = _groups(memory)
     _name(groups)

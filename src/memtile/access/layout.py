@@ -118,14 +118,17 @@ class Layout:
     def _loops_along(self, d: int) -> list[Axis]:
         return [loop for loops in self.axes for loop in loops if loop.dimension == d]
 
+    def _reach(self, d: int) -> tuple[int, int]:
+        """The lowest and the highest coordinate that the loops come to along a dimension."""
+        ways, start = [(loop.wrap - 1) * loop.stride for loop in self._loops_along(d)], self.extents[d].start
+        return start + sum(way for way in ways if way < 0), start + sum(way for way in ways if way > 0)
+
     def _settled(self) -> Layout:
         """Dimensions that no loop leaves any more dissolve into the flat buffer."""
         base, extents = self.base, list[Extent]()
         place = {FLAT: (FLAT, 1)}  # new dimension, and factor of its strides
         for d, extent in enumerate(self.extents):
-            ways = [(loop.wrap - 1) * loop.stride for loop in self._loops_along(d)]
-            low = extent.start + sum(way for way in ways if way < 0)
-            high = extent.start + sum(way for way in ways if way > 0)
+            low, high = self._reach(d)
             if low >= 0 and high < extent.size:
                 base += extent.start * extent.pitch
                 place[d] = FLAT, extent.pitch

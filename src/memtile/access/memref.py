@@ -47,7 +47,7 @@ class Memref:
         return self.offset + sum((n - 1) * s for n, s in zip(self.sizes, self.strides, strict=True)) + 1
 
     def tiling(self, capacity: int | None = None) -> TilingParameters:
-        """The same as a tiling of a flat buffer of ``capacity`` elements; None = as many as it covers.
+        """A tiling of a flat buffer of ``capacity`` elements; None = as many as it covers.
 
         Raises:
             TransferError: lists of different lengths, sizes below 1, strides below 0, an offset below 0, or
@@ -139,15 +139,12 @@ def parse_memref(text: str) -> tuple[Memref, int]:
         TransferError: it is none, has dynamic sizes, or an element type without a size.
     """
     found = _TEXT.fullmatch(text)
-    bits = mlir_bits(found[2]) if found else None
-    if found is None or bits is None:
-        given = repr(text) if found is None else f"element type {found[2]}"
-        allowed = (
-            f"such as {_FORM}, with numbers alone"
-            if found is None
-            else "i8, i16, i32, f32, bf16 and the like"
-        )
-        raise TransferError(_problem("memref", given, allowed))
+    if found is None:
+        raise TransferError(_problem("memref", repr(text), f"such as {_FORM}, with numbers alone"))
+    bits = mlir_bits(found[2])
+    if bits is None:
+        allowed = "i8, i16, i32, f32, bf16 and the like"
+        raise TransferError(_problem("memref", f"element type {found[2]}", allowed))
     sizes = tuple(int(size) for size in re.findall(r"\d+", found[1]))
     contiguous = tuple(prod(sizes[n + 1 :]) for n in range(len(sizes)))
     strides = contiguous if found[3] is None else tuple(int(n) for n in re.findall(r"-?\d+", found[3]))

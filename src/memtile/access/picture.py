@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -39,14 +39,17 @@ class Grid:
         """Plain data."""
         return asdict(self)
 
+    def _line(self, row: Sequence[object], width: int) -> str:
+        more = " ..." if self.row_words > COLUMNS and len(row) == COLUMNS else ""
+        return " ".join(("." if cell is None else str(cell)).rjust(width) for cell in row) + more
+
     def lines(self) -> Iterator[str]:
         """The grid as text; ``.`` for ``None``, ``...`` where columns or rows are left out."""
         width = max((len(str(cell)) for row in self.cells for cell in row if cell is not None), default=1)
         for n, row in enumerate(self.cells):
             if n and self.block_rows and n % self.block_rows == 0:
                 yield ""
-            more = " ..." if self.row_words > COLUMNS and len(row) == COLUMNS else ""
-            yield " ".join(("." if cell is None else str(cell)).rjust(width) for cell in row) + more
+            yield self._line(row, width)
         if self.rows_left_out:
             yield f"... {self.rows_left_out} more rows"
 

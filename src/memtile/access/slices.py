@@ -121,7 +121,7 @@ def _moves_whole(request: Request) -> bool:
         return False
     inner, outer, (extent, next_extent) = loops[0], loops[1], request.extents[:_PLANE]
     alone = [axis for axis in loops if axis.dimension == 0] == [inner]
-    whole = alone and inner.stride == 1 and extent.start == 0 and inner.wrap == extent.size
+    whole = alone and (inner.stride, inner.wrap, extent.start) == (1, extent.size, 0)
     goes_on = outer == (1, next_extent.size, 1) and next_extent.start == 0  # rows of memory as they are
     return whole and not goes_on
 

@@ -87,7 +87,7 @@ def take(loops: Loops, first: int, step: int, count: int) -> tuple[list[Move], L
 def _take_every_turn(
     outer: Loops, inner: Axis, first: int, step: int, count: int
 ) -> tuple[list[Move], Loops] | None:
-    """The same elements of each turn of ``inner``, whole turns only."""
+    """The elements taken from each turn of ``inner``, complete turns only."""
     stride = abs(step)
     turn, place = divmod(first, inner.wrap)
     each = inner.wrap // stride

@@ -83,7 +83,7 @@ class TilingParameters:
         return self.buffer_dimension if self.boundary_dimension is None else self.boundary_dimension
 
     def over(self, shape: Sequence[int]) -> TilingParameters:
-        """The same tiling of a memory object of NumPy shape ``shape``, whose dimensions are the default.
+        """This tiling of a memory object of NumPy shape ``shape``, whose dimensions are the default.
 
         UG1603: without ``buffer_dimension`` the dimensions of the associated memory object are used.
         """

@@ -237,16 +237,21 @@ class _Reader:
             self.problems += error.problems
             return TilingParameters((1,))
 
+    def _type_bits(self, name: object) -> int | None:
+        """The size of elements of a type; None, with a problem unless there is no type, if it has none."""
+        size = amd_bits(name) if isinstance(name, str) else None
+        if name is None or (size is not None and not size & (size - 1)):
+            return size
+        block = isinstance(name, str) and name in BLOCKS
+        step = "Its elements share an exponent: give the blocks as int8." if block else ""
+        self._add("element_type", shown(name), f"one of {', '.join(ELEMENT_BITS)}", next_step=step)
+        return None
+
     def element_bits(self) -> int:
         bits, name = self.data.get("element_bits"), self.data.get("element_type")
         sizes = sorted(set(ELEMENT_BITS.values()))
         shown_sizes = ", ".join(map(str, sizes))
-        size = amd_bits(name) if isinstance(name, str) else None
-        if name is not None and (size is None or size & (size - 1)):
-            block = isinstance(name, str) and name in BLOCKS
-            step = "Its elements share an exponent: give the blocks as int8." if block else ""
-            self._add("element_type", shown(name), f"one of {', '.join(ELEMENT_BITS)}", next_step=step)
-            size = None
+        size = self._type_bits(name)
         if bits is None and name is None:
             says = (
                 f"element_bits is missing; it must be one of {shown_sizes}, or there must be an element_type"

@@ -360,13 +360,10 @@ class View:
             )
         return loops[0] if loops else Axis(FLAT, 1, 0)
 
-    def _spelled_out(self, key: Any) -> list[Any]:
-        """The items of an index, one per axis but for ``None``."""
-        items = list(key) if isinstance(key, tuple) else [key]
+    def _check_items(self, items: Iterable[Any]) -> None:
         for item in items:
-            if isinstance(item, bool | np.bool_) or not isinstance(
-                item, int | np.integer | slice | None | type(...)
-            ):
+            basic = isinstance(item, int | np.integer | slice | None | type(...))
+            if isinstance(item, bool | np.bool_) or not basic:
                 raise self.refusal(
                     "index",
                     f"an index of type {type(item).__name__}",
@@ -376,6 +373,11 @@ class View:
                     says=f"the index has an item of type {type(item).__name__}; "
                     "a view takes integers, slices, ... and None",
                 )
+
+    def _spelled_out(self, key: Any) -> list[Any]:
+        """The items of an index, one per axis but for ``None``."""
+        items = list(key) if isinstance(key, tuple) else [key]
+        self._check_items(items)
         named = sum(item is not None and item is not ... for item in items)
         dots = [place for place, item in enumerate(items) if item is ...]
         if named > self.ndim or len(dots) > 1:

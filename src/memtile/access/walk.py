@@ -73,7 +73,7 @@ class Walk:
         return any(self.before) or any(self.after)
 
     def moved(self, words: int) -> Walk:
-        """The same walk, ``words`` further up in memory."""
+        """This walk, ``words`` further up in memory."""
         return replace(self, base=self.base + words)
 
     def unpadded(self) -> Walk:
@@ -100,6 +100,16 @@ class Loop(NamedTuple):
         return not (self.before or self.after)
 
 
+def _counter(walk: Walk, d: int) -> Loop:
+    wrap = _at(walk.wraps, d, 0) or max(walk.length, 1)
+    return Loop(_at(walk.before, d, 0), wrap, _at(walk.after, d, 0), _at(walk.steps, d, 1))
+
+
+def _continues(loop: Loop, inner: Loop) -> bool:
+    """Whether a loop goes on where the one below it ends, neither of them padded."""
+    return inner.plain and loop.plain and inner.wrap * inner.step == loop.step
+
+
 def loops(walk: Walk) -> tuple[Loop, ...]:
     """The counters of ``walk``, innermost first, in the fewest loops that give the same addresses.
 
@@ -109,19 +119,12 @@ def loops(walk: Walk) -> tuple[Loop, ...]:
     nest: list[Loop] = []
     size = 1
     for d in range(len(walk.wraps) + 1):
-        wrap = _at(walk.wraps, d, 0)
-        loop = Loop(
-            before=_at(walk.before, d, 0),
-            wrap=wrap or max(walk.length, 1),
-            after=_at(walk.after, d, 0),
-            step=_at(walk.steps, d, 1),
-        )
+        loop = _counter(walk, d)
         if size >= walk.length and not loop.before:
             continue  # never reached
         size *= loop.units
-        inner = nest[-1] if nest else None
-        if inner and inner.plain and loop.plain and inner.wrap * inner.step == loop.step:
-            nest[-1] = inner._replace(wrap=inner.wrap * loop.wrap)
+        if nest and _continues(loop, nest[-1]):
+            nest[-1] = nest[-1]._replace(wrap=nest[-1].wrap * loop.wrap)
         elif loop.units > 1:
             nest.append(loop)
     return tuple(nest) or (Loop(0, 1, 0, 1),)

@@ -40,7 +40,13 @@ class Acts(IntEnum):
     shows: Shows
 
     def __new__(cls, shows: Shows) -> Acts:
-        """Return the next behaviour."""
+        """Return the next behaviour.
+
+        Raises:
+            TypeError: it does not say what the register shows.
+        """
+        if not isinstance(shows, Shows):
+            raise TypeError(f"declare a behaviour with what its register shows, not as {shows}")
         acts = int.__new__(cls, len(cls.__members__))
         acts._value_, acts.shows = len(cls.__members__), shows
         return acts

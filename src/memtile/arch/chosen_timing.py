@@ -88,7 +88,7 @@ def as_text(values: Mapping[str, int]) -> str:
 
 
 def as_json(values: Mapping[str, int]) -> list[dict[str, int | str]]:
-    """The same as plain data."""
+    """Constants with their values and defaults, as plain data."""
     return [{"name": n, "value": value, "default": getattr(_DEFAULTS, n)} for n, value in values.items()]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from types import MappingProxyType
@@ -17,7 +17,7 @@ from memtile.arch import (
 from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnit
 from memtile.arch.registers import ModuleName, Register, Table
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
-from memtile.errors import RegisterError
+from memtile.errors import Problem, RegisterError
 
 TILE_MODULES: Mapping[TileName, tuple[ModuleName, ...]] = MappingProxyType(
     {
@@ -130,13 +130,18 @@ def tile_register(tile: TileName, name: str) -> Register:
     found = {m: _by_name(m)[plain] for m in modules if plain in _by_name(m)}
     if len(found) == 1:
         return next(iter(found.values()))
+    raise RegisterError(_no_register(tile, name, plain, list(found)))
+
+
+def _no_register(tile: TileName, name: str, plain: str, modules: Sequence[ModuleName]) -> Problem:
+    """A name that no register has, or one in each of several modules."""
     names = [n for m in TILE_MODULES[tile] for n in _by_name(m)]
-    near = [f"{m}.{plain}" for m in found] or _near(plain, names)
-    raise RegisterError.of(
+    near = [f"{m}.{plain}" for m in modules] or _near(plain, names)
+    return Problem(
         "register",
         repr(name),
-        "the name of one register" if found else f"one of {len(names)} names",
-        f"several modules have a register {plain}" if found else f"no register is called {name!r}",
+        "the name of one register" if modules else f"one of {len(names)} names",
+        f"several modules have a register {plain}" if modules else f"no register is called {name!r}",
         f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
         reason="register",
         where=TILE_KINDS[tile].title,

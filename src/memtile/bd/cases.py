@@ -8,7 +8,7 @@ innermost first (wrap ``null`` where the dimension has no wrap field), ``pad`` `
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -123,6 +123,13 @@ def refusal(error: MemtileError) -> dict[str, Any]:
     return first | ({"problems": problems} if len(problems) > 1 else {})
 
 
+def _dims(reader: _Reader, last: int) -> Iterator[parts.Dim]:
+    """The dimensions of a case; without any, defaults that give no problems of their own."""
+    pairs = reader.pairs("dims", "[step, wrap]")
+    for n, (step, wrap) in enumerate([(1, 1)] * last if pairs is None else pairs):
+        yield parts.Dim(step, 0 if wrap is None and n >= last else wrap)
+
+
 def _read(data: object) -> tuple[Case, list[Problem]]:
     """The case as far as it can be understood, and what is wrong with its shape.
 
@@ -143,15 +150,9 @@ def _read(data: object) -> tuple[Case, list[Problem]]:
     bd = 0 if data.get("bd") is None else data["bd"]
     reader = _Reader(data, f"{kind.title}, BD {shown(bd)}")
     reader.check_keys("", {key: data[key] for key in data if key not in ORACLE_KEYS}, _KEYS, _REQUIRED)
-    last = kind.dimensions - 1
-    dims = reader.pairs("dims", "[step, wrap]")
-    if dims is None:  # defaults that give no problems of their own
-        dims = [(1, 1)] * last
     descriptor = parts.Descriptor(
         tile=kind.name,
-        dims=tuple(
-            parts.Dim(step, 0 if wrap is None and n >= last else wrap) for n, (step, wrap) in enumerate(dims)
-        ),
+        dims=tuple(_dims(reader, kind.dimensions - 1)),
         pad=tuple(parts.Pad(*pair) for pair in reader.pairs("pad", "[before, after]") or ()),
         **{"length": 0, "address": 0, **reader.plain(), **reader.parts()},
     )

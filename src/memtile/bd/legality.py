@@ -204,6 +204,11 @@ def _missing(d: Descriptor, where: str) -> Iterator[Problem]:
         given = f"compression {shown(d.compression)}"
         says = f"compression is {shown(d.compression)}, but the {title} has no compression"
         yield _unsupported(kind, where, "compression", given, fields, says)
+    yield from _missing_axi(d, where)
+
+
+def _missing_axi(d: Descriptor, where: str) -> Iterator[Problem]:
+    kind, title = d.kind, d.kind.title
     if d.axi != DEFAULT_AXI and not has_axi(kind):
         says = f"axi is given, but BDs of the {title} have no AXI properties"
         yield _unsupported(kind, where, "axi", "AXI properties", "AM025: interface tile BDs only", says)

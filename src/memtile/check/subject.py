@@ -19,12 +19,10 @@ from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.sequence.program import is_scalar
-from memtile.io.program.operations import ArrayShape, Operation, Other, locate
-from memtile.io.program.pdi_loads import LOAD
-from memtile.io.program.pointer_patches import PATCH
-from memtile.io.program.register_updates import UPDATE, update
-from memtile.io.program.register_writes import Advance, apply
-from memtile.io.program.token_waits import WAIT, places_of
+from memtile.runs.firmware import LOAD, PATCH, UPDATE, update
+from memtile.runs.operations import ArrayShape, Operation, Other, locate
+from memtile.runs.register_writes import Advance, apply
+from memtile.runs.waits import WAIT, places_of
 from memtile.sim.core_control import enabled_cores
 from memtile.sim.engine import Engine
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from memtile.io.program.array_names import Given, Wanted
+    from memtile.runs.array_names import Given, Wanted
 
 _SHAPE = re.compile(r"[0-9]{1,18}(x[0-9]{1,18})*")
 _NUMBERS = "iufcb"
@@ -28,7 +28,7 @@ def read_given(text: str) -> Given:
         InputFileError: no such form, or not a NumPy file.
     """
     from memtile.io.formats.npy import read_array
-    from memtile.io.program.array_names import Given
+    from memtile.runs.array_names import Given
 
     name, file = _split(text, "--in", "NAME=FILE.npy")
     array = read_array(file)
@@ -41,7 +41,7 @@ def parse_wanted(text: str) -> tuple[Wanted, Path]:
     Raises:
         InputFileError: no such form, no such type, or a folder that is not there.
     """
-    from memtile.io.program.array_names import Wanted
+    from memtile.runs.array_names import Wanted
 
     head, file = _split(text, "--out", "NAME[:DTYPE][:SHAPE]=FILE.npy")
     name, *rest = head.split(":")

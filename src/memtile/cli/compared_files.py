@@ -13,7 +13,7 @@ from memtile.io.formats.json_text import parse_json
 from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
-    from memtile.cli.design_beside import DesignBeside
+    from memtile.cli.runnable import Runnable
     from memtile.explain.compare.compare import Compared
 
 
@@ -33,14 +33,10 @@ def compared_file(
     """
     path = Path(name)
     if path.suffix in (".py", SUFFIX):
-        from memtile.cli.design_beside import load_beside
+        from memtile.cli.runnable import load_beside
 
-        return _design(
-            name,
-            load_beside(
-                name, device=device, settings=settings, kernels=kernels, given=given, options=options
-            ),
-        )
+        made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given)
+        return _design(name, made, options)
     if path.suffix == ".json" and (record := _record(path)) is not None:
         return _of_record(name, record)
     if path.is_file() and _is_dump(path):
@@ -48,15 +44,15 @@ def compared_file(
     return _program(name, device)
 
 
-def _design(name: str, made: DesignBeside) -> Compared:
+def _design(name: str, made: Runnable, options: RunOptions) -> Compared:
     from memtile.explain.compare.compare import DESIGN, Compared
     from memtile.explain.record import record
     from memtile.io.tile_words import tiles_of
 
     locks = made.engine.state.locks.value.copy()
-    ran = made.run()
+    ran = made.run(options)
     set_up = tiles_of(made.engine, locks)
-    return Compared(name, DESIGN, record(ran.result, made.engine), ran.arrays, set_up, ran.notes)
+    return Compared(name, DESIGN, record(ran.result, made.engine), made.words(ran), set_up)
 
 
 def _record(path: Path) -> dict[str, Any] | None:

@@ -11,12 +11,12 @@ from memtile.cli.exit_codes import ExitCode
 from memtile.cli.numbers import number
 from memtile.cli.program_files import read_programs
 from memtile.cli.run_options import Kernel
-from memtile.cli.run_program import Format
+from memtile.cli.runnable import Format
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.io.program.formats import Program
-    from memtile.io.program.operations import ArrayShape
+    from memtile.runs.operations import ArrayShape
 
 EXAMPLES = """\b
 Examples:
@@ -54,9 +54,9 @@ def disasm(
     --diff compares two files and ends with exit code 1 if they do not do the same.
     """
     from memtile.arch.devices import device as find_device
-    from memtile.io.program.operations import ArrayShape
     from memtile.report.disassembly import disassembly_json, disassembly_lines
     from memtile.report.program_summary import summary_json, summary_lines
+    from memtile.runs.operations import ArrayShape
 
     if diff and (len(files) != 2 or as_json or summary):
         raise typer.BadParameter("--diff compares two files, without --json and --summary.")

@@ -18,7 +18,7 @@ from memtile.plain_text import json_text
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
-    from memtile.cli.design_beside import DesignBeside
+    from memtile.cli.runnable import Runnable
     from memtile.explain.dump.report import DumpReport, Told
     from memtile.io.dumps import LoadedDump
 
@@ -113,17 +113,15 @@ def report_of(
         raise UsageError("Give a dump or --server HOST:PORT, one of them.")
     beside = None
     if design is not None:
-        from memtile.cli.design_beside import load_beside
+        from memtile.cli.runnable import load_beside
 
-        beside = load_beside(
-            design, device=device, settings=settings, kernels=kernels, given=given, options=of_run
-        )
+        beside = load_beside(design, device=device, settings=settings, kernels=kernels, given=given)
     elif settings or given or kernels:
         raise UsageError("--set, --in and --kernels are for the design; give --design too.")
     told = _told(server, token, *files)
     at = device or (told.device if told else "")
     loaded = _served(server, token, at, beside) if server else _read(dump or "", device, beside)
-    return _explained(loaded, beside, told)
+    return _explained(loaded, beside, of_run, told)
 
 
 def _told(
@@ -154,7 +152,7 @@ def _told(
     return Told.of(json.loads(known[1])) if known is not None and known[0] else None
 
 
-def _read(name: str, device: str, beside: DesignBeside | None) -> LoadedDump:
+def _read(name: str, device: str, beside: Runnable | None) -> LoadedDump:
     from memtile.cli.program_files import read_programs
     from memtile.explain.dump.formats import looks_like_coredump, read_coredump
     from memtile.io.dumps import load_coredump, load_registers
@@ -168,7 +166,7 @@ def _read(name: str, device: str, beside: DesignBeside | None) -> LoadedDump:
     return load_registers(program.operations, name, device or "npu1", array)
 
 
-def _served(where: str, token: str, device: str, beside: DesignBeside | None) -> LoadedDump:
+def _served(where: str, token: str, device: str, beside: Runnable | None) -> LoadedDump:
     from memtile.design.array import Array
     from memtile.hosts.register_client import read_registers
     from memtile.io.dumps import addresses_asked, load_registers
@@ -178,16 +176,19 @@ def _served(where: str, token: str, device: str, beside: DesignBeside | None) ->
     return load_registers(writes, f"server {where}", array.device.name, beside.array if beside else None)
 
 
-def _explained(loaded: LoadedDump, beside: DesignBeside | None, told: Told | None) -> DumpReport:
+def _explained(
+    loaded: LoadedDump, beside: Runnable | None, of_run: RunOptions, told: Told | None
+) -> DumpReport:
     from memtile.explain.dump.report import explained
     from memtile.explain.dump.twin import ran
     from memtile.explain.take_names import take_names
+    from memtile.runs.observing import moves_of
 
     twin = None
     if beside is not None:
-        twin = ran(beside.name, beside.engine, lambda: beside.run().result, loaded.words, loaded.known)
+        twin = ran(beside.name, beside.engine, lambda: beside.run(of_run).result, loaded.words, loaded.known)
         take_names(loaded.array.engine, beside.array.engine)
-    moves = beside.moves if beside is not None else {}
+    moves = moves_of(beside.array) if beside is not None else {}
     return explained(
         loaded.array.engine, loaded.source, moves=moves, twin=twin, notes=loaded.notes, told=told
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,6 @@ from memtile.output_files import check_writable, write_output
 if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.sim.engine import Engine
-    from memtile.sim.history import History
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +27,6 @@ class ReportFiles:
 
     page: Path | None = None
     perfetto: Path | None = None
-    _found: list[History] = field(default_factory=list)
 
     @property
     def wanted(self) -> bool:
@@ -51,16 +48,6 @@ class ReportFiles:
         for path in self._paths():
             check_writable(path)
 
-    @contextmanager
-    def recorded(self, engine: Engine) -> Iterator[None]:
-        """Context in which the engine runs; its history is noted if a file wants it."""
-        if not self.wanted:
-            yield
-            return
-        with engine.checks.recorded() as found:
-            yield
-        self._found[:] = found
-
     def write(
         self, result: Result, engine: Engine, title: str, inputs: Mapping[str, str], ignored: Sequence[str]
     ) -> None:
@@ -76,13 +63,13 @@ class ReportFiles:
         Raises:
             InputFileError: a file cannot be written.
         """
-        if not self._found:
+        if not self.wanted or result.kept is None or result.kept.history is None:
             return
         from memtile.explain.timeline import Timeline
         from memtile.report.run.data import Report
         from memtile.report.run.files import report_pieces, timeline_pieces
 
-        timeline = Timeline(engine, self._found[0], result)
+        timeline = Timeline(engine, result.kept.history, result)
         if self.page is not None:
             report = Report(engine, result, timeline, title, inputs, ignored, command())
             write_output(self.page, report_pieces(report, self.page.suffix))

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memtile.cli import run_options as options
-from memtile.cli.mlir_file import SUFFIX, run_mlir
+from memtile.cli.array_file import parse_wanted
+from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.numbers import number
 from memtile.cli.report_files import ReportFiles
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_program import ProgramOptions, run_files
+from memtile.cli.run_program import finish
+from memtile.cli.runnable import Maker, ProgramOptions, Runnable, mlir_design, program_files, python_design
 from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.cli.waveform_file import WaveformFile
@@ -24,6 +26,8 @@ from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
+    from memtile.runs.array_names import Wanted
+    from memtile.runs.program import Run
 
 EXAMPLES = """\b
 Examples:
@@ -99,25 +103,21 @@ def run(
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
     untimed = of_run.untimed
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
-    dump = replace(_waveform_file(vcd, signals, untimed), report=written)
+    dump = _waveform_file(vcd, signals, untimed)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
-    asked = replace(of_run, check=of_run.check or schedules > 0)
+    asked = replace(of_run, check=of_run.check or schedules > 0, history=written.wanted)
     with with_timing(timing):
-        of_mlir = partial(_mlir, partial(run_mlir, against=against, costs=costs))
-        run_it = _kind_of(files, of_mlir)(files, of_program, asked, settings, dump)
-        result = run_it(schedules=schedules, as_json=as_json, draw=draw, studies=studies)
-    _leave(result)
-
-
-def _kind_of(
-    files: Sequence[str], of_mlir: Callable[..., Callable[..., Result]]
-) -> Callable[..., Callable[..., Result]]:
-    """What takes the files: designs of MLIR or of Python, else a program."""
-    kinds = {SUFFIX: of_mlir, ".py": _design}
-    named = (kinds[kind] for kind in kinds if any(Path(file).suffix == kind for file in files))
-    return next(named, _program)
+        mlir = partial(mlir_design, costs=costs, against=against)
+        make, saved = _loaded(files, of_program, asked, settings or (), mlir)
+        made, done = _run(make, asked, schedules, studies, dump)
+        if made.is_program:
+            finish(done, saved, made.notes, made.design.device.name, as_json=as_json, draw=draw)
+        else:
+            draw(done.result)
+            show_result(done.result, as_json=as_json)
+    _leave(done.result)
 
 
 def _report_files(report: Path | None, perfetto: Path | None, untimed: bool) -> ReportFiles:
@@ -138,45 +138,36 @@ def _studies(
     return studies
 
 
-def _mlir(
-    run_it: Callable[..., Result],
+def _loaded(
     files: Sequence[str],
     of_program: ProgramOptions,
     of_run: RunOptions,
-    settings: Sequence[str] | None,
-    dump: WaveformFile,
-) -> Callable[..., Result]:
-    if len(files) > 1:
-        raise typer.BadParameter("an MLIR design is run alone.")
-    if of_program.kernel is not None:
-        raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
-    return partial(run_it, files[0], of_program, _with_words(of_run), dump, settings=settings or ())
+    settings: Sequence[str],
+    mlir: Callable[..., Maker],
+) -> tuple[Maker, list[tuple[Wanted, Path]]]:
+    """What loads the files, a design of MLIR or of Python, else a program; and the arrays that are saved.
 
-
-def _program(
-    files: Sequence[str],
-    of_program: ProgramOptions,
-    of_run: RunOptions,
-    settings: Sequence[str] | None,
-    dump: WaveformFile,
-) -> Callable[..., Result]:
-    if settings:
-        raise typer.BadParameter("--set is for designs; a program has no parameters.")
-    return partial(run_files, files, of_program, _with_words(of_run), dump)
-
-
-def _design(
-    files: Sequence[str],
-    of_program: ProgramOptions,
-    of_run: RunOptions,
-    settings: Sequence[str] | None,
-    dump: WaveformFile,
-) -> Callable[..., Result]:
-    if len(files) > 1 or of_program != ProgramOptions() or of_run.pad_arguments:
-        raise typer.BadParameter(options.FOR_PROGRAMS)
-    if of_run.untimed:
+    Raises:
+        BadParameter: options that are for others.
+    """
+    kinds = {Path(file).suffix for file in files}
+    if of_run.untimed or kinds != {".py"}:
         _with_words(of_run)
-    return partial(_run_design, files[0], settings or (), of_run, dump)
+    if SUFFIX not in kinds and ".py" in kinds:
+        if len(files) > 1 or of_program != ProgramOptions() or of_run.pad_arguments:
+            raise typer.BadParameter(options.FOR_PROGRAMS)
+        return python_design(files[0], settings), []
+    if SUFFIX in kinds and len(files) > 1:
+        raise typer.BadParameter("an MLIR design is run alone.")
+    if SUFFIX in kinds and of_program.kernel is not None:
+        raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
+    if SUFFIX not in kinds and settings:
+        raise typer.BadParameter("--set is for designs; a program has no parameters.")
+    saved = [parse_wanted(text) for text in of_program.wanted]
+    wanted = [each for each, _ in saved]
+    if SUFFIX in kinds:
+        return mlir(files[0], of_program, settings, wanted), saved
+    return program_files(files, of_program, wanted), saved
 
 
 def _with_words(of_run: RunOptions) -> RunOptions:
@@ -209,36 +200,29 @@ def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -
     return WaveformFile(vcd, signals or ("*",))
 
 
-def _run_design(
-    file: str,
-    settings: Sequence[str],
-    of_run: RunOptions,
-    dump: WaveformFile,
-    *,
-    schedules: int,
-    as_json: bool,
-    draw: Callable[[Result], None],
-    studies: Studies,
-) -> Result:
-    from memtile.cli.design_file import load_design
+def _run(
+    make: Maker, of_run: RunOptions, schedules: int, studies: Studies, dump: WaveformFile
+) -> tuple[Runnable, Run]:
+    """What was loaded, and what its run left, with the answers to what else is asked of it."""
     from memtile.cli.progress import run_progress
-    from memtile.design.run import result_arrays, with_schedules
-    from memtile.importers.design_file import guarded
+    from memtile.design.run import with_schedules
 
-    def once(options: RunOptions) -> tuple[Result, Mapping[str, Any]]:
-        other = load_design(file, settings)
-        found = guarded(file, lambda: other.run(options))
-        return found, result_arrays(other, found)
-
-    made = load_design(file, settings)
+    made, again = make(), of_run.run_again()
     with run_progress(untimed=of_run.untimed) as progress, dump.recorded(made.engine):
-        result = guarded(file, lambda: made.run(of_run, progress=progress))
-    arrays, again = result_arrays(made, result) if schedules else {}, of_run.run_again()
-    result = with_schedules(result, arrays, lambda: once(replace(again, check=True)), schedules)
-    result = studies.of(result, made.engine, lambda: once(again)[0], [file], device=made.device)
-    draw(result)
-    show_result(result, as_json=as_json)
-    return result
+        done = made.run(of_run, progress=progress)
+
+    def once() -> tuple[Result, Mapping[str, Any]]:
+        other = make()
+        found = other.run(again, check=True)
+        return found.result, other.outcomes(found)
+
+    arrays = made.outcomes(done) if schedules else {}
+    result = with_schedules(done.result, arrays, once, schedules)
+    device, ignored = made.design.device, made.ignored
+    result = studies.of(
+        result, made.engine, lambda: make().run(again).result, made.files, ignored, device=device
+    )
+    return made, replace(done, result=result)
 
 
 def _leave(result: Result) -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memtile.cli.run_program import Format
+from memtile.cli.runnable import Format
 from memtile.runs.options import RunOptions
 
 Files = Annotated[
@@ -123,8 +123,8 @@ OF_A_RUN = {
 }
 """The option of the command line for each field of ``RunOptions``."""
 OTHERWISE = {
-    "history": "--report and --perfetto need one, and note it",
-    "progress": "a terminal shows it",
+    "history": "--report and --perfetto ask for it",
+    "progress": "a command shows it on a terminal",
 }
 """Fields that have no option, and why."""
 

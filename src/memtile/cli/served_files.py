@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.output_files import check_writable, write_output
+from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -63,11 +64,11 @@ class ServedFiles:
 
         names = None
         if self.design:
-            from memtile.cli.design_beside import load_beside
+            from memtile.cli.runnable import load_beside
 
             names = load_beside(self.design, device=array.device.name).array
         noted = self.history or self.report is not None or self.perfetto is not None
-        return ServedRun(array, cycles, check=self.check, history=noted, design=names)
+        return ServedRun(array, cycles, RunOptions(check=self.check, history=noted), design=names)
 
     def answers(self, run: ServedRun) -> Answers:
         """What answers questions about the run."""

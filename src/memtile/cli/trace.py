@@ -139,8 +139,8 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
 def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUnit]:
     from memtile.arch.devices import device as find_device
     from memtile.io.program.formats import read_program
-    from memtile.io.program.operations import ArrayShape
     from memtile.io.trace.setup import traced_as, traced_by
+    from memtile.runs.operations import ArrayShape
 
     setup = [unit for text in events for unit in traced_as(text)]
     if program is not None:

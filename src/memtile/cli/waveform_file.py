@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memtile.cli.report_files import ReportFiles
 from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
@@ -22,29 +21,20 @@ class WaveformFile:
     Attributes:
         path: the file; None = none.
         patterns: globs over the names of the signals.
-        report: files of the history of the run.
     """
 
     path: Path | None = None
     patterns: Sequence[str] = ("*",)
-    report: ReportFiles = field(default_factory=ReportFiles)
 
     @contextmanager
     def recorded(self, engine: Engine) -> Iterator[None]:
         """Context in which the engine runs; the dump is written at its end, also after Ctrl-C.
-
-        What the report needs is noted too.
 
         Raises:
             DesignError: patterns that match nothing; before the run.
             MemtileError: the ``pyvcd`` package is not installed; before the run.
             InputFileError: the file cannot be written, found out before the run but for a full disk.
         """
-        with self.report.recorded(engine), self._sampled(engine):
-            yield
-
-    @contextmanager
-    def _sampled(self, engine: Engine) -> Iterator[None]:
         if self.path is None:
             yield
             return

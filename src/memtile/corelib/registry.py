@@ -237,14 +237,18 @@ class External:
             return parameter.default
         return int(self.groups[name]) if self.groups[name].isdigit() else self.groups[name]
 
+    def _check_count(self, given: int, needed: int, most: int | None) -> None:
+        """Refuse too few arguments, or too many where there is a limit."""
+        if given < needed or (most is not None and given > most):
+            wanted = f"{needed}" if needed == most else f"{needed} or more"
+            raise self._refusal("the number of arguments", str(given), wanted)
+
     def _bound(self, arguments: Sequence[Any]) -> dict[str, Any]:
         places = [p for p in self.entry.parameters if p.kind is not p.KEYWORD_ONLY]
         rest = [p.name for p in places if p.kind is p.VAR_POSITIONAL]
         single = [p for p in places if p.kind is p.POSITIONAL_OR_KEYWORD]
         needed = sum(p.default is p.empty for p in single)
-        if len(arguments) < needed or (not rest and len(arguments) > len(single)):
-            wanted = f"{needed}" if needed == len(single) and not rest else f"{needed} or more"
-            raise self._refusal("the number of arguments", str(len(arguments)), wanted)
+        self._check_count(len(arguments), needed, None if rest else len(single))
         bound: dict[str, Any] = {}
         for parameter, value in zip(single, arguments, strict=False):
             bound[parameter.name] = self._as_declared(parameter.name, value)

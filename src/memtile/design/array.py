@@ -372,7 +372,7 @@ class Array(Bench):
         return {
             "fifo_names": sorted(self.fifo_names),
             "configured": self._configured,
-            "run_until": self._run_until,
+            "run_until": self.run_until,
             "listening": sorted(self.listening),
             "expected": [[tile.place, buffer.name] for tile, buffer, _ in self.expected],
             "compared": [
@@ -398,7 +398,7 @@ class Array(Bench):
         """
         self._buses, self._fifos = list(buses), list(fifos)
         self.fifo_names, self._configured = set(saved["fifo_names"]), saved["configured"]
-        self._run_until, self.listening = saved["run_until"], set(saved["listening"])
+        self.run_until, self.listening = saved["run_until"], set(saved["listening"])
         for n, (place, name) in enumerate(saved["expected"]):
             tile = self.tile(*place)
             buffer = {each.name: each for each in tile.buffers}[name]

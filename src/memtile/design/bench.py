@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
@@ -12,21 +11,14 @@ import numpy.typing as npt
 
 from memtile.arch.devices import Device
 from memtile.design.host import HostProgram, HostSequence, sequence_of
-from memtile.design.host_run import run_sequences
 from memtile.design.undo import Undo
-from memtile.design.values import exactly, whole_cycles
-from memtile.explain.checks import Check
+from memtile.design.values import exactly
 from memtile.explain.dump.write import write_coredump
-from memtile.explain.late_writes import LateWrites
-from memtile.explain.outcome import outcome
-from memtile.explain.outputs import Outputs
 from memtile.explain.results import Array, Result
-from memtile.runs.options import Progress, RunKeywords, RunOptions
-from memtile.runs.session import moves_of, observing
-from memtile.sim.clock import Stop
+from memtile.runs.options import RunKeywords, RunOptions
+from memtile.runs.program import Program
+from memtile.runs.session import Session
 from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed, words_within
-from memtile.sim.wordless import gone, look_for_words, no_time, words_wanted
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer
@@ -53,7 +45,7 @@ class Bench:
         self.engine, self.device = engine, device
         self._members: list[Tile] = []
         self._posted: list[Undo] | None = None
-        self._run_until = 0  # cycle in which the last run ended
+        self.run_until = 0  # cycle in which the last run ended
         self.listening: set[int] = set()  # channels that take what may come, and need not end
         self.parameters: Mapping[str, Any] = {}  # of the design, with their values; for results
         self.hosts: list[HostSequence] = []
@@ -173,65 +165,4 @@ class Bench:
             DesignError: ``max_cycles`` is no whole number; ``check`` of an untimed run; ``data=False`` of an
                 untimed run, or of a run before this one.
         """
-        asked = RunOptions.of(options, more)
-        with observing(self, asked) as observed:
-            result = self._run(asked.max_cycles, untimed=asked.untimed, progress=asked.progress)
-        return observed.added_to(result)
-
-    def _run(self, limit: int, *, untimed: bool, progress: Progress | None) -> Result:
-        most = whole_cycles(limit)
-        self.engine.host.stopped = untimed
-        self.engine.read_by_host = bool(self.hosts)
-        end = self.engine.now + most
-        stop: Stop | None
-        late: LateWrites | None = None
-        self._must_have_words(untimed=untimed)
-        try:
-            stop = run_sequences(self.engine, self.hosts, end, untimed=untimed, progress=progress)
-            if stop is None and self.hosts:
-                started = {task.channel.index for each in self.hosts for task in each.host.tasks}
-                late = LateWrites.of(self.engine, timed=not untimed, started=started)
-            if stop is None and untimed:
-                stop = run_untimed(self.engine, progress, words_within(self.engine, most))
-            elif stop is None:
-                stop = self.engine.run(end, progress)
-        except KeyboardInterrupt:
-            stop = None
-        self.engine.checks.pause()
-        taken = [channel for tile in self._members for channel in tile.mm2s if channel.taken]
-        outputs = Outputs({channel.name: channel.output_so_far() for channel in taken})
-        checks = [check for channel in taken if (check := channel.check())]
-        if not self.engine.wordless:
-            checks += self._buffer_checks()
-        before, self._run_until = self._run_until, self.engine.now
-        found = outcome(
-            self.engine,
-            stop,
-            Outputs({}, lambda: gone("Result.outputs", "outputs")) if self.engine.wordless else outputs,
-            checks,
-            timed=not untimed,
-            before=before,
-            listening=self.listening,
-            hosts=[sequence.waiting() for sequence in self.hosts if not sequence.ended],
-            moves=moves_of(self),
-        )
-        if late is not None:
-            found = replace(found, findings=(*found.findings, *late.findings(self.engine)))
-        if self.engine.wordless:  # they say what is missing, and nothing of the words
-            found = replace(found, checks=(), words=False)
-        return replace(found, parameters=dict(self.parameters), words_needed_by=self.engine.words_needed_by)
-
-    def _must_have_words(self, *, untimed: bool) -> None:
-        """Refuse an untimed run without words, and one with words after one without them."""
-        if words_wanted():
-            look_for_words(self.engine, "run", "an untimed run" if untimed else "a run with words")
-        elif untimed:
-            raise no_time()
-
-    def _buffer_checks(self) -> Iterator[Check]:
-        """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""
-        for name, array, wanted in self.compared:
-            yield Check.compare(name, array.ravel(), wanted, [array.shape])
-        for tile, buffer, data in self.expected:
-            found = tile.load(buffer).ravel() if self.engine.has_clock(tile.index) else data[:0]
-            yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data, [buffer.shape])
+        return Session(self).run(Program(), RunOptions.of(options, more)).result

@@ -105,7 +105,7 @@ def _checked_words(
 
 
 def _bare(descriptor: Descriptor) -> Descriptor:
-    """The same with the numbers of its locks alone: what is kept of it must not keep their design."""
+    """The descriptor with lock numbers instead of locks: a cache of it does not keep their design alive."""
     acquire, release = descriptor.acquire, descriptor.release
     if isinstance(acquire, LockAcquire):
         descriptor = replace(descriptor, acquire=Acquire(*acquire))

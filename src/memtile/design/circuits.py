@@ -20,12 +20,12 @@ from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
-from memtile.design.own_door import HasDoor, OwnDoor
 from memtile.design.router import Flow, Tree, route
 from memtile.design.switch_end import SwitchEnd
 from memtile.design.switch_graph import Port, SwitchGraph
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
+from memtile.runs.own_door import HasDoor, OwnDoor
 from memtile.sim.array_door import ArrayDoor
 
 End = Channel | SwitchEnd

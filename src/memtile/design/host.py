@@ -254,7 +254,7 @@ class HostSequence:
         return f"{text}: between two of its steps"
 
     def waiting(self) -> HostWaiting:
-        """The same, with the channels that it is about."""
+        """What the present step waits for, and the channels that can end the wait."""
         text, name = self.waits_for(), self.host.name
         match self.present:
             case HostWait(tasks):

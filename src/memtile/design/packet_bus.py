@@ -51,7 +51,7 @@ class Stream:
     targets: tuple[End, ...] = ()
 
     def packets(self, transfer: Transfer, kind: int = 0, *, bd: int = 0) -> Transfer:
-        """The same transfer with a header before each of its descriptors.
+        """The transfer with a header before each of its descriptors.
 
         Args:
             transfer: what to send.

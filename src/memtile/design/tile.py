@@ -23,12 +23,12 @@ from memtile.design.channels import Channel
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
 from memtile.design.lowered import transfer
-from memtile.design.own_door import OwnDoor
 from memtile.design.transfers import Pattern, Transfer
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.errors import DesignError
 from memtile.model.state.tiles import OUTSIDE
+from memtile.runs.own_door import OwnDoor
 from memtile.sheet import Column, Sheet
 from memtile.sim.upsets import Upset
 from memtile.sim.wordless import look_for_words

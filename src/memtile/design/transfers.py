@@ -115,7 +115,7 @@ class Transfer:
         return self.runs == 1 and not self.parts
 
     def in_one_run(self) -> Transfer:
-        """The same words by one run of one chain, wherever there is another way to make the transfer.
+        """The transfer in one run of one chain, wherever there is another way to make it.
 
         Raises:
             TransferError: one run needs more descriptors than the channel reaches.
@@ -123,13 +123,13 @@ class Transfer:
         return self if self.is_one_run or self.once is None else self.once()
 
     def of(self, place: tuple[int, int] | None, design: object) -> Transfer:
-        """The same transfer, made by the tile at ``place`` of a design."""
+        """The transfer as the tile at ``place`` of a design makes it."""
         once = self.once
         made = replace(self, place=place, design=design)
         return made if once is None else replace(made, once=lambda: once().of(place, design))
 
     def mapped(self, change: Callable[[Descriptor], Descriptor]) -> Transfer:
-        """The same transfer with every descriptor changed."""
+        """The transfer with every descriptor changed."""
         once = self.once
         return replace(
             self,
@@ -138,7 +138,7 @@ class Transfer:
         )
 
     def compressed(self) -> Transfer:
-        """The same transfer over a compressed stream (AM020 chapter 5): MM2S compresses, S2MM decompresses.
+        """The transfer over a compressed stream (AM020 chapter 5): MM2S compresses, S2MM decompresses.
 
         ``words`` still counts memory words; see ``access.compression`` for what they become.
 
@@ -149,7 +149,7 @@ class Transfer:
         return self.mapped(lambda descriptor: descriptor.but(compression=True))
 
     def repeated(self, times: int) -> Transfer:
-        """The same words several times, as descriptors that follow each other.
+        """The transfer made several times, as descriptors that follow each other.
 
         Guarded then, it takes its lock before all of them and gives one after. A transfer of several runs or
         tasks is made of one run for that.
@@ -179,7 +179,7 @@ class Transfer:
                 )
 
     def guarded(self, acquire: Acquire | None = None, release: Release | None = None) -> Transfer:
-        """The same transfer, taking a lock before its first word and giving one after its last.
+        """The transfer that acquires a lock before its first word and releases one after its last.
 
         A transfer of several runs or tasks is made of one run for that, which may take more descriptors.
 

@@ -136,18 +136,3 @@ def exactly(
             source="NumPy",
         )
     return array
-
-
-def whole_cycles(given: object) -> int:
-    """A number of cycles as users give it; raises :class:`DesignError` unless it is a whole number."""
-    if isinstance(given, SupportsIndex) and index(given) >= 0:
-        return index(given)
-    raise DesignError.of(
-        "max_cycles",
-        repr(given),
-        "a whole number of 0 or more",
-        f"max_cycles is {given!r}; it must be a whole number of 0 or more",
-        reason="max_cycles",
-        where="run",
-        source="cycles of the model",
-    )

@@ -48,7 +48,8 @@ class Bound:
     def text(self) -> str:
         """One line."""
         who = f"{self.resource}: {self.share:.0%} of the cycles {self.does}"
-        head = f"limited by {who}" if self.share >= _BUSY else f"nothing is busy, most of all {who}"
+        limits = "limited by" if self.share >= _BUSY else "no resource is saturated; the busiest is"
+        head = f"{limits} {who}"
         rest = ", ".join(f"{cost.cycles} {cost.cause}" for cost in self.costs[:_SHOWN])
         return f"{head} (bound {self.cycles}); the rest: {rest}" if rest else f"{head} (bound {self.cycles})"
 

@@ -25,7 +25,7 @@ FIRMWARE = "firmware_access"  # stands for all constants of firmware, which vary
 
 
 class Estimate(NamedTuple):
-    """Cycles that a run may take with constants that are elsewhere in their ranges.
+    """Cycles that a run may take over the ranges of assumed constants.
 
     Attributes:
         low: with each at the end that shortens it.

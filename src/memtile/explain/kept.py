@@ -38,7 +38,7 @@ class Kept:
         return Kept, (None,)  # a copy, or one in another process, has no model
 
     def holding(self) -> Kept:
-        """The same, keeping the model alive.
+        """This link to the model as one that keeps it alive.
 
         Raises:
             DesignError: the model is gone.
@@ -46,7 +46,7 @@ class Kept:
         return Kept(self.engine(), self.history, holds=True)
 
     def with_history(self, history: History) -> Kept:
-        """The same with the history of the run.
+        """This link to the model with the history of the run, which keeps it alive.
 
         Raises:
             DesignError: the model is gone.

@@ -18,6 +18,8 @@ from memtile.sim.kernels import place
 from memtile.sim.races.book import Kind
 from memtile.sim.races.watch import Access, Found, RaceWatch
 
+_CODES = {Kind.NEVER_WRITTEN: "MT0203", Kind.STALE: "MT0205", Kind.WRITE_WRITE: "MT0202"}
+"""The codes of kinds that need no look at who hands words to whom."""
 _TOO_EARLY = (Kind.READ_WRITE, Kind.OVERWRITTEN)  # a write that did not wait for a read
 
 
@@ -123,12 +125,8 @@ def _read_too_early(one: Found, hasty: Sequence[Found]) -> bool:
 
 def _code(one: Found, sides: Sides, *, follows: bool, hasty: bool) -> str:
     """Its code; ``follows``: the writer was too early for the reader before, ``hasty``: the reader itself."""
-    if one.kind is Kind.NEVER_WRITTEN:
-        return "MT0203"
-    if one.kind is Kind.STALE:
-        return "MT0205"
-    if one.kind is Kind.WRITE_WRITE:
-        return "MT0202"
+    if one.kind in _CODES:
+        return _CODES[one.kind]
     assert one.earlier is not None
     reader, writer = _reader_and_writer(one)
     if hasty and sides.handed(writer, reader):

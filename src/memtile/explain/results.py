@@ -88,7 +88,7 @@ class CoreUse:
 
     @property
     def text(self) -> str:
-        """The same in one line."""
+        """Name, kernel and cycles by cause, in one line."""
         parts = (f"{cycles} {cause.text}" for cause, cycles in self.spent.items() if cycles)
         return f"{self.name}, kernel {self.kernel!r}: {', '.join(parts)}"
 
@@ -340,21 +340,23 @@ class Result:
         """The sheet as plain text."""
         return str(self.sheet())
 
+    def _columns(self, causes: Sequence[Cause], named: bool) -> Iterator[Column]:
+        yield Column("channel", one_line=True)
+        if named:
+            yield Column("name", one_line=True)
+        yield from (Column(cause.text, right=True) for cause in causes)
+        if self.timed:
+            yield Column("busy", right=True, one_line=True)
+
     def sheet(self) -> Sheet:
         """The run for people: a row of cycles by cause for each channel, and lines below."""
         causes = [c for c in Cause if any(use.spent.get(c) for use in self.channels)]
         named = any(use.label for use in self.channels)
         since = f", {self.before} of them before this run" if self.before else ""
-        share = [Column("busy", right=True, one_line=True)] if self.timed else []
         return Sheet(
             above=self.unsimulated,
             title=f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved",
-            columns=(
-                Column("channel", one_line=True),
-                *([Column("name", one_line=True)] if named else []),
-                *(Column(cause.text, right=True) for cause in causes),
-                *share,
-            ),
+            columns=tuple(self._columns(causes, named)),
             rows=tuple(self._row(use, causes, named) for use in self.channels),
             below=tuple(self._lines()),
         )
@@ -364,41 +366,50 @@ class Result:
         share = [f"{use.spent.get(Cause.MOVING, 0) / max(self.cycles, 1):.1%}"] if self.timed else []
         return (use.name, *[use.label] * named, *cells, *share)
 
-    def _lines(self) -> list[str]:
-        lines = []
+    def _lines(self) -> Iterator[str]:
+        yield from self._cost_lines()
+        yield from (core.text for core in self.cores)
+        yield from self._timing_lines()
+        yield from self._words_lines()
+        yield from (check.text for check in self.checks if not check.exact)
+        topics = {
+            "error": self.errors,
+            "finding": self.findings,
+            "waiting": self.waiting,
+            "at rest": self.resting,
+        }
+        yield from (f"{topic}: {line}" for topic, lines in topics.items() for line in lines)
+        yield f"status: {self.status}{self._limit()}"
+        if self.exact is not None:
+            yield f"bit-exact: {'yes' if self.exact else 'no'}"
+
+    def _cost_lines(self) -> Iterator[str]:
+        """Rates, what limits them, what lifting a limit would save, and the parameters of the design."""
         if self.timed:
             rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in DIRECTIONS)
             speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
             most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
-            lines.append(f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)")
+            yield f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)"
         if self.bound is not None:
-            lines.append(self.bound.text)
+            yield self.bound.text
         if self.band is not None:
-            lines += self.band.lines
-        lines += [lifted_line(each, self.cycles) for each in self.lifted]
+            yield from self.band.lines
+        yield from (lifted_line(each, self.cycles) for each in self.lifted)
         if self.parameters:
             values = (f"{name} = {plain_value(value)}" for name, value in self.parameters.items())
-            lines.append(f"parameters: {', '.join(values)}")
-        lines += [c.text for c in self.cores]
+            yield f"parameters: {', '.join(values)}"
+
+    def _timing_lines(self) -> Iterator[str]:
+        """How sure the cycles are, and what the host took of them."""
         if self.timed and self.host_cycles:
-            lines.append(f"{self.host_cycles} of the cycles passed between the accesses of a host")
+            yield f"{self.host_cycles} of the cycles passed between the accesses of a host"
         if self.timing:
-            lines.append(f"timing changed: {chosen_timing.as_text(self.timing)}")
+            yield f"timing changed: {chosen_timing.as_text(self.timing)}"
         if self.assumed:
-            lines.append(f"depends on assumed timing: {', '.join(self.assumed)}")
+            yield f"depends on assumed timing: {', '.join(self.assumed)}"
         if self.estimate is not None and self.band is None:
             low, high = self.estimate
-            lines.append(f"with constants elsewhere in their ranges some {low} to {high} cycles")
-        lines += self._words_lines()
-        lines += [c.text for c in self.checks if not c.exact]
-        lines += [f"error: {line}" for line in self.errors]
-        lines += [f"finding: {finding}" for finding in self.findings]
-        lines += [f"waiting: {line}" for line in self.waiting]
-        lines += [f"at rest: {line}" for line in self.resting]
-        lines.append(f"status: {self.status}{self._limit()}")
-        if self.exact is not None:
-            lines.append(f"bit-exact: {'yes' if self.exact else 'no'}")
-        return lines
+            yield f"{low} to {high} cycles over the ranges of assumed constants"
 
     def _words_lines(self) -> Iterator[str]:
         if not self.words:

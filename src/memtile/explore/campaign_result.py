@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
     @property
     def text(self) -> str:
-        """The same in words."""
+        """What became of the upset, in words."""
         return _TEXTS[self]
 
 

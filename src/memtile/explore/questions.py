@@ -8,9 +8,9 @@ from dataclasses import replace
 from memtile.explain.results import Result
 from memtile.explain.slow import slow_findings
 from memtile.explore.rerun import band, lifted
-from memtile.io.program.run import ProgramResult
+from memtile.runs.program import Run
 
-Runs = Callable[[], Result | ProgramResult]
+Runs = Callable[[], Result | Run]
 """Makes a design anew and runs it: ``lambda: memtile.load("design.mlir").run(a)``."""
 
 
@@ -45,4 +45,4 @@ def bottleneck(run: Runs) -> Result:
 
 def _result(run: Runs) -> Result:
     done = run()
-    return done.result if isinstance(done, ProgramResult) else done
+    return done.result if isinstance(done, Run) else done

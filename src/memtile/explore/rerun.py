@@ -1,4 +1,4 @@
-"""The same run with other constants: how far its cycles hang on them, what a lifted limit would save."""
+"""Runs with other constants: how far cycles depend on them, and what a lifted limit would save."""
 
 from __future__ import annotations
 

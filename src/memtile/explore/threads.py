@@ -16,18 +16,24 @@ from typing import Any
 from memtile.design.run import run
 from memtile.errors import DesignError
 from memtile.explain.results import Result
+from memtile.runs.options import USUAL, RunOptions
 from memtile.sim.warmup import ready
 
 
 def run_many(
-    designs: Sequence[Callable[..., Any]], *, threads: int | None = None, **options: Any
+    designs: Sequence[Callable[..., Any]],
+    *,
+    threads: int | None = None,
+    options: RunOptions = USUAL,
+    **more: Any,
 ) -> list[Result]:
     """Run designs side by side; the results are those of running them one after another.
 
     Args:
         designs: functions that return a memory tile or an array, as :func:`memtile.run` takes them.
         threads: how many run at a time; None = as many as the machine has cores for this process.
-        options: of :func:`memtile.run`, for all of them.
+        options: of each run.
+        more: other arguments of :func:`memtile.run`, for all of them.
 
     Returns:
         A result for each design, in their order; without the models, but with ``history=True``.
@@ -47,8 +53,10 @@ def run_many(
         )
 
     def one(design: Callable[..., Any]) -> Result:
-        result = run(design, **options)
-        return result if options.get("history") else replace(result, kept=None)  # many models fill a memory
+        result = run(design, options=options, **more)
+        return (
+            result if more.get("history", options.history) else replace(result, kept=None)
+        )  # many models fill a memory
 
     ready()  # compiled once, before anybody waits for the others
     with ThreadPoolExecutor(threads or _cores()) as pool:

@@ -11,7 +11,7 @@ from memtile.arch.address_map import ARRAY_BASE
 from memtile.errors import InputFileError, Problem
 from memtile.hosts.admission import token_line
 from memtile.hosts.questions import asked, read_answer
-from memtile.io.program.operations import Write
+from memtile.runs.operations import Write
 
 _SECONDS = 30.0
 _ANSWER_SECONDS = 600.0  # a report of a long run takes its time
@@ -112,11 +112,11 @@ def _read(
 
 def _problem(where: str, given: str, allowed: str) -> Problem:
     return Problem(
+        "answer",
+        given,
+        allowed,
+        next_step="Start memtile serve, and give the port that it says.",
         reason="server",
         where=f"server {where}",
-        field="answer",
-        given=given,
-        allowed=allowed,
         source=_SOURCE,
-        next_step="Start memtile serve, and give the port that it says.",
     )

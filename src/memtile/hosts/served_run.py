@@ -8,7 +8,7 @@ moves is one that was interrupted.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import replace
 
 from memtile.design.array import Array
@@ -19,7 +19,8 @@ from memtile.explain.race_findings import Area, race_findings
 from memtile.explain.results import Result, Status
 from memtile.explain.take_names import named_channels, named_tiles, take_names
 from memtile.explain.timeline import Timeline
-from memtile.runs.session import areas_of, moves_of
+from memtile.runs.observing import areas_of, moves_of, observing
+from memtile.runs.options import USUAL, RunOptions
 
 LEAST_CYCLES = 64
 """Cycles in which it is seen whether anything can move, where reads take fewer."""
@@ -31,8 +32,7 @@ class ServedRun:
     Args:
         array: that is served.
         cycles: that pass before it is looked at, as before a read of a client.
-        check: look for accesses to memory that nothing orders.
-        history: note what happens in each cycle.
+        options: whether races are looked for, and what happens in each cycle is noted.
         design: an array whose names are told: those of its locks, channels and buffers; None = there is none.
     """
 
@@ -40,12 +40,11 @@ class ServedRun:
         self,
         array: Array,
         cycles: int,
+        options: RunOptions = USUAL,
         *,
-        check: bool = False,
-        history: bool = False,
         design: Array | None = None,
     ) -> None:
-        self.array, self.check, self.history = array, check, history
+        self.array, self.options = array, options
         self._cycles = max(cycles, LEAST_CYCLES)
         self._moves: Mapping[int, tuple[str, ...]] = {}
         self._areas: list[Area] = []
@@ -65,12 +64,7 @@ class ServedRun:
         Raises:
             SimulationError: more happens in a cycle than can be noted.
         """
-        checks = self.array.engine.checks
-        with ExitStack() as stack:
-            if self.history:
-                stack.enter_context(checks.recorded())
-            if self.check:
-                stack.enter_context(checks.on())
+        with observing(self.array, self.options):
             yield self
 
     def races(self) -> list[Finding]:
@@ -106,12 +100,12 @@ class ServedRun:
 
 
 _NO_HISTORY = Problem(
+    "history",
+    "not noted",
+    "noted from the start of the server",
+    "the server does not note what happens in each cycle",
+    "Start the server with --history, --report or --perfetto.",
     reason="history",
     where="memtile serve",
-    field="history",
-    given="not noted",
-    allowed="noted from the start of the server",
     source="what a report shows of each cycle",
-    next_step="Start the server with --history, --report or --perfetto.",
-    says="the server does not note what happens in each cycle",
 )

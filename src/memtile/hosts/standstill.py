@@ -16,8 +16,8 @@ from memtile.explain.deadlock.graph import Via
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.hosts.address_space import POLLS
 from memtile.hosts.notices import Notice
-from memtile.io.program.host_waits import polled_channel
 from memtile.model.state.causes import Phase
+from memtile.runs.waits import polled_channel
 from memtile.sim.engine import Engine
 
 

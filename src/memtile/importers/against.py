@@ -13,7 +13,7 @@ from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
 from memtile.input_files import read_bytes
 from memtile.io.program.formats import read_program
-from memtile.io.program.operations import Operation, Other, locate, words_written
+from memtile.runs.operations import Operation, Other, locate, words_written
 
 _CONFIGURATION, _INSTRUCTIONS = "*cdo_init*.bin", ("insts.bin", "insts.txt", "*insts*.bin", "*insts*.txt")
 
@@ -34,7 +34,7 @@ class Comparison:
 
     @property
     def text(self) -> str:
-        """The same in one line."""
+        """What agrees or differs, in one line."""
         if not self.differences:
             return f"{self.registers} registers and {self.steps} steps of the host are those of the build"
         many = len(self.differences)

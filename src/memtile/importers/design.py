@@ -35,7 +35,7 @@ from memtile.importers.mlir.text import Text
 from memtile.importers.mlir.tree import Region
 from memtile.importers.mlir.uses import check_uses
 from memtile.input_files import read_bytes
-from memtile.io.program.core_kernels import Kernels
+from memtile.runs.core_kernels import Kernels
 
 _KINDS = {
     b"\x1f\x8b": "compressed by gzip",

@@ -9,16 +9,15 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.timing import LAUNCH_CYCLES
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.importers.mlir.configure import Configured
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.core_kernels import Kernels
-from memtile.io.program.operations import MaskPoll, address_of
-from memtile.io.program.run import ProgramResult, run_program
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.core_kernels import Kernels
+from memtile.runs.operation_table import table_of
+from memtile.runs.operations import MaskPoll, address_of
 from memtile.runs.options import RunOptions
-from memtile.runs.session import observing
-from memtile.sim.settling import settle
+from memtile.runs.program import Program, Run
+from memtile.runs.session import Session
 
 _WORD = (1 << 32) - 1
 
@@ -28,7 +27,7 @@ def run_alone(
     arrays: Sequence[npt.ArrayLike | None],
     running: Kernels,
     options: RunOptions,
-) -> ProgramResult:
+) -> Run:
     """Fill external buffers, wait until those that object FIFOs fill are full, and take all of them.
 
     Args:
@@ -48,12 +47,9 @@ def run_alone(
     for (name, own), array in zip(made.external.items(), arrays, strict=False):
         if array is not None:
             _fill(name, own, np.asarray(array))
-    waits = [_full(made, lock, many) for lock, many in made.fifos.outside.items()]
-    with observing(made.array, options) as observed:
-        if not options.untimed:
-            settle(made.array.engine, LAUNCH_CYCLES)
-        done = run_program(waits, made.array, running=running, options=options)
-    return replace(done, result=observed.added_to(done.result), arrays=dict(made.external))
+    waits = table_of([_full(made, lock, many) for lock, many in made.fifos.outside.items()])
+    done = Session(made.array).run(Program(waits, running=running, launched=True), options)
+    return replace(done, arrays=dict(made.external))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,13 +125,11 @@ def _full(made: Configured, lock: str, many: int) -> MaskPoll:
 
 
 def _error(what: str, given: str, allowed: str) -> InputFileError:
-    return InputFileError(
-        Problem(
-            reason="external_buffer",
-            where="MLIR design",
-            field=what,
-            given=given,
-            allowed=allowed,
-            source="mlir-aie: aie.external_buffer",
-        )
+    return InputFileError.of(
+        what,
+        given,
+        allowed,
+        reason="external_buffer",
+        where="MLIR design",
+        source="mlir-aie: aie.external_buffer",
     )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtile.arch.devices import Device
-from memtile.io.program.operations import Operation
 from memtile.io.program.transaction import Transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import FIRST_NPU, Header
+from memtile.runs.operations import Operation
 
 _VERSION = (1, 0)
 

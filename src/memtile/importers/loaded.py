@@ -10,7 +10,6 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import Named, filled, run_alone, taken
@@ -27,15 +26,15 @@ from memtile.importers.mlir.sequence.program import (
 )
 from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.types import Shaped
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.core_kernels import Kernels, NamedKernels
-from memtile.io.program.external_uses import ExternalUse, external_uses
-from memtile.io.program.operations import ArrayShape
-from memtile.io.program.run import ProgramResult, run_program
 from memtile.model.state.causes import CoreCause
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.core_kernels import Kernels, NamedKernels
+from memtile.runs.external_uses import ExternalUse, external_uses
+from memtile.runs.operation_table import table_of
+from memtile.runs.operations import ArrayShape
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
-from memtile.runs.session import observing
-from memtile.sim.settling import settle
+from memtile.runs.program import Program, Run
+from memtile.runs.session import Session
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -73,7 +72,7 @@ class Loaded:
         parameters: Parameters = NO_PARAMETERS,
         options: RunOptions = USUAL,
         **more: Unpack[RunKeywords],
-    ) -> ProgramResult:
+    ) -> Run:
         """Run the host sequence, as the host program does: arguments in, all of them out.
 
         Args:
@@ -132,7 +131,7 @@ class Loaded:
         return self.arguments_used()
 
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
-        """The same where the steps hang on arguments that are numbers.
+        """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.
 
         Args:
             scalars: their values, by position.
@@ -152,7 +151,7 @@ class Loaded:
         parameters: Parameters = NO_PARAMETERS,
         options: RunOptions = USUAL,
         **more: Unpack[RunKeywords],
-    ) -> ProgramResult:
+    ) -> Run:
         """Run the host sequence with arrays by name, as ``memtile run`` does.
 
         Args:
@@ -180,25 +179,16 @@ class Loaded:
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
 
-    def _sequence_run(self, named: Named, sequence: SequenceProgram, options: RunOptions) -> ProgramResult:
+    def _sequence_run(self, named: Named, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
         given = named.given
         packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
-        with observing(self.array, options) as observed:
-            if not options.untimed:
-                settle(self.array.engine, LAUNCH_CYCLES)
-            done = run_program(
-                sequence.steps,
-                self.array,
-                given,
-                named.wanted,
-                running=self.kernels,
-                programs=[NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads],
-                options=options,
-            )
-        return replace(done, result=observed.added_to(done.result))
+        loads = [NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads]
+        steps, kernels = table_of(sequence.steps), self.kernels
+        program = Program(steps, given, named.wanted, running=kernels, programs=loads, launched=True)
+        return Session(self.array).run(program, options)
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
@@ -313,7 +303,7 @@ def _other_types(design: Loaded, given: Sequence[Given]) -> list[str]:
     return found
 
 
-def _costs(done: ProgramResult) -> list[str]:
+def _costs(done: Run) -> list[str]:
     """How much of the cycles hang on what operations of cores are said to cost."""
     running = [use for use in done.result.cores if use.spent.get(CoreCause.RUNNING)]
     if not running:
@@ -329,16 +319,7 @@ def design_problem(
     field: str, given: str, allowed: str, says: str = "", *, where: str = "MLIR design", step: str = ""
 ) -> Problem:
     """A problem with a whole design."""
-    return Problem(
-        reason=f"mlir_{field}",
-        where=where,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, step, reason=f"mlir_{field}", where=where, source=_SOURCE)
 
 
 _NO_SEQUENCE = design_problem(

@@ -20,10 +20,10 @@ from memtile.explain.dump.formats import SYSTEMS, Coredump, Words
 from memtile.explain.dump.load import put_clocks, put_tile
 from memtile.explain.dump.streams_seen import put_streams
 from memtile.explain.dump.write import MAKER
-from memtile.io.program.operations import Operation, locate, words_written
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
+from memtile.runs.operations import Operation, locate, words_written
 
 DRIVERS: Mapping[str, str] = {
     "RyzenAI-npu1": "npu1",

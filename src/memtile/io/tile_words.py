@@ -12,12 +12,12 @@ from memtile.design.array import Array
 from memtile.explain.compare.registers import Place, Tiles
 from memtile.explain.dump.capture import array_tiles, tile_words
 from memtile.explain.dump.formats import Words
-from memtile.io.program.operations import WORD_MAX, Operation, locate, words_written
-from memtile.io.program.pointer_patches import pointer_of, pointer_words
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
 from memtile.model.state.columns import Ints
+from memtile.runs.firmware import pointer_of, pointer_words
+from memtile.runs.operations import WORD_MAX, Operation, locate, words_written
 from memtile.sim.engine import Engine
 
 

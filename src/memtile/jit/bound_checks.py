@@ -53,7 +53,7 @@ def check_indices(context: Any, builder: Any, column: str, checks: Checks, names
 
 
 def check_block(context: Any, builder: Any, column: str, block: tuple[Any, Any], size: Any) -> None:
-    """The same for a block of elements: where it begins, how many it has, and the size of the array."""
+    """Check a block of elements: where it begins, how many it has, and the size of the array."""
     at, count = block
     room = builder.add(size, cgutils.intp_t(1))  # a block may begin, and ends, behind the last element
     check_indices(context, builder, column, [(n, room) for n in (at, count, builder.add(at, count))], _BLOCK)

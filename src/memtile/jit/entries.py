@@ -67,7 +67,7 @@ class Entry:
 
     @cached_property
     def free(self) -> Any:
-        """The same as ``held``, but without the lock; true where something went wrong."""
+        """The call of ``held`` without the interpreter's lock; true where something went wrong."""
         return self._calls.free
 
     @cached_property

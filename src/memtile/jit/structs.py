@@ -164,7 +164,7 @@ def addresses_at(struct: Any) -> dict[str, int]:
 
 
 def at_hand(struct: T) -> T:
-    """The same :class:`Struct` with plain tables, for what the interpreter does often; the arrays are shared.
+    """The :class:`Struct` with plain tables, for what the interpreter does often; the arrays are shared.
 
     Attribute access of a record array is slow there, and the parts of compiled functions read many columns.
     """

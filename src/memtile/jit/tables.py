@@ -63,7 +63,7 @@ def words_of(columns: type[Any], name: str) -> int:
 
 
 def plain(records: T) -> T:
-    """The same table with plain arrays as columns, quick to index from the interpreter."""
+    """The table with plain arrays as columns, quick to index from the interpreter."""
     if isinstance(records, (tuple, _Columns)):
         return records
     return cast(T, _Columns(np.asarray(records)))
@@ -85,7 +85,7 @@ class _Columns:
 
 
 def cells(records: T) -> T:
-    """The same table for single numbers: its columns give and take those of Python, as memory views.
+    """The table for single numbers: its columns give and take those of Python, as memory views.
 
     That takes half the time of NumPy's, and what is done with the numbers a third.
     """

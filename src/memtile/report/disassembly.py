@@ -10,7 +10,7 @@ from memtile.bd.cases import case_of
 from memtile.bd.word_cases import hex_words
 from memtile.io.program.annotate import Annotated, CompletedDescriptor, Note, annotate
 from memtile.io.program.formats import Program
-from memtile.io.program.operations import (
+from memtile.runs.operations import (
     WORD_MAX,
     ArrayShape,
     BlockWrite,

@@ -7,9 +7,9 @@ from difflib import unified_diff
 from typing import Any
 
 from memtile.io.program.formats import Program
-from memtile.io.program.operations import ArrayShape
 from memtile.io.program.summary import Summary, Task, channels_of, summary_of
 from memtile.report.disassembly import operation_lines
+from memtile.runs.operations import ArrayShape
 
 
 def summary_lines(program: Program, shape: ArrayShape) -> Iterator[str]:

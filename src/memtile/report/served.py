@@ -55,7 +55,7 @@ class Answers:
 
     def _result(self, result: Result) -> bytes:
         found: dict[str, Any] = result.as_json()
-        found |= {"device": self.run.array.device.name, "checked": self.run.check}
+        found |= {"device": self.run.array.device.name, "checked": self.run.options.check}
         return json.dumps(found).encode()
 
     def _record(self, result: Result) -> bytes:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self, TypedDict
+from operator import index
+from typing import Any, Self, SupportsIndex, TypedDict
 
 from memtile.errors import DesignError, Problem
 
@@ -97,6 +98,23 @@ class RunOptions:
 
 
 USUAL = RunOptions()
+
+
+def whole_cycles(given: object) -> int:
+    """A number of cycles as users give it; raises :class:`DesignError` unless it is a whole number."""
+    if isinstance(given, SupportsIndex) and index(given) >= 0:
+        return index(given)
+    raise DesignError(
+        Problem(
+            reason="max_cycles",
+            where="run",
+            field="max_cycles",
+            given=repr(given),
+            allowed="a whole number of 0 or more",
+            source="cycles of the model",
+            says=f"max_cycles is {given!r}; it must be a whole number of 0 or more",
+        )
+    )
 
 
 def _without(where: str, name: str, value: object) -> Problem:

@@ -1,114 +1,106 @@
-"""Everything that a run does beside running: its checks, its history, and how time and words pass in it."""
+"""The one place that runs things: a program and the options of its run go in, a run comes out."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from collections.abc import Sequence
+from typing import Unpack, cast
 
-from memtile.errors import DesignError, Problem
-from memtile.explain.finding_codes import WRONG_LOCK
-from memtile.explain.findings import Finding
-from memtile.explain.race_findings import Area, race_findings
-from memtile.explain.results import Result
-from memtile.runs.options import RunOptions
-from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import fast_forwarding
-from memtile.sim.history import History
-from memtile.sim.wordless import moving_words
-
-
-class Machine(Protocol):
-    """What is run: an array, or a memory tile at its bench."""
-
-    @property
-    def engine(self) -> Engine:
-        """The model."""
-
-    @property
-    def members(self) -> Sequence[Any]:
-        """The tiles of the design."""
+from memtile.arch.timing import LAUNCH_CYCLES
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.core_kernels import NO_KERNELS, Kernels
+from memtile.runs.design_run import run_on
+from memtile.runs.machine import ArrayMachine, HostProgram, Machine
+from memtile.runs.observing import observing, refuse_untimed
+from memtile.runs.operation_table import table_of
+from memtile.runs.operations import Operation
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.program import Program, Run
+from memtile.runs.program_run import ProgramRun
+from memtile.sim.settling import settle
 
 
-def areas_of(machine: Machine) -> Iterator[Area]:
-    """The buffers of a design, with their places."""
-    for tile in machine.members:
-        for buffer in tile.buffers:
-            yield Area(buffer.name, tile.index, buffer.offset, buffer.nbytes)
+class Session:
+    """Runs of one machine.
 
-
-def moves_of(machine: Machine) -> dict[int, tuple[str, ...]]:
-    """Names of the buffers that each channel of a design reads or writes, by its model index."""
-    channels = (channel for tile in machine.members for channel in (*tile.s2mm, *tile.mm2s))
-    return {channel.index: tuple(channel.moves) for channel in channels}
-
-
-@dataclass(slots=True)
-class Observed:
-    """What was observed of a run, once its context is left.
-
-    Attributes:
-        races: accesses to memory that nothing orders.
-        histories: what happened in each cycle, if that was wanted.
+    Args:
+        machine: a memory tile at its bench, or an array, as it is.
     """
 
-    races: list[Finding] = field(default_factory=list)
-    histories: list[History] = field(default_factory=list)
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
 
-    def added_to(self, result: Result) -> Result:
-        """The result of the run with it, without races that a hang has the code of already."""
-        named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
-        races = (each for each in self.races if each.code not in named)
-        result = replace(result, findings=(*result.findings, *races))
-        if not self.histories or result.kept is None:
-            return result
-        return replace(result, kept=result.kept.with_history(self.histories[0]))
+    def run(self, program: Program, options: RunOptions) -> Run:
+        """Do the operations of a program in order, if there are any, then run until nothing moves any more.
+
+        Args:
+            program: what runs beside what the design has set up; operations are for arrays.
+            options: of the run.
+
+        Raises:
+            InputFileError: a program that cannot be done, or does not fit: all problems at once, first.
+            DesignError: a check or a history of an untimed run, or other options that do not fit; arrays
+                that overlap in external memory; as the design raises it.
+        """
+        refuse_untimed(options)
+        if program.operations is not None:
+            return self._program_run(cast("ArrayMachine", self._machine), program, options)
+        with observing(self._machine, options) as observed:
+            result = run_on(self._machine, options)
+        return Run(observed.added_to(result))
+
+    def _program_run(self, array: ArrayMachine, program: Program, options: RunOptions) -> Run:
+        options.refuse("a program of register writes", "data")
+        if program.launched:
+            with observing(array, options) as observed:
+                if not options.untimed:
+                    settle(array.engine, LAUNCH_CYCLES)
+                run = ProgramRun(array, program, options)
+                result, stopped = run.carried_out()
+        else:
+            run = ProgramRun(array, program, options)  # what it puts into memory is there before anything
+            with observing(array, options) as observed:
+                result, stopped = run.carried_out()
+        return run.left(observed.added_to(result), stopped)
 
 
-@contextmanager
-def observing(machine: Machine, options: RunOptions) -> Iterator[Observed]:
-    """Context in which a machine runs as ``options`` say.
+def run_program(
+    operations: Sequence[Operation],
+    array: ArrayMachine,
+    given: Sequence[Given] = (),
+    wanted: Sequence[Wanted] = (),
+    *,
+    kernels: Kernels = NO_KERNELS,
+    running: Kernels = NO_KERNELS,
+    programs: Sequence[Kernels] = (),
+    before: HostProgram | None = None,
+    after: HostProgram | None = None,
+    launch: int = 0,
+    options: RunOptions = USUAL,
+    **more: Unpack[RunKeywords],
+) -> Run:
+    """Do the operations in order, let the array run on until nothing moves, and take the arrays.
 
-    What an outer context checks or notes already stays with that one.
+    Polls and waits for tokens let the array run; pointer patches get the addresses of ``given`` arrays. When
+    its last wait comes after all that it starts, it ends there: ``result.resting`` has what still waits.
+
+    Args:
+        operations: the program.
+        array: the model, as firmware leaves it.
+        given: arrays for external memory, tile memories and streams.
+        wanted: arrays to take at the end.
+        kernels: by column and row of a tile what its core does, from when the program enables it.
+        running: kernels that run already; they begin again when a reset of their core is over.
+        programs: kernels that operations load, by number, see ``firmware.PROGRAM``.
+        before: a host sequence that is done before the operations.
+        after: a host sequence that is done after them.
+        launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
+        options: of the run.
+        more: fields of :class:`RunOptions`, which come before those.
 
     Raises:
-        DesignError: a check or a history of a run that has no time.
+        InputFileError: what cannot be done or does not fit: all at once, first; on the way as :func:`apply`.
+        DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
-    refuse_untimed(options)
-    checks, observed, found = machine.engine.checks, Observed(), None
-    with ExitStack() as stack:
-        if options.check and checks.watch is None:
-            found = stack.enter_context(checks.on())
-        watch = checks.watch
-        if options.history and checks.recorder is None:
-            observed.histories = stack.enter_context(checks.recorded())
-        stack.enter_context(fast_forwarding(options.fast_forward))
-        stack.enter_context(moving_words(options.data))
-        yield observed
-    if found is not None and watch is not None:
-        observed.races += race_findings(machine.engine, found, watch, list(areas_of(machine)))
-
-
-def refuse_untimed(options: RunOptions) -> None:
-    """Refuse a check or a history of a run that has no time.
-
-    Raises:
-        DesignError: it is wanted.
-    """
-    if options.untimed and options.check:
-        raise DesignError(_UNTIMED)
-    if options.untimed and options.history:
-        raise DesignError("run: an untimed run has no history. Leave untimed out.")
-
-
-_UNTIMED = Problem(
-    reason="check",
-    where="run",
-    field="check",
-    given="an untimed run",
-    allowed="a run with a clock",
-    source="an order is what happens in time",
-    next_step="Leave untimed out.",
-    says="an untimed run has no time, in which two could be too early or too late",
-)
+    steps = table_of(operations)
+    program = Program(steps, given, wanted, kernels, running, programs, before, after, launch)
+    return Session(array).run(program, RunOptions.of(options, more))

@@ -40,7 +40,7 @@ class ArrayDoor:
         return column << COLUMN_SHIFT | row << ROW_SHIFT | offset
 
     def at_once(self) -> ArrayDoor:
-        """The same door without the time of a host, for what is set up or looked at from outside."""
+        """This door without host time, for accesses from outside the simulated system."""
         known = self._known_at_once
         return ArrayDoor(
             lambda column, row: self._door(column, row).at_once(), self._columns, self._rows, (known, known)

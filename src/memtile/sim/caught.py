@@ -106,7 +106,7 @@ class Taken:
         return self._count
 
     def pieces(self) -> list[Piece]:
-        """The same in pieces."""
+        """The words in pieces."""
         return list(self._pieces)
 
     def words(self) -> Words:

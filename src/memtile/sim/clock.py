@@ -259,7 +259,7 @@ def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
 
 @jit
 def advance_with_pipes(st: State, until: int, anchor: int, bds: int) -> int:
-    """The same, but the ports of pipes are as they were when these began."""
+    """Advance as :func:`advance_to_end`, but leave the ports of pipes as they were when these began."""
     next_look, apart = st.clock.now[0], _APART
     while st.clock.now[0] < until and (anchor < 0 or st.channels.bds_done[anchor] == bds):
         if st.clock.asking[0] > 0:

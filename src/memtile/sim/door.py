@@ -78,7 +78,7 @@ class Door:
         self._at_once = None if host is None else Door(state, tile, filled=filled, looks=looks)
 
     def at_once(self) -> Door:
-        """The same door without the time of a host, for what is set up or looked at from outside."""
+        """This door without host time, for accesses from outside the simulated system."""
         return self if self._at_once is None else self._at_once
 
     def write32(self, offset: int, value: int) -> None:

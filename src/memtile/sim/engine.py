@@ -33,7 +33,7 @@ from memtile.sim.caught import Caught, Taken, at_end
 from memtile.sim.cores import Cores
 from memtile.sim.door import Door
 from memtile.sim.external import ExternalMemory
-from memtile.sim.fast_forward import FastForward
+from memtile.sim.fast_forward import Skipper
 from memtile.sim.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
 from memtile.sim.fresh import fresh_state
 from memtile.sim.host_time import HostTime
@@ -44,11 +44,11 @@ from memtile.sim.passing import ACTED, LATER, READ, Accesses, Counter, Programme
 from memtile.sim.port_buffers import Sinks, Sources
 from memtile.sim.races.checks import Checks
 from memtile.sim.recycled import make_room, note_new
+from memtile.sim.skip.periods import FastForward
 from memtile.sim.upsets import Upsets
 from memtile.sim.warmup import warm_up
 from memtile.sim.wordless import words_are_gone, words_wanted
 
-_KERNEL = clock.Stop.KERNEL  # members of an enum are slow to look up
 _NOBODY = Caught()  # takes words
 
 Progress = Callable[[int], None]
@@ -73,8 +73,7 @@ class Engine:
         checks: of what runs, for accesses that nothing orders.
         channels: the columns of ``state.channels``, quick to look at from Python.
         tiles: the same of ``spec.tiles``.
-        forward: whether, and how far, time that repeats is jumped over.
-        clocks: whether what does not hang together has clocks of its own.
+        skipper: advances the clock, and skips what repeats.
         words_needed_by: why a run that was to be without words moved them.
         read_by_host: whether a host may read words while the array runs.
         known_doors: what doors of arrays remember, until somebody comes before the doors of tiles.
@@ -105,8 +104,7 @@ class Engine:
         self._feeds: dict[int, Feed] = {}
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
-        self.forward, self._jumping = FastForward(), False
-        self.clocks = OwnClocks(self.forward, self.cores, self)
+        self.skipper = Skipper(self.cores, self)
         self.words_needed_by: tuple[str, ...] = ()
         self.read_by_host = False
         self.host = HostTime(self._state, self)
@@ -139,7 +137,7 @@ class Engine:
 
     @property
     def present(self) -> State:
-        """The same with what rests not booked yet."""
+        """The state of the model, without the cycles of channels and cores that rest."""
         return self._state
 
     @property
@@ -148,6 +146,16 @@ class Engine:
         if self.cores.ahead is not None:
             self.cores.ahead()
         return int(self._clock.now[0])
+
+    @property
+    def forward(self) -> FastForward:
+        """How periods of one clock are skipped."""
+        return self.skipper.periods
+
+    @property
+    def clocks(self) -> OwnClocks:
+        """Whether independent parts have clocks of their own."""
+        return self.skipper.clocks
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
@@ -250,14 +258,14 @@ class Engine:
         self._state = self.external.shown_to(self._state)
         self.cores.serve()
         alone, self._clock.quiet[0] = self._watcher is None, 0
-        self._jumping = alone and self.forward.begin(self._state, until)
-        self.clocks.begin(self._state, until, alone=alone and until <= self.upsets.next_cycle)
+        undisturbed = alone and until <= self.upsets.next_cycle
+        self.skipper.begin(self._state, until, watched=not alone, alone=undisturbed)
         try:
             while True:
                 self.upsets.strike()
                 following, self._unsettled = int(self._clock.now[0]) + 1, True
                 target = min(until, self.upsets.next_cycle, following if self._watcher else until)
-                stop = self.clocks.run(self._state, target, self._step, self._serve_ports)
+                stop = self.skipper.run(self._state, target, self._serve_ports)
                 if self._watcher is not None and self.now == following:
                     self._watcher()
                 self._serve_ports()
@@ -267,15 +275,6 @@ class Engine:
                     return stop
         finally:
             self._serve_ports(all_words=True)
-
-    def _step(self, until: int, cycles: int) -> clock.Stop:
-        """Advance what has the clock by some stepped cycles, about, with its kernels; why it stopped."""
-        if self._jumping and not self.upsets.struck:
-            return self.forward.run(self._state, until, cycles, self.cores)
-        until = min(until, int(self._clock.now[0]) + cycles)
-        while (stop := machine.run(self._state, until, settled=False)) is _KERNEL:
-            self.cores.serve()
-        return stop
 
     def wait(self, cycles: int) -> None:
         """Let ``cycles`` cycles pass, whether or not anything can move; timers and counters go on.

@@ -27,7 +27,7 @@ class Registers(Protocol):
     """What takes accesses to the registers of a tile, such as its door."""
 
     def at_once(self) -> Registers:
-        """The same, but no time of a host passes."""
+        """These registers without host time."""
 
     def write32(self, offset: int, value: int, /) -> None:
         """Write one 32-bit word at byte ``offset``."""

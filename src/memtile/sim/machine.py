@@ -22,10 +22,8 @@ from memtile.model.roster import put_in_order
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.sim import clock, passing
-from memtile.sim.forward import loop, reach, replay, rings
-from memtile.sim.forward.places import Arrays, no_arrays
-from memtile.sim.forward.reach import Groups
 from memtile.sim.passing import Accesses, Programmed
+from memtile.sim.skip import compiled
 from memtile.sim.sources import ENGINE
 
 
@@ -57,14 +55,9 @@ class Operation(IntEnum):
     EXECUTE = 4  # x: limit, more: Executions
     SETTLE = 5
     PASS = 6  # x: cycle to reach
-    FORWARD = 7  # x: cycle to reach, more: Arrays
-    FORGET = 8  # more: Arrays
-    SET_UP = 9  # x: end, more: Programmed
-    REPLAY = 10  # more: Arrays
-    END_REPLAY = 11  # more: Arrays
-    PUT_BACK = 12  # x: number of an action, more: Arrays
-    GROUP = 13  # more: Groups
-    ACCESS = 14  # x: tile, y: offset, z: word or READ
+    SKIP = 7  # x, more: as y, a SkipOperation, says
+    SET_UP = 8  # x: end, more: Programmed
+    ACCESS = 9  # x: tile, y: offset, z: word or READ
 
 
 COMPILED = ENGINE
@@ -73,20 +66,17 @@ COMPILED = ENGINE
 FOLLOW = 1  # a write was answered, and there is to do what ``column_clock`` does
 # Members of an enum are slow to look up.
 _WRITE, _READ, _ACCESS = int(Operation.WRITE), int(Operation.READ), int(Operation.ACCESS)
-_RUN, _FORWARD = int(Operation.RUN), int(Operation.FORWARD)
-_STOPS = {int(stop): stop for stop in clock.Stop}
+_RUN = int(Operation.RUN)
+STOPS = {int(stop): stop for stop in clock.Stop}
 _NO_INTS = np.zeros(0, dtype=np.int64)
 _state_in, _order_in = dereference(State), dereference(Order)
 _accesses_in, _programmed_in = dereference(Accesses), dereference(Programmed)
-_executions_in, _arrays_in = dereference(Executions), dereference(Arrays)
-_groups_in = dereference(Groups)
+_executions_in = dereference(Executions)
 for _struct in (
     Order(_NO_INTS),
     Accesses(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Programmed(_NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS),
     Executions(_NO_INTS, _NO_INTS, _NO_INTS),
-    no_arrays(),
-    Groups(_NO_INTS, np.zeros((0, 0), dtype=np.int64)),
 ):
     lay_out(_struct)
 
@@ -120,26 +110,16 @@ def carry_out(  # noqa: C901 - a flat table
         return 1 if executions.advance(st, work.orders, work.room, work.log, x) else 0
     if operation == Operation.PASS:
         return 1 if passing.pass_time(st, x) else 0
-    if operation == Operation.FORWARD:
-        return loop.run(st, _arrays_in(more), x)
-    if operation == Operation.REPLAY:
-        return replay.replay(st, _arrays_in(more))
-    if operation == Operation.GROUP:
-        return reach.find_groups(st, _groups_in(more))
-    if operation == Operation.END_REPLAY:
-        loop.end_replay(st, _arrays_in(more))
-    if operation == Operation.PUT_BACK:
-        replay.put_back(st, _arrays_in(more), x)
-    if operation == Operation.FORGET:
-        rings.forget(st, _arrays_in(more))
+    if operation == Operation.SKIP:
+        return compiled.carry_out(st, y, x, more)
     if operation == Operation.SETTLE:
         clock.settle(st)
     return 0
 
 
-@entry(COMPILED, State, Order, Accesses, Programmed, Executions, Arrays, Groups)
+@entry(COMPILED, State, Order, Accesses, Programmed, Executions, *compiled.STRUCTS)
 def operate(st: int, order: int) -> int:
-    """The same for the address of the state, and of an :class:`Order`."""
+    """Carry out the :class:`Order` at an address on the state at an address."""
     numbers = _order_in(order).numbers
     return carry_out(_state_in(st), numbers[0], numbers[1], numbers[2], numbers[3], numbers[4])
 
@@ -196,46 +176,7 @@ def run(st: State, until: int, *, settled: bool = True) -> clock.Stop:
         stop = ask(st, _RUN, int(until))
     if settled:
         settle(st)
-    return _STOPS[stop]
-
-
-def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
-    """Advance to cycle ``until`` at most, jumping over what repeats; why the clock stopped.
-
-    It also stops, as for a limit, when as many cycles as the budget in the book says have been stepped.
-    """
-    written = (st.desk or _desk_of(st)).written
-    stop = ask(st, _FORWARD, int(until), more=work)
-    while written[0]:
-        column_clock.follow(st)
-        forget_periods(st, work)
-        stop = ask(st, _FORWARD, int(until), more=work)
-    return _STOPS[stop]
-
-
-def forget_periods(st: State, work: Arrays) -> None:
-    """Something else than the clock has changed the state, or may have."""
-    ask(st, Operation.FORGET, more=work)
-
-
-def next_action(st: State, work: Arrays) -> int:
-    """Move the words of a jump up to the next action of a core; its place in the book, or ``ALL_DONE``."""
-    return ask(st, Operation.REPLAY, more=work)
-
-
-def end_replay(st: State, work: Arrays) -> None:
-    """Bring the state to the end of the last whole period of a jump, whose words are moved."""
-    ask(st, Operation.END_REPLAY, more=work)
-
-
-def put_back(st: State, work: Arrays, number: int) -> None:
-    """Put the words under way right, after a period was stepped up to its action ``number``."""
-    ask(st, Operation.PUT_BACK, number, more=work)
-
-
-def find_groups(st: State, groups: Groups) -> bool:
-    """Find which tiles hang together; whether control packets may come, see ``forward.reach``."""
-    return bool(ask(st, Operation.GROUP, more=groups))
+    return STOPS[stop]
 
 
 def settle(st: State) -> None:

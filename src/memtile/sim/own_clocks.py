@@ -22,15 +22,17 @@ from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
 from memtile.model.checking import history, notes
 from memtile.model.state.state import State
-from memtile.sim import clock, machine
+from memtile.sim import clock
 from memtile.sim.cores import Cores
 from memtile.sim.external import ExternalMemory
-from memtile.sim.fast_forward import FastForward
 from memtile.sim.forward import reach
 from memtile.sim.forward.reach import Groups
 from memtile.sim.hanging import labels, ties_of_kernels
 from memtile.sim.journal import Moment, sum_of
+from memtile.sim.skip import calls
+from memtile.sim.skip.periods import FastForward
 from memtile.sim.split import Bools, Split, listed
+from memtile.sim.upsets import Upsets
 
 Step = Callable[[int, int], clock.Stop]
 """Advances what has the clock, with its kernels, to a cycle at most, and by so many stepped cycles, about."""
@@ -50,7 +52,7 @@ _MOST_DEEDS, _MOST_WRITTEN = 1 << 17, 1 << 26  # of kernels in a piece, about; b
 _MOST_OUTSIDE = 1 << 26  # bytes of the arrays that are written outside, where several parts have kernels
 _QUIET, _LIMIT = clock.Stop.QUIET, clock.Stop.LIMIT
 _CAUSES = {
-    "active_units": "event units are at work",
+    "active_units": "event units are active",
     "in_flight": "broadcast events are on their way",
     "guarding": "a scrubber, or a report of errors, is at work",
     "zeroising": "memory is zeroised",
@@ -68,6 +70,7 @@ class Outside(Protocol):
     """What there is of an engine beside its state."""
 
     external: ExternalMemory
+    upsets: Upsets
     left: dict[int, list[tuple[int, int]]]
 
 
@@ -172,7 +175,7 @@ class OwnClocks:
         return int(_SPLIT + _ROW * rows + _KERNELS * st.active_cores[0])
 
     def _of_cycle(self, st: State) -> int:
-        """The same of a cycle."""
+        """What it costs to simulate a cycle, in nanoseconds, about."""
         return int(7 + 20 * st.active_channels[0] + 13 * st.active_ports[0] + 20 * st.active_cores[0])
 
     def _find(self, st: State) -> Parts | None:
@@ -181,17 +184,17 @@ class OwnClocks:
         if self._groups is None:
             self._groups = Groups(np.zeros(tiles, np.int64), np.zeros((_USERS, reach.OF_USER), np.int64))
         causes = [text for name, text in _CAUSES.items() if getattr(st, name)[0] > 0]
-        causes += [_CONTROLLED] if machine.find_groups(st, self._groups) else []
+        causes += [_CONTROLLED] if calls.find_groups(st, self._groups) else []
         causes += [_BUS] if self._cores.may_access_registers() else []
         found = self._parts(st, together=False)
         if found.kernels > 1 and (cause := self._bound(st, found)):
             found = self._parts(st, together=True)
             if not causes:
-                self._forward.together = f"what does not hang together has one clock, as {cause}"
+                self._forward.together = f"independent parts share one clock because {cause}"
         if len(found.own) < 2:
             return None
         if causes:
-            self._forward.together = f"what does not hang together has one clock, as {causes[0]}"
+            self._forward.together = f"independent parts share one clock because {causes[0]}"
             return None
         return found
 

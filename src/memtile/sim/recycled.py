@@ -105,7 +105,7 @@ def kept(kind: Hashable) -> Any:
 
 
 class _Area(_Lent):
-    """The same of an array of small pages."""
+    """Memory of an array of small pages, which waits for the next one when the array is dropped."""
 
     def __del__(self, keep: Callable[[Hashable, Any], None] = keep) -> None:  # type: ignore[override]
         keep(self._memory.size, self._memory)

@@ -20,6 +20,7 @@ from memtile.sim.actions import Action
 from memtile.sim.cores import Cores
 from memtile.sim.forward.places import Arrays, Segments
 from memtile.sim.forward.replay import ALL_DONE
+from memtile.sim.skip import calls
 
 _FAR = 1 << 62  # a cycle that no stepping comes to
 
@@ -55,13 +56,13 @@ class Replay:
         finally:
             cores.ahead = None
             if self._stepped:
-                machine.forget_periods(self._state, self._work)
+                calls.forget_periods(self._state, self._work)
 
     def _jump(self) -> None:
         work: Any = at_hand(self._work)
         done, cores, before = memoryview(work.search.done), self._cores, 0
         number, *rest = (memoryview(getattr(work.segments, name)) for name in Segments._fields)
-        while (at := machine.next_action(self._state, self._work)) != ALL_DONE:
+        while (at := calls.next_action(self._state, self._work)) != ALL_DONE:
             if done[0] != before:
                 before = done[0]
                 self._taken.clear()
@@ -75,7 +76,7 @@ class Replay:
                 cores.serve()
                 return
             self._taken.append((core, action))
-        machine.end_replay(self._state, self._work)
+        calls.end_replay(self._state, self._work)
         self._stepped = False
 
     def catch_up(self) -> None:
@@ -85,10 +86,10 @@ class Replay:
         self._stepped, self._cores.ahead = True, None
         st = self._state
         memory = st.memory.copy()
-        machine.end_replay(st, self._work)
+        calls.end_replay(st, self._work)
         self._step_to_next()
         np.copyto(st.memory, memory)
-        machine.put_back(st, self._work, len(self._taken))
+        calls.put_back(st, self._work, len(self._taken))
 
     def _step_to_next(self) -> None:
         """Step the period, with the actions that its kernels have given, up to the one that comes next."""

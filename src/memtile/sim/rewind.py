@@ -15,10 +15,9 @@ from memtile.arch.timing import Timing, Used, names_used
 from memtile.model.state.state import State
 from memtile.model.state.time import timings
 from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import FastForward
+from memtile.sim.fast_forward import Skipper
 from memtile.sim.fresh import LOGS
 from memtile.sim.host_time import HostTime
-from memtile.sim.own_clocks import OwnClocks
 from memtile.sim.upsets import Upsets
 
 RUN_ONLY = names_used(Used.RUNNING)
@@ -63,8 +62,8 @@ def _begin(engine: Engine, timing: Timing) -> None:
     state = engine._state
     engine._timing, engine._unsettled, engine.left = timing, False, {}
     engine.words_needed_by, engine.read_by_host = (), False
-    engine.forward, engine.host, engine.upsets = FastForward(), HostTime(state, engine), Upsets(state)
-    engine.clocks = OwnClocks(engine.forward, engine.cores, engine)
+    engine.host, engine.upsets = HostTime(state, engine), Upsets(state)
+    engine.skipper = Skipper(engine.cores, engine)
     engine.cores.begin_anew()
 
 

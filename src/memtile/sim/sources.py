@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-ENGINE = ("arch", "model", "sim/clock.py", "sim/forward", "sim/passing.py", "sim/machine.py")
+PASSING = "sim/clock.py", "sim/passing.py", "sim/machine.py"
+ENGINE = ("arch", "model", *PASSING, "sim/forward", "sim/skip/compiled.py")
 """The cycle engine; the source hash of saved arrays is over these."""
 RACES = ("arch", "model", "sim/races")
 """What reads the notes of a run with ``--check``."""

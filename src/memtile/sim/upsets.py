@@ -43,7 +43,7 @@ class Upset(NamedTuple):
 
     @property
     def cells(self) -> int:
-        """The same cells as a mask."""
+        """The cells that flip, as a mask."""
         return sum(1 << bit for bit in set(self.bits))
 
 

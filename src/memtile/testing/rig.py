@@ -50,7 +50,7 @@ class Rig:
         self._held: list[npt.NDArray[np.int64]] = []
 
     def beside(self, tile: int) -> Rig:
-        """The same bench, speaking to another one of its tiles."""
+        """This bench, speaking to another one of its tiles."""
         other = copy(self)
         other.door, other._first = self.engine.door(tile), tile * 2 * self.kind.channels
         return other

@@ -33,11 +33,11 @@ class Shape:
     wrap: int = 1
 
     def moved(self, distance: int) -> Shape:
-        """The same shape further up in memory."""
+        """This shape, ``distance`` words further up in memory."""
         return replace(self, base=self.base + distance)
 
     def iterated(self, step: int, wrap: int) -> Shape:
-        """The same shape with an iteration offset."""
+        """This shape with an iteration offset."""
         return replace(self, step=step, wrap=wrap)
 
 
@@ -109,15 +109,18 @@ def _place(d: int, loops: Sequence[Loop], fields: Fields) -> tuple[Loop, ...] | 
     return None
 
 
+def _is_in_turns(loop: Loop, factor: int, *, top: bool) -> bool:
+    """Whether turns of ``factor`` make up a loop and its padding; the length may end the last one."""
+    words = (top and not loop.after) or loop.wrap % factor == 0
+    return words and loop.before % factor == 0 and (top or loop.after % factor == 0)
+
+
 def _splits(d: int, loop: Loop, fields: Fields, *, top: bool) -> Iterator[tuple[Loop, Loop]]:
     """Ways to write ``loop`` as an inner loop that fits dimension ``d`` and an outer one."""
     if not 1 <= loop.step <= fields.step[d]:
         return
-    free = top and not loop.after  # ended by the length, so the last turn may be partial
     for factor in range(min(fields.wrap[d], loop.wrap), 1, -1):
-        if loop.before % factor or not (free or loop.wrap % factor == 0):
-            continue
-        if loop.after % factor and not top:
+        if not _is_in_turns(loop, factor, top=top):
             continue
         wrap, after = -(-loop.wrap // factor), -(-loop.after // factor)
         yield Loop(0, factor, 0, loop.step), Loop(loop.before // factor, wrap, after, loop.step * factor)

@@ -105,7 +105,7 @@ def _placed(
 
 
 def _moved(task: Task, address: int) -> Task:
-    """The same task with its buffer at another word."""
+    """The task with its buffer at another word."""
     moved = (d.but(address=DmaAddress(d.address + address)) for d in task.descriptors)
     return Task(tuple(moved), task.runs)
 

@@ -24,7 +24,7 @@ class Nest:
         return turn_words(self.loops)
 
     def moved(self, distance: int) -> Nest:
-        """The same nest further up in memory."""
+        """This nest, ``distance`` units further up in memory."""
         return replace(self, base=self.base + distance)
 
     def inside(self, loop: Loop) -> Nest:
@@ -39,7 +39,7 @@ class Zeros:
     size: int
 
     def moved(self, distance: int) -> Zeros:  # noqa: ARG002 - zeros have no address
-        """The same zeros."""
+        """These zeros: they have no address."""
         return self
 
 
@@ -57,7 +57,7 @@ class Repeat:
         return self.count * total_size(self.items)
 
     def moved(self, distance: int) -> Repeat:
-        """The same items further up in memory."""
+        """These turns, ``distance`` units further up in memory."""
         return replace(self, items=tuple(item.moved(distance) for item in self.items))
 
 

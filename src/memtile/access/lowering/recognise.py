@@ -51,11 +51,20 @@ def _parse(slots: Sequence[Slot], d: int, fields: Fields) -> tuple[Loop, ...] | 
     return None
 
 
+def _first_run(slots: Sequence[Slot]) -> list[int]:
+    """The words up to the first zero."""
+    words = list[int]()
+    for slot in slots:
+        if slot is None:
+            break
+        words.append(slot)
+    return words
+
+
 def _start(slots: Sequence[Slot]) -> Start:
     pads = next(i for i, slot in enumerate(slots) if slot is not None)
-    data = slots[pads:]
-    run = next((i for i, slot in enumerate(data) if slot is None), len(data))
-    words = [slot for slot in data[:run] if slot is not None]
+    words = _first_run(slots[pads:])
+    run = len(words)
     step = words[1] - words[0] if run > 1 else 1
     if step < 1:
         return Start(pads, run, 1, 1)
@@ -75,6 +84,11 @@ def _rows(slots: Sequence[Slot], start: Start, d: int, fields: Fields) -> Iterat
             yield Loop(0, wrap, 0, step)  # data follow at once, so nothing can come between rows
 
 
+def _fills(gap: int | None, zeros: int, units: int) -> bool:
+    """Whether the zeros of a row and rows of ``units`` zeros fill the gap to the next data."""
+    return gap is None or (gap >= zeros and (gap - zeros) % units == 0)
+
+
 def _padded_rows(slots: Sequence[Slot], start: Start, row: Loop, d: int, fields: Fields) -> Iterator[Loop]:
     """``row`` with every padding that divides the gaps around the first run of data."""
     end = start.pads + start.run
@@ -83,9 +97,16 @@ def _padded_rows(slots: Sequence[Slot], start: Start, row: Loop, d: int, fields:
     for before in range(min(start.pads, fields.before[d]) + 1):
         for after in range(min(most_zeros, fields.after[d]) + 1):
             units = before + row.wrap + after
-            fits = gap is None or (gap >= before + after and (gap - before - after) % units == 0)
-            if fits and units > 1 and (start.pads - before) % units == 0:
+            if _fills(gap, before + after, units) and units > 1 and (start.pads - before) % units == 0:
                 yield Loop(before, row.wrap, after, row.step)
+
+
+def _is_row(group: Sequence[Slot], base: int, row: Loop) -> bool:
+    """Whether slots are a row of data from ``base`` on with the row's padding around it."""
+    edges = [*group[: row.before], *group[row.before + row.wrap :]]
+    data = group[row.before : row.before + row.wrap]
+    steps = all(slot == base + i * row.step for i, slot in enumerate(data))
+    return steps and all(slot is None for slot in edges)
 
 
 def _contract(slots: Sequence[Slot], row: Loop) -> list[Slot] | None:
@@ -100,10 +121,7 @@ def _contract(slots: Sequence[Slot], row: Loop) -> list[Slot] | None:
         if base is None:
             bases += [None] if len(group) > row.before else []  # too short to tell: pads either way
             continue
-        edges = [*group[: row.before], *group[row.before + row.wrap :]]
-        if any(slot is not None for slot in edges) or any(
-            slot != base + i * row.step for i, slot in enumerate(data)
-        ):
+        if not _is_row(group, base, row):
             return None
         bases.append(base)
     return bases

@@ -8,7 +8,7 @@ fewest descriptors, then the fewest tasks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -49,6 +49,18 @@ def fewest_tasks(items: Sequence[Item], fields: Fields, limits: Limits) -> tuple
     return min((plan for plan in found if plan is not None), key=cost, default=None)
 
 
+def _one_more(
+    last: Sequence[tuple[Chain, ...] | None], chains: Mapping[tuple[int, int], Chain | None], stop: int
+) -> tuple[Chain, ...] | None:
+    """The cheapest tasks of the items up to ``stop``: those of fewer items, by ``last``, and one more."""
+    plans = [
+        (*before, chain)
+        for start in range(stop)
+        if (before := last[start]) is not None and (chain := chains[start, stop]) is not None
+    ]
+    return min(plans, key=cost, default=None)
+
+
 def _by_items(items: Sequence[Item], fields: Fields, limits: Limits) -> tuple[Chain, ...] | None:
     """A task for every item or stretch of items, each with its own loops; None for many items."""
     if not 1 < len(items) <= limits.bds:
@@ -60,16 +72,8 @@ def _by_items(items: Sequence[Item], fields: Fields, limits: Limits) -> tuple[Ch
         for stop in range(start + 1, len(items) + 1)
     }
     for _ in range(limits.tasks):
-        last = best[-1]
-        row: list[tuple[Chain, ...] | None] = [()]
-        for stop in range(1, len(items) + 1):
-            plans = [
-                (*before, chain)
-                for start in range(stop)
-                if (before := last[start]) is not None and (chain := chains[start, stop]) is not None
-            ]
-            row.append(min(plans, key=cost, default=None))
-        best.append(row)
+        row = [_one_more(best[-1], chains, stop) for stop in range(1, len(items) + 1)]
+        best.append([(), *row])
     plans = [plan for row in best[1:] if (plan := row[-1]) and cost(plan)[0] <= limits.bds]
     return min(plans, key=cost, default=None)
 

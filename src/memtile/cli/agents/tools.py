@@ -15,7 +15,7 @@ from memtile.arch.tiles import TileName
 from memtile.cli.agents.answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.given import Kind, given_file
 from memtile.errors import InputFileError
-from memtile.runs.options import MAX_CYCLES, RunOptions
+from memtile.runs.options import MAX_CYCLES
 
 Answer = dict[str, Any]
 SECONDS = 60.0
@@ -70,7 +70,7 @@ def run(
     run ends after `max_cycles`, or after `seconds` with status interrupted. `whole` answers with all that
     `memtile run --json` writes.
     """
-    from memtile.cli.design_beside import load_beside
+    from memtile.cli.runnable import load_beside
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
@@ -81,10 +81,9 @@ def run(
             settings=_settings(settings),
             kernels=kernels or None,
             given=arrays,
-            options=RunOptions(max_cycles=max_cycles),
         )
-        done = design.run(check=races, progress=_until(seconds))
-        answer = done.result.as_json() if whole else run_answer(done.result, done.arrays)
+        done = design.run(max_cycles=max_cycles, check=races, progress=_until(seconds))
+        answer = done.result.as_json() if whole else run_answer(done.result, design.words(done))
         return dict(file.said(answer))
 
 

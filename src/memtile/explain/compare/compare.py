@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -69,14 +69,11 @@ class Comparison:
             parts = {"cycles": self.run, "words": self.words, "registers": self.registers}
             yield f"{self.first.name} and {self.second.name} are the same in {_listed(parts)}"
         if self.run:
-            yield "cycles:"
-            yield from (f"  {line}" for line in self.run.lines())
+            yield from _part("cycles", self.run.lines())
         if self.words:
-            yield "words:"
-            yield from (f"  {change.text}" for change in self.words)
+            yield from _part("words", [change.text for change in self.words])
         if self.registers:
-            yield "registers:"
-            yield from (f"  {line}" for line in self.registers.lines())
+            yield from _part("registers", self.registers.lines())
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -121,6 +118,11 @@ def compared(first: Compared, second: Compared) -> Comparison:
 def _none(value: object) -> object:
     """None, or anything else that is not."""
     return None if value is None else True
+
+
+def _part(heading: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f"{heading}:"
+    yield from (f"  {line}" for line in lines)
 
 
 def _listed(parts: Mapping[str, object]) -> str:

@@ -134,15 +134,19 @@ def _channels(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[C
     for what, key in (("channels", "channel"), ("cores", "core")):
         uses = [{use[key]: use for use in each[what]} for each in (first, second)]
         for name in dict.fromkeys((*uses[0], *uses[1])):
-            one, two = uses[0].get(name), uses[1].get(name)
-            label = (one or two or {}).get("label") or (one or two or {}).get("kernel") or ""
-            where = f"{name} {label!r}" if label else name
-            for cause in dict.fromkeys((*(one or two or {})["cycles"], *(two or one or {})["cycles"])):
-                pair = [0 if use is None else use["cycles"].get(cause, 0) for use in (one, two)]
-                yield from _changed(where, _said(cause), *pair)
-            for count in ("words", "bds", "tasks"):
-                pair = [0 if use is None else use.get(count, 0) for use in (one, two)]
-                yield from _changed(where, count, *pair)
+            yield from _of_one(name, uses[0].get(name, {}), uses[1].get(name, {}))
+
+
+def _of_one(name: str, one: Mapping[str, Any], two: Mapping[str, Any]) -> Iterator[Change]:
+    """A channel or core of two runs; empty in a run that has none of this name."""
+    known = one or two
+    label = known.get("label") or known.get("kernel") or ""
+    where = f"{name} {label!r}" if label else name
+    cycles = one.get("cycles", {}), two.get("cycles", {})
+    for cause in dict.fromkeys((*cycles[0], *cycles[1])):
+        yield from _changed(where, _said(cause), *(each.get(cause, 0) for each in cycles))
+    for count in ("words", "bds", "tasks"):
+        yield from _changed(where, count, one.get(count, 0), two.get(count, 0))
 
 
 def _findings(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[Change]:

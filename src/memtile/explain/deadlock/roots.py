@@ -136,7 +136,7 @@ def _way(before: Mapping[Party, Party], start: Party, end: Party) -> list[Party]
 
 
 def _turned(way: list[Party]) -> list[Party]:
-    """The same circle, begun with who acts: a host, a core, a channel."""
+    """The circle, beginning with a party that acts: a host, a core, a channel."""
     order = [Kind.HOST, Kind.CORE, Kind.CHANNEL, Kind.PACKET, Kind.LOCK, Kind.PORT]
     first = min(range(len(way)), key=lambda n: (order.index(way[n].kind), way[n].number), default=0)
     return way[first:] + way[:first]

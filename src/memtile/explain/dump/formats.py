@@ -146,7 +146,8 @@ def _described(about: About) -> bytes:
     return head + b"".join(len(text).to_bytes(4, "little") + text for text in texts)
 
 
-def _elf(data: npt.NDArray[np.uint8], name: str) -> Coredump:
+def _segment_headers(data: npt.NDArray[np.uint8], name: str) -> tuple[int, bytes]:
+    """The system that wrote an ELF, and its segment headers."""
     if len(data) < _HEADER.size or bytes(data[4:6]) != b"\1\1":
         raise _error(name, "another ELF", "an ELF of 32 bits, little-endian, of type ET_CORE")
     header = _HEADER.unpack(bytes(data[: _HEADER.size]))
@@ -155,7 +156,11 @@ def _elf(data: npt.NDArray[np.uint8], name: str) -> Coredump:
         raise _error(name, f"an ELF of type {kind}", f"ET_CORE ({_CORE})")
     if at + count * each > len(data):
         raise _error(name, f"{len(data)} bytes", "its segment headers")
-    headers = bytes(data[at : at + count * each])
+    return system, bytes(data[at : at + count * each])
+
+
+def _elf(data: npt.NDArray[np.uint8], name: str) -> Coredump:
+    system, headers = _segment_headers(data, name)
     about, tiles = None, None
     for segment in _SEGMENT.iter_unpack(headers):
         what, first, size = segment[0], segment[1], segment[4]

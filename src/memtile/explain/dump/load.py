@@ -87,16 +87,18 @@ def _put_locks(engine: Engine, tile: int, registers: Sequence[Register], words: 
                     flags[base + register.argument + bit] = value >> bit & 1
 
 
+def _errors(register: Register, word: int) -> int:
+    """The bits of a channel's status that report an error."""
+    kinds = ("Error", "AXI", "Task_Queue_Overflow")
+    return sum(each.mask for each in register.fields if each.name.startswith(kinds) and each.get(word))
+
+
 def _put_channel(engine: Engine, tile: int, register: Register, word: int) -> None:
     """A channel as its status register shows it."""
     c, spec = engine.channels, engine.spec
     ch = int(plain(spec.tiles).channel_base[tile]) + register.argument
     shown = {field.name: field.get(word) for field in register.fields}
-    errors = sum(
-        field.mask
-        for field in register.fields
-        if field.name.startswith(("Error", "AXI", "Task_Queue_Overflow")) and field.get(word)
-    )
+    errors = _errors(register, word)
     c.errors[ch], c.bd[ch] = errors, shown.get("Cur_BD", 0)
     c.queue_count[ch], c.queue[ch, :] = shown.get("Task_Queue_Size", 0), -1
     overflow = 1 << ERROR_QUEUE_OVERFLOW

@@ -151,6 +151,13 @@ class DumpReport:
         }
 
 
+def _open(engine: Engine, views: Sequence[ChannelView]) -> Open:
+    """The channels and cores that have something left to do, or lost a push."""
+    left = [view.ch for view in views if not view.at_rest]
+    lost = [view.ch for view in views if _lost(engine, view)]
+    return Open(channels=left + lost, cores=[core for core in engine.cores.running if _stuck(engine, core)])
+
+
 def explained(
     engine: Engine,
     source: Sequence[str],
@@ -172,12 +179,7 @@ def explained(
     """
     chains = BdChains(engine)
     views = channel_views(engine, chains)
-    open_ = [view for view in views if not view.at_rest]
-    found = Open(
-        channels=[view.ch for view in open_] + [view.ch for view in views if _lost(engine, view)],
-        cores=[core for core in engine.cores.running if _stuck(engine, core)],
-    )
-    stopped = hang(engine, chains, found, moves, quiet=True, timed=False, of_registers=True)
+    stopped = hang(engine, chains, _open(engine, views), moves, quiet=True, timed=False, of_registers=True)
     waits = Waits(engine, chains, (), quiet=True, of_registers=True)
     words = Words(waits, moves, timed=False)
     bds = engine.channels.bd.tolist()

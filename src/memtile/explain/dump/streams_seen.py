@@ -7,6 +7,7 @@ to.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -97,13 +98,10 @@ class _Way:
 def put_streams(engine: Engine) -> None:
     """Fill the ways of all senders that are blocked."""
     ways = [way for way in _ways(engine) if way.blocked]
-    asked: dict[int, list[_Way]] = {}
-    for way in ways:
-        for hold in way.holds:
-            asked.setdefault(hold.arbiter, []).append(way)
+    asked = Counter(hold.arbiter for way in ways for hold in way.holds)
     switch, arbiters = plain(engine.state.switch), plain(engine.state.arbiters)
     for way in ways:
-        sure = all(len(asked[hold.arbiter]) == 1 for hold in way.holds)
+        sure = all(asked[hold.arbiter] == 1 for hold in way.holds)
         for port in way.full if sure else way.full[-1:]:
             switch.held[port] = max(int(switch.depth[port]), 1)
             switch.words[port, switch.head[port]] = max(way.header, 0)

@@ -10,7 +10,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import DmaAddress
 from memtile.explore.measure.script import LAST_CHANNELS, TRACE_WORDS, Flow, Place, Script, Traced
 from memtile.explore.measure.seen import Seen
-from memtile.io.program.operations import Operation
+from memtile.runs.operations import Operation
 
 Units = Mapping[Place, Seen]
 Values = Mapping[str, int]

@@ -148,11 +148,16 @@ def experiments_for(names: Iterable[str]) -> list[Experiment]:
     giving = {constant.name: each for each in EXPERIMENTS for constant in each.constants}
     wanted = list(names)
     raise_if([_unknown(name, giving) for name in wanted if name not in giving], InputFileError)
-    chosen = {giving[name].name for name in wanted or giving}
+    chosen = _with_needed({giving[name].name for name in wanted or giving}, giving)
+    return [each for each in EXPERIMENTS if each.name in chosen]
+
+
+def _with_needed(chosen: set[str], giving: Mapping[str, Experiment]) -> set[str]:
+    """Names of designs, and of those that give the constants which these need."""
     for each in reversed(EXPERIMENTS):  # what a design needs comes before it
         if each.name in chosen:
             chosen |= {giving[name].name for name in each.needed}
-    return [each for each in EXPERIMENTS if each.name in chosen]
+    return chosen
 
 
 def measured(device: str, traces: Mapping[str, Sequence[tuple[str, Words]]]) -> Measured:

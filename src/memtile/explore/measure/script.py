@@ -14,9 +14,9 @@ from memtile.arch.trace import EVENT_REGISTERS, MODULES
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN, DmaAddress
-from memtile.io.program.operations import BlockWrite, Operation, Other, Write, address_of
-from memtile.io.program.pointer_patches import PATCH
-from memtile.io.program.token_waits import WAIT
+from memtile.runs.firmware import PATCH
+from memtile.runs.operations import BlockWrite, Operation, Other, Write, address_of
+from memtile.runs.waits import WAIT
 
 Place = tuple[int, int]
 """Column and row."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from memtile.explore.measure.script import TOKEN_ID, TRACE_WORDS, Flow, Place
-from memtile.io.program.operations import BlockWrite, Operation, Other, Write, locate
-from memtile.io.program.pointer_patches import pointer_of
-from memtile.io.program.token_waits import WAIT
+from memtile.runs.firmware import pointer_of
+from memtile.runs.operations import BlockWrite, Operation, Other, Write, locate
+from memtile.runs.waits import WAIT
 
 _CONTROLLER = f" {{controller_id = #aie.packet_info<pkt_type = 0, pkt_id = {TOKEN_ID}>}}"
 _WAITED = ("column", "row", "direction", "channel", "columns", "rows")

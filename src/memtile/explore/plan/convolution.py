@@ -69,7 +69,7 @@ class Convolution:
 
     @property
     def _every(self) -> int:
-        """The same of all layers."""
+        """Rows of an image for each row that all layers together make of it."""
         return int(self._step**self.layers)
 
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
@@ -108,10 +108,9 @@ class Convolution:
             raise refuse("conv", "layers", self.layers, f"1..{machine.columns}, a column for each layer")
         if self.depthwise and self._made != self.channels:
             raise refuse("conv", "features", self._made, f"{self.channels}, as many as channels: depthwise")
-        if self._made % WORD_BYTES or self.channels % WORD_BYTES:
-            field = "channels" if self.channels % WORD_BYTES else "features"
-            given = self.channels if field == "channels" else self._made
-            raise refuse("conv", field, given, "a multiple of 4: DMAs move whole words")
+        for field, given in (("channels", self.channels), ("features", self._made)):
+            if given % WORD_BYTES:
+                raise refuse("conv", field, given, "a multiple of 4: DMAs move whole words")
         if self.size // 2 > self.height:
             raise refuse("conv", "size", self.size, f"at most {2 * self.height + 1}, for {self.height} rows")
 

@@ -50,12 +50,7 @@ class RowReduction:
         place: dict[str, Value] = {"device": machine.device.name, "columns": machine.columns}
         return {**matrix, **place, "per_cycle": self.per_cycle}
 
-    def candidates(self, machine: Machine) -> Iterator[Candidate]:
-        """All that fits into the memories and channels.
-
-        Raises:
-            DesignError: no such operation or type, or rows that the columns do not divide.
-        """
+    def _check(self) -> None:
         for field, given, known in (
             ("what", self.what, _PASSES),
             ("dtype", self.dtype, ("int32", "float32")),
@@ -66,6 +61,14 @@ class RowReduction:
             raise refuse("rows", "dtype", self.dtype, "float32: normalised rows are no whole numbers")
         if self.width < 1:
             raise refuse("rows", "width", self.width, "1 or more")
+
+    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+        """All that fits into the memories and channels.
+
+        Raises:
+            DesignError: no such operation or type, or rows that the columns do not divide.
+        """
+        self._check()
         must_divide("rows", "rows", self.rows, machine)
         share = self.rows // machine.columns
         for cores in divisors(machine.rows):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -129,7 +129,7 @@ class PlanResult:
         return table_of(self.ranked)
 
     def pandas(self) -> Any:
-        """The same as a pandas data frame.
+        """The designs as a pandas data frame, best first.
 
         Raises:
             InputFileError: pyarrow or pandas is not installed.
@@ -181,22 +181,24 @@ class PlanResult:
     def _repr_html_(self) -> str:
         return self.sheet().html()
 
+    def _names(self) -> tuple[list[str], dict[str, object]]:
+        """The arguments in which designs differ, and the values of those that are equal in all."""
+        every = [*self.ranked, *self.failed]
+        first = every[0].point if every else {}
+        names = [name for name in first if len({str(row.point[name]) for row in every}) > 1]
+        return names, {n: value for n, value in first.items() if n not in (*names, *_HIDDEN)}
+
     def sheet(self) -> Sheet:
         """The best designs for people: what differs among them, figures, and the certificate of the best."""
         on_front = {row.key for row in self.front}
-        every = [*self.ranked, *self.failed]
-        names = [
-            n for n in (every[0].point if every else {}) if len({str(row.point[n]) for row in every}) > 1
-        ]
-        same = {n: v for n, v in (every[0].point if every else {}).items() if n not in (*names, *_HIDDEN)}
+        names, same = self._names()
         shown = self.ranked[: self.shown]
         figures = [name for name in FIGURES if all(name in row.figures for row in shown)]
         rows = [
             (
                 str(number),
                 "*" if row.key in on_front else "",
-                *(str(row.point[name]) for name in names),
-                *(_figure(name, row.figures[name]) for name in figures),
+                *_cells(row, names, figures),
                 "proved" if row.key in self.proofs else "",
             )
             for number, row in enumerate(shown)
@@ -222,6 +224,11 @@ class PlanResult:
         lines += reasons([replace(row, point={n: row.point[n] for n in names}) for row in self.failed])
         lines += [f"{n}: {p.text}" for n, row in enumerate(self.ranked) if (p := self.proofs.get(row.key))]
         return lines
+
+
+def _cells(row: Row, names: Sequence[str], figures: Sequence[str]) -> Iterator[str]:
+    yield from (str(row.point[name]) for name in names)
+    yield from (_figure(name, row.figures[name]) for name in figures)
 
 
 def _figure(name: str, value: float) -> str:

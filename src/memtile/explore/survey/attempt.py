@@ -24,11 +24,11 @@ from memtile.importers.functions import functions_of
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.formats.npy import read_array
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.external_uses import external_uses
-from memtile.io.program.operations import ArrayShape, Operation
-from memtile.io.program.run import ProgramResult
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.external_uses import external_uses
+from memtile.runs.operations import ArrayShape, Operation
 from memtile.runs.options import RunOptions
+from memtile.runs.program import Run
 
 Functions = Mapping[str, Callable[..., Any]]
 _MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}
@@ -68,8 +68,8 @@ def _tried(case: Case, functions: Functions, device: str, options: RunOptions) -
         steps, shape = ready.bodies.operations, ready.shape
     given = {**case.data.given, **facts.given}
     files = {**case.data.expected, **facts.expected}
-    numbers = {n: _last_written(steps, shape) if n == LAST else n for n in files}
-    expected = {str(numbers[n]): read_array(file) for n, file in files.items()}
+    last = _last_written(steps, shape) if LAST in files else LAST
+    expected = {str(last if n == LAST else n): read_array(file) for n, file in files.items()}
     wanted = [Wanted(name, array.dtype, array.shape) for name, array in expected.items()]
     options = replace(options, pad_arguments=not wanted)
     if isinstance(ready, Loaded):
@@ -83,7 +83,7 @@ def _tried(case: Case, functions: Functions, device: str, options: RunOptions) -
 
 def _run(
     design: Loaded, facts: Facts, given: Mapping[int, Path], wanted: Sequence[Wanted], options: RunOptions
-) -> ProgramResult:
+) -> Run:
     """Run a design with the arrays of its files; those of numbers are scalars."""
     arrays = {n: read_array(file) for n, file in given.items()}
     kinds = dict(enumerate(design.arguments))
@@ -169,15 +169,21 @@ def _sentence(error: MemtileError) -> str:
     return f"{whole}; and {more} more" if more else whole
 
 
-def _outcome(case: Case, done: ProgramResult, expected: Mapping[str, npt.NDArray[Any]]) -> Outcome:
+def _root(case: Case, done: Run) -> str:
+    """One line on why a run did not finish; empty if nothing says it."""
+    result = done.result
+    hangs = [finding.message for finding in result.findings if finding.severity is Severity.ERROR]
+    roots = (*result.unsimulated, *result.errors, *hangs, *result.waiting, done.stopped)
+    root = next((line for line in roots if line), "").replace(f"{case.path.parent}{os.sep}", "")
+    if result.status is not Status.LIMIT:
+        return root
+    return f"the limit of cycles is reached; {root}" if root else "the limit of cycles is reached"
+
+
+def _outcome(case: Case, done: Run, expected: Mapping[str, npt.NDArray[Any]]) -> Outcome:
     name, result = case.name, done.result
     if result.status is not Status.FINISHED:
-        hangs = [finding.message for finding in result.findings if finding.severity is Severity.ERROR]
-        roots = (*result.unsimulated, *result.errors, *hangs, *result.waiting, done.stopped)
-        root = next((line for line in roots if line), "").replace(f"{case.path.parent}{os.sep}", "")
-        if result.status is Status.LIMIT:
-            root = f"the limit of cycles is reached; {root}" if root else "the limit of cycles is reached"
-        return Outcome(name, Bucket.STUCK, root)
+        return Outcome(name, Bucket.STUCK, _root(case, done))
     for number, array in expected.items():
         if difference := _difference(done.arrays[number], array):
             return Outcome(name, Bucket.WRONG, f"argument {number}: {difference}")

@@ -19,7 +19,7 @@ class Bucket(StrEnum):
 
     @property
     def text(self) -> str:
-        """The same in words."""
+        """What became of the design, in words."""
         return _TEXTS[self]
 
 

@@ -136,6 +136,15 @@ def _nbytes(tiles: Sequence[Tile], role: str) -> int:
     return sum(buffer.nbytes for tile in tiles if tile.kind.role == role for buffer in tile.buffers)
 
 
+def _queued_words(log: TaskLog) -> Mapping[int, int]:
+    """Words of queued tasks without compression, by channel."""
+    words: dict[int, int] = {}
+    for task in log.queued():
+        if not any(bd.descriptor.compression for bd in task.bds):
+            words[task.ch] = words.get(task.ch, 0) + (task.words or 0)
+    return words
+
+
 def static_bound(made: MemoryTile | Array) -> int:
     """Cycles that no run of a design can be shorter than: what its busiest channel has to move.
 
@@ -143,11 +152,7 @@ def static_bound(made: MemoryTile | Array) -> int:
     or of channels that may end them before (finish on TLAST), nor what a host starts later.
     """
     bench = made if isinstance(made, Array) else made.bench
-    words: dict[int, int] = {}
-    log = TaskLog(bench.engine)
-    for task in log.queued():
-        if not any(bd.descriptor.compression for bd in task.bds):
-            words[task.ch] = words.get(task.ch, 0) + (task.words or 0)
+    words = _queued_words(TaskLog(bench.engine))
     beat = {
         channel.index: tile.kind.stream_words
         for tile in tiles_of(made)

@@ -92,13 +92,21 @@ def _column(arrow: Any, values: Sequence[Any]) -> Any:
 
 
 def frame_of(rows: Sequence[Row]) -> Any:
-    """The same as a pandas data frame.
+    """The rows as a pandas data frame.
 
     Raises:
         InputFileError: pyarrow or pandas is not installed.
     """
     extra("pandas")
     return table_of(rows).to_pandas()
+
+
+def _fill(arrays: Mapping[str, Any], space: Space, rows: Sequence[Row]) -> None:
+    """Put the figures of rows where their points are."""
+    for row in rows:
+        place = tuple(axis.values.index(row.point[axis.name]) for axis in space.axes)
+        for name in arrays.keys() & row.figures.keys():
+            arrays[name][place] = row.figures[name]
 
 
 def dataset_of(space: Space, rows: Sequence[Row]) -> Any:
@@ -117,11 +125,7 @@ def dataset_of(space: Space, rows: Sequence[Row]) -> Any:
     good = [row for row in rows if row.state is State.GOOD]
     figures = [name for name in FIGURES if any(name in row.figures for row in good)]
     filled = {name: numpy.full(shape, numpy.nan) for name in figures}
-    for row in good:
-        place = tuple(axis.values.index(row.point[axis.name]) for axis in space.axes)
-        for name, value in row.figures.items():
-            if name in filled:
-                filled[name][place] = value
+    _fill(filled, space, good)
     own = {name: name if name not in FIGURES else f"set.{name}" for name in names}
     variables = {
         name: ([own[each] for each in names], array, {"long_name": FIGURES[name].text})

@@ -58,8 +58,7 @@ def sweep_picture(
         front: those that none is better than.
     """
     on_front = {row.key for row in front}
-    scales = [_of_axis(axis) for axis in space.axes]
-    scales += [_of_figure(name, ranked) for name in objectives]
+    scales = [*map(_of_axis, space.axes), *(_of_figure(name, ranked) for name in objectives)]
     parts = [text(16, 20, f"{len(ranked)} good variants; orange: the front of {', '.join(objectives)}", 13)]
     parts += _axes(scales)
     shown = [*ranked[:_LINES], *(row for row in front if row not in ranked[:_LINES])]

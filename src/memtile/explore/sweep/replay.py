@@ -13,7 +13,7 @@ from memtile.errors import InputFileError
 from memtile.explore.sweep.attempt import Rivals, attempt
 from memtile.explore.sweep.figures import ENERGY
 from memtile.explore.sweep.log import Log
-from memtile.explore.sweep.result import read_result
+from memtile.explore.sweep.result import SweepResult, read_result
 from memtile.explore.sweep.row import Row, State, Task
 from memtile.explore.sweep.sources import Sources
 from memtile.sheet import Column, Sheet
@@ -66,6 +66,10 @@ class Replay:
         )
 
 
+def _best_of(result: SweepResult) -> list[Row]:
+    return [result.best] if result.best else []
+
+
 def replay(path: str | Path, key: str = "") -> Replay:
     """Run a variant again: this runs the Python code that the log has, with all rights of the user.
 
@@ -79,8 +83,7 @@ def replay(path: str | Path, key: str = "") -> Replay:
     """
     result = read_result(path)
     head = (log := Log(Path(path))).head
-    rows = [row for row in log.rows.values() if key and row.key.startswith(key)]
-    rows = rows or ([result.best] if not key and result.best else [])
+    rows = [row for row in log.rows.values() if row.key.startswith(key)] if key else _best_of(result)
     if len(rows) != 1:
         found = "no variant" if not rows else f"{len(rows)} variants"
         raise InputFileError(f"{path}: {found} with the key {key!r}. sweep show --json lists them.")

@@ -98,7 +98,7 @@ class SweepResult:
         return table_of(self.rows)
 
     def pandas(self) -> Any:
-        """The same as a pandas data frame.
+        """The rows as a pandas data frame, with the columns of :meth:`arrow`.
 
         Raises:
             InputFileError: pyarrow or pandas is not installed.
@@ -213,8 +213,11 @@ class SweepResult:
         """What the table shows: energies where they were counted."""
         return [name for name in FIGURES if name != ENERGY or any(name in row.figures for row in self.rows)]
 
+    def _counts(self) -> str:
+        return ", ".join(f"{self.count(state)} {state}" for state in State if self.count(state))
+
     def _lines(self, shown: int) -> list[str]:
-        counts = ", ".join(f"{self.count(state)} {state}" for state in State if self.count(state))
+        counts = self._counts()
         lines = [f"{len(self.rows)} variants: {counts}" if counts else "no variants"]
         if self.ranked:
             lines.append(f"* = on the Pareto front of {', '.join(self.objectives)}: {len(self.front)}")
@@ -254,6 +257,12 @@ def reasons(rows: Sequence[Row]) -> list[str]:
     return lines
 
 
+def _unknown_figures(chosen: Sequence[str], rows: Sequence[Row]) -> list[str]:
+    """Figures that no good variant has, if there are good ones."""
+    good = [row.figures for row in rows if row.state is State.GOOD]
+    return [name for name in chosen if good and not any(name in figures for figures in good)]
+
+
 def read_result(path: str | Path, objectives: Sequence[str] = (), shown: int = _SHOWN) -> SweepResult:
     """The sweep that a log is of: rows of the sources that it was last used with.
 
@@ -273,8 +282,7 @@ def read_result(path: str | Path, objectives: Sequence[str] = (), shown: int = _
     rows = tuple(sorted(known, key=lambda row: row.number))
     space = space_from(head["space"])
     chosen = tuple(objectives or head["objectives"])
-    good = [row for row in rows if row.state is State.GOOD]
-    raise_if([_without(n) for n in chosen if good and all(n not in r.figures for r in good)], DesignError)
+    raise_if([_without(name) for name in _unknown_figures(chosen, rows)], DesignError)
     return SweepResult(head["design"], space, chosen, rows, expected=space.size, shown=shown)
 
 

@@ -70,9 +70,7 @@ class Sources:
         """Whether a folder of ours has these files, and no others that Python could import."""
         if folder.is_symlink() or not folder.is_dir() or why_unsafe(folder):
             return False
-        found = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()}
-        strange = {name for name in found - self.files.keys() if "__pycache__" not in name.split("/")}
-        return not strange and all(
+        return _importable_in(folder) <= self.files.keys() and all(
             not (folder / name).is_symlink() and same_text(folder / name, text)
             for name, text in self.files.items()
         )
@@ -163,6 +161,21 @@ def _text(path: Path) -> str:
         raise InputFileError(f"{path}: the file cannot be read: {error}.") from None
 
 
+def _importable_in(folder: Path) -> set[str]:
+    """Paths of the files below a folder, but for those that Python writes itself."""
+    found = {path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir()}
+    return {path.as_posix() for path in found if "__pycache__" not in path.parts}
+
+
+def _modules_of(node: ast.AST) -> list[str]:
+    """The modules that a statement may import; none if it imports nothing, or from where it is itself."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        return [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+    return []
+
+
 def _imported(folder: Path, text: str, name: str) -> Iterator[str]:
     """Paths below a folder of the modules in it that a text imports; also those within functions."""
     try:
@@ -170,10 +183,7 @@ def _imported(folder: Path, text: str, name: str) -> Iterator[str]:
     except SyntaxError as error:
         raise InputFileError(f"{name}, line {error.lineno}: this is not Python: {error.msg}.") from None
     for node in ast.walk(tree):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-        if isinstance(node, ast.ImportFrom) and node.module:
-            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-        for module in names:
+        for module in _modules_of(node):
             parts = module.split(".")
             for count in range(1, len(parts) + 1):
                 stem = "/".join(parts[:count])

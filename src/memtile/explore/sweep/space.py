@@ -225,6 +225,12 @@ def _named(name: str, kind: Any, text: str) -> Axis:
     if not dots:
         labels = dict.fromkeys(label(value_of(kind, part.strip())) for part in _parts(text))
         return Axis(name, tuple(labels))
+    return _range(name, kind, (low, high), step)
+
+
+def _range(name: str, kind: Any, ends: tuple[str, str], step: str) -> Axis:
+    """An axis of the values between two ends that a text says, in steps where it says how long they are."""
+    low, high = ends
     first, last = value_of(kind, low.strip()), value_of(kind, high.strip())
     if not (is_number(first) and is_number(last) and first <= last):
         raise ValueError(f"{low} and {high} are no ends of a range")

@@ -168,7 +168,7 @@ def _is(names: Mapping[str, object], name: str, value: object) -> bool:
 
 
 def _identical(now: list[Any], before: list[Any]) -> bool:
-    """The same objects in the same order; of pairs their parts."""
+    """Whether these are the objects of before in their order; of pairs their parts."""
     return len(now) == len(before) and all(map(_one, now, before))
 
 

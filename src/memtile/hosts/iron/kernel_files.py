@@ -18,11 +18,11 @@ from memtile.importers.bodies.texts import beside
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.input_files import read_bytes
-from memtile.io.program.array_names import Given, Wanted
-from memtile.io.program.external_uses import external_uses
 from memtile.io.program.formats import read_program
-from memtile.io.program.run import ProgramResult
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.external_uses import external_uses
 from memtile.runs.options import RunOptions
+from memtile.runs.program import Run
 
 _TEXTS = ("aie.mlir", "input_with_addresses.mlir", "input_physical.mlir")
 
@@ -118,18 +118,18 @@ class Ran:
         before: cycles that its array had run before; those of ``done`` count from its first run.
     """
 
-    done: ProgramResult
+    done: Run
     arrays: Mapping[int, Bytes]
     before: int = 0
 
 
-Run = Callable[[Sequence[Argument]], Ran]
+KernelRun = Callable[[Sequence[Argument]], Ran]
 """Runs a kernel with its arguments; what it leaves in the array is there in the next run."""
-Runner = Callable[[KernelFiles, Options], Run | None]
+Runner = Callable[[KernelFiles, Options], KernelRun | None]
 """Makes a run of the files of a kernel; None if it is for other files."""
 
 
-def from_text(files: KernelFiles, options: Options) -> Run | None:
+def from_text(files: KernelFiles, options: Options) -> KernelRun | None:
     """The MLIR text beside the files; None if there is none.
 
     Raises:
@@ -154,7 +154,7 @@ def from_text(files: KernelFiles, options: Options) -> Run | None:
     return run
 
 
-def from_containers(files: KernelFiles, options: Options) -> Run | None:
+def from_containers(files: KernelFiles, options: Options) -> KernelRun | None:
     """The files themselves, as far as their formats are known, with bodies of cores from text beside them.
 
     Raises:
@@ -179,7 +179,7 @@ RUNNERS: list[Runner] = [from_text, from_containers]
 """Tried in order: the first that knows the files of a kernel runs it. Add yours in front."""
 
 
-def runner(files: KernelFiles, options: Options) -> Run:
+def runner(files: KernelFiles, options: Options) -> KernelRun:
     """The run of the files of a kernel.
 
     Raises:
@@ -194,7 +194,7 @@ def runner(files: KernelFiles, options: Options) -> Run:
         run = make(files, options)
         if run is not None:
             return run
-    step = "Run it from IRON's cache, where the MLIR text lies beside it."
+    step = "KernelRun it from IRON's cache, where the MLIR text lies beside it."
     raise InputFileError(iron_problem("kernel", str(files.main), "MLIR text beside it", step=step))
 
 
@@ -235,7 +235,7 @@ class _Ended:
     def __init__(self) -> None:
         self.runs, self.cycles = 0, 0
 
-    def __call__(self, done: ProgramResult, arguments: Sequence[Bytes | int]) -> Ran:
+    def __call__(self, done: Run, arguments: Sequence[Bytes | int]) -> Ran:
         written = {buffer.region.argument for buffer in done.buffers if buffer.region.writes}
         sizes = {n: np.size(each) for n, each in enumerate(arguments) if n in written}
         before, self.cycles, self.runs = self.cycles, done.result.cycles, self.runs + 1

@@ -15,8 +15,8 @@ import numpy as np
 from memtile.errors import MemtileError
 from memtile.explain.results import Status
 from memtile.hosts.iron.arguments import Argument
-from memtile.hosts.iron.kernel_files import KernelFiles, Options, Ran, Run, runner
-from memtile.io.program.run import ProgramResult
+from memtile.hosts.iron.kernel_files import KernelFiles, KernelRun, Options, Ran, runner
+from memtile.runs.program import Run
 
 CONTEXTS = {"npu1": 6, "npu2": 32}
 """Kernels that keep their arrays, by NPU, as mlir-aie's CachedXRTRuntime has it."""
@@ -46,7 +46,7 @@ class HandleParts:
 
     def __init__(self, files: KernelFiles, options: Options) -> None:
         self.files, self.options, self.stamp = files, options, files.stamp()
-        self._run: Run | None = runner(files, options)
+        self._run: KernelRun | None = runner(files, options)
 
     def run(self, arguments: Sequence[Argument]) -> Ran:
         """Run it with the bytes of tensors, and numbers."""
@@ -181,7 +181,7 @@ def runtime_class(aie: Any, tensor: type[Any]) -> type[Any]:
     return type("MemtileRuntime", (RuntimeParts, aie.HostRuntime), parts)
 
 
-def _why(done: ProgramResult) -> str:
+def _why(done: Run) -> str:
     """Why a run did not come to its end, all that is known."""
     result = done.result
     lines = [done.stopped, *result.unsimulated, *result.errors, *result.waiting]

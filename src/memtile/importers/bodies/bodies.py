@@ -13,9 +13,9 @@ from pathlib import Path
 
 from memtile.importers.bodies.finder import Finder, Functions
 from memtile.importers.bodies.texts import candidates
-from memtile.io.program.core_kernels import Kernels, NamedKernels, enabled_by
-from memtile.io.program.operations import ArrayShape, Operation, Other
-from memtile.io.program.pdi_loads import following, is_loaded, with_program
+from memtile.runs.core_kernels import Kernels, NamedKernels, enabled_by
+from memtile.runs.firmware import following, is_loaded, with_program
+from memtile.runs.operations import ArrayShape, Operation, Other
 from memtile.sim.engine import Engine
 
 
@@ -46,6 +46,11 @@ class _Part:
     operations: Sequence[Operation]
 
 
+def _outside(parts: Sequence[_Part]) -> list[Operation]:
+    """The operations that belong to no load."""
+    return [operation for part in parts if part.load is None for operation in part.operations]
+
+
 def bodies(
     operations: Sequence[Operation],
     shape: ArrayShape,
@@ -73,10 +78,10 @@ def bodies(
         return Bodies(operations, own)
     found, notes = candidates(texts)
     finder = Finder(found, shape, device, functions, names)
-    outside = [operation for part in _parts(operations) if part.load is None for operation in part.operations]
-    base = finder.match(outside, own)
+    parts = list(_parts(operations))
+    base = finder.match(_outside(parts), own)
     done, programs = list(base.before), list[Kernels]()
-    for part in _parts(operations):
+    for part in parts:
         if part.load is not None:
             loaded = finder.match(part.operations, own)
             done += [with_program(part.load, len(programs), len(loaded.before)), *loaded.before]

@@ -15,16 +15,18 @@ from memtile.importers.bodies.bodies import Bodies, bodies
 from memtile.importers.bodies.finder import NO_FUNCTIONS, Functions
 from memtile.importers.bodies.texts import beside
 from memtile.input_files import read_bytes
-from memtile.io.program.array_names import Given, Wanted
+from memtile.io.program import formats
 from memtile.io.program.brought import brought
 from memtile.io.program.containers.build_folder import build_files
-from memtile.io.program.core_kernels import NO_KERNELS, Kernels, NamedKernels
 from memtile.io.program.device import device_of
 from memtile.io.program.file_order import ordered
-from memtile.io.program.formats import Program, read_program
-from memtile.io.program.operations import ArrayShape
-from memtile.io.program.run import ProgramResult, run_program
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.core_kernels import NO_KERNELS, Kernels, NamedKernels
+from memtile.runs.operation_table import table_of
+from memtile.runs.operations import ArrayShape
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.program import Program, Run
+from memtile.runs.session import Session
 
 _CONFIGURATIONS = ("cdo", "xclbin", "pdi")
 
@@ -46,7 +48,7 @@ class Container:
     shape: ArrayShape
     bodies: Bodies
     launch: int
-    programs: Sequence[Program]
+    programs: Sequence[formats.Program]
     notes: tuple[str, ...]
 
     @cached_property
@@ -66,7 +68,7 @@ class Container:
         again: bool = False,
         options: RunOptions = USUAL,
         **more: Unpack[RunKeywords],
-    ) -> ProgramResult:
+    ) -> Run:
         """Run the program with arrays by name; see :func:`run_program`.
 
         Args:
@@ -79,21 +81,21 @@ class Container:
         """
         again = again and self.launch > 0
         added, _ = brought(self.programs, given)
-        return run_program(
-            self.bodies.operations[self.launch if again else 0 :],
-            self.array,
+        first = self.launch if again else 0
+        program = Program(
+            table_of(self.bodies.operations[first:]),
             [*given, *added],
             wanted,
             kernels=NO_KERNELS if again else self.bodies.kernels,
             running=self.bodies.kernels if again else NO_KERNELS,
             programs=self.bodies.programs,
-            launch=0 if again else self.launch,
-            options=RunOptions.of(options, more),
+            launch=self.launch - first,
         )
+        return Session(self.array).run(program, RunOptions.of(options, more))
 
 
 def container(
-    programs: Sequence[Program],
+    programs: Sequence[formats.Program],
     texts: Sequence[Path],
     *,
     device: str | None = None,
@@ -138,12 +140,12 @@ def build(folder: Path, *, device: str | None = None, functions: Functions = NO_
         InputFileError: the folder is no build, or its files cannot be read.
     """
     found = build_files(folder)
-    programs = [read_program(read_bytes(file), str(file)) for file in found.files]
+    programs = [formats.read_program(read_bytes(file), str(file)) for file in found.files]
     texts = beside(found.files)
     return container(programs, texts, device=device, functions=functions, names=found.devices)
 
 
-def _launch(programs: Sequence[Program], known: Bodies) -> int:
+def _launch(programs: Sequence[formats.Program], known: Bodies) -> int:
     """How many operations configure the array, if firmware is the host of those that follow."""
     first = list(takewhile(lambda program: program.format in _CONFIGURATIONS, programs))
     rest = programs[len(first) :]

@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +15,14 @@ from memtile.importers.mlir.description import BufferDescription, CoreDescriptio
 from memtile.importers.mlir.description import LockDescription as Lock
 
 _FIFO = "aie.objectfifo"
+
+
+def _take(device: DeviceDescription, of: DeviceDescription, bodies: Mapping[str, CoreDescription]) -> None:
+    """Give a device the bodies of another one, and what they name."""
+    device.cores[:] = [bodies.get(core.tile, core) for core in device.cores]
+    device.functions.update(of.functions)
+    device.constants.update(of.constants)
+    device.numbers.update(of.numbers)
 
 
 def fill(device: DeviceDescription, file: Path) -> list[str]:
@@ -35,10 +43,7 @@ def fill(device: DeviceDescription, file: Path) -> list[str]:
     for each in found:
         bodies = _bodies(device, each.device, empty)
         if bodies is not None:
-            device.cores[:] = [bodies.get(core.tile, core) for core in device.cores]
-            device.functions.update(each.device.functions)
-            device.constants.update(each.device.constants)
-            device.numbers.update(each.device.numbers)
+            _take(device, each.device, bodies)
             return [f"bodies of cores that have ELF files are those of {each.title}"]
     named = ", ".join(str(_place(device, core)) for core in empty)
     return [f"no text beside {file} has what cores {named} do; their ELF files are machine code"]

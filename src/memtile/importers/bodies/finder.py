@@ -15,8 +15,8 @@ from memtile.importers.bodies.texts import Candidate
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.shipped import with_library
 from memtile.importers.mlir.configure import Configured, configure
-from memtile.io.program.core_kernels import Kernels, Place, enabled_by
-from memtile.io.program.operations import ArrayShape, Operation
+from memtile.runs.core_kernels import Kernels, Place, enabled_by
+from memtile.runs.operations import ArrayShape, Operation
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
 
@@ -104,23 +104,26 @@ class Finder:
     def _nearest(self, operations: Sequence[Operation], enabled: Sequence[Place]) -> _Match | None:
         """The first of the nearest devices; None if none has any of the cores."""
         best: _Match | None = None
+        configuration = [operation for operation in operations if not operation.firmware]
         for each in self._found:
-            made = self._configured(each)
-            if made is None:
-                continue
-            there = _bodies(made)
-            if not there & set(enabled):
-                continue
-            lacking = [place for place in enabled if place not in there]
-            more = sorted(there - set(enabled))
-            configuration = [operation for operation in operations if not operation.firmware]
-            _, differences = different_registers(made, configuration, _COMPARED)
-            found = _Match(each, made, lacking, more, differences)
-            if best is None or found.distance < best.distance:
+            found = self._match(each, configuration, enabled)
+            if found is not None and (best is None or found.distance < best.distance):
                 best = found
-            if found.distance == (0, 0):
+            if best is not None and best.distance == (0, 0):
                 break
         return best
+
+    def _match(
+        self, one: Candidate, configuration: Sequence[Operation], enabled: Sequence[Place]
+    ) -> _Match | None:
+        """How near a device is; None if it cannot be configured or has none of the cores."""
+        made = self._configured(one)
+        there = set() if made is None else _bodies(made)
+        if made is None or not there & set(enabled):
+            return None
+        lacking = [place for place in enabled if place not in there]
+        _, differences = different_registers(made, configuration, _COMPARED)
+        return _Match(one, made, lacking, sorted(there - set(enabled)), differences)
 
     def _configured(self, candidate: Candidate) -> Configured | None:
         """A device in an array of its own; None if it cannot be brought into this one, which a note says."""

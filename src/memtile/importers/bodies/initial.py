@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.importers.mlir.configure import Configured
-from memtile.io.program.operations import ArrayShape, BlockWrite, Operation, address_of, locate, words_written
 from memtile.io.program.register_image import is_program_memory
+from memtile.runs.operations import ArrayShape, BlockWrite, Operation, address_of, locate, words_written
 
 
 def contents(

@@ -174,7 +174,7 @@ def fits_signed(operation: int, a: int, b: int, bits: int, site: int) -> None:
 
 
 def fits_unsigned(operation: int, a: int, b: int, bits: int, site: int) -> None:
-    """The same without a sign."""
+    """Check that a sum, a difference, a product or a shift (0 to 3) is in the type without a sign."""
     most = u64(-1) >> u64(64 - bits)
     one, other = u64(a) & most, u64(b) & most
     if operation == 0:

@@ -135,6 +135,12 @@ def forall(emitter: Emitter, form: Form) -> None:
 Ranges = tuple[list[str], list[Node], list[Node], list[Node]]
 
 
+def _check_counters(form: Form, names: Sequence[str]) -> None:
+    for name in names:
+        if name[:1] != "%":
+            raise form.error(f"{shown(name)} is no counter", "%name", reason="mlir_operands")
+
+
 def _ranges(emitter: Emitter, form: Form) -> Ranges:
     """Counters, first values, bounds and steps of a loop over several dimensions."""
     if form.generic:
@@ -143,9 +149,7 @@ def _ranges(emitter: Emitter, form: Form) -> Ranges:
     while (at := form.bracket("(", len(lists))) is not None:
         lists.append([form.text(item) for item in form.split(at)])
     names, *bounds = lists
-    for name in names:
-        if name[:1] != "%":
-            raise form.error(f"{shown(name)} is no counter", "%name", reason="mlir_operands")
+    _check_counters(form, names)
     nodes = [[index_of(emitter, form, each) for each in given] for given in bounds]
     many = len(names)
     if "to" not in words:  # in (4, 8)

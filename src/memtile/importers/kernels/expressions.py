@@ -224,7 +224,7 @@ def _extend_signed(given: Sequence[Node], first: str, kind: str) -> Node:
 
 
 def _bits(given: Sequence[Node], first: str, kind: str) -> Node:
-    """The same bits as another type of as many bits."""
+    """The value's bits as another type of as many bits."""
     bits = {"bf16": "to_bf16", "f32": "from_f32"}
     word = called(bits[first], given[0]) if first in bits else given[0]
     back = {"bf16": "from_bf16", "f32": "to_f32"}

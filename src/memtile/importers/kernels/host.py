@@ -198,7 +198,7 @@ def _body(writer: Writer, block: Block) -> list[tuple[Node, str]]:
 
 
 def _blocks(writer: Writer, region: Region) -> list[tuple[Node, str]]:
-    """The same of several blocks, each of which may answer."""
+    """Write a function of several blocks, each of which may answer; the answers, and their types."""
     number, kinds = writer.calls(), list[str]()
 
     def leave(operation: Operation) -> None:

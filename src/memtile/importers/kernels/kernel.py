@@ -78,11 +78,10 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
     file, said = f"<core {made.tiles[core.tile].title}>", said_in(program.sites)
     helpers = {"for_user": _for_user, "to_words": to_words, "from_words": from_words, SAID: said}
     body: Callable[..., Iterator[Action]] = program.generator(file, helpers)
-    files = {file}
-    for piece in program.names.values():
-        if isinstance(piece, Segment):
-            files.add(piece.file)
-            piece.said = said
+    segments = [piece for piece in program.names.values() if isinstance(piece, Segment)]
+    for segment in segments:
+        segment.said = said
+    files = {file, *(segment.file for segment in segments)}
     pieces = {value: piece_of(made, value) for value in program.buffers}
     given = {name: externals[name] for name in program.externals if name in externals}
 

@@ -226,16 +226,15 @@ def fill(emitter: Emitter, form: Form) -> None:
 
 def cast(node: Node, source: str, target: str, *, unsigned: bool = False) -> Node:
     """A number in the type of the result, as named operations take it."""
-    integers = bits_of(source) is not None, bits_of(target) is not None
     if source == target:
         return node
-    if integers == (True, True):
-        wider = (bits_of(target) or 0) > (bits_of(source) or 0)
-        name = ("extui" if unsigned else "extsi") if wider else "trunci"
-    elif integers == (False, False):
-        name = "extf"
+    sign, bits, target_bits = "u" if unsigned else "s", bits_of(source), bits_of(target)
+    if bits is not None and target_bits is not None:
+        name = f"ext{sign}i" if target_bits > bits else "trunci"
+    elif bits is not None:
+        name = f"{sign}itofp"
     else:
-        name = ("uitofp" if unsigned else "sitofp") if integers[0] else ("fptoui" if unsigned else "fptosi")
+        name = "extf" if target_bits is None else f"fpto{sign}i"
     return RULES[f"arith.{name}"]([node], source, target)
 
 

@@ -111,6 +111,17 @@ def _check_shape(form: Form, sizes: Sequence[Node], source: Shaped, target: Shap
         raise form.error("its type is not that of its sizes", "a memref of these sizes", reason="mlir_type")
 
 
+def _slices(lists: Sequence[Sequence[Node]], drop: int) -> tuple[list[Node], list[Node]]:
+    """Slices and sizes of a view: of its dimensions of one element the first ``drop`` are indices."""
+    slices, kept = [_stretch(o, s, t) for o, s, t in zip(*lists, strict=True)], list[Node]()
+    for n, size in enumerate(lists[1]):
+        if drop > 0 and value_of(size) == 1:
+            slices[n], drop = lists[0][n], drop - 1
+        else:
+            kept.append(size)
+    return slices, kept
+
+
 def subview(emitter: Emitter, form: Form) -> None:
     """``memref.subview %m[0, %i] [1, 8] [1, 1] : memref<..> to memref<..>``."""
     memory, source = memory_of(emitter, form, form.values[0])
@@ -123,13 +134,7 @@ def subview(emitter: Emitter, form: Form) -> None:
         emitter.lines.add(
             "reach(_o, _s, _t, _memory.shape[_n], SITE)", _o=o, _s=s, _t=t, _memory=memory, _n=n
         )
-    slices = [_stretch(o, s, t) for o, s, t in zip(*lists, strict=True)]
-    drop, kept = len(source.shape) - len(target.shape), list[Node]()
-    for n, size in enumerate(lists[1]):
-        if drop > 0 and value_of(size) == 1:
-            slices[n], drop = lists[0][n], drop - 1
-        else:
-            kept.append(size)
+    slices, kept = _slices(lists, len(source.shape) - len(target.shape))
     _check_shape(form, kept, source, target)
     if not target.shape and slices:
         slices[-1] = _stretch(lists[0][-1], number(1), number(1))  # of one element, see indices_of
@@ -214,7 +219,7 @@ def _slots(source: Shaped, target: Shaped) -> list[Node]:
 
 
 def same(emitter: Emitter, form: Form) -> None:
-    """The same value under another name."""
+    """Give the value another name."""
     kind = last_kind(form) or emitter.types.get(form.values[0], "")
     source = emitter.types.get(form.values[0], kind)
     chosen = source if shaped(source) is not None else kind
@@ -314,17 +319,21 @@ def view(emitter: Emitter, form: Form) -> None:
     give(emitter, form.result, kind, value)
 
 
+def _order(form: Form) -> list[int | None]:
+    """The dimensions of the source in the order of the result; None for what is no dimension."""
+    given = form.attributes.get("permutation")
+    if given is not None:
+        found = affine_map(form, str(given))
+        return [found.dimension(n) for n in range(len(found.results))]
+    first, second = ([form.text(item) for item in form.items("(", n)] for n in (0, 1))
+    return [first.index(name) for name in second]
+
+
 def transpose(emitter: Emitter, form: Form) -> None:
     """``memref.transpose %m (i, j) -> (j, i) : memref<..> to memref<..>``: another order."""
     memory, source = memory_of(emitter, form, form.values[0])
     kind, _ = _memref(form)
-    given = form.attributes.get("permutation")
-    if given is not None:
-        found = affine_map(form, str(given))
-        order = [found.dimension(n) for n in range(len(found.results))]
-    else:
-        first, second = ([form.text(item) for item in form.items("(", n)] for n in (0, 1))
-        order = [first.index(name) for name in second]
+    order = _order(form)
     if sorted(-1 if n is None else n for n in order) != list(range(len(source.shape))):
         says = f"its order is {shown(order)}"
         raise form.error(says, f"each of {len(source.shape)} dimensions once", reason="mlir_index")

@@ -192,14 +192,19 @@ def _way(emitter: Emitter, form: Form, block: Block) -> None:
     emitter.lines.book()
 
 
+def _carried(form: Form, before: Block) -> tuple[list[str], list[str]]:
+    """The values that a loop hands on from turn to turn, and those that it begins with."""
+    if form.generic:
+        return [name for name, _ in before.arguments], list(form.values)
+    words = form.operation.words
+    at = [n for n, word in enumerate(words) if word == "="]
+    return [words[n - 1] for n in at], [words[n + 1] for n in at]
+
+
 def while_loop(emitter: Emitter, form: Form) -> None:
     """``scf.while (%a = %b) : (i32) -> i32 { scf.condition(%c) %a } do { ^bb0(%a: i32): .. scf.yield }``."""
     lines, (before, after) = emitter.lines, form.regions.exactly(2)
-    words = form.operation.words
-    carried = [words[n - 1] for n, word in enumerate(words) if word == "="]
-    initial = [words[n + 1] for n, word in enumerate(words) if word == "="]
-    if form.generic:
-        carried, initial = [name for name, _ in before.blocks[0].arguments], list(form.values)
+    carried, initial = _carried(form, before.blocks[0])
     for name, value in zip(carried, initial, strict=True):
         give(emitter, name, emitter.types.get(value, "index"), emitter.use(value))
     lines.book()

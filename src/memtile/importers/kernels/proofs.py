@@ -110,8 +110,7 @@ class _Prover:
         if not isinstance(node, ast.Call):
             return None
         bounds = [self.range_of(each) for each in node.args]
-        low = (0, 0) if len(bounds) == 1 else bounds[0]
-        high = bounds[0] if len(bounds) == 1 else bounds[1]
+        low, high = ((0, 0), bounds[0]) if len(bounds) == 1 else bounds[:2]
         if low is None or high is None:
             return None
         step = bounds[2] if len(bounds) > 2 and low[0] == low[1] else None

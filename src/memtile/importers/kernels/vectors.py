@@ -6,7 +6,7 @@ what scalars do; compiled, the loop is machine code.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import reduce
 
 from memtile.importers.kernels.emitter import Emitter, Handler
@@ -205,18 +205,23 @@ def insert(emitter: Emitter, form: Form) -> None:
     put(emitter, name, _stretch(first, source.elements) if source.shape else first, value)
 
 
+def _is_part(moves: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -> bool:
+    """Whether a block of these sizes lies in a shape, moved so far along each dimension."""
+    return all(0 <= m <= n - s for m, s, n in zip(moves, sizes, shape, strict=True))
+
+
 def strided_slice(emitter: Emitter, form: Form) -> None:
     """``vector.extract_strided_slice`` and ``insert_strided_slice``, with steps of 1."""
     taking = form.operation.name.endswith(".extract_strided_slice")
     small = result_vector(form) if taking else vector_of(emitter, form.values[0])
     large = vector_of(emitter, form.values[0 if taking else 1])
     offsets = form.integers("offsets")
-    if any(step != 1 for step in form.attributes.get("strides", [])):
+    if {*form.attributes.get("strides", [])} - {1}:
         raise form.error("its steps are not 1", "steps of 1", reason="mlir_unknown")
     lead = len(large.shape) - len(small.shape)
     moves = [*offsets, *[0] * (len(large.shape) - len(offsets))]
     sizes = [1] * lead + list(small.shape)
-    if lead < 0 or any(m < 0 or m + s > n for m, s, n in zip(moves, sizes, large.shape, strict=True)):
+    if lead < 0 or not _is_part(moves, sizes, large.shape):
         raise form.error(f"its offsets are {offsets}", f"parts of {text_of(large)}", reason="mlir_index")
     if taking:
         name = begin(emitter, form, small)

@@ -50,6 +50,6 @@ def working_type(element: str) -> np.dtype[Any]:
 
 
 def for_user(array: Array, element: str) -> Array:
-    """The same memory in the type that the text says, for a function of the user."""
+    """A view of the memory in the type that the text says, for a function of the user."""
     dtype = dtype_of(element)
     return array if dtype is None or dtype == array.dtype else array.view(dtype)

@@ -6,6 +6,7 @@ the doors of the tiles, so an array configured from MLIR has the registers that 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -295,11 +296,15 @@ def _packets(made: Configured) -> None:
         if flow.packet is not None:
             groups.setdefault((_keeps(flow), flow.apart), []).append(flow)
     for (keep, apart), flows in groups.items():
-        routes = [route for flow in flows for route in _routes(made, flow)]
-        ids = [flow.packet for flow in flows for _ in flow.sources if flow.packet is not None]
-        if routes:
-            name = apart or ("packets with headers" if keep else "packets")
-            made.array.packet_bus(name, *routes, keep_headers=keep, ids=ids, shared_ids=True)
+        name = apart or ("packets with headers" if keep else "packets")
+        _packet_bus(made, name, flows, keep_headers=keep)
+
+
+def _packet_bus(made: Configured, name: str, flows: Sequence[FlowDescription], *, keep_headers: bool) -> None:
+    routes = [route for flow in flows for route in _routes(made, flow)]
+    ids = [flow.packet for flow in flows for _ in flow.sources if flow.packet is not None]
+    if routes:
+        made.array.packet_bus(name, *routes, keep_headers=keep_headers, ids=ids, shared_ids=True)
 
 
 def _routes(made: Configured, flow: FlowDescription) -> list[tuple[End, list[End]]]:

@@ -94,14 +94,17 @@ class _Lowering:
         for chain in device.chains:
             self.channels[chain.tile, chain.direction].add(chain.channel)
         for flow in device.flows:
-            for side, ends in (("MM2S", flow.sources), ("S2MM", flow.targets)):
-                direction: Direction = "MM2S" if side == "MM2S" else "S2MM"
-                for end in ends:
-                    if end.bundle == "DMA":
-                        self.channels[end.tile, direction].add(end.channel)
+            self._take("MM2S", flow.sources)
+            self._take("S2MM", flow.targets)
         self.sources = {name: link for link in device.links for name in link.sources}
         self.targets = {name: link for link in device.links for name in link.targets}
         self.pools: dict[int, list[str]] = {}  # of links, by their number
+
+    def _take(self, direction: Direction, ends: Sequence[EndDescription]) -> None:
+        """Note that flows of the text use channels."""
+        for end in ends:
+            if end.bundle == "DMA":
+                self.channels[end.tile, direction].add(end.channel)
 
     def done(self) -> Fifos:
         for link in self.device.links:

@@ -80,20 +80,20 @@ class _Placer:
             raise Form(tile.operation).error(says, _FREE, reason="mlir_place")
         return found
 
+    def _places_for(self, tile: TileDescription) -> Iterator[Place]:
+        """Where a tile may be, however many channels are free there."""
+        of_memory = tile.role == "memory"
+        rows: Iterable[int] = self.chip.memory_rows if of_memory else range(1)
+        for place in ((column, row) for column in range(self.columns) for row in rows):
+            if _allowed(tile, place) and (of_memory or self.chip.has_interface_dma(place[0])):
+                yield place
+
     def _near(self, name: str, tile: TileDescription) -> Place:
         """The place nearest to the middle of its partners that has the channels it needs."""
         kind = self.chip.kind("memory" if tile.role == "memory" else "interface")
-        rows: Iterable[int] = self.chip.memory_rows if tile.role == "memory" else range(1)
         there = [each.place[0] for each in self._placed(name) if each.place is not None]
         middle = round(sum(there) / len(there)) if there else 0
-        places = [(column, row) for column in range(self.columns) for row in rows]
-        fitting = [
-            place
-            for place in places
-            if _allowed(tile, place)
-            and (tile.role == "memory" or self.chip.has_interface_dma(place[0]))
-            and self._fits(name, place, kind)
-        ]
+        fitting = [place for place in self._places_for(tile) if self._fits(name, place, kind)]
         if not fitting:
             says = f"no {kind.title} has {_needs_text(self.needs[name])} left"
             raise Form(tile.operation).error(says, _FREE, reason="mlir_place")

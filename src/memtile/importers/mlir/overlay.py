@@ -21,7 +21,7 @@ from memtile.importers.mlir.description import (
 )
 from memtile.importers.mlir.forms.operands import Form, packet_of
 from memtile.importers.mlir.tree import Operation
-from memtile.io.program.operations import locate
+from memtile.runs.operations import locate
 
 Port = tuple[Place | None, int]
 """An MM2S channel: the place of its tile, and its number."""

@@ -1,7 +1,7 @@
 """Devices that a host sequence loads.
 
 A device is configured in an array of its own, whose register writes become operations of the sequence, behind
-one that resets the array for it (``io.program.pdi_loads``).
+one that resets the array for it (``runs.firmware``).
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from memtile.design.array import Array
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device import described
-from memtile.io.program.operations import Operation, Other
-from memtile.io.program.pdi_loads import LOAD, PROGRAM, loaded
 from memtile.io.program.recorder import record
+from memtile.runs.firmware import LOAD, PROGRAM, loaded
+from memtile.runs.operations import Operation, Other
 
 
 @dataclass(slots=True)

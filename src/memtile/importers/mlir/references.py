@@ -35,7 +35,7 @@ def check_references(device: DeviceDescription) -> None:
 
 
 def bd_problems(device: DeviceDescription, bds: Iterable[BdDescription]) -> list[Problem]:
-    """The same of BDs: their buffers and locks.
+    """Names of buffers and locks of BDs that mean something else, or nothing.
 
     Args:
         device: that has them.

@@ -29,14 +29,19 @@ _OFFSETS = ("aie.dma_bd", "aiex.npu.dma_memcpy_nd")
 _PREAMBLE = "emit_parameter_sync_preamble"
 
 
+def _module_operations(device: Operation) -> list[Operation]:
+    """The operations of the module that a device is in."""
+    module = device.parent.region if device.parent else None
+    return [] if module is None else [each for block in module.blocks for each in block.operations]
+
+
 def parameters_of(device: Operation) -> dict[str, ParameterDescription]:
     """The parameters that the module of a device declares, by name.
 
     Raises:
         InputFileError: more than a scratchpad holds, or one that cores read and BDs use.
     """
-    module = device.parent.region if device.parent else None
-    top = [] if module is None else [each for block in module.blocks for each in block.operations]
+    top = _module_operations(device)
     declared = [each for each in (*top, *_inside(device)) if each.name == DECLARE]
     if not declared:
         return {}

@@ -30,7 +30,7 @@ class Text:
         return line, offset - self.content.rfind("\n", 0, offset)
 
     def where(self, offset: int) -> str:
-        """The same as messages have it, ``file:line:column``."""
+        """Place of a character as messages have it, ``file:line:column``."""
         line, column = self.place(offset)
         return f"{self.name}:{line}:{column}"
 

@@ -83,10 +83,12 @@ def dtype_of(kind: str) -> np.dtype[np.generic] | None:
     if block is not None:
         return np.dtype(_BLOCKS[block[1]]) if block[1] in _BLOCKS else None
     integer = _INTEGER.fullmatch(kind)
-    if integer is None:
-        return None
-    bits = int(integer[2])
+    return None if integer is None else _integer(int(integer[2]), "u" if integer[1] == "u" else "")
+
+
+def _integer(bits: int, sign: str) -> np.dtype[np.generic] | None:
+    """NumPy's type of an integer; None for more bits than it has."""
     if bits == 1:
         return np.dtype(np.bool_)
     size = next((size for size in _SIZES if size >= bits), None)
-    return None if size is None else np.dtype(f"{'u' if integer[1] == 'u' else ''}int{size}")
+    return None if size is None else np.dtype(f"{sign}int{size}")

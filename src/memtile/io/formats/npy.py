@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from collections.abc import Sequence
 from pathlib import Path
 from tokenize import TokenError
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -31,6 +32,13 @@ def read_array(file: Path | str) -> npt.NDArray[Any]:
     return array_of(read_bytes(file, _LIMIT), str(file))
 
 
+def _check_header(name: str, shape: Sequence[int], dtype: np.dtype[Any]) -> None:
+    if dtype.hasobject or dtype.kind not in _NUMBERS or not dtype.itemsize:
+        raise InputFileError(f"{name}: {_NO_NUMBERS}: its type is {dtype}.")
+    if any(size not in range(1 << 63) for size in shape):
+        raise InputFileError(f"{name}: {_NO_NUMBERS}: its shape is {shape}.")
+
+
 def array_of(data: bytes, name: str) -> npt.NDArray[Any]:
     """Return the array that the bytes of a ``.npy`` file hold.
 
@@ -49,10 +57,7 @@ def array_of(data: bytes, name: str) -> npt.NDArray[Any]:
     except (ValueError, EOFError, SyntaxError, TypeError, MemoryError, RecursionError, TokenError) as error:
         says = str(error).split("\n")[0] or type(error).__name__
         raise InputFileError(f"{name}: {_NO_NUMBERS}: {says[:200].rstrip('.')}.") from None
-    if dtype.hasobject or dtype.kind not in _NUMBERS or not dtype.itemsize:
-        raise InputFileError(f"{name}: {_NO_NUMBERS}: its type is {dtype}.")
-    if any(size not in range(1 << 63) for size in shape):
-        raise InputFileError(f"{name}: {_NO_NUMBERS}: its shape is {shape}.")
+    _check_header(name, shape, dtype)
     count, there = math.prod(shape), len(data) - stream.tell()
     if count * dtype.itemsize > limit(_LIMIT):
         says = f"its array has {count * dtype.itemsize:,} bytes, allowed are 0..{limit(_LIMIT):,}"

@@ -13,7 +13,8 @@ from memtile.arch.tiles import DIRECTIONS, TILE_KINDS, TileKind, TileName
 from memtile.bd.explain import Explanation, explain_words
 from memtile.errors import DescriptorError
 from memtile.io.program.descriptor_writes import DescriptorWrites
-from memtile.io.program.operations import (
+from memtile.io.program.register_image import is_program_memory
+from memtile.runs.operations import (
     WORD_MAX,
     ArrayShape,
     Location,
@@ -24,7 +25,6 @@ from memtile.io.program.operations import (
     locate,
     words_written,
 )
-from memtile.io.program.register_image import is_program_memory
 
 _OUT_OF_ORDER = "Enable_Out_of_Order"
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtile.io.program.array_names import Given
 from memtile.io.program.formats import Program
+from memtile.runs.array_names import Given
 
 
 def brought(programs: Sequence[Program], given: Sequence[Given]) -> tuple[list[Given], list[str]]:

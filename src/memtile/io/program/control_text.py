@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from memtile.io.program.transaction_format import CUSTOMS, FIXED
+from memtile.runs.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 
 SOURCE = "the assembler of AMD's aiebu"
 _PREFIX = "XAIE_IO_"
@@ -207,11 +207,11 @@ class _Reader:
     def _wrong(self, place: str, called: str, given: str, allowed: str) -> None:
         self.problems.append(
             Problem(
+                called if called == _OPERATION else f"{_PREFIX}{called}",
+                given[:_SHOWN],
+                allowed,
                 reason="control_text",
                 where=place,
-                field=called if called == _OPERATION else f"{_PREFIX}{called}",
-                given=given[:_SHOWN],
-                allowed=allowed,
                 source=SOURCE,
             )
         )

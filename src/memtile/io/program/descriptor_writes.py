@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import WORD_BYTES, TileKind
-from memtile.io.program.operations import WORD_MAX, Word, locate
+from memtile.runs.operations import WORD_MAX, Word, locate
 
 Finished = tuple[int, tuple[int, ...]]
 

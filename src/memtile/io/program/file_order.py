@@ -10,13 +10,12 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.core_kernels import enabled_by
 from memtile.io.program.formats import Program
-from memtile.io.program.operations import ArrayShape, Other, locate, words_written
-from memtile.io.program.pdi_loads import LOAD, is_loaded
-from memtile.io.program.pointer_patches import PATCH
 from memtile.io.program.register_image import is_program_memory
-from memtile.io.program.token_waits import WAIT
+from memtile.runs.core_kernels import enabled_by
+from memtile.runs.firmware import LOAD, PATCH, is_loaded
+from memtile.runs.operations import ArrayShape, Other, locate, words_written
+from memtile.runs.waits import WAIT
 
 _CONFIGURATIONS = ("cdo", "xclbin", "pdi")
 
@@ -57,14 +56,14 @@ def _twice(programs: Sequence[Program]) -> Iterator[Problem]:
     if more:
         names = ", ".join(program.name for program in more)
         yield Problem(
+            "configuration",
+            f"{names} beside {first.name}",
+            "one configuration",
+            f"{first.name} has a whole configuration already",
+            f"Leave out {names}, or {first.name}; --keep-order does them all.",
             reason="configured_twice",
             where=names,
-            field="configuration",
-            given=f"{names} beside {first.name}",
-            allowed="one configuration",
             source="files of a build",
-            next_step=f"Leave out {names}, or {first.name}; --keep-order does them all.",
-            says=f"{first.name} has a whole configuration already",
         )
 
 

@@ -12,7 +12,8 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import RegisterError
-from memtile.io.program.operations import (
+from memtile.jit.tables import plain
+from memtile.runs.operations import (
     WORD_MAX,
     BlockWrite,
     MaskPoll,
@@ -21,7 +22,6 @@ from memtile.io.program.operations import (
     Write,
     address_of,
 )
-from memtile.jit.tables import plain
 from memtile.sim.door import Door
 
 _GRANTED = register_named("memory_tile", "Lock_Request").field("Request_Result").mask
@@ -33,7 +33,7 @@ class AnyDoor(Protocol):
     """The door of a tile or of an array."""
 
     def at_once(self) -> AnyDoor:
-        """The same without the time of a host."""
+        """This door without host time."""
 
     def write32(self, offset: int, value: int, /) -> None:
         """Write one word."""
@@ -111,7 +111,7 @@ class RecordingDoor:
         self._door, self._base, self._keep = door, base, keep
 
     def at_once(self) -> RecordingDoor:
-        """The same before the door without the time of a host."""
+        """The recording door before the door without host time."""
         return RecordingDoor(self._door.at_once(), self._base, self._keep)
 
     def write32(self, offset: int, value: int) -> None:

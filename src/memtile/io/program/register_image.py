@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from memtile.arch.core import CORE
 from memtile.arch.register_map import register_at
 from memtile.arch.tiles import TILE_KINDS, TileName
-from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
-from memtile.io.program.pointer_patches import pointer_of, pointer_words
+from memtile.runs.firmware import pointer_of, pointer_words
+from memtile.runs.operations import ArrayShape, Operation, locate, words_written
 
 Place = tuple[int, int]
 

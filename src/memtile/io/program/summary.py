@@ -11,13 +11,12 @@ from memtile.arch.tiles import DIRECTIONS, TILE_KINDS, WORD_BYTES
 from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
-from memtile.io.program.core_kernels import enabled_by
-from memtile.io.program.operations import ArrayShape, MaskPoll, Operation, Other
-from memtile.io.program.pdi_loads import is_loaded
-from memtile.io.program.pointer_patches import Pointer, pointer_of
 from memtile.io.program.register_image import Place, RegisterImage
 from memtile.io.program.routes import Route, routes
-from memtile.io.program.token_waits import WAIT
+from memtile.runs.core_kernels import enabled_by
+from memtile.runs.firmware import Pointer, is_loaded, pointer_of
+from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other
+from memtile.runs.waits import WAIT
 
 
 @dataclass(frozen=True, slots=True)

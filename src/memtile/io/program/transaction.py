@@ -1,21 +1,26 @@
 """Read serialised transactions (see :mod:`memtile.io.program.transaction_format`).
 
 Only byte 0 of an operation word is its opcode: the driver leaves bits of the address in the others. Padding
-may hold anything. Nothing of a file is returned unless all of it makes sense.
+may hold anything. Nothing of a file is returned unless all of it makes sense. The register accesses of a file
+that has nothing unusual are read in columns, all at once; others one after another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from struct import Struct
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program.operation_table import OperationTable, table_of
-from memtile.io.program.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
-from memtile.io.program.transaction_columns import columns_of
+from memtile.io.program.record_starts import Ints, Records, Words, starts_of, words_of
 from memtile.io.program.transaction_format import (
     BLOCK_WRITE,
     CUSTOM,
@@ -31,9 +36,14 @@ from memtile.io.program.transaction_format import (
     WRITE,
     Header,
     Kind,
+    Layout,
 )
+from memtile.runs.operation_table import Code, Columns, OperationTable, table_of
+from memtile.runs.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 
 _OPCODE = Struct("<B")
+_OPCODE_BITS = 0xFF  # of the first word of an operation
+_CODES = {WRITE: Code.WRITE, MASK_WRITE: Code.MASK_WRITE, MASK_POLL: Code.MASK_POLL}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +89,20 @@ def _in_columns(file: ByteReader, header: Header) -> Sequence[Operation]:
         except InputFileError:
             return 0
 
-    found = columns_of(file.data, header, LAYOUTS[header.version], width)
-    if found is None:
+    words, layout = words_of(file.data, HEADER.size), LAYOUTS[header.version]
+    if words is None:
         return ()
-    columns, places = found
+    known = set(_CODES) | {BLOCK_WRITE} | (set() if header.by_driver else {MASK_POLL_BUSY})
+    unusual = partial(_width, layout, known, width)
+    starts = starts_of(
+        words, Records(_OPCODE_BITS, _widths(layout, known), unusual, partial(_alike, layout, known))
+    )
+    if starts is None or not _sizes_are_right(words, starts, layout):
+        return ()
+    columns = _columns(words, starts, layout, known)
+    if columns is None:
+        return ()
+    places = HEADER.size + WORD_BYTES * starts
     return OperationTable(columns, lambda n: replace(reader.read(int(places[n]))[0], firmware=True))
 
 
@@ -206,3 +226,72 @@ class _Operations:
         allowed = f"one of {', '.join(map(str, sorted(known)))}, or at least {FIRST_CUSTOM}"
         numbering = "aie-rt's numbering" if driver else "mlir-aie's numbering"
         return self._file.error("opcode", at, "opcode", str(opcode), allowed, f"{SOURCE}, {numbering}")
+
+
+def _widths(layout: Layout, known: set[int]) -> dict[int, int]:
+    """Words of the operations that always have as many; their sizes are looked at later, all at once."""
+    widths = {WRITE: layout.write.size // WORD_BYTES}
+    if not layout.sized:
+        widths |= dict.fromkeys(known - {WRITE, BLOCK_WRITE}, layout.masked.size // WORD_BYTES)
+    return widths
+
+
+def _sizes_are_right(words: Words, starts: Ints, layout: Layout) -> bool:
+    """Whether writes that say their size say the right one."""
+    writes = starts[words[starts] & _OPCODE_BITS == WRITE] if layout.sized else starts[:0]
+    size = layout.write.size
+    return bool((words[writes + size // WORD_BYTES - 1] == size).all())
+
+
+def _width(layout: Layout, known: set[int], other: Callable[[int], int], view: Any, at: int) -> int:
+    """Words of a block, of a masked operation that says how many, or of what is no register access."""
+    opcode, left = view[at] & _OPCODE_BITS, len(view) - at
+    if opcode not in known:
+        size = other(HEADER.size + at * WORD_BYTES)
+        return 0 if size % WORD_BYTES else size // WORD_BYTES
+    least = (layout.block if opcode == BLOCK_WRITE else layout.masked).size // WORD_BYTES
+    size = view[at + least - 1] if left >= least else 0
+    fits = size > layout.block.size if opcode == BLOCK_WRITE else size in layout.masked_sizes
+    return size // WORD_BYTES if fits and size % WORD_BYTES == 0 and size // WORD_BYTES <= left else 0
+
+
+def _alike(layout: Layout, known: set[int], first: Words, rows: Words) -> npt.NDArray[np.bool_]:
+    opcode = int(first[0]) & _OPCODE_BITS
+    same: npt.NDArray[np.bool_] = rows[:, 0] & _OPCODE_BITS == opcode
+    if opcode not in known:
+        return np.zeros(len(rows), np.bool_)
+    if opcode == BLOCK_WRITE:
+        size = layout.block.size // WORD_BYTES - 1
+    elif layout.sized and opcode == WRITE:
+        size = layout.write.size // WORD_BYTES - 1
+    elif layout.sized:
+        size = layout.masked.size // WORD_BYTES - 1
+    else:
+        return same
+    same &= rows[:, size] == first[size]
+    return same
+
+
+def _columns(words: Words, starts: Ints, layout: Layout, known: set[int]) -> Columns | None:
+    opcodes = words[starts] & _OPCODE_BITS
+    code, address, value, mask = (np.zeros(len(starts), np.int64) for _ in range(4))
+    wide = layout.sized  # addresses of writes and masked operations have two words
+    for opcode in known:
+        here = np.flatnonzero(opcodes == opcode)
+        at = starts[here]
+        if opcode == BLOCK_WRITE:
+            head = layout.block.size // WORD_BYTES
+            code[here], address[here] = Code.BLOCK_WRITE, words[at + head - 2]
+            value[here], mask[here] = at + head, words[at + head - 1] // WORD_BYTES - head
+            continue
+        code[here] = _CODES.get(opcode, Code.MASK_POLL)
+        first = 2 if wide else 1
+        address[here] = words[at + first]
+        if wide:
+            high = words[at + first + 1].astype(np.int64)
+            if (high >> WORD_BITS - 2).any():
+                return None
+            address[here] |= high << WORD_BITS
+        value[here] = words[at + first + 1 + wide]
+        mask[here] = WORD_MAX if opcode == WRITE else words[at + first + 2 + wide]
+    return Columns(code, address, value, mask, np.ones(len(starts), np.bool_), words)

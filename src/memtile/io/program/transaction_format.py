@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memtile.io.program.headers import fitting
-from memtile.io.program.operations import ArrayShape
+from memtile.runs.operations import ArrayShape
 
 SOURCE = "aie-rt and mlir-aie transaction format"
 HEADER = Struct("<BBBBBBxxII")

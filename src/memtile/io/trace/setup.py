@@ -14,8 +14,8 @@ from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import ModuleName
 from memtile.arch.trace import EVENT_REGISTERS, MODULES, SLOTS
 from memtile.errors import InputFileError, Problem
-from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
 from memtile.io.trace.packets import Sender
+from memtile.runs.operations import ArrayShape, Operation, locate, words_written
 
 _CONTROL = "Trace_Control1"
 _MOST_TYPES = 7  # the field has three bits (AM025 Trace_Control1)

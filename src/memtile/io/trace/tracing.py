@@ -185,28 +185,30 @@ class Tracing:
         array.route()
 
 
-def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Unit]:
-    """The events by the unit that traces them."""
-    tiles = design.tiles if isinstance(design, Array) else (design,)
-    owners = {id(panel): tile for tile in tiles for panel in tile.events.units.values()}
-    problems = []
-    if not events:
-        problems.append(_refused("events", "none", "1 or more", "there are no events to trace"))
-    foreign = [event.name for event in events if id(event.unit) not in owners]
-    problems += [
-        _refused(name, "of another design", "events of this design", f"{name} is an event of another design")
-        for name in foreign
-    ]
-    groups = [
-        list(group)
-        for _, group in groupby(sorted(events, key=lambda e: id(e.unit)), key=lambda e: id(e.unit))
-    ]
+def _untraceable(foreign: Sequence[str], groups: Sequence[Sequence[Event]]) -> Iterator[Problem]:
+    """No events, events of other designs, and more events of a module than it can trace."""
+    if not groups:
+        yield _refused("events", "none", "1 or more", "there are no events to trace")
+    for name in foreign:
+        says = f"{name} is an event of another design"
+        yield _refused(name, "of another design", "events of this design", says)
     for group in groups:
         if len(group) > SLOTS:
             what = f"events of module {group[0].unit.module}"
             says = f"there are {len(group)} {what}; a module can trace at most {SLOTS}"
-            problems.append(_refused(what, str(len(group)), f"at most {SLOTS} of a module", says))
-    raise_if(problems, DesignError)
+            yield _refused(what, str(len(group)), f"at most {SLOTS} of a module", says)
+
+
+def _units(design: Array | MemoryTile, events: Sequence[Event]) -> Iterator[_Unit]:
+    """The events by the unit that traces them."""
+    tiles = design.tiles if isinstance(design, Array) else (design,)
+    owners = {id(panel): tile for tile in tiles for panel in tile.events.units.values()}
+    foreign = [event.name for event in events if id(event.unit) not in owners]
+    groups = [
+        list(group)
+        for _, group in groupby(sorted(events, key=lambda e: id(e.unit)), key=lambda e: id(e.unit))
+    ]
+    raise_if(list(_untraceable(foreign, groups)), DesignError)
     order = [id(event.unit) for event in events]
     for number, group in enumerate(sorted(groups, key=lambda group: order.index(id(group[0].unit)))):
         yield _Unit(owners[id(group[0].unit)], group[0].unit, tuple(group), number)

@@ -36,6 +36,19 @@ class Signal:
     initial: Value = 0
 
 
+def _unmatched(pattern: str, table: Sequence[Signal]) -> Problem:
+    scopes = ", ".join(_scopes(table)) or "none"
+    return Problem(
+        "pattern",
+        repr(pattern),
+        f"one that matches in {scopes}",
+        f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
+        reason="vcd_signals",
+        where="signals",
+        source="glob patterns",
+    )
+
+
 def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
     """The signals whose names match one of the glob patterns, in their order.
 
@@ -46,21 +59,7 @@ def choose(signals: Iterable[Signal], patterns: Sequence[str]) -> list[Signal]:
     """
     table = list(signals)
     matched = {pattern: [s for s in table if _matches(s.name, pattern)] for pattern in patterns}
-    scopes = ", ".join(_scopes(table)) or "none"
-    problems = [
-        Problem(
-            "pattern",
-            repr(pattern),
-            f"one that matches in {scopes}",
-            f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
-            reason="vcd_signals",
-            where="signals",
-            source="glob patterns",
-        )
-        for pattern, found in matched.items()
-        if not found
-    ]
-    raise_if(problems, DesignError)
+    raise_if([_unmatched(pattern, table) for pattern, found in matched.items() if not found], DesignError)
     wanted = {signal.name for found in matched.values() for signal in found}
     return [signal for signal in table if signal.name in wanted]
 

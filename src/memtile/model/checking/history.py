@@ -13,7 +13,7 @@ from enum import IntEnum
 
 from memtile.arch.members import Declared, Members
 from memtile.jit.decorators import inlined, jit
-from memtile.model.state.causes import Cause, Colours, CoreCause, CorePhase, Shown
+from memtile.model.state.causes import Cause, Colours, CoreCause, CorePhase, ValueFacts
 from memtile.model.state.state import State
 
 LOG_FIELDS = 3
@@ -50,14 +50,14 @@ class PortDoes(Members):
     colours: Colours
     is_idle: bool
 
-    EMPTY = Shown(0, text="empty", colours=Cause.IDLE.colours, is_idle=True)  # or a word has just come
-    MOVING = Shown(1, text="moving a word", colours=Cause.MOVING.colours)  # a word leaves
+    EMPTY = ValueFacts(0, text="empty", colours=Cause.IDLE.colours, is_idle=True)  # or a word has just come
+    MOVING = ValueFacts(1, text="moving a word", colours=Cause.MOVING.colours)  # a word leaves
     # a word is there and does not leave
-    HOLDING = Shown(2, text="holding a word", colours=Cause.STREAM_BLOCKED.colours)
+    HOLDING = ValueFacts(2, text="holding a word", colours=Cause.STREAM_BLOCKED.colours)
 
 
 @dataclass(eq=False)
-class Done(Declared):
+class ActFacts(Declared):
     """Declares what was done to a lock, with the text before who did it."""
 
     number: int
@@ -69,10 +69,10 @@ class LockAct(Members):
 
     text: str
 
-    ACQUIRE = Done(0, "acquired by")
-    RELEASE = Done(1, "released by")
-    SET = Done(2, "set by")  # by its register
-    RESET = Done(3, "begins")  # seen anew: by a reset of its tile, or at the begin
+    ACQUIRE = ActFacts(0, "acquired by")
+    RELEASE = ActFacts(1, "released by")
+    SET = ActFacts(2, "set by")  # by its register
+    RESET = ActFacts(3, "begins")  # seen anew: by a reset of its tile, or at the begin
 
 
 @inlined

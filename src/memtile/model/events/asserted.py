@@ -62,7 +62,7 @@ def last_raised(st: State, unit: int, event: int, cycle: int) -> int:
 
 @jit
 def last_single(st: State, unit: int, event: int, cycle: int) -> int:
-    """The same for an event that is not a group, also when it was raised by its number."""
+    """Last cycle up to ``cycle`` in which an event that is no group was asserted, also by its number."""
     raised = last_raised(st, unit, event, cycle)
     if st.lines[unit, event, SOURCE] == 0:
         return raised

@@ -72,7 +72,7 @@ def request(st: State, ch: int) -> None:
 
 @inlined
 def request_through(st: State, ch: int, requester: int) -> None:
-    """The same through an interface to a neighbour, whose number is ``requester``."""
+    """Enter the channel's request through the interface to a neighbour, whose number is ``requester``."""
     st.granules.requester[ch] = requester
     bid(st, st.granules.port_bank[ch], requester)
 

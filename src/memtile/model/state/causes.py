@@ -33,7 +33,7 @@ class Colours(NamedTuple):
 
 
 @dataclass(eq=False)
-class Shown(Declared):
+class ValueFacts(Declared):
     """Declares a value of a track.
 
     Attributes:
@@ -51,7 +51,7 @@ class Shown(Declared):
 
 
 @dataclass(eq=False)
-class ChannelShown(Shown):
+class CauseFacts(ValueFacts):
     """Declares a cause of a channel.
 
     Attributes:
@@ -68,7 +68,7 @@ class ChannelShown(Shown):
 
 
 class Cause(Members):
-    """What a channel did in one cycle: moved a word, or the one reason why not; see ``ChannelShown``."""
+    """What a channel did in one cycle: moved a word, or the one reason why not; see ``CauseFacts``."""
 
     text: str
     letter: str
@@ -78,10 +78,10 @@ class Cause(Members):
     has_bd: bool
     status: tuple[str, ...]
 
-    MOVING = ChannelShown(
+    MOVING = CauseFacts(
         0, text="moving a word", letter="#", colours=Colours("#0072B2", "#3B96D9"), is_work=True
     )
-    IDLE = ChannelShown(
+    IDLE = CauseFacts(
         1,
         text="no task",
         letter=".",
@@ -90,7 +90,7 @@ class Cause(Members):
         is_idle=True,
         has_bd=False,
     )
-    TASK_START = ChannelShown(
+    TASK_START = CauseFacts(
         2,
         text="starting a task",
         letter="t",
@@ -99,10 +99,10 @@ class Cause(Members):
         has_bd=False,
     )
     # the dead cycle between BDs, and filling an empty pipeline after it
-    BD_SWITCH = ChannelShown(
+    BD_SWITCH = CauseFacts(
         3, text="switching BD", letter="-", colours=Colours("#F0E442", "#D9CC3A"), is_work=True
     )
-    LOCK_ACQUIRE = ChannelShown(
+    LOCK_ACQUIRE = CauseFacts(
         4,
         text="waiting for a lock",
         letter="L",
@@ -110,15 +110,15 @@ class Cause(Members):
         is_work=False,
         status=("Stalled_Lock_Acq",),
     )
-    BANK_CONFLICT = ChannelShown(
+    BANK_CONFLICT = CauseFacts(
         5, text="bank conflict", letter="B", colours=Colours("#D55E00", "#D55E00"), is_work=True
     )
     # zeroisation owns the banks
-    MEMORY_BUSY = ChannelShown(
+    MEMORY_BUSY = CauseFacts(
         6, text="memory being zeroised", letter="Z", colours=Colours("#000000", "#F5F5F5"), is_work=True
     )
     # S2MM: no word offered
-    STREAM_STARVED = ChannelShown(
+    STREAM_STARVED = CauseFacts(
         7,
         text="no input word",
         letter="s",
@@ -127,7 +127,7 @@ class Cause(Members):
         status=("Stalled_Stream_Starvation",),
     )
     # MM2S: the receiver does not take the word
-    STREAM_BLOCKED = ChannelShown(
+    STREAM_BLOCKED = CauseFacts(
         8,
         text="output not taken",
         letter="b",
@@ -135,15 +135,15 @@ class Cause(Members):
         is_work=False,
         status=("Stalled_Stream_Backpressure",),
     )
-    HALTED = ChannelShown(
+    HALTED = CauseFacts(
         9, text="halted by an error", letter="x", colours=Colours("#8B0000", "#E5484D"), is_work=False
     )
     # the interface to a neighbour serves another channel, or the access is on its way
-    NEIGHBOUR_BUSY = ChannelShown(
+    NEIGHBOUR_BUSY = CauseFacts(
         10, text="interface to the neighbour", letter="n", colours=Colours("#B3DE69", "#B3DE69"), is_work=True
     )
     # a token or a count waits to be taken before the BD can end
-    TOKEN_BLOCKED = ChannelShown(
+    TOKEN_BLOCKED = CauseFacts(
         11,
         text="token or count not taken",
         letter="T",
@@ -152,11 +152,11 @@ class Cause(Members):
         status=("Stalled_TCT_or_Count_FIFO_Full", "Stalled_TCT"),
     )
     # interface tile: external memory has not brought or taken the words yet
-    EXTERNAL = ChannelShown(
+    EXTERNAL = CauseFacts(
         12, text="external memory", letter="E", colours=Colours("#009E73", "#009E73"), is_work=True
     )
     # the column's clock is off, or its reset holds the tile
-    CLOCK_OFF = ChannelShown(
+    CLOCK_OFF = CauseFacts(
         13,
         text="clock off",
         letter="o",
@@ -167,7 +167,7 @@ class Cause(Members):
 
 
 @dataclass(eq=False)
-class CoreShown(Shown):
+class CoreCauseFacts(ValueFacts):
     """Declares a cause of a core.
 
     Attributes:
@@ -178,30 +178,32 @@ class CoreShown(Shown):
 
 
 class CoreCause(Members):
-    """What a core did in one cycle; see ``CoreShown``."""
+    """What a core did in one cycle; see ``CoreCauseFacts``."""
 
     text: str
     letter: str
     colours: Colours
     is_idle: bool
 
-    RUNNING = CoreShown(0, text="running", letter="#", colours=Cause.MOVING.colours)
-    IDLE = CoreShown(1, text="no kernel", letter=".", colours=Cause.IDLE.colours, is_idle=True)
+    RUNNING = CoreCauseFacts(0, text="running", letter="#", colours=Cause.MOVING.colours)
+    IDLE = CoreCauseFacts(1, text="no kernel", letter=".", colours=Cause.IDLE.colours, is_idle=True)
     # a lock operation in arbitration, or its lock not there
-    LOCK_STALL = CoreShown(2, text="lock stall", letter="L", colours=Cause.LOCK_ACQUIRE.colours)
-    BANK_CONFLICT = CoreShown(3, text="bank conflict", letter="B", colours=Cause.BANK_CONFLICT.colours)
-    MEMORY_BUSY = CoreShown(4, text="memory being zeroised", letter="Z", colours=Cause.MEMORY_BUSY.colours)
-    DONE = CoreShown(5, text="kernel done", letter="d", colours=Colours("#C9CED6", "#424A55"))
-    CLOCK_OFF = CoreShown(6, text="clock off", letter="o", colours=Cause.CLOCK_OFF.colours)
+    LOCK_STALL = CoreCauseFacts(2, text="lock stall", letter="L", colours=Cause.LOCK_ACQUIRE.colours)
+    BANK_CONFLICT = CoreCauseFacts(3, text="bank conflict", letter="B", colours=Cause.BANK_CONFLICT.colours)
+    MEMORY_BUSY = CoreCauseFacts(
+        4, text="memory being zeroised", letter="Z", colours=Cause.MEMORY_BUSY.colours
+    )
+    DONE = CoreCauseFacts(5, text="kernel done", letter="d", colours=Colours("#C9CED6", "#424A55"))
+    CLOCK_OFF = CoreCauseFacts(6, text="clock off", letter="o", colours=Cause.CLOCK_OFF.colours)
     # by the debug unit, or by an error that software has chosen for it
-    HALTED = CoreShown(7, text="halted by its debug unit", letter="H", colours=Cause.HALTED.colours)
+    HALTED = CoreCauseFacts(7, text="halted by its debug unit", letter="H", colours=Cause.HALTED.colours)
     # its cascade input is empty, or its output full
-    CASCADE_STALL = CoreShown(8, text="cascade stall", letter="C", colours=Cause.EXTERNAL.colours)
+    CASCADE_STALL = CoreCauseFacts(8, text="cascade stall", letter="C", colours=Cause.EXTERNAL.colours)
     # its stream port has no word for it, or no room
-    STREAM_STALL = CoreShown(9, text="stream stall", letter="S", colours=Cause.STREAM_STARVED.colours)
+    STREAM_STALL = CoreCauseFacts(9, text="stream stall", letter="S", colours=Cause.STREAM_STARVED.colours)
 
 
-class Link(NamedTuple):
+class CoreLink(NamedTuple):
     """What a core waits for at its cascade or its stream.
 
     Attributes:
@@ -218,7 +220,7 @@ class Link(NamedTuple):
 
 
 @dataclass(eq=False)
-class Step(Declared):
+class PhaseFacts(Declared):
     """Declares a phase of a core.
 
     Attributes:
@@ -232,43 +234,43 @@ class Step(Declared):
     _: KW_ONLY
     is_work: bool
     has_kernel: bool = True
-    link: Link | None = None
+    link: CoreLink | None = None
 
 
 class CorePhase(Members):
-    """What a core is doing for its kernel; see ``Step``."""
+    """What a core is doing for its kernel; see ``PhaseFacts``."""
 
     is_work: bool
     has_kernel: bool
-    link: Link | None
+    link: CoreLink | None
 
-    IDLE = Step(0, is_work=False, has_kernel=False)  # no kernel
-    NEXT = Step(1, is_work=True)  # the kernel is to say what comes next
-    WAIT = Step(2, is_work=True)  # computing for a number of cycles
-    ACCESS = Step(3, is_work=True)  # making the accesses of a pattern, step by step
-    ACQUIRE = Step(4, is_work=False)
-    RELEASE = Step(5, is_work=True)
-    DONE = Step(6, is_work=False, has_kernel=False)  # the kernel has ended
-    GET_CASCADE = Step(
+    IDLE = PhaseFacts(0, is_work=False, has_kernel=False)  # no kernel
+    NEXT = PhaseFacts(1, is_work=True)  # the kernel is to say what comes next
+    WAIT = PhaseFacts(2, is_work=True)  # computing for a number of cycles
+    ACCESS = PhaseFacts(3, is_work=True)  # making the accesses of a pattern, step by step
+    ACQUIRE = PhaseFacts(4, is_work=False)
+    RELEASE = PhaseFacts(5, is_work=True)
+    DONE = PhaseFacts(6, is_work=False, has_kernel=False)  # the kernel has ended
+    GET_CASCADE = PhaseFacts(
         7,
         is_work=True,
-        link=Link("waits for a value on its cascade", CoreCause.CASCADE_STALL, "Cascade_Stall_SCD", True),
+        link=CoreLink("waits for a value on its cascade", CoreCause.CASCADE_STALL, "Cascade_Stall_SCD", True),
     )
-    PUT_CASCADE = Step(
+    PUT_CASCADE = PhaseFacts(
         8,
         is_work=True,
-        link=Link("waits for room on its cascade", CoreCause.CASCADE_STALL, "Cascade_Stall_MCD", False),
+        link=CoreLink("waits for room on its cascade", CoreCause.CASCADE_STALL, "Cascade_Stall_MCD", False),
     )
     # words from its stream port, one after the other
-    GET_STREAM = Step(
+    GET_STREAM = PhaseFacts(
         9,
         is_work=True,
-        link=Link("waits for a word of its stream", CoreCause.STREAM_STALL, "Stream_Stall_SS0", True),
+        link=CoreLink("waits for a word of its stream", CoreCause.STREAM_STALL, "Stream_Stall_SS0", True),
     )
-    PUT_STREAM = Step(
+    PUT_STREAM = PhaseFacts(
         10,
         is_work=True,
-        link=Link("waits for room in its stream", CoreCause.STREAM_STALL, "Stream_Stall_MS0", False),
+        link=CoreLink("waits for room in its stream", CoreCause.STREAM_STALL, "Stream_Stall_MS0", False),
     )
 
 

@@ -133,7 +133,7 @@ def serve(st: State, port: int) -> None:
 
 @jit
 def serve_alone(st: State, port: int) -> None:
-    """The same for a single port."""
+    """One cycle of a port, as :func:`serve` but not inlined."""
     serve(st, port)
 
 

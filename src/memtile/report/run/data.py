@@ -139,6 +139,12 @@ def _agents(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]
     return {str(a): {"name": report.timeline.agent_name(a), "track": track_of(a)} for a in sorted(found)}
 
 
+def _givers(report: Report, chains: BdChains, lock: int) -> list[str]:
+    """Who can release a lock, as the wait graph names parties."""
+    known = [f"channel {ch}" for ch in chains.ever_released.get(lock, ())]
+    return known + [edge.gives for edge in report.result.waits.edges if edge.waits == f"lock {lock}"]
+
+
 def _locks(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]]:
     """Locks by their index in the model: name, number of the track, and the tracks of who can release it."""
     at = {(track.kind, track.index): n for n, track in enumerate(tracks)}
@@ -146,9 +152,7 @@ def _locks(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]]
     by_id = {f"{track.kind.name.lower()} {track.index}": n for n, track in enumerate(tracks)}
     found = {}
     for lock in sorted(track.index for track in tracks if track.kind is Thing.LOCK):
-        known = [f"channel {ch}" for ch in chains.ever_released.get(lock, ())]
-        named = [edge.gives for edge in report.result.waits.edges if edge.waits == f"lock {lock}"]
-        givers = dict.fromkeys(by_id[each] for each in (*known, *named) if each in by_id)
+        givers = dict.fromkeys(by_id[each] for each in _givers(report, chains, lock) if each in by_id)
         found[str(lock)] = {
             "name": report.timeline.lock_name(lock),
             "label": names.get(lock, ""),
@@ -165,16 +169,13 @@ def _ways(report: Report, tracks: Sequence[Track]) -> list[dict[str, Any]]:
     for way in ways(report.engine):
         source = (Thing.CHANNEL, way.source) if way.core < 0 else (Thing.CORE, way.core)
         ends = [(Thing.CHANNEL, ch) for ch in way.ends] + [(Thing.CORE, core) for core in way.cores]
-        ports = [at[Thing.PORT, port] for port in way.ports if (Thing.PORT, port) in at]
+        ports, to = (
+            [at[thing] for thing in things if thing in at]
+            for things in ([(Thing.PORT, port) for port in way.ports], ends)
+        )
         if source in at:
-            found.append(
-                {
-                    "from": at[source],
-                    "to": [at[end] for end in ends if end in at],
-                    "ports": ports,
-                    "steps": [list(step) for step in way.steps],
-                }
-            )
+            steps = [list(step) for step in way.steps]
+            found.append({"from": at[source], "to": to, "ports": ports, "steps": steps})
     return found
 
 

@@ -217,7 +217,7 @@ def home_in(st: State, region: int, address: int) -> int:
 
 @inlined
 def home_at(st: State, ch: int, address: int) -> int:
-    """The same of the buffer that the channel is at."""
+    """Byte address in this process of a word of the buffer that the channel is at."""
     return home_in(st, st.externals.region[st.channels.external[ch]], address)
 
 

@@ -129,7 +129,7 @@ def mark_active(st: State, work: Arrays) -> None:
 
 @jit
 def mark_active_of(st: State, work: Arrays, tile: int) -> None:
-    """The same of a tile."""
+    """Mark what can act by itself in a tile as live, with all that it reaches."""
     tiles, core = st.spec.tiles, st.spec.tiles.core[tile]
     first, ports = tiles.slave_base[tile], tiles.slaves[tile] + tiles.masters[tile]
     for port in range(first, first + ports):

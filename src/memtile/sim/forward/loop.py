@@ -43,10 +43,6 @@ from memtile.sim.forward.places import (
 )
 from memtile.sim.forward.replay import begin_replay, finish_replay, turn_cursors
 from memtile.sim.forward.rings import (
-    AFTER_JUMP,
-    GUARDED,
-    NOTED,
-    TRIED,
     WITH_LOG,
     WITHOUT_LOG,
     begin_recording,
@@ -60,22 +56,6 @@ from memtile.sim.forward.rings import (
 )
 from memtile.sim.forward.segments import at_a_time, count_anew, gather, moving_together, prolong, unshifted
 from memtile.sim.forward.streams import jump
-
-_FIRST_LOOK = 64  # cycles of a look; one that finds nothing makes the next ones longer
-_LONGER = 2  # log2 of how much
-_LONGEST_LOOK = 4096
-_AT_ONCE = 2  # looks in a row that follow each other at once
-_APART = 4  # later ones are so many times their length apart
-_SLOTS_COMPARED = 4  # as many words as so many slots have may be compared in a look
-_WORTH = 128  # cycles that a look has to gain; a longer period may gain more
-_LOOK_BETWEEN = 208  # cycles of a first one where such looks found periods: both its states may be met
-_SECOND_STATE = 64  # cycles of a look after which another state is kept: the first may be of what ran in
-_LONG_PERIOD = 32  # cycles: worth to be tried again as it is
-_AHEAD = 224  # cycles in which nothing is to end that a look would come across
-_NOT_AGAIN = 2 * _AHEAD
-_SETTLED = 56  # cycles after such an end, or an action of a core, in which words come to run evenly
-_HOPE, _MOST_HOPE = 4, 16  # looks between actions that may fail: for one that found a period, and at all
-_STALE = 1 << 15  # cycles after which another channel becomes the anchor, if this one ends no BD
 
 
 @jit
@@ -145,23 +125,24 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
         end: of the period's accesses in the log.
         until: cycle at which a jump ends at the latest.
     """
+    policy = work.policy
     search, kept = work.search, work.kept
     start, now = slot * search.slot_size[0], st.clock.now[0]
     period, first = now - kept[start + CYCLE], kept[start + ROW]
-    budget.looked(work, TRIED)
+    budget.looked(work, policy.cost_of_try[0])
     if not quiet_elsewhere(st) or outdated(st, work) or differs_again(st, work, slot):
         return False
-    worth = _WORTH // period if slot >= LOOK_SLOT else 0
+    worth = policy.least_gain[0] // period if slot >= LOOK_SLOT else 0
     times = of_channels(st, work, start, period, (until - now) // period)
     if times <= worth:
         return False
-    budget.looked(work, GUARDED * search.channel_count[0])
+    budget.looked(work, policy.cost_of_guards[0] * search.channel_count[0])
     compared = search.compared_words[0]
     bound = compare(st, work, slot)
     budget.looked(work, (search.compared_words[0] - compared) // 2)
     if bound == DIFFERENT:
         return False
-    budget.looked(work, NOTED * (end - first))
+    budget.looked(work, policy.cost_of_row[0] * (end - first))
     times = where_accesses_go(st, work, start, end, min(times, (bound - now) // period))
     if times <= worth:
         return False
@@ -184,7 +165,7 @@ def jumped(st: State, work: Arrays) -> None:
     move_on(st, work, slot, times)
     search.jumps[0] += 1
     search.jumped_cycles[0] += times * period
-    saved = times * period * budget.of_cycle(st)
+    saved = times * period * budget.of_cycle(st, work)
     search.stepped_cost[0] += saved
     kept[start + CYCLE] += times * period
     goes_into_log = search.recording[0] == WITH_LOG
@@ -261,7 +242,7 @@ def at_end_of_bd(st: State, work: Arrays, until: int) -> bool:
 def advance(st: State, work: Arrays, target: int, until: int) -> int:
     """Step up to cycle ``target`` at most; where the anchor ends a BD, it may jump up to ``until``."""
     search = work.search
-    before, cost = st.clock.now[0], budget.of_cycle(st)
+    before, cost = st.clock.now[0], budget.of_cycle(st, work)
     stop = clock.advance_to_end(st, target, search.anchor[0], search.anchor_bds[0])
     search.stepped_cost[0] += (st.clock.now[0] - before) * cost
     if stop == Stop.LIMIT and st.channels.bds_done[search.anchor[0]] != search.anchor_bds[0]:
@@ -273,11 +254,13 @@ def advance(st: State, work: Arrays, target: int, until: int) -> int:
 @jit
 def found_nothing(st: State, work: Arrays, length: int) -> None:
     """Let the looks be longer and more seldom."""
-    search = work.search
+    search, policy = work.search, work.policy
     search.failed_probes[0] += 1
     search.probe_step[0] = 1
     search.action_probes[0] = max(search.action_probes[0] - 1, 0)
-    wait = 0 if search.failed_probes[0] <= _AT_ONCE else max(_APART * length, search.slot_words[0])
+    wait = 0
+    if search.failed_probes[0] > policy.adjacent_probes[0]:
+        wait = max(policy.probe_distance[0] * length, search.slot_words[0])
     search.next_probe[0] = st.clock.now[0] + wait
 
 
@@ -288,7 +271,7 @@ def ready_to_look(st: State, work: Arrays) -> bool:
     search.obstacles[0] |= others_at_work(st)
     if not quiet_elsewhere(st):
         return False
-    stale = st.clock.now[0] - search.anchor_since[0] > _STALE
+    stale = st.clock.now[0] - search.anchor_since[0] > work.policy.stale_anchor[0]
     if stale or not goes_on(st, search.anchor[0]) or st.channels.next_bd[search.anchor[0]] < 0:
         choose_anchor(st, work)
     if search.recording[0] != WITH_LOG:
@@ -310,7 +293,7 @@ def found_period(st: State, work: Arrays) -> int:
     """The period that a look has found, as the next one may find it again: 1 if it is short."""
     start = work.search.slot[0] * work.search.slot_size[0]
     period = st.clock.now[0] - work.kept[start + CYCLE]
-    return int(period) if period >= _LONG_PERIOD else 1
+    return int(period) if period >= work.policy.long_period[0] else 1
 
 
 @jit
@@ -319,51 +302,53 @@ def put_off(st: State, work: Arrays) -> bool:
 
     What runs slowly takes longer than it has words, so that a look is not put off again at once.
     """
-    search = work.search
+    search, policy = work.search, work.policy
     c, now = st.channels, st.clock.now[0]
-    if now - search.postponed_at[0] < _NOT_AGAIN:
+    if now - search.postponed_at[0] < policy.postponed_again[0]:
         return False
     latest = core.next_timer(st) - now
-    if latest >= _AHEAD:
+    if latest >= policy.ends_ahead[0]:
         latest = -1
     for n in range(search.channel_count[0]):
         ch = work.live_channels[n]
         left = c.length[ch] - c.moved[ch]
-        if c.phase[ch] == Phase.RUN and left < _AHEAD:
+        if c.phase[ch] == Phase.RUN and left < policy.ends_ahead[0]:
             latest = max(latest, left)
     if latest < 0:
         return False
-    search.postponed_at[0], search.next_probe[0] = now, now + latest + _SETTLED
+    search.postponed_at[0], search.next_probe[0] = now, now + latest + policy.settling[0]
     return True
 
 
 @jit
 def look_after_action(st: State, work: Arrays) -> None:
     """A core is given an action: the next look begins some time after it, and after others that follow."""
-    search = work.search
+    search, policy = work.search, work.policy
     now = st.clock.now[0]
     since = now - search.postponed_at[0]
-    if since >= _NOT_AGAIN:
+    if since >= policy.postponed_again[0]:
         search.postponed_at[0] = now
-    if since >= _NOT_AGAIN or since < _AHEAD:
-        search.failed_probes[0], search.next_probe[0] = 0, now + _SETTLED
+    if since >= policy.postponed_again[0] or since < policy.ends_ahead[0]:
+        search.failed_probes[0], search.next_probe[0] = 0, now + policy.settling[0]
 
 
 @jit
 def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
     """Step up to cycle ``end``, or to where a period is found and jumped over; return a ``Stop`` code."""
-    search = work.search
-    jumps, again = search.jumps[0], st.clock.now[0] + _SECOND_STATE
+    search, policy = work.search, work.policy
+    jumps, again = search.jumps[0], st.clock.now[0] + policy.second_state[0]
     stop: int = Stop.LIMIT
-    enough = search.compared_words[0] + _SLOTS_COMPARED * search.slot_words[0]
+    enough = search.compared_words[0] + policy.compared_slots[0] * search.slot_words[0]
     while st.clock.now[0] < end and st.access_log[0, ON] == 1 and search.compared_words[0] <= enough:
         following = end if st.clock.quiet[0] > 0 else min(st.clock.now[0] + search.probe_step[0], end)
         stop = advance(st, work, following, until)
         if stop != Stop.LIMIT or st.clock.columns_written[0] > 0 or search.jumps[0] != jumps:
             break
         if found(st, work, until):
-            search.failed_probes[0], search.next_probe[0] = 0, st.clock.now[0] + AFTER_JUMP
-            search.action_probes[0] = min(search.action_probes[0] + _HOPE, _MOST_HOPE)
+            search.failed_probes[0], search.next_probe[0] = 0, st.clock.now[0] + policy.after_jump[0]
+            search.action_probes[0] = min(
+                search.action_probes[0] + policy.found_probes[0], policy.most_probes[0]
+            )
             search.probe_step[0] = found_period(st, work)
             return Stop.REPLAY if search.action_count[0] > 0 else stop
         if st.clock.now[0] >= again and search.valid[0, LOOK_SLOT + 1] == 0:
@@ -375,20 +360,21 @@ def look_each_cycle(st: State, work: Arrays, end: int, until: int) -> int:
 @jit
 def look(st: State, work: Arrays, until: int) -> int:
     """Look for a short period from this cycle on; return a ``Stop`` code."""
-    search = work.search
+    search, policy = work.search, work.policy
     if outdated(st, work):
         wait = budget.cycles_until(st, work, budget.of_plan(work))
         if wait > 1:
             search.next_probe[0] = st.clock.now[0] + wait
             return Stop.LIMIT
         plan_anew(st, work)
-    length = min(_FIRST_LOOK << _LONGER * min(search.failed_probes[0], 2 * _LONGER), _LONGEST_LOOK)
-    wait = budget.cycles_to_look(st, work, search.slot_words[0] + LOOK_SLOTS * length * TRIED)
+    longer = policy.probe_growth[0] * min(search.failed_probes[0], 2 * policy.probe_growth[0])
+    length = min(policy.first_probe[0] << longer, policy.longest_probe[0])
+    wait = budget.cycles_to_look(st, work, search.slot_words[0] + LOOK_SLOTS * length * policy.cost_of_try[0])
     if wait > 1:
         search.next_probe[0] = st.clock.now[0] + wait
         return Stop.LIMIT
     if search.action_probes[0] > 0 and search.failed_probes[0] == 0:
-        length = _LOOK_BETWEEN
+        length = policy.probe_between[0]
     if put_off(st, work):
         return Stop.LIMIT
     if not ready_to_look(st, work):

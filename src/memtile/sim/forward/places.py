@@ -19,6 +19,7 @@ from memtile.model.dma.access_log import ROWS
 from memtile.model.state.columns import Bytes, Ints, Words
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State
+from memtile.sim.forward.policy import Policy
 
 
 class Compared(IntEnum):
@@ -344,6 +345,7 @@ class Layout(NamedTuple):
 
 
 class _Arrays(NamedTuple):
+    policy: Policy
     search: Search
     channels: Moves
     moving: Ints
@@ -367,6 +369,7 @@ class Arrays(_Arrays, Struct):
     """What fast-forward works with, beside the state.
 
     Attributes:
+        policy: when to look for periods.
         search: the search for periods and the jump under way.
         channels: what each channel moves in a period.
         moving: channels that have accesses in the period.
@@ -390,15 +393,23 @@ class Arrays(_Arrays, Struct):
     forgotten: Ints
 
 
+TABLES: dict[str, type[Any]] = {
+    "policy": Policy,
+    "search": Search,
+    "channels": Moves,
+    "segments": Segments,
+    "ways": Ways,
+    "plan": Spans,
+    "layout": Layout,
+}
+"""The fields of :class:`Arrays` that are tables."""
+
+
 def no_arrays() -> Arrays:
     """Arrays without rows, of the types that all others have."""
-    none, words, flags = np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.uint8)
-    tables: list[Any] = [table(kind, 0) for kind in (Search, Moves, Segments, Ways, Spans, Layout)]
-    search, channels, segments, ways, plan, layout = tables
-    return Arrays(
-        search, channels, none, none, segments, ways, none, plan, none, none, words, flags, layout, none,
-        flags, none, none,
-    )  # fmt: skip
+    kinds: dict[str, type[Any]] = {"flow": np.uint32, "flow_last": np.uint8, "live": np.uint8}
+    arrays: dict[str, Any] = {name: np.zeros(0, kinds.get(name, np.int64)) for name in Arrays._fields}
+    return Arrays(**arrays | {name: table(columns, 0) for name, columns in TABLES.items()})
 
 
 HISTORY = 4096  # words of a stream that stay in ``flow``: more than can be under way

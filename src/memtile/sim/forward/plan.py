@@ -30,6 +30,7 @@ from memtile.sim.forward.places import (
     OF_TILES,
     RING_COLUMNS,
     SLOTS,
+    TABLES,
     Arrays,
     Compared,
     Layout,
@@ -40,6 +41,7 @@ from memtile.sim.forward.places import (
     Spans,
     Ways,
 )
+from memtile.sim.forward.policy import Policy, choices
 from memtile.sim.recycled import keep, kept, lend_pages
 
 GUARDED = frozenset(
@@ -108,14 +110,6 @@ LISTS = {  # what has as many entries as something is live
     **dict.fromkeys(("zeroising", "gated"), RowsOf.LENGTH),
 }
 
-_TABLES: dict[str, type[Any]] = {
-    "search": Search,
-    "channels": Moves,
-    "segments": Segments,
-    "ways": Ways,
-    "plan": Spans,
-    "layout": Layout,
-}
 _FIRST = ("clock", "granules", "fifos", "channels", "walks", "banks", "locks")  # these tell most often
 _LAST = ("registers", "stamps", "earlier")
 
@@ -248,6 +242,7 @@ def _made(st: State, kind: Hashable) -> _Template:
         "live_channels": channels,
         "segments": MOST_SEGMENTS * row_words(Segments),
         "passed": ports,
+        "policy": row_words(Policy),
         "plan": most * row_words(Spans),
         "kept": SLOTS * slot,
         "ring": RING_COLUMNS * EXTERNAL_SLOTS,
@@ -369,9 +364,11 @@ def _laid_out(template: _Template) -> Arrays:
     """New arrays."""
     area, _ = lend_pages(template.cuts["in_scope"][1], np.int64)
     found: dict[str, Any] = {name: area[first:end] for name, (first, end) in template.cuts.items()}
-    found |= {name: table_in(columns, found[name]) for name, columns in _TABLES.items()}
+    found |= {name: table_in(columns, found[name]) for name, columns in TABLES.items()}
     for name, values in zip(Layout._fields, template.layout.T, strict=True):
         getattr(plain(found["layout"]), name)[:] = values
+    for name, choice in choices().items():
+        getattr(plain(found["policy"]), name)[:] = choice.value
     found["rows"][:] = template.rows
     found["flow"] = found["flow"].view(np.uint32)
     found |= {name: found[name].view(np.uint8) for name in ("flow_last", "live")}

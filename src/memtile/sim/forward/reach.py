@@ -86,7 +86,7 @@ def span(st: State, ch: int, bd: int) -> int:
 
 @jit
 def walk_span(st: State, ch: int, bd: int) -> int:
-    """The same behind its first word: without its iteration."""
+    """How far behind its first word the walk of a BD may come without its iteration, in words."""
     left, behind = field(st, ch, bd, f.BUFFER_LENGTH), 0
     for d in range(len(f.STEP)):
         wrap = field(st, ch, bd, f.WRAP[d]) if d < len(f.WRAP) else 0

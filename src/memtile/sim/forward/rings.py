@@ -17,17 +17,7 @@ from memtile.sim.forward.period import DIFFERENT, compare, differs_again, keep
 from memtile.sim.forward.places import CYCLE, RING_SLOTS, Arrays
 
 WITH_LOG, WITHOUT_LOG = 1, 2  # how rings are looked for, RECORDING
-TRIED = 25  # what it costs to see that a state is not that of a slot
-GUARDED = 15  # and to go over the guards of a channel
-AFTER_JUMP = 40  # cycles in which a BD ends, and the next one fills what has run empty
-NOTED = 3  # of an access in the log
 _FOUND_SLOT = RING_SLOTS - 1  # the state at the end of a round that came again: others seldom come here
-_NOTED_AND_JUMPED = 2  # rounds
-_HOPE = 4  # looks between actions that may fail, for a plan
-_RING_PAUSE = 4  # a log that was full and of no use is begun again after a quarter of its cycles
-_MOST_TRIES = 128  # states kept before they become rarer
-_TURNS = 4  # states are not always as far apart: with others they would miss what repeats for a while
-_WORDS_A_CYCLE = 16  # words that may be kept for each cycle that is stepped
 
 
 @jit
@@ -51,15 +41,15 @@ def forget(st: State, work: Arrays) -> None:
 @jit
 def plan_anew(st: State, work: Arrays) -> None:
     """Plan what is compared, and forget what was kept by another plan."""
-    search = work.search
+    search, policy = work.search, work.policy
     before = search.slot_words[0]
     forget(st, work)
     make_plan(st, work)
     budget.looked(work, budget.of_plan(work))
     if search.ring_gap[0] == 0:
-        search.action_probes[0] = _HOPE
+        search.action_probes[0] = policy.planned_probes[0]
     if search.slot_words[0] != before:
-        search.ring_gap[0] = search.slot_words[0] // _WORDS_A_CYCLE
+        search.ring_gap[0] = search.slot_words[0] // policy.stored_words[0]
     choose_anchor(st, work)
 
 
@@ -121,7 +111,7 @@ def lost_log(st: State, work: Arrays) -> None:
     forget_rings(work)
     pause = 0
     if search.ring_jumps[0] == search.earlier_ring_jumps[0]:
-        pause = max((st.clock.now[0] - oldest) // _RING_PAUSE, 2 * search.ring_pause[0])
+        pause = max((st.clock.now[0] - oldest) // work.policy.pause_part[0], 2 * search.ring_pause[0])
         search.ring_pause[0] = pause
     search.earlier_ring_jumps[0] = search.ring_jumps[0]
     search.recording[0], search.logless[0] = 0, 1
@@ -147,20 +137,21 @@ def stop_recording(st: State, work: Arrays) -> None:
 @jit
 def comes_again(st: State, work: Arrays, slot: int, until: int) -> bool:
     """Whether the state is that of the slot, moved, and two more such periods may follow."""
+    policy = work.policy
     search, kept = work.search, work.kept
     start, now = slot * search.slot_size[0], st.clock.now[0]
     period = now - kept[start + CYCLE]
-    budget.looked(work, TRIED)
+    budget.looked(work, policy.cost_of_try[0])
     if not quiet_elsewhere(st) or differs_again(st, work, slot):
         return False
     times = of_channels(st, work, start, period, (until - now) // period)
-    if times < _NOTED_AND_JUMPED:
+    if times < policy.needed_rounds[0]:
         return False
-    budget.looked(work, GUARDED * search.channel_count[0])
+    budget.looked(work, policy.cost_of_guards[0] * search.channel_count[0])
     compared = search.compared_words[0]
     bound = compare(st, work, slot)
     budget.looked(work, (search.compared_words[0] - compared) // 2)
-    return bool(bound != DIFFERENT and bound - now >= _NOTED_AND_JUMPED * period)
+    return bool(bound != DIFFERENT and bound - now >= policy.needed_rounds[0] * period)
 
 
 @jit
@@ -197,7 +188,7 @@ def jumped_rings(st: State, work: Arrays, logged: bool) -> None:
     search.anchor_bds[0] = st.channels.bds_done[search.anchor[0]]
     search.anchor_since[0] = st.clock.now[0]
     search.ring_pause[0] = 0
-    search.next_probe[0] = max(search.next_probe[0], st.clock.now[0] + AFTER_JUMP)
+    search.next_probe[0] = max(search.next_probe[0], st.clock.now[0] + work.policy.after_jump[0])
 
 
 @jit
@@ -225,7 +216,9 @@ def records(st: State, work: Arrays) -> bool:
         if search.recording[0] == 0:
             return False
     if search.recording[0] == WITH_LOG:
-        budget.looked(work, NOTED * max(st.access_log[0, NEXT] - search.noted_rows[0], 0))
+        budget.looked(
+            work, work.policy.cost_of_row[0] * max(st.access_log[0, NEXT] - search.noted_rows[0], 0)
+        )
         search.noted_rows[0] = st.access_log[0, NEXT]
     if budget.lacking(work, 0) > 0 and st.clock.now[0] > search.found_until[0]:
         stop_recording(st, work)
@@ -240,13 +233,14 @@ def records(st: State, work: Arrays) -> bool:
 @jit
 def keep_round(st: State, work: Arrays) -> None:
     """Keep the state at this end of a BD, for some time."""
-    search = work.search
+    search, policy = work.search, work.policy
     search.ring_tries[0] += 1
     keep(st, work, slot_of(search.ring_tries[0]))
     budget.looked(work, search.slot_words[0] // 2)
-    if search.ring_tries[0] >= _MOST_TRIES:
+    if search.ring_tries[0] >= policy.ring_tries[0]:
         search.ring_gap[0] *= 2
         search.ring_tries[0] = 0
     sooner = 2 if search.recording[0] == WITHOUT_LOG else 1
     gap = search.ring_gap[0] // sooner
-    search.next_ring[0] = st.clock.now[0] + gap + gap // _TURNS * (search.ring_tries[0] % _TURNS)
+    turn = search.ring_tries[0] % policy.gap_turns[0]
+    search.next_ring[0] = st.clock.now[0] + gap + gap // policy.gap_turns[0] * turn

@@ -137,7 +137,7 @@ def _sized(slots: int, locks: int, rows: int) -> dict[str, Any]:
 
 
 def grown(book: Book, slots: int, locks: int, rows: int) -> Book:
-    """The same with room for so many slots, locks and kept clocks."""
+    """The book with room for so many slots, locks and stored clocks."""
     before = len(book.kept)
     made = _sized(slots, locks, rows)
     for name, array in made.items():
@@ -155,7 +155,7 @@ def room(book: Book) -> tuple[int, int, int]:
 
 
 def with_words(book: Book, words: int, regions: npt.NDArray[np.int64]) -> Book:
-    """The same with places for more words, those of external memory."""
+    """The book with places for more words, those of external memory."""
     made: dict[str, Any] = {"regions": regions}
     for name in ("written", "written_at", "readers", "unread"):
         old = getattr(book, name)

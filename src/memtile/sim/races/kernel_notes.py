@@ -201,7 +201,7 @@ for _name in ("fill", "sort", "put", "partition", "itemset", "byteswap"):
 
 
 def watched(array: Array, notes: CoreNotes) -> Array:
-    """The same memory as an array whose uses are noted."""
+    """A view of the memory whose reads and writes are noted."""
     found = array.view(Watched)
     found._notes = notes
     return found

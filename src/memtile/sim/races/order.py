@@ -123,7 +123,7 @@ def put_credit(book: Book, lock: int, slot: int, units: int) -> None:
 
 @jit
 def merge_credit(book: Book, lock: int, slot: int, units: int) -> None:
-    """The same without a place for it: the newest units come after both."""
+    """Add units of a lock where no place is free: the newest units come after both givers."""
     if book.credits[lock] == 0:
         return
     at = (book.credit_first[lock] + book.credits[lock] - 1) % CREDITS

@@ -90,7 +90,7 @@ def go_through(book: Book, notes: Ints, count: int, slots: int) -> None:
 
 @entry(COMPILED, Book, Notes)
 def read_through(book: int, notes: int, count: int, slots: int) -> int:
-    """The same for the addresses of book and notes."""
+    """Go through the notes at an address with the book at an address."""
     go_through(_book_in(book), _notes_in(notes).rows, count, slots)
     return 0
 

@@ -42,6 +42,15 @@ def _leaves(given: Sequence[object]) -> Iterator[int | float]:
             raise ValueError(f"{item} is no number")
 
 
+def _integers(form: Form, values: Numbers, element: str, bits: int) -> npt.NDArray[np.generic]:
+    """Whole numbers as unsigned ones of so many bits."""
+    for value in values:
+        if not isinstance(value, int) or not -(1 << (bits - 1)) <= value < 1 << bits:
+            says = f"the value {shown(value)} is no {element}"
+            raise form.error(says, f"whole numbers of {bits} bits", reason="mlir_initial")
+    return np.array([int(value) & ((1 << bits) - 1) for value in values], f"uint{bits}")
+
+
 def array_of(form: Form, values: Numbers, shape: Shaped, most: int) -> npt.NDArray[np.generic]:
     """Contents of memory as an array of its shape; a memref without dimensions has one element.
 
@@ -64,11 +73,8 @@ def array_of(form: Form, values: Numbers, shape: Shaped, most: int) -> npt.NDArr
     if len(values) not in (1, size):
         says = f"{len(values)} values are given for {size} elements"
         raise form.error(says, f"{size} values, or one for all", reason="mlir_initial")
-    bits = 8 * dtype.itemsize
-    for value in values if dtype.kind in "iu" else ():
-        if not isinstance(value, int) or not -(1 << (bits - 1)) <= value < 1 << bits:
-            says = f"the value {shown(value)} is no {shape.element}"
-            raise form.error(says, f"whole numbers of {bits} bits", reason="mlir_initial")
-    whole = [int(value) & ((1 << bits) - 1) for value in values] if dtype.kind in "iu" else values
-    made = np.array(whole, f"uint{bits}").view(dtype) if dtype.kind in "iu" else np.array(whole).astype(dtype)
+    if dtype.kind in "iu":
+        made = _integers(form, values, shape.element, 8 * dtype.itemsize).view(dtype)
+    else:
+        made = np.array(values).astype(dtype)
     return np.broadcast_to(made, sizes) if made.size == 1 else made.reshape(sizes)

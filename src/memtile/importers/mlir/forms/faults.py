@@ -75,7 +75,7 @@ def reading(operation: Operation) -> Iterator[None]:
 
 
 def _placed(operation: Operation, error: MemtileError) -> MemtileError:
-    """The same error, with the place of the operation in front."""
+    """The error with the place of the operation in front."""
     tokens = operation.tokens
     place = tokens.text.where(tokens.offset(operation.at))
     if not error.problems:

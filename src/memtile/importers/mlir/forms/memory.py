@@ -140,11 +140,10 @@ def bd_of(operations: Sequence[Operation], known: Known = NOTHING) -> BdDescript
     if found is None:
         return None
     for each in operations:
-        if each.name == "aie.use_lock":
-            use = lock_use(each, known)
-            if use is not None and use.action == "release":
+        if each.name == "aie.use_lock" and (use := lock_use(each, known)) is not None:
+            if use.action == "release":
                 found.release = use
-            elif use is not None:
+            else:
                 found.acquire = use
         elif each.name == "aie.dma_bd_packet":
             form = Form(each)

@@ -152,7 +152,7 @@ class Form:
         return Parts(self.operation, [] if at is None else self.split(at), "operand")
 
     def texts(self, opening: str = "(", nth: int = 0) -> Parts[str]:
-        """The same as text without blanks."""
+        """The items of a bracket as text without blanks."""
         return Parts(self.operation, [self.text(item) for item in self.items(opening, nth)], "operand")
 
     def split(self, opening: int) -> list[Span]:

@@ -11,8 +11,8 @@ from memtile.design.tile import Tile
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import push, write_bd
-from memtile.io.program.operations import BlockWrite, MaskWrite, Other, Write, address_of
-from memtile.io.program.pointer_patches import PATCH
+from memtile.runs.firmware import PATCH
+from memtile.runs.operations import BlockWrite, MaskWrite, Other, Write, address_of
 
 _ALL = (1 << 32) - 1
 _OLD_BUFFER = "buffer_sym_name"  # until 2024

@@ -16,7 +16,7 @@ from memtile.bd.windows import DmaAddress
 from memtile.importers.mlir.overlay import allocation_name, channel_for, controller_id
 from memtile.importers.mlir.sequence.reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import patch, push, wait, write_bd
-from memtile.io.program.operations import locate
+from memtile.runs.operations import locate
 
 _MOST = field_of(CONTROL_HEADER, "Beats").maximum + 1
 _WORD = (1 << 32) - 1

@@ -33,7 +33,7 @@ from memtile.importers.mlir.sequence.reader import (
 )
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped, dtype_of, shaped
-from memtile.io.program.operations import Operation as Step
+from memtile.runs.operations import Operation as Step
 
 Scalars = Mapping[int, int]
 NO_SCALARS: Scalars = {}

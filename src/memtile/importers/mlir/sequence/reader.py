@@ -16,7 +16,7 @@ from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.reconfiguration import Devices
 from memtile.importers.mlir.tree import Block, Operation
 from memtile.importers.mlir.types import Shaped
-from memtile.io.program.operations import Operation as Step
+from memtile.runs.operations import Operation as Step
 
 Number = int | float
 Parameters = Mapping[str, Number]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memtile.arch.register_map import register_at
 from memtile.importers.mlir.configure import CORE_CONTROL
 from memtile.importers.mlir.sequence.reader import Call, Reader
-from memtile.io.program.operations import MaskWrite, address_of
+from memtile.runs.operations import MaskWrite, address_of
 
 
 def channel_reset(reader: Reader, form: Call) -> None:

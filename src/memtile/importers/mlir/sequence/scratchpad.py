@@ -11,8 +11,8 @@ from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.scratchpad import MOST, SHIFT, parameters_used
 from memtile.importers.mlir.sequence.accesses import address, buffer_at
 from memtile.importers.mlir.sequence.reader import Call, Reader
-from memtile.io.program.operations import WORD_MAX, Other, Write, address_of
-from memtile.io.program.register_updates import CREATE, FUNCTIONS, UPDATE
+from memtile.runs.firmware import CREATE, FUNCTIONS, UPDATE
+from memtile.runs.operations import WORD_MAX, Other, Write, address_of
 
 SYNC = "aiex.sync_scratchpad_parameters_from_host"
 _INCREMENT = FUNCTIONS.index("incr")

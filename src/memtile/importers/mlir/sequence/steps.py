@@ -8,9 +8,9 @@ from memtile.design.tile import Tile
 from memtile.importers.mlir.configure import start_word
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.sequence.reader import Reader
-from memtile.io.program.operations import BlockWrite, MaskWrite, Other, Write, address_of
-from memtile.io.program.pointer_patches import PATCH
-from memtile.io.program.token_waits import WAIT
+from memtile.runs.firmware import PATCH
+from memtile.runs.operations import BlockWrite, MaskWrite, Other, Write, address_of
+from memtile.runs.waits import WAIT
 
 
 def whole_words(form: Form, count: int) -> int:

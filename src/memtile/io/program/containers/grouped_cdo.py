@@ -15,7 +15,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, raise_if
 from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.program.cdo import HEADER, header_of, operation_of
-from memtile.io.program.operations import Operation
+from memtile.runs.operations import Operation
 
 SOURCE = "XRT's transformed PDIs"
 _MARK_AT = 0x70  # in the partition header

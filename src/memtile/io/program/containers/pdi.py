@@ -15,8 +15,8 @@ from memtile.errors import InputFileError, Problem
 from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.program.cdo import cdo_operations
 from memtile.io.program.containers.grouped_cdo import grouped_operations, zone_bytes
-from memtile.io.program.operation_table import joined
-from memtile.io.program.operations import WORD_MAX, Operation
+from memtile.runs.operation_table import joined
+from memtile.runs.operations import WORD_MAX, Operation
 
 SOURCE = "bootgen's Versal image headers"
 MAGIC = bytes.fromhex("dd00000044332211 88776655ccbbaa99")
@@ -109,12 +109,12 @@ def _no_table(file: ByteReader, mark: bytes) -> Problem:
     boot = file.data[_TABLE_AT + WORD_BYTES :][:WORD_BYTES] == b"XNLX"
     is_it = "is the boot image of a whole device" if boot else f"has {mark!r} where {_MARK!r} must be"
     return Problem(
+        "identification",
+        repr(mark),
+        repr(_MARK),
+        f"the PDI {is_it}",
+        "Give the PDI of one design, as aiecc writes it." if boot else "",
         reason="identification",
         where=file.place(_TABLE_AT + _MARK_AT),
-        field="identification",
-        given=repr(mark),
-        allowed=repr(_MARK),
         source=SOURCE,
-        next_step="Give the PDI of one design, as aiecc writes it." if boot else "",
-        says=f"the PDI {is_it}",
     )

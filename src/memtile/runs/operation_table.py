@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
-from memtile.io.program.operations import (
+from memtile.runs.operations import (
     WORD_MAX,
     ArrayShape,
     BlockWrite,

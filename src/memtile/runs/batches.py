@@ -11,13 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES
-from memtile.design.array import Array
-from memtile.io.program.operation_table import Bools, Code, Ints, OperationTable, marked
-from memtile.io.program.operations import WORD_MAX, ArrayShape
-from memtile.io.program.word_marks import clocks
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import answering
+from memtile.runs.machine import ArrayMachine
+from memtile.runs.operation_table import Bools, Code, Ints, OperationTable, marked
+from memtile.runs.operations import WORD_MAX, ArrayShape
+from memtile.runs.word_marks import clocks
 from memtile.sim.passing import NEXT, Programmed
 
 _LEAST, _MOST = 4, 1 << 17  # operations of a batch
@@ -56,7 +56,7 @@ class Batches:
         apart: which operations have to be carried out alone for what they write.
     """
 
-    def __init__(self, array: Array, apart: Callable[[OperationTable, ArrayShape], Bools]) -> None:
+    def __init__(self, array: ArrayMachine, apart: Callable[[OperationTable, ArrayShape], Bools]) -> None:
         self._engine, self._apart = array.engine, apart
         self._shape = ArrayShape.of(array.device, array.columns)
         tiles = plain(array.engine.spec.tiles)

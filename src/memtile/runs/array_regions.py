@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 
 from memtile.errors import Problem
-from memtile.io.program.array_names import Address, Argument, Given, Name, Own, Stream, TileMemory, Wanted
-from memtile.io.program.array_problems import buffer_twice, unknown
-from memtile.io.program.external_regions import ExternalRegion, regions_of
-from memtile.io.program.external_uses import ExternalUse
+from memtile.runs.array_names import Address, Argument, Given, Name, Own, Stream, TileMemory, Wanted
+from memtile.runs.array_problems import buffer_twice, unknown
+from memtile.runs.external_uses import ExternalRegion, ExternalUse, regions_of
 
 
 @dataclass(frozen=True, slots=True)

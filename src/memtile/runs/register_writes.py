@@ -13,8 +13,9 @@ import numpy as np
 from memtile.arch.address_map import ARRAY_BASE
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
-from memtile.io.program.operation_table import Code, OperationTable, marked, table_of
-from memtile.io.program.operations import (
+from memtile.model.register_tables import answering
+from memtile.runs.operation_table import Code, OperationTable, marked, table_of
+from memtile.runs.operations import (
     WORD_MAX,
     ArrayShape,
     BlockWrite,
@@ -26,7 +27,6 @@ from memtile.io.program.operations import (
     locate,
     words_written,
 )
-from memtile.model.register_tables import answering
 
 _BY_YOURSELF = "Run what this operation asks for yourself."
 _FROM_TEXT = "Run the design from its MLIR text, with the parameters of its scratchpad."

@@ -8,11 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
-from memtile.design.array import Array
 from memtile.errors import Problem
-from memtile.io.program.operation_table import Bools, OperationTable, table_of
-from memtile.io.program.operations import ArrayShape, Operation, locate, words_written
-from memtile.io.program.word_marks import core_controls
+from memtile.runs.machine import ArrayMachine
+from memtile.runs.operation_table import Bools, OperationTable, table_of
+from memtile.runs.operations import ArrayShape, Operation, locate, words_written
+from memtile.runs.word_marks import core_controls
 from memtile.sim.core_control import control_register, enabled_cores, held_cores
 from memtile.sim.engine import Engine
 from memtile.sim.kernels import Kernel
@@ -76,7 +76,7 @@ class CoreKernels:
 
     def __init__(
         self,
-        array: Array,
+        array: ArrayMachine,
         kernels: Kernels,
         running: Kernels = NO_KERNELS,
         programs: Sequence[Kernels] = (),

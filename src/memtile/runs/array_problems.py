@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from memtile.errors import Problem
-from memtile.io.program.array_names import TileMemory
-from memtile.io.program.external_regions import ExternalRegion
+from memtile.runs.array_names import TileMemory
+from memtile.runs.external_uses import ExternalRegion
 
 _SOURCE = "the program"
 _NO_MEMORY = "the tile has no data memory"

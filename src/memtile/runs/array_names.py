@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
 from memtile.errors import InputFileError, Problem
-from memtile.io.program.operations import ArrayShape
+from memtile.runs.operations import ArrayShape
 
 Array = npt.NDArray[Any]
 _NUMBER = re.compile(r"[0-9]+")

@@ -1,20 +1,130 @@
-"""Waits of NPU programs for task-complete tokens, as the firmware receives them below the interface tiles."""
+"""What a host waits for: tokens of tasks and registers, and what a program that stopped half way waits for.
+
+Task-complete tokens come in as the firmware receives them below the interface tiles.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
 
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.packets import TOKEN, token
+from memtile.arch.ports import PORTS
 from memtile.arch.registers import field_of
-from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
-from memtile.design.array import Array
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, SimulationError
-from memtile.io.program.host_waits import channel_at
-from memtile.io.program.operations import ArrayShape, Other
-from memtile.io.program.token_ways import may_arrive
+from memtile.explain.deadlock.graph import Via
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.state import State
+from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
+from memtile.runs.machine import ArrayMachine
+from memtile.runs.operation_table import Code, table_of
+from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
+from memtile.runs.word_marks import queues
+from memtile.sim.engine import Engine
 from memtile.sim.polling import cycles_left
+
+
+def waiting_program(
+    engine: Engine, operation: Operation | None, left: Iterable[Operation], text: str, missing: Iterable[int]
+) -> HostWaiting:
+    """A program that waits.
+
+    Args:
+        engine: of the array.
+        operation: that it waits at; None = it is not known.
+        left: what comes after it.
+        text: what the error says.
+        missing: channels whose tokens it waits for.
+    """
+    place = operation.place if operation is not None else ""
+    name = f"the program at {place}" if place else "the program"
+    says = text.removeprefix(f"{place}, ").removeprefix(f"{place}: ")
+    starts = frozenset(_started(engine, left))
+    tokens = tuple(missing)
+    if tokens:
+        return HostWaiting(name, f"{name}: {says}", tokens, Via.TOKEN, starts)
+    polled = () if not isinstance(operation, MaskPoll) else tuple(polled_channel(engine, operation.address))
+    return HostWaiting(name, f"{name}: {says}", polled, Via.END, starts)
+
+
+def channel_at(engine: Engine, column: int, row: int, direction: int, number: int) -> int:
+    """Model index of a channel; -1 = the model has no such tile."""
+    tiles = plain(engine.spec.tiles)
+    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
+    if not len(there) or not tiles.channels[there[0]]:
+        return -1
+    tile = int(there[0])
+    each = TILE_KINDS[KIND_NAMES[tiles.kind[tile]]].channels
+    return int(tiles.channel_base[tile]) + direction * each + number
+
+
+def _started(engine: Engine, operations: Iterable[Operation]) -> Iterator[int]:
+    """Channels to whose queues the operations push tasks."""
+    for operation in operations:
+        for address, _, _ in words_written(operation):
+            yield from _channel_of(engine, address, queue=True)
+
+
+def polled_channel(engine: Engine, address: int) -> Iterator[int]:
+    """The channel whose status register is at a byte address of the array, if there is one."""
+    return _channel_of(engine, address, queue=False)
+
+
+def _channel_of(engine: Engine, address: int, *, queue: bool) -> Iterator[int]:
+    column, row, offset = locate(address)
+    tiles = plain(engine.spec.tiles)
+    there = ((tiles.column == column) & (tiles.row == row)).nonzero()[0]
+    if not len(there):
+        return
+    kind = TILE_KINDS[KIND_NAMES[tiles.kind[there[0]]]]
+    for direction in (0, 1):
+        for number in range(kind.channels):
+            local = direction * kind.channels + number
+            at = kind.queue_base + local * kind.channel_stride
+            status = kind.status_base[direction] + number * WORD_BYTES
+            if offset == (at if queue else status):
+                yield channel_at(engine, column, row, direction, number)
+
+
+def may_arrive(st: State, tiles: Iterable[int]) -> bool:
+    """Whether words may come to the host at these interface tiles before another task ends.
+
+    Tokens are on their way then, or something else can come there too. It follows packets; what a circuit
+    brings is not known.
+    """
+    if st.active_controls[0] or plain(st.channels).token_due.any():
+        return True
+    table, switch = plain(st.spec.tiles), plain(st.switch)
+    tokens = set(plain(st.controls).slave_port.tolist())
+    names = [(int(table.master_base[tile]), PORTS[KIND_NAMES[table.kind[tile]]]) for tile in tiles]
+    masters, seen = [base + ports.master(FIRMWARE_PORT) for base, ports in names], set()
+    while masters:
+        port = masters.pop()
+        if switch.held[port] or switch.mode[port] == CIRCUIT:
+            return True
+        if port in seen or switch.mode[port] == OFF:
+            continue
+        seen.add(port)
+        for slave in _packet_slaves(st, int(switch.tile[port])):
+            behind = np.flatnonzero(switch.link == slave)
+            if switch.held[slave] or (slave not in tokens and not len(behind)):
+                return True
+            masters += behind.tolist()
+    return False
+
+
+def _packet_slaves(st: State, tile: int) -> Iterator[int]:
+    """The tile's slave ports in packet mode."""
+    tiles, mode = plain(st.spec.tiles), plain(st.switch).mode
+    first = int(tiles.slave_base[tile])
+    return (port for port in range(first, first + int(tiles.slaves[tile])) if mode[port] == PACKET)
+
 
 WAIT = "TOKEN_WAIT"
 _SOURCE = "mlir-aie token waits"
@@ -81,7 +191,7 @@ class TokenHost:
         missing: model indices of the channels whose tokens a wait has not got.
     """
 
-    def __init__(self, array: Array, until: Until) -> None:
+    def __init__(self, array: ArrayMachine, until: Until) -> None:
         self._array, self._until = array, until
         self._taken: Counter[int] = Counter()
         self.missing: tuple[int, ...] = ()
@@ -164,3 +274,20 @@ def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:
     """Column and row of every tile that is waited for."""
     for column in range(said["column"], said["column"] + said["columns"]):
         yield from ((column, row) for row in range(said["row"], said["row"] + said["rows"]))
+
+
+def ends_waiting(operations: Sequence[Operation], shape: ArrayShape) -> bool:
+    """Whether a wait for a token, or a poll, comes after the last task that the program starts.
+
+    Such a program is finished when all its operations are done, whatever still waits in the array: nobody has
+    asked for more. What is started after the last wait nobody waits for, so it has to end by itself.
+    """
+    table = table_of(operations)
+    code, starts = table.columns.code, table.writing(shape, queues)
+    for number in reversed(np.flatnonzero(starts | (code == Code.MASK_POLL) | (code == Code.OTHER)).tolist()):
+        if starts[number]:
+            return False
+        operation = table[number]
+        if isinstance(operation, MaskPoll) or (isinstance(operation, Other) and operation.name == WAIT):
+            return True
+    return False

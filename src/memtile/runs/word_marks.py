@@ -10,8 +10,8 @@ import numpy as np
 from memtile.arch.acts import Acts
 from memtile.arch.registers import Register
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
-from memtile.io.program.operation_table import TILE_WORDS, Bools
 from memtile.model.register_tables import registers_of
+from memtile.runs.operation_table import TILE_WORDS, Bools
 from memtile.sim.core_control import control_register
 
 

@@ -1,0 +1,262 @@
+"""Designs and programs named on a command line, loaded and ready to run, whatever they are written in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from memtile.cli.array_file import read_given
+from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
+from memtile.cli.program_files import ProgramFiles, read_programs
+from memtile.errors import InputFileError
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
+    from memtile.importers.bodies.container import Container
+    from memtile.importers.loaded import Loaded
+    from memtile.runs.array_names import Given, Wanted
+    from memtile.runs.program import Run
+    from memtile.sim.engine import Engine
+
+Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """The options that are for programs, and for designs of MLIR."""
+
+    given: Sequence[str] = ()
+    wanted: Sequence[str] = ()
+    device: str | None = None
+    format: Format = "auto"
+    base: int = 0
+    kernels: str | None = None
+    keep_order: bool = False
+    kernel: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Runnable:
+    """A design or a program that is loaded.
+
+    Attributes:
+        name: as it was given.
+        design: the machine that it is in.
+        once: runs it.
+        is_program: it has arrays in and out; False = a design in Python.
+        files: that went in.
+        notes: what was said when it was loaded.
+        ignored: what was read and changes nothing.
+    """
+
+    name: str
+    design: Array | MemoryTile
+    once: Callable[[RunOptions], Run]
+    is_program: bool
+    files: Sequence[str]
+    notes: Sequence[str] = ()
+    ignored: Sequence[str] = ()
+
+    def run(self, options: RunOptions = USUAL, **more: Unpack[RunKeywords]) -> Run:
+        """Run it; ``more`` are fields of :class:`RunOptions`, which come before ``options``."""
+        return self.once(RunOptions.of(options, more))
+
+    @property
+    def engine(self) -> Engine:
+        """The model that it is in."""
+        return self.design.engine
+
+    @property
+    def array(self) -> Array:
+        """The array that it is in.
+
+        Raises:
+            InputFileError: it is a memory tile alone.
+        """
+        from memtile.design.array import Array
+
+        if not isinstance(self.design, Array):
+            raise InputFileError(f"{self.name}: the design is a memory tile alone; it must be an array.")
+        return self.design
+
+    def outcomes(self, done: Run) -> Mapping[str, npt.NDArray[Any]]:
+        """What came out that is expected or wanted, by name: what schedules are compared by."""
+        from memtile.design.run import result_arrays
+
+        return done.arrays if self.is_program else result_arrays(self.design, done.result)
+
+    def words(self, done: Run) -> Mapping[str, npt.NDArray[Any]]:
+        """Words that a run left, by name: outputs of channels, and buffers outside that it writes."""
+        if self.is_program:
+            return {buffer.name: buffer.words for buffer in done.buffers if buffer.region.writes}
+        buffers = self.engine.external.buffers.items()
+        return {**done.result.outputs, **{name: each.array for name, each in buffers if each.writable}}
+
+
+Maker = Callable[[], Runnable]
+"""Loads what is to run, each time anew."""
+
+
+def python_design(file: str, settings: Sequence[str]) -> Maker:
+    """What loads a design in Python."""
+    from memtile.cli.design_file import load_design
+    from memtile.importers.design_file import guarded
+    from memtile.runs.program import Run
+
+    def make() -> Runnable:
+        made = load_design(file, settings)
+        return Runnable(file, made, lambda how: Run(guarded(file, lambda: made.run(how))), False, [file])
+
+    return make
+
+
+def mlir_design(
+    file: str,
+    options: ProgramOptions,
+    settings: Sequence[str],
+    wanted: Sequence[Wanted] | None = None,
+    *,
+    costs: Path | None = None,
+    against: Path | None = None,
+) -> Maker:
+    """What loads a design in MLIR.
+
+    Args:
+        file: of its text.
+        options: its arrays, device and functions.
+        settings: ``NAME=NUMBER`` of parameters of the scratchpad.
+        wanted: arrays to take; None = none, and arguments that nobody gave are zeros.
+        costs: JSON file of what operations of its cores cost.
+        against: folder of a build that it is compared with when it is loaded first.
+
+    Raises:
+        InputFileError: functions, parameters or costs that cannot be read.
+    """
+    from memtile.cli.kernels_file import load_functions
+    from memtile.importers.against import compare
+    from memtile.importers.design import load
+    from memtile.importers.design_file import guarded
+
+    functions = load_functions(options.kernels) if options.kernels else {}
+    parameters, known = parameters_of(settings), costs_of(costs)
+    files = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
+
+    def make() -> Runnable:
+        device = options.device or None
+        made = load(file, device=device, functions=functions, parameters=parameters, costs=known)
+        notes = [compare(made, against).text] if against is not None else []
+        given = [read_given(text) for text in options.given]
+
+        def once(how: RunOptions) -> Run:
+            if wanted is None:
+                return guarded(options.kernels or "", lambda: _with_zeros(made, given, how))
+            return guarded(options.kernels or "", lambda: made.run_with(given, wanted, options=how))
+
+        return Runnable(file, made.array, once, True, files, notes, made.notes)
+
+    return make
+
+
+def _with_zeros(design: Loaded, given: Sequence[Given], options: RunOptions) -> Run:
+    """Run the host sequence; its arguments that nobody gave are zeros."""
+    options = replace(options, pad_arguments=True)
+    if design.sequence is None or not all(each.name.isdecimal() for each in given):
+        return design.run_with(given, [], options=options)
+    arrays = {int(each.name): each.array for each in given}
+    positions = range(1 + max(arrays, default=-1))
+    return design.run(*map(arrays.get, positions), options=options)
+
+
+def program_files(
+    files: Sequence[str], options: ProgramOptions, wanted: Sequence[Wanted] | None = None
+) -> Maker:
+    """What loads files of register writes, one after another, as one program.
+
+    Args:
+        files: paths of files and of build folders.
+        options: how they are read, their arrays and kernels.
+        wanted: arrays to take; None = none, and arrays that are too short are filled up.
+
+    Raises:
+        InputFileError: a file that cannot be read.
+    """
+    from memtile.importers.design_file import guarded
+    from memtile.io.program.brought import brought
+
+    form = None if options.format == "auto" else options.format
+    read = read_programs(files, form, options.base, options.kernel)
+    inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
+
+    def make() -> Runnable:
+        found = _container(read, options)
+        given = [read_given(text) for text in options.given]
+        notes = (*read.notes, *found.notes, *brought(read.programs, given)[1])
+
+        def once(how: RunOptions) -> Run:
+            how = how if wanted is not None else replace(how, pad_arguments=True)
+            return guarded(options.kernels or "", lambda: found.run(given, wanted or (), options=how))
+
+        return Runnable(files[0], found.array, once, True, inputs, notes)
+
+    return make
+
+
+def _container(read: ProgramFiles, options: ProgramOptions) -> Container:
+    """The files in order, with the kernels that the user gave, else with bodies of MLIR text."""
+    from memtile.cli.kernels_file import KernelsFile, load_kernels
+    from memtile.importers.bodies.container import container
+    from memtile.importers.bodies.texts import beside, check_text
+
+    text = options.kernels if options.kernels and Path(options.kernels).suffix == ".mlir" else None
+    if text:
+        check_text(Path(text))
+    texts = [Path(text)] if text else beside(read.paths)
+    given = KernelsFile({}, {})
+    if options.kernels and not text:
+        given = load_kernels(options.kernels, with_text=bool(texts))
+    return container(
+        read.programs,
+        texts,
+        device=options.device,
+        functions=given.functions,
+        kernels=given.kernels,
+        names=[*filter(None, [options.kernel]), *read.names],
+        keep_order=options.keep_order,
+    )
+
+
+def load_beside(
+    name: str,
+    *,
+    device: str = "",
+    settings: Sequence[str] = (),
+    kernels: str | None = None,
+    given: Sequence[str] = (),
+) -> Runnable:
+    """A design in Python, in MLIR, or as files of a build, to be run beside something else.
+
+    Args:
+        name: its file or folder.
+        device: that it is for, where it leaves that open.
+        settings: ``NAME=VALUE`` of parameters of a design in Python, or of the scratchpad of one in MLIR.
+        kernels: file of kernels, or of functions that cores call.
+        given: arrays in, ``NAME=FILE.npy``; those that are missing are zeros.
+
+    Raises:
+        MemtileError: as loading it raises.
+    """
+    path = Path(name)
+    if not path.exists():
+        raise InputFileError(f"{name}: there is no such file or folder.")
+    if path.suffix == ".py":
+        return python_design(name, settings)()
+    options = ProgramOptions(given, device=device or None, kernels=kernels)
+    return (
+        mlir_design(name, options, settings) if path.suffix == SUFFIX else program_files([name], options)
+    )()

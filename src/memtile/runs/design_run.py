@@ -1,0 +1,131 @@
+"""A run of what a machine is set up for: its host sequences, then the array until nothing moves any more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from memtile.explain.checks import Check
+from memtile.explain.late_writes import LateWrites
+from memtile.explain.outcome import outcome
+from memtile.explain.outputs import Outputs
+from memtile.explain.results import Result
+from memtile.runs.machine import HostSteps, Machine
+from memtile.runs.observing import moves_of
+from memtile.runs.options import RunOptions, whole_cycles
+from memtile.sim.clock import Stop
+from memtile.sim.engine import Engine, Progress
+from memtile.sim.polling import run_to_next_poll
+from memtile.sim.untimed import run_untimed, words_within
+from memtile.sim.wordless import gone, look_for_words, no_time, words_wanted
+
+
+def run_sequences(
+    engine: Engine, sequences: Sequence[HostSteps], end: int, *, untimed: bool, progress: Progress | None
+) -> Stop | None:
+    """Let sequences do their steps, and the array run between them, until all have ended.
+
+    Args:
+        engine: the model.
+        sequences: side by side; those that have ended do nothing.
+        end: last cycle.
+        untimed: move the data without a clock.
+        progress: called now and then with the cycles, or untimed the words, done so far.
+
+    Returns:
+        Why not all of them could end; None = they have.
+
+    Raises:
+        DesignError: a step that is none, or work that its channel refuses.
+    """
+    quiet = False
+    while left := [sequence for sequence in sequences if not sequence.ended]:
+        if sum(sequence.advance(lambda: engine.now, not untimed) for sequence in left):
+            quiet = False
+            continue
+        dues = [sequence.due for sequence in left if sequence.due >= 0]
+        until = min([end, *dues])
+        if engine.now >= end and not untimed:
+            return Stop.LIMIT
+        if quiet and not dues:
+            return Stop.QUIET
+        if quiet:
+            engine.wait(until - engine.now)
+            quiet = False
+        elif untimed:
+            run_untimed(engine, progress)
+            quiet = True
+        else:
+            in_vain = min(sequence.in_vain(engine) for sequence in left)
+            quiet = run_to_next_poll(engine, until, progress, in_vain=in_vain) is Stop.QUIET
+    return None
+
+
+def run_on(machine: Machine, options: RunOptions) -> Result:
+    """Let a machine run until nothing moves any more, or the limit is reached; Ctrl-C keeps what is done.
+
+    Raises:
+        DesignError: the limit is no whole number; a run without words that is untimed, or came before.
+    """
+    engine, untimed, most = machine.engine, options.untimed, whole_cycles(options.max_cycles)
+    engine.host.stopped = untimed
+    engine.read_by_host = bool(machine.hosts)
+    end, late = engine.now + most, None
+    _must_have_words(machine, untimed=untimed)
+    stop: Stop | None
+    try:
+        stop = run_sequences(engine, machine.hosts, end, untimed=untimed, progress=options.progress)
+        if stop is None and machine.hosts:
+            started = {task.channel.index for each in machine.hosts for task in each.host.tasks}
+            late = LateWrites.of(engine, timed=not untimed, started=started)
+        if stop is None and untimed:
+            stop = run_untimed(engine, options.progress, words_within(engine, most))
+        elif stop is None:
+            stop = engine.run(end, options.progress)
+    except KeyboardInterrupt:
+        stop = None
+    engine.checks.pause()
+    found = _result(machine, stop, timed=not untimed)
+    if late is not None:
+        found = replace(found, findings=(*found.findings, *late.findings(engine)))
+    if engine.wordless:  # they say what is missing, and nothing of the words
+        found = replace(found, checks=(), words=False)
+    return replace(found, parameters=dict(machine.parameters), words_needed_by=engine.words_needed_by)
+
+
+def _result(machine: Machine, stop: Stop | None, *, timed: bool) -> Result:
+    engine = machine.engine
+    taken = [channel for tile in machine.members for channel in tile.mm2s if channel.taken]
+    outputs = Outputs({channel.name: channel.output_so_far() for channel in taken})
+    checks = [check for channel in taken if (check := channel.check())]
+    if not engine.wordless:
+        checks += _buffer_checks(machine)
+    before, machine.run_until = machine.run_until, engine.now
+    return outcome(
+        engine,
+        stop,
+        Outputs({}, lambda: gone("Result.outputs", "outputs")) if engine.wordless else outputs,
+        checks,
+        timed=timed,
+        before=before,
+        listening=machine.listening,
+        hosts=[sequence.waiting() for sequence in machine.hosts if not sequence.ended],
+        moves=moves_of(machine),
+    )
+
+
+def _must_have_words(machine: Machine, *, untimed: bool) -> None:
+    """Refuse an untimed run without words, and one with words after one without them."""
+    if words_wanted():
+        look_for_words(machine.engine, "run", "an untimed run" if untimed else "a run with words")
+    elif untimed:
+        raise no_time()
+
+
+def _buffer_checks(machine: Machine) -> Iterator[Check]:
+    """Comparisons of buffers with what they should hold at the end; nobody can read without a clock."""
+    for name, array, wanted in machine.compared:
+        yield Check.compare(name, array.ravel(), wanted, [array.shape])
+    for tile, buffer, data in machine.expected:
+        found = tile.load(buffer).ravel() if machine.engine.has_clock(tile.index) else data[:0]
+        yield Check.compare(f"{tile.label}buffer {buffer.name}", found, data, [buffer.shape])

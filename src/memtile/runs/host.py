@@ -1,0 +1,202 @@
+"""The processor beside an array: it writes registers, polls and waits, while the array runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from memtile.arch.timing import LAUNCH_CYCLES
+from memtile.errors import Problem, SimulationError
+from memtile.runs.batches import Batches, Costs
+from memtile.runs.core_kernels import CoreKernels
+from memtile.runs.design_run import run_sequences
+from memtile.runs.firmware import PROGRAM, update
+from memtile.runs.machine import ArrayMachine, HostProgram
+from memtile.runs.operation_table import Ints, OperationTable
+from memtile.runs.operations import ArrayShape, Operation, Other
+from memtile.runs.options import RunOptions
+from memtile.runs.own_door import OwnDoor
+from memtile.runs.pace import Pace
+from memtile.runs.register_writes import Advance
+from memtile.runs.waits import TokenHost
+from memtile.sim.clock import Stop
+from memtile.sim.partition import restart
+from memtile.sim.passing import AT_ONCE
+from memtile.sim.polling import run_to_next_poll
+from memtile.sim.settling import settle
+from memtile.sim.untimed import run_untimed
+
+
+class ProgramHost:
+    """The processor beside the array: it writes, polls and waits, while the array runs.
+
+    Args:
+        array: the model.
+        operations: that it comes to, each in its time.
+        options: of the run.
+        cores: kernels that begin when their cores are enabled.
+
+    Attributes:
+        come_to_number: how many operations it has come to.
+        missed: its writes that nothing answered.
+        tokens: what it receives them with, once it does operations.
+        untimed: data moves without a clock.
+    """
+
+    def __init__(
+        self, array: ArrayMachine, operations: OperationTable, options: RunOptions, cores: CoreKernels
+    ) -> None:
+        self._array, self._end = array, array.engine.now + options.max_cycles
+        self.untimed, self._progress = options.untimed, options.progress
+        self._cores = cores
+        self._door = OwnDoor(array)
+        shape = ArrayShape.of(array.device, array.columns)
+        self._pace = Pace(array.engine.host, array.engine.timing, shape, operations)
+        self._batches = Batches(array, cores.starting)
+        self._untouched = array.engine.now == 0
+        self.come_to_number = 0
+        self.missed: list[Problem] = []
+        self.tokens: TokenHost | None = None
+        self.stop = Stop.LIMIT
+        array.engine.host.stopped = options.untimed
+
+    def write32(self, address: int, value: int) -> None:
+        """Write one word."""
+        self._door.write32(address, value)
+        self._written(address)
+
+    def mask_write32(self, address: int, mask: int, value: int) -> None:
+        """Replace the bits of ``mask``."""
+        self._door.mask_write32(address, mask, value)
+        self._written(address)
+
+    def block_write32(self, address: int, words: Sequence[int]) -> None:
+        """Write consecutive words."""
+        self._door.block_write32(address, words)
+        self._written(address, len(words))
+
+    def load_together(self, operations: OperationTable, first: int) -> int:
+        """Carry out writes from one on that take no time; how many."""
+        return self._together(operations, first, _at_once)
+
+    def write_together(self, operations: OperationTable, first: int) -> int:
+        """Carry out writes from one on, each when the host comes to it; how many."""
+        done = self._together(operations, first, _at_once if self.untimed else self._pace.costs)
+        self.come_to_number += done
+        return done
+
+    def _together(self, operations: OperationTable, first: int, costs: Costs) -> int:
+        done = self._batches.carry_out(operations, first, costs, self._end)
+        self._untouched = self._untouched and not done
+        return done
+
+    def load(self, operation: Other) -> None:
+        """Reset the array before the operations of a PDI, as firmware does; a new one is as after a reset."""
+        program = dict(operation.details).get(PROGRAM)
+        if not self._untouched or program is not None:
+            restart(self._array.engine.state, self._array.engine.door)
+            self._cores.restart(program)
+
+    def update(self, operation: Other) -> None:
+        """Add a word of the scratchpad to an address in the array, as firmware does."""
+        update(self._door, operation)
+        self._written(dict(operation.details)["address"], 2)
+
+    def _written(self, address: int, words: int = 1) -> None:
+        self._untouched = False
+        if self._cores.started_by(address, words):
+            self._cores.follow()
+
+    @property
+    def left(self) -> int:
+        """Cycles that are left until then."""
+        return self._end - self._array.engine.now
+
+    @property
+    def ended(self) -> Stop:
+        """Why the clock stopped last; quiet if it stopped before its limit and said nothing."""
+        return Stop.QUIET if self.stop is Stop.LIMIT and self.left > 0 else self.stop
+
+    def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
+        """Read until the bits of ``mask`` are those of ``value``."""
+        return self.until(lambda: self._door.read32(address) & mask == value)
+
+    def come_to(self, operation: Operation) -> None:
+        """Let the time pass that the operation before this one took.
+
+        Raises:
+            SimulationError: it passes the last cycle.
+        """
+        self._pace.before(self.come_to_number)
+        self.come_to_number += 1
+        if self.left <= 0:
+            raise SimulationError(_too_late(operation, self._end))
+
+    def launched(self) -> None:
+        """Let cores come to where they wait; the cycles of the run count from then on."""
+        if not self.untimed:
+            before = self._array.engine.now
+            settle(self._array.engine, LAUNCH_CYCLES)
+            self._end += self._array.engine.now - before
+
+    def do(self, sequence: HostProgram | None) -> None:
+        """Let the array run until a host sequence has ended, if there is one.
+
+        Raises:
+            SimulationError: it waits for what never comes.
+        """
+        if sequence is None:
+            return
+        array = self._array
+        array.host(sequence)
+        array.route()
+        stop = run_sequences(
+            array.engine, array.hosts, self._end, untimed=self.untimed, progress=self._progress
+        )
+        if stop is not None:
+            self.stop = stop
+            raise SimulationError(
+                Problem(
+                    reason="host",
+                    where="program",
+                    field="host sequence",
+                    given="not ended",
+                    allowed="ended before the operations begin",
+                    source="the sequence before a program",
+                    says=array.hosts[-1].waits_for(),
+                )
+            )
+
+    def until(self, met: Callable[[], bool], in_vain: Callable[[], int] = lambda: 0) -> bool:
+        """Let the array run until ``met``; False when it cannot be any more, or the last cycle is over.
+
+        ``in_vain`` says for how many cycles it surely is not met.
+        """
+        quiet, engine = False, self._array.engine
+        while not met():
+            if quiet or self.left <= 0:
+                return False
+            if self.untimed:
+                self.stop = run_untimed(engine, self._progress)
+            else:
+                self.stop = run_to_next_poll(engine, self._end, self._progress, in_vain=in_vain())
+            quiet = self.untimed or self.stop is Stop.QUIET
+        return True
+
+
+def _at_once(table: OperationTable) -> Ints:
+    return np.full(len(table), AT_ONCE)
+
+
+def _too_late(operation: Operation, end: int) -> Problem:
+    return Problem(
+        reason="max_cycles",
+        where=operation.place or "program",
+        field="max_cycles",
+        given=f"an operation at or after cycle {end}",
+        allowed=f"operations before cycle {end}",
+        source="the limit of the run",
+        next_step="Allow more cycles.",
+        says=f"the limit was reached at cycle {end}, before this operation",
+    )

@@ -1,0 +1,111 @@
+"""What is observed of a run beside its result, races and history, and how time and words pass in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+
+from memtile.errors import DesignError, Problem
+from memtile.explain.finding_codes import WRONG_LOCK
+from memtile.explain.findings import Finding
+from memtile.explain.race_findings import Area, race_findings
+from memtile.explain.results import Result
+from memtile.runs.machine import Machine
+from memtile.runs.options import RunOptions
+from memtile.sim.fast_forward import fast_forwarding
+from memtile.sim.history import History
+from memtile.sim.races.watch import Found, RaceWatch
+from memtile.sim.wordless import moving_words
+
+
+def areas_of(machine: Machine) -> Iterator[Area]:
+    """The buffers of a design, with their places."""
+    for tile in machine.members:
+        for buffer in tile.buffers:
+            yield Area(buffer.name, tile.index, buffer.offset, buffer.nbytes)
+
+
+def moves_of(machine: Machine) -> dict[int, tuple[str, ...]]:
+    """Names of the buffers that each channel of a design reads or writes, by its model index."""
+    channels = (channel for tile in machine.members for channel in (*tile.s2mm, *tile.mm2s))
+    return {channel.index: tuple(channel.moves) for channel in channels}
+
+
+@dataclass(slots=True)
+class Observed:
+    """What was observed of a run, once its context is left.
+
+    Attributes:
+        machine: that ran.
+        found: accesses to memory that nothing orders.
+        watch: that found them; None = nobody looked for them here.
+        histories: what happened in each cycle, if that was wanted.
+    """
+
+    machine: Machine
+    found: Sequence[Found] = ()
+    watch: RaceWatch | None = None
+    histories: Sequence[History] = ()
+
+    @property
+    def races(self) -> list[Finding]:
+        """What was found, with the names of the design."""
+        if self.watch is None:
+            return []
+        return race_findings(self.machine.engine, self.found, self.watch, list(areas_of(self.machine)))
+
+    def added_to(self, result: Result) -> Result:
+        """The result of the run with it, without races that a hang has the code of already."""
+        named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
+        races = (each for each in self.races if each.code not in named)
+        result = replace(result, findings=(*result.findings, *races))
+        if not self.histories or result.kept is None:
+            return result
+        return replace(result, kept=result.kept.with_history(self.histories[0]))
+
+
+@contextmanager
+def observing(machine: Machine, options: RunOptions) -> Iterator[Observed]:
+    """Context in which a machine runs as ``options`` say.
+
+    What an outer context checks or notes already stays with that one.
+
+    Raises:
+        DesignError: a check or a history of a run that has no time.
+    """
+    refuse_untimed(options)
+    checks, observed = machine.engine.checks, Observed(machine)
+    with ExitStack() as stack:
+        if options.check and checks.watch is None:
+            observed.found = stack.enter_context(checks.on())
+            observed.watch = checks.watch
+        if options.history and checks.recorder is None:
+            observed.histories = stack.enter_context(checks.recorded())
+        stack.enter_context(fast_forwarding(options.fast_forward))
+        stack.enter_context(moving_words(options.data))
+        yield observed
+
+
+def refuse_untimed(options: RunOptions) -> None:
+    """Refuse a check or a history of a run that has no time.
+
+    Raises:
+        DesignError: it is wanted.
+    """
+    if options.untimed and options.check:
+        raise DesignError(_UNTIMED)
+    if options.untimed and options.history:
+        raise DesignError("run: an untimed run has no history. Leave untimed out.")
+
+
+_UNTIMED = Problem(
+    reason="check",
+    where="run",
+    field="check",
+    given="an untimed run",
+    allowed="a run with a clock",
+    source="an order is what happens in time",
+    next_step="Leave untimed out.",
+    says="an untimed run has no time, in which two could be too early or too late",
+)

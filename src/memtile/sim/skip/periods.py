@@ -1,0 +1,143 @@
+"""Periods of one clock, skipped: whether they may be, the arrays for that, and how far it has jumped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.jit.decorators import ENABLED
+from memtile.jit.structs import at_hand
+from memtile.model.checking import history
+from memtile.model.state.state import State
+from memtile.sim import clock
+from memtile.sim.cores import Cores
+from memtile.sim.forward.budget import SHARE
+from memtile.sim.forward.places import Arrays, KeptOff, Search
+from memtile.sim.forward.plan import Lent, rows_that_may_be_live
+from memtile.sim.replay import Replay
+from memtile.sim.skip import calls
+
+_EVER = 1 << 62
+_LEAST = 256  # cycles of a run that is worth the arrays
+
+FREE = 120_000 * SHARE  # nanoseconds, about
+_REPLAY, _KERNEL = clock.Stop.REPLAY, clock.Stop.KERNEL
+
+_KEPT_OFF = {
+    KeptOff.CORE: "cores use their cascades",
+    KeptOff.UNIT: "an event unit counts, traces or combines events",
+    KeptOff.CIRCUIT: "words go through switches in packets, or to or from cores, hosts or other places",
+    KeptOff.CONTROL: "tokens or control packets are on their way",
+    KeptOff.MEMORY: "a scrubber, a zeroisation or memory-mapped accesses use the banks",
+    KeptOff.CHECK: "accesses are noted for --check",
+    KeptOff.WORDS: "words are compressed or in packets",
+}
+_PIECES = f"the array runs in pieces of fewer than {_LEAST} cycles, as between two looks of a host"
+
+
+class FastForward:
+    """Fast-forward of one engine.
+
+    Attributes:
+        on: whether time that repeats is jumped over where nobody says otherwise; by default where the engine
+            is compiled, as the interpreter is for looking at each cycle.
+        free: looking for periods costs as little as if a new engine had stepped for so long (nanoseconds,
+            about) before its first cycle: short runs may look as well.
+        together: why what does not hang together has one clock all the same, empty if it has not.
+    """
+
+    def __init__(self) -> None:
+        self.on = ENABLED
+        self.free = FREE
+        self.together = ""
+        self._work: Arrays | None = None
+        self._search: Search  # of it
+        self._budget: Any  # of it
+        self._touches = 0
+        self._in_pieces = False
+
+    @property
+    def jumped(self) -> int:
+        """Cycles jumped over so far."""
+        return 0 if self._work is None else int(self._search.jumped_cycles[0])
+
+    @property
+    def jumps(self) -> int:
+        """Jumps so far."""
+        return 0 if self._work is None else int(self._search.jumps[0])
+
+    @property
+    def rings(self) -> int:
+        """Those of them over whole rounds of rings of BDs."""
+        return 0 if self._work is None else int(self._search.ring_jumps[0])
+
+    @property
+    def kept_off(self) -> tuple[str, ...]:
+        """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
+        bits = 0 if self._work is None else int(self._search.obstacles[0])
+        found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
+        found += [self.together] if self.together else []
+        return (*found, _PIECES) if self._in_pieces else tuple(found)
+
+    def begin(self, st: State, until: int) -> bool:
+        """Get ready for a run; whether it is to look for periods."""
+        if not self.on:
+            return False
+        now, channels = at_hand(st).clock.now, at_hand(st).channels
+        if st.logging[history.ON] or not len(channels.phase):
+            return False
+        if until - int(now[0]) < _LEAST:
+            self._in_pieces = True
+            return False
+        if self._work is None:
+            self._lent = Lent(st)
+            self._work = self._lent.arrays
+            self._search = at_hand(self._work).search
+            self._budget = memoryview(self._search.step_budget)  # type: ignore[arg-type]
+            self._search.stepped_cost[0] = self.free
+        calls.forget_periods(st, self._work)
+        return True
+
+    def look_at(self, st: State, tiles: npt.NDArray[np.bool_]) -> None:
+        """Look for periods of these tiles only, from the present cycle of their clock on."""
+        if self._work is None:
+            return
+        search, now = self._search, int(st.clock.now[0])
+        self._work.in_scope[:] = tiles
+        search.scope_rows[0] = rows_that_may_be_live(st)[tiles].sum()
+        search.next_probe[0] = search.next_ring[0] = search.anchor_since[0] = now
+        search.failed_probes[0] = search.ring_pause[0] = search.logless[0] = search.found_until[0] = 0
+        calls.forget_periods(st, self._work)
+
+    def among(self, clocks: int, before: int) -> None:
+        """Count what so many clocks have jumped over since ``before`` as one of them did, in the mean."""
+        if self._work is not None:
+            self._search.jumped_cycles[0] = before + (self.jumped - before) // clocks
+
+    def put_back(self, st: State, jumped: int) -> None:
+        """Know that a model was put back to where so many cycles had been jumped over."""
+        if self._work is not None:
+            self._search.jumped_cycles[0] = jumped
+        self.look_at(st, np.ones(len(st.spec.tiles.kind), bool))
+
+    def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
+        """Advance to cycle ``until`` with the kernels, stepping ``budget`` cycles, about; why it stopped."""
+        assert self._work is not None
+        now = at_hand(st).clock.now
+        end = now[0] + budget
+        while True:
+            if cores.touches != self._touches:
+                self._touches = cores.touches
+                self.begin(st, _EVER)
+            self._budget[0] = budget
+            stop = calls.run_forward(st, until, self._work)
+            if stop is _REPLAY:
+                Replay(st, self._work, cores).run()
+            elif stop is not _KERNEL:
+                return stop
+            else:
+                cores.serve()
+                if now[0] >= end:
+                    return clock.Stop.LIMIT

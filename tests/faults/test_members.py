@@ -1,0 +1,130 @@
+"""Can a member of a list be forgotten: a cause, a phase, a constant, a code, a behaviour of registers?"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import memtile
+from memtile.arch import acts, timing
+from memtile.explain import finding_codes
+from memtile.model.checking import history
+from memtile.model.state import causes
+
+ROOT = Path(memtile.__file__).parent
+DECLARED = {
+    "Cause": causes,
+    "CoreCause": causes,
+    "CorePhase": causes,
+    "PortDoes": history,
+    "LockAct": history,
+    "Acts": acts,
+}
+"""Enums whose members have their properties where they are declared, and their modules."""
+CHOSEN = {
+    "memtile.explain.slow": "causes for which a repair is known; a run says nothing of others",
+    "memtile.model.axi": "the module that does what registers do",
+}
+"""Modules that choose some members, and why a new one need not be among them."""
+LISTED = 3  # members in one literal are a list that a new member may belong to
+
+ADDED = {
+    "Cause": (
+        causes,
+        "    CLOCK_OFF = CauseFacts(",
+        'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+        (
+            "NEW = 14",
+            'NEW = CauseFacts(14, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
+            'NEW = CauseFacts(14, text="new", letter="d", is_work=True)',
+            'NEW = CauseFacts(14, text="new", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+            'NEW = CauseFacts(14, letter="d", colours=Colours("#C49C94", "#C49C94"), is_work=True)',
+        ),
+    ),
+    "CoreCause": (
+        causes,
+        "    RUNNING = ",
+        'NEW = CoreCauseFacts(10, text="new", letter="d", colours=Colours("#C49C94", "#C49C94"))',
+        (
+            "NEW = 10",
+            'NEW = CoreCauseFacts(10, text="new", letter="d")',
+            'NEW = CoreCauseFacts(10, text="new", colours=Colours("#C49C94", "#C49C94"))',
+            'NEW = CoreCauseFacts(10, letter="d", colours=Colours("#C49C94", "#C49C94"))',
+        ),
+    ),
+    "CorePhase": (
+        causes,
+        "    RELEASE = ",
+        "NEW = PhaseFacts(11, is_work=True)",
+        ("NEW = 11", "NEW = PhaseFacts(11)"),
+    ),
+    "Acts": (acts, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
+    "Timing": (
+        timing,
+        "    ingress_words: int = _constant(",
+        'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, used=Used.SET_UP, shown_by=("Cause.IDLE",))',
+        (
+            'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, used=Used.SET_UP)',
+            'NEW: int = _constant(0, 0, 1, "", "", Grade.ASSUMED, shown_by=("Cause.IDLE",))',
+            'NEW: int = _constant(0, 0, 1, "", "", used=Used.SET_UP)',
+        ),
+    ),
+    "CODES": (
+        finding_codes,
+        '        "MT0301": FindingCode(',
+        '"NEW": FindingCode("a new one", Severity.NOTE),',
+        ('"NEW": FindingCode("a new one"),',),
+    ),
+}
+"""For each kind of member its module, the line before which one is added, its line, and incomplete ones."""
+INCOMPLETE = [(of, line) for of, (_, _, _, lines) in ADDED.items() for line in lines]
+
+
+def with_added(of: str, line: str) -> ModuleType:
+    """The module with one more line, executed."""
+    module, before, _, _ = ADDED[of]
+    source, indent = inspect.getsource(module), len(before) - len(before.lstrip())
+    assert source.count(f"\n{before}") == 1
+    made = ModuleType("with_added")
+    sys.modules["with_added"] = made  # where dataclasses look for it
+    exec(source.replace(f"\n{before}", f"\n{' ' * indent}{line}\n{before}"), made.__dict__)
+    return made
+
+
+@pytest.mark.parametrize("of", ADDED)
+def test_a_member_with_its_properties_is_added_in_one_line(of: str) -> None:
+    members = getattr(with_added(of, ADDED[of][2]), of)
+    assert hasattr(members, "NEW") or "NEW" in members
+
+
+@pytest.mark.parametrize(("of", "line"), INCOMPLETE)
+def test_a_member_without_one_of_its_properties_cannot_be_declared(of: str, line: str) -> None:
+    with pytest.raises((TypeError, ValueError), match=r"missing|declare|belongs"):
+        with_added(of, line)
+
+
+def listed(tree: ast.AST, enum: str) -> list[ast.AST]:
+    """Return the literals with several members of an enum as elements or keys."""
+    found = []
+    for node in ast.walk(tree):
+        parts = node.keys if isinstance(node, ast.Dict) else getattr(node, "elts", ())
+        names = [part.value for part in parts if isinstance(part, ast.Attribute)]
+        if sum(isinstance(name, ast.Name) and name.id == enum for name in names) >= LISTED:
+            found.append(node)
+    return found
+
+
+def test_no_module_lists_members_that_another_one_declares() -> None:
+    lists = set()
+    for path in sorted(ROOT.rglob("*.py")):
+        module = ".".join(("memtile", *path.relative_to(ROOT).with_suffix("").parts))
+        text = path.read_text(encoding="utf-8")
+        enums = [enum for enum, its in DECLARED.items() if enum in text and its.__name__ != module]
+        if any(listed(ast.parse(text), enum) for enum in enums):
+            lists.add(module)
+    assert lists == CHOSEN.keys()
