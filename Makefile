@@ -5,6 +5,9 @@ WORKERS ?= 2
 BIN := .venv/bin
 SETUP := .venv/.complete
 
+# Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
+export PYTHONDONTWRITEBYTECODE :=
+
 # What users read and copy, and the modules that they import from: all of it passes both type checkers.
 PAGES := .cache/pages
 USED := examples docs/pictures.py docs/rooms.py $(PAGES)

@@ -34,12 +34,12 @@ from memtile.design.array import Array
 from memtile.io.program.cdo import HEADER as CDO_HEADER
 from memtile.io.program.cdo import IDENTIFICATION
 from memtile.io.program.formats import read_program
-from memtile.runs.operations import BlockWrite, Operation, Write, address_of
-from memtile.runs.session import run_program
 from memtile.io.program.transaction import Transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.kernels import Action, Core, Kernel, apart
+from memtile.runs.operations import BlockWrite, Operation, Write, address_of
+from memtile.runs.session import run_program
 from memtile.sim.engine import Engine
 from memtile.sim.fast_forward import fast_forwarding
 from memtile.sim.wordless import moving_words

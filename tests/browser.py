@@ -41,7 +41,7 @@ KEYS = {
 
 def chromium() -> str:
     """Its path; a test without it is left out, and fails on a build server."""
-    return need_program("chromium", "chromium")
+    return need_program("chromium")
 
 
 class Page:

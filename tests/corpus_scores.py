@@ -12,10 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from places import TESTS
+
 if TYPE_CHECKING:
     from memtile.explain.findings import Finding
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = TESTS / "corpus"
 KINDS = ("hangs", "races", "wrong", "slow", "fine")
 MAX_CYCLES = 200_000
 

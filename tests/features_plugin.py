@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
-LIST = Path(__file__).parent / "oracle" / "features.json"
+from places import TESTS
+
+LIST = TESTS / "oracle" / "features.json"
 PROPERTY = "feature"
 MISSING = "**missing**"
 LACKS = "**without**:"

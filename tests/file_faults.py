@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-TESTS = Path(__file__).parent
+from places import ROOT, TESTS
+
 OLD = b"OLD GOOD FILE"
 SECONDS = 120  # for a command with a fault
 DESIGN = """\
@@ -96,8 +97,8 @@ def _tiling(folder: Path) -> None:
 def _mlir(folder: Path) -> None:
     import numpy as np
 
-    shutil.copy(TESTS.parent / "examples" / "scale.mlir", folder)
-    shutil.copy(TESTS.parent / "examples" / "scale_functions.py", folder)
+    shutil.copy(ROOT / "examples" / "scale.mlir", folder)
+    shutil.copy(ROOT / "examples" / "scale_functions.py", folder)
     np.save(folder / "in.npy", np.arange(4096, dtype=np.int32))
 
 
@@ -378,7 +379,7 @@ def _is_whole(path: Path) -> bool:
 def library(folder: Path) -> Path:
     """The compiled faults."""
     made = folder / "file_faults.so"
-    source = TESTS / "file_faults.c"
+    source = Path(__file__).with_suffix(".c")
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-o", made, source, "-ldl"], check=True)
     return made
 
@@ -387,6 +388,7 @@ def campaign(most: int, names: Sequence[str] = (), faults: Sequence[str] = ()) -
     """Run the cases in a process that has the faults before its C library: what is wrong, and how many."""
     with tempfile.TemporaryDirectory(prefix="file-faults-") as folder:
         environment = os.environ | {"LD_PRELOAD": str(library(Path(folder))), "FILE_FAULTS": folder}
+        environment["PYTHONPATH"] = os.pathsep.join(sys.path)
         words = [
             *(f"--case={name}" for name in names),
             *(f"--fault={each}" for each in faults),

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from places import ROOT
+
 MARK = "MEMTILE_TEST_MARK"  # in the environment of a command and of all that it begins
 SECONDS = 180  # that anything may take on a loaded machine
 CPU_SECONDS = 1.0  # that a command may work after the signal

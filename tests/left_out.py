@@ -1,6 +1,7 @@
 """Tests that need what this machine lacks: they are left out, named with how to get it, and fail in CI.
 
-A test asks ``need_program("cc", "gcc")`` for a program, ``need_package("pyarrow")`` for a package.
+A test asks ``need_program("cc")`` for one of :data:`PROGRAMS`, ``need_package("pyarrow")`` for a package. A
+run says before its first test which of the programs are missing, and at its end how many tests it left out.
 """
 
 from __future__ import annotations
@@ -8,9 +9,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Generator
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,17 +20,58 @@ MISSING = re.compile(r"(?P<what>\S+) is not installed: (?P<how>.+)", re.DOTALL)
 """The reason of a test that is left out as something is missing, and how to get that."""
 
 
-def need_program(name: str, package: str) -> str:
+class Program(NamedTuple):
+    """A program from outside.
+
+    Attributes:
+        packages: of Debian that have it.
+        tests: what is left out without it.
+        path: where it has to be; empty = where a shell finds it.
+    """
+
+    packages: str
+    tests: str
+    path: str = ""
+
+
+PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
+PROGRAMS = {
+    "chromium": Program("chromium", "reports, pictures of notebooks and the site in a browser"),
+    "cc": Program("gcc libc6-dev", "hosts in C, and a compiler in a sandbox"),
+    "c++": Program("g++ libc6-dev", "hosts in C++"),
+    "make": Program("make", "a host built as the driver's are"),
+    PYTHON: Program(PYTHON, "sandboxes of another user", "/usr/bin:/usr/local/bin"),
+}
+"""Programs that tests ask for, by name."""
+
+
+def path_of(name: str) -> str | None:
+    """Path of a program, or None."""
+    return shutil.which(name, path=PROGRAMS[name].path or None)
+
+
+def need_program(name: str) -> str:
     """Path of a program; without it the test is left out.
 
     Args:
-        name: of the program.
-        package: of Debian that has it.
+        name: of the program, one of :data:`PROGRAMS`.
     """
-    path = shutil.which(name)
+    path = path_of(name)
     if path is None:
-        pytest.skip(f"{name} is not installed: apt-get install {package}")
+        pytest.skip(f"{name} is not installed: apt-get install {PROGRAMS[name].packages}")
     return path
+
+
+def pytest_report_header() -> list[str]:
+    """Say what is missing and what is left out without it, before the first test."""
+    missing = [name for name in PROGRAMS if path_of(name) is None]
+    if not missing:
+        return [f"programs from outside: {', '.join(PROGRAMS)}; none is missing"]
+    packages = " ".join(dict.fromkeys(" ".join(PROGRAMS[name].packages for name in missing).split()))
+    return [
+        *(f"{name} is missing, left out: {PROGRAMS[name].tests}" for name in missing),
+        f"to have all: apt-get install {packages}",
+    ]
 
 
 def need_package(name: str) -> Any:

@@ -10,15 +10,16 @@ from typer.testing import CliRunner
 from left_out import need_program
 from memtile.cli.main import app
 from memtile.hosts.linked import SOURCES
+from places import TESTS
 
 COMPILERS = {"c": "cc", "c++": "c++"}
 STRICT = {"c": "-std=c11", "c++": "-std=c++17"}
-HOST = Path(__file__).parent / "clients" / "linked_host.c"
+HOST = TESTS / "clients" / "linked_host.c"
 
 
 def compiler(language: str) -> str:
     """Its path; a test without it is left out."""
-    return need_program(COMPILERS[language], "g++ libc6-dev")
+    return need_program(COMPILERS[language])
 
 
 def written(folder: Path) -> Path:

@@ -28,6 +28,7 @@ from checked_indices import checked
 from memtile import Array
 from memtile.jit.settings import ENABLED
 from mutated_runs import followed, run_all
+from places import ROOT
 
 Members = dict[str, npt.NDArray[Any]]
 MAX_CYCLES = 20_000 if ENABLED else 300
@@ -64,7 +65,7 @@ def _chains() -> Array:
 def _example(name: str) -> Array:
     import runpy
 
-    made: Array = runpy.run_path(str(Path(__file__).parents[1] / "examples" / f"{name}.py"))["design"]()
+    made: Array = runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["design"]()
     return made
 
 

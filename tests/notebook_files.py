@@ -11,7 +11,9 @@ from typing import Any
 import nbformat
 from nbclient import NotebookClient
 
-FOLDER = Path(__file__).parents[1] / "notebooks"
+from places import ROOT
+
+FOLDER = ROOT / "notebooks"
 SECONDS = 120
 
 

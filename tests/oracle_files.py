@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
+
+from places import TESTS
 
 
 def load(name: str) -> dict[str, Any]:
     """The content of ``oracle/name.json``."""
-    return json.loads((Path(__file__).parent / "oracle" / f"{name}.json").read_text())
+    return json.loads((TESTS / "oracle" / f"{name}.json").read_text())
 
 
 def header_only_offsets() -> dict[str, set[int]]:

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 import warm
+from places import ROOT
 
-ROOT = Path(__file__).parents[1]
 WIDTH = "100"  # columns of the terminal that the pages show
 _BLOCK = re.compile(
     r"(?:^<!-- not run: (?P<reason>.+?) -->\n)?"

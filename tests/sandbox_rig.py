@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import memtile
+from left_out import PYTHON, path_of
 from memtile.sandbox.policy import Policy
 from memtile.sandbox.start import confined, layers, missing
 
@@ -138,14 +139,10 @@ def _python(user: str) -> tuple[str, list[str]]:
     """A Python of this version that a user may start, and the folders with its packages."""
     if not user or _may_start(user, sys.executable):
         return sys.executable, []
-    found = shutil.which(
-        f"python{sys.version_info.major}.{sys.version_info.minor}", path="/usr/bin:/usr/local/bin"
-    )
+    found = path_of(PYTHON)
     libraries = [each for each in sys.path if each.endswith("site-packages")]
     if found is None or not _may_start(user, found):
-        raise NoUserError(
-            f"{user} may start no Python {sys.version_info.major}.{sys.version_info.minor} here"
-        )
+        raise NoUserError(f"{user} may start no {PYTHON} here")
     return found, libraries
 
 

@@ -18,8 +18,9 @@ import silicon_streams
 import silicon_tiles
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.timing import BOARDS, constants, likely
+from places import TESTS
 
-FOLDER = Path(__file__).parent / "silicon"
+FOLDER = TESTS / "silicon"
 RECORD = FOLDER / "simulated.json"
 SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS | silicon_measure.SETUPS
 OUTLIER = 0.05

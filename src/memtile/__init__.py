@@ -67,15 +67,15 @@ if TYPE_CHECKING:
     from memtile.explore.threads import run_many
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
-    from memtile.io.formats.schemas import schema, schema_names
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.cycles_picture import save_cycles
     from memtile.report.tiles_picture import tiles_figure
     from memtile.runs.options import RunOptions
+    from memtile.schemas import schema, schema_names
     from memtile.sim.event_unit import EventUnit
     from memtile.sim.upsets import Upset, raining, scattered
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOMES = {
     "Array": "memtile.design.array",
@@ -153,8 +153,8 @@ _HOMES = {
     "run_many": "memtile.explore.threads",
     "save_cycles": "memtile.report.cycles_picture",
     "scattered": "memtile.sim.upsets",
-    "schema": "memtile.io.formats.schemas",
-    "schema_names": "memtile.io.formats.schemas",
+    "schema": "memtile.schemas",
+    "schema_names": "memtile.schemas",
     "sensitivity": "memtile.explore.questions",
     "sliding_window_view": "memtile.access.numpy_functions",
     "sweep": "memtile.explore.sweep.sweep",

@@ -137,7 +137,7 @@ def type_in(command: str, folder: Path) -> None:
 def test_the_commands_of_the_page_can_be_typed_as_they_stand(server: Server, tmp_path: Path) -> None:
     """From one folder, with nothing set; the driver is a stand-in with the folders of the real one."""
     compiler("c"), compiler("c++")
-    need_program("make", "make")
+    need_program("make")
     folder = tmp_path / "clean"
     folder.mkdir()
     (folder / "mesim_output").symlink_to(server.port_file.parent)

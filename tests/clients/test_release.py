@@ -38,7 +38,8 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert project["version"] == memtile.__version__ == citation()["version"]
     log = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     newest = re.findall(r"^## (\S+), (.+)$", log, re.MULTILINE)[0]
-    assert newest[0] >= memtile.__version__
+    assert newest == (memtile.__version__, str(citation()["date-released"]))
+    assert log.index("\n## Unreleased\n") < log.index(f"\n## {newest[0]}, ")
 
 
 def test_the_citation_has_what_the_format_asks_for() -> None:
@@ -56,6 +57,9 @@ class Copy:
         for name in FILES:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
+        log = (ROOT / "CHANGELOG.md").read_text("utf-8")
+        log = log.replace("\n## Unreleased\n", "\n## Unreleased\n\n### Added\n\n- Something new.\n", 1)
+        (folder / "CHANGELOG.md").write_text(log)
         self.git("init", "--quiet", "--initial-branch=main")
         self.git("add", "-A")
         self.git("commit", "--quiet", "-m", "All")
@@ -84,7 +88,8 @@ def test_a_release_writes_version_and_day_commits_and_tags(copy: Copy) -> None:
     assert tomllib.loads((copy.folder / "pyproject.toml").read_text())["project"]["version"] == "9.8.7"
     assert '__version__ = "9.8.7"' in (copy.folder / "src/memtile/__init__.py").read_text()
     assert (citation(copy.folder)["version"], citation(copy.folder)["date-released"]) == ("9.8.7", day)
-    assert f"\n## 9.8.7, {day}\n" in (copy.folder / "CHANGELOG.md").read_text()
+    head = f"\n## Unreleased\n\n## 9.8.7, {day}\n\n### Added\n\n- Something new.\n"
+    assert head in (copy.folder / "CHANGELOG.md").read_text()
     assert copy.git("tag", "--list") == "v9.8.7"
     assert copy.git("status", "--porcelain") == ""
     changed = copy.git("diff", "--stat", "HEAD~1").splitlines()
@@ -156,7 +161,7 @@ def test_what_cannot_be_released_is_told_and_nothing_changes(copy: Copy) -> None
     assert "not committed" in copy.release("9.8.7", "--untried").stderr
     (copy.folder / "new.txt").unlink()
     log = copy.folder / "CHANGELOG.md"
-    log.write_text(re.sub(r", not released yet", ", 2026-01-01", log.read_text()))
+    log.write_text(log.read_text().replace("### Added\n\n- Something new.\n", "", 1))
     copy.git("commit", "--quiet", "-am", "Nothing new")
     assert "has no section" in copy.release("9.8.7", "--untried").stderr
     assert copy.git("log", "--format=%s").splitlines() == ["Nothing new", "All"]

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 TELL = """
 import json, sys
-sys.path.insert(0, "tests")
+sys.path[:0] = sys.argv[1:]
 from corpus_scores import cases, run
 for case in cases():
     if case.kind in ("hangs", "races"):
@@ -23,7 +23,9 @@ for case in cases():
 
 def told(seed: int) -> str:
     env = {**os.environ, "PYTHONHASHSEED": str(seed)}
-    done = subprocess.run([sys.executable, "-c", TELL], capture_output=True, text=True, env=env, cwd=ROOT)
+    done = subprocess.run(
+        [sys.executable, "-c", TELL, *sys.path], capture_output=True, text=True, env=env, cwd=ROOT
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -82,15 +82,15 @@ def test_the_files_of_a_killed_server_do_not_hinder(tmp_path: Path) -> None:
 
 
 def test_a_server_whose_folder_was_removed_leaves_the_next_one_alone(tmp_path: Path) -> None:
-    with serving(tmp_path, *MEMORY) as first:
+    with serving(tmp_path, *MEMORY, cold=True) as first:
         shutil.rmtree(first.port_file.parent)
-        with serving(tmp_path, *MEMORY) as second:
+        with serving(tmp_path, *MEMORY, cold=True) as second:
             assert first.stop() == 0
+            assert {path.name for path in second.port_file.parent.iterdir()} >= set(FILES)
             client = second.client(0)
             client.write32(LOW, 1)
             assert client.read32(LOW) == 1
             client.close()
-            assert {path.name for path in second.port_file.parent.iterdir()} >= set(FILES)
 
 
 def shorten_by_open(path: Path) -> None:

@@ -164,6 +164,7 @@ def test_after_the_kill_of_the_scheduler_nothing_is_lost_and_nothing_runs_twice(
 
 def test_a_worker_with_another_memtile_is_refused(tmp_path: Path) -> None:
     from memtile import DesignError
+    from memtile.documents import plain
     from memtile.explore.sweep.cluster import attempt_there
     from memtile.explore.sweep.row import Task
     from memtile.explore.sweep.sources import sources_of
@@ -172,7 +173,7 @@ def test_a_worker_with_another_memtile_is_refused(tmp_path: Path) -> None:
     task = {"sources": "0" * 16, "point": {}, "max_cycles": 1000, "check": False}
     asked = {
         "path": "",
-        "sources": sources.as_json(),
+        "sources": plain(sources),
         "task": task,
         "rivals": {"objectives": [], "costs": []},
     }

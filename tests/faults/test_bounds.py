@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
+import bounded_entries
 from memtile.jit.cache import cache_directory
 from memtile.jit.settings import BOUNDS
 
-PROGRAM = Path(__file__).parents[1] / "bounded_entries.py"
+PROGRAM = Path(bounded_entries.__file__)
 ROWS, WORDS, PLANE = "Bench.rows.count: index", "Bench.words:", "Bench.plane:"
 CALLS = {
     "the last row": "",

@@ -78,7 +78,9 @@ def test_a_lock_that_nobody_releases_is_the_root_and_told_once() -> None:
 @pytest.mark.parametrize(("begins", "expected"), [(2, []), (1, ["MT0106"])])
 def test_a_lock_can_be_too_small_by_one(begins: int, expected: list[str]) -> None:
     assert codes(found(lambda: ring(begins, wanted=2))) == expected
-    alone = wait_findings(of_design(ring(begins, wanted=2)))  # the game finds it too, where it can be played
+    alone = wait_findings(
+        of_design(ring(begins, wanted=2))
+    )  # an abstract run finds it too, where there can be one
     assert [finding.code for finding in alone] == expected
 
 

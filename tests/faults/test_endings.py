@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import warm
 from file_faults import DESIGN
 from interruptions import campaign
 from memtile.cli import exit_codes, failure
@@ -200,7 +201,7 @@ def test_a_closed_pipe_is_no_error_of_a_design() -> None:
 def started(folder: Path, *args: str, **how: Any) -> subprocess.Popen[str]:
     pipe = subprocess.PIPE
     return subprocess.Popen(
-        command(*args), cwd=folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True, **how
+        warm.memtile(*args), cwd=folder, stdout=pipe, stderr=pipe, text=True, start_new_session=True, **how
     )
 
 

@@ -31,11 +31,13 @@ ROOMS = (
     {"check"},
     {"hosts"},
     {"report", "explore"},
+    {"schemas"},
     {"cli"},
 )
 LEVEL = {room: level for level, rooms in enumerate(ROOMS) for room in rooms}
 BESIDE = {
     "lazy": -4,
+    "documents": -4,
     "plain_text": -4,
     "errors": -3,
     "forms": -2,

@@ -14,18 +14,21 @@ pythonpath = {Path(left_out.__file__).parent}
 """
 LACKING = """
 import pytest
-from left_out import need_package, need_program
+from left_out import PROGRAMS, Program, need_package, need_program
+
+PROGRAMS["no-such-program"] = Program("no-such-package", "what it compiles")
+PROGRAMS["sh"] = Program("dash", "what a shell runs")
 
 @pytest.fixture
 def compiler():
-    return need_program("no-such-program", "no-such-package")
+    return need_program("no-such-program")
 
 @pytest.mark.parametrize("n", range(2))
 def test_compiles(compiler, n): pass
 
 def test_reads(): need_package("no_such_module")
 
-def test_finds(): assert need_program("sh", "dash") and need_package("json")
+def test_finds(): assert need_program("sh") and need_package("json")
 
 @pytest.mark.skip(reason="of this system: nothing is missing")
 def test_of_another_system(): pass
@@ -73,3 +76,20 @@ def test_on_a_build_server_they_fail(run, file, failed) -> None:
     assert result.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.TESTS_FAILED)
     result.stdout.fnmatch_lines(["*no*such*module is not installed: pip install*"])
     result.stdout.fnmatch_lines(["*A build server must have all that tests need.*"])
+
+
+def test_a_run_begins_with_what_is_missing(run, pytester: pytest.Pytester, monkeypatch) -> None:
+    monkeypatch.setenv("PATH", str(pytester.path))
+    (pytester.path / "chromium").touch(0o755)
+    lines = left_out.pytest_report_header()
+    assert lines[0] == "cc is missing, left out: hosts in C, and a compiler in a sandbox"
+    assert lines[-1].startswith("to have all: apt-get install gcc libc6-dev g++ make")
+    result = run(None, "-k", "finds")
+    result.stdout.fnmatch_lines(["cc is missing, left out: *", "to have all: *", "collected *"])
+
+
+def test_a_run_with_all_programs_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(left_out, "path_of", lambda name: name)
+    (line,) = left_out.pytest_report_header()
+    assert line.startswith("programs from outside: chromium, cc, c++, make, python3.")
+    assert line.endswith("; none is missing")

@@ -19,6 +19,13 @@ CONTRIBUTING, ARCHITECTURE = (
 MAP = runpy.run_path(str(ROOT / "docs" / "rooms.py"))
 HOMES = (ROOT, SOURCE, ROOT / "tests")  # where a path of the pages may begin
 PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*(?:/|\.(?:py|md|json|txt|toml|lock|html|c))|[\w.-]+(?:/[\w.*-]+)+")
+THINGS = (
+    "a register; a column of the state; a class of column; a guard of fast-forward; an event; "
+    "a timing constant; a stall cause; a device; an operation in bodies of cores; "
+    "another operation of MLIR; a front end; a rule of `memtile check`; a public name; "
+    "a command; a page; a room"
+)
+"""What somebody may want to add."""
 MADE = (".cache", ".venv", "dist")  # what commands make
 
 
@@ -138,3 +145,9 @@ def test_arrows_that_others_imply_are_left_out() -> None:
 
 def test_the_picture_of_the_rooms_is_the_present_one() -> None:
     assert MAP["draw"]() == MAP["PICTURE"].read_text(encoding="utf-8"), "make docs draws it anew"
+
+
+def test_each_thing_that_can_be_added_has_its_entry_once() -> None:
+    heads = re.findall(r"^- \*\*(.+?)\*\*", CONTRIBUTING.split("## How to add")[1], re.MULTILINE)
+    assert set(THINGS.split("; ")) <= set(heads)
+    assert len(heads) == len(set(heads))

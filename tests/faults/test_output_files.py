@@ -330,7 +330,7 @@ EXCEPTIONS = {
     "sandbox/namespaces.py: Path('/proc/self/gid_map').write_text": "the kernel",
     "sandbox/namespaces.py: Path('/proc/self/setgroups').write_text": "the kernel",
     "sandbox/namespaces.py: Path('/proc/self/uid_map').write_text": "the kernel",
-    "jit/lock.py: open 'ab'": "a lock, which has no content",
+    "jit/cache.py: open 'ab'": "a lock, which has no content",
     "jit/cache.py: complete.touch": "a mark, which has no content",
     "cli/streams.py: os.open os.O_WRONLY": "the null device",
     "sim/caught.py: memmap 'w+'": "memory of this process; its file has no name",

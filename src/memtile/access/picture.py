@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -34,10 +33,6 @@ class Grid:
     row_words: int
     block_rows: int
     rows_left_out: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return asdict(self)
 
     def _line(self, row: Sequence[object], width: int) -> str:
         more = " ..." if self.row_words > COLUMNS and len(row) == COLUMNS else ""

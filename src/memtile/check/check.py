@@ -8,7 +8,7 @@ from dataclasses import replace
 from memtile.check.awaits import await_findings
 from memtile.check.bench import bench_findings
 from memtile.check.descriptors import descriptor_findings
-from memtile.check.game.findings import game_findings
+from memtile.check.hangs import hangs
 from memtile.check.places import file_place
 from memtile.check.result import CheckResult, in_order
 from memtile.check.rows import row_findings
@@ -57,23 +57,27 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(_refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
-    findings = _with_game(findings, list(game_findings(subject)))
-    return CheckResult(name, in_order(findings), len(subject.log.tasks), tuple(subject.notes))
+    return CheckResult(
+        name, in_order(_with_hangs(subject, findings)), len(subject.log.tasks), tuple(subject.notes)
+    )
 
 
-def _with_game(findings: Sequence[Finding], played: Sequence[Finding]) -> list[Finding]:
-    """What the rules found, and what the game shows beyond them.
+def _with_hangs(subject: Subject, findings: Sequence[Finding]) -> list[Finding]:
+    """What the rules found, and what an abstract run shows beyond them.
 
-    A rule that names a hang has its cause, of which the game sees the consequences; a warning that the game
+    A rule that names a hang has its cause, of which a run sees the consequences; a warning that the run
     confirms is an error.
     """
     if any(finding.code in _HANGS and finding.severity is Severity.ERROR for finding in findings):
         return list(findings)
-    confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in played)}
-    beyond = [each for each in played if not any(_same(each, other) for other in confirmed.values())]
+    hung, undecided = hangs(subject)
+    confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in hung)}
+    beyond = [each for each in hung if not any(_same(each, other) for other in confirmed.values())]
     raised = [
         replace(each, severity=Severity.ERROR) if n in confirmed else each for n, each in enumerate(findings)
     ]
+    if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
+        subject.notes.append(f"undecided whether every run comes to its end: {undecided}")
     return [*raised, *beyond]
 
 

@@ -55,12 +55,14 @@ class StaticBd:
         descriptor: what it says.
         acquire: before it; None = nothing.
         release: after it; None = nothing.
+        words: of its registers.
     """
 
     number: int
     descriptor: Descriptor
     acquire: LockStep | None
     release: LockStep | None
+    words: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,6 +270,7 @@ class TaskLog:
             descriptor,
             self._lock(tile, acquire.id, acquire.value) if acquire.enable else None,
             self._lock(tile, release.id, release.value) if release.value else None,
+            tuple(words.tolist()),
         )
 
     def _lock(self, tile: int, dma_id: int, value: int) -> LockStep | None:

@@ -23,12 +23,13 @@ def schema(
 
     Schemas are of draft 2020-12, and each stands alone. What they say is stable, texts for people are not.
     """
-    from memtile.io.formats.schemas import schema as schema_of
-    from memtile.io.formats.schemas import schema_names
+    from memtile.schemas import schema as schema_of
+    from memtile.schemas import schema_titles
 
     if name is not None:
         typer.echo(json_text(schema_of(name), indent=2))
         return
-    width = max(map(len, schema_names()))
-    for each in schema_names():
-        typer.echo(f"{each:{width}}  {schema_of(each)['title']}")
+    titles = schema_titles()
+    width = max(map(len, titles))
+    for each, title in titles.items():
+        typer.echo(f"{each:{width}}  {title}")

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+
+from memtile.documents import Count
 
 
-class Ends(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Ends:
     """A run at both ends of the range in which a constant is likely to be.
 
     Attributes:
@@ -20,11 +22,11 @@ class Ends(NamedTuple):
     """
 
     name: str
-    value: int
-    low: int
-    high: int
-    cycles_low: int | None
-    cycles_high: int | None
+    value: Count
+    low: Count
+    high: Count
+    cycles_low: Count | None
+    cycles_high: Count | None
 
     @property
     def width(self) -> int:
@@ -45,9 +47,9 @@ class Band:
         constants: each that the run depends on, the one with the widest band first.
     """
 
-    cycles: int
-    low: int
-    high: int
+    cycles: Count
+    low: Count
+    high: Count
     constants: Sequence[Ends] = ()
 
     @property
@@ -59,17 +61,9 @@ class Band:
         made = f"; {first.name} makes most of it" if first.width else ""
         return [f"{self.low} to {self.high} cycles{made}", *map(_line, self.constants)]
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "cycles": self.cycles,
-            "low": self.low,
-            "high": self.high,
-            "constants": [ends._asdict() for ends in self.constants],
-        }
 
-
-class Lifted(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Lifted:
     """A run without one of its limits.
 
     Attributes:
@@ -78,7 +72,7 @@ class Lifted(NamedTuple):
     """
 
     what: str
-    cycles: int | None
+    cycles: Count | None
 
 
 def lifted_line(lifted: Lifted, elapsed: int) -> str:

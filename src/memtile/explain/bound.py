@@ -10,15 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from memtile.documents import Count, plain
+
 _SHOWN = 3  # causes of the rest in one line
 _BUSY = 0.5  # of the cycles: less limits nothing, latencies do
 
 
-class Cost(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Cost:
     """Cycles that the limiting resource spent on something else."""
 
     cause: str
-    cycles: int
+    cycles: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +63,7 @@ class Bound:
             "share": round(self.share, 6),
             "resource": self.resource,
             "does": self.does,
-            "costs": [cost._asdict() for cost in self.costs],
+            "costs": plain(self.costs),
         }
 
 

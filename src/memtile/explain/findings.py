@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from memtile.documents import Count, Positive, plain
 from memtile.explain.finding_codes import CODES
 from memtile.explain.finding_codes import Severity as Severity
 from memtile.plain_text import printable
@@ -25,16 +26,12 @@ class Side:
     who: str
     does: str
     place: str = ""
-    cycle: int | None = None
+    cycle: Count | None = None
 
     def __str__(self) -> str:
         when = "" if self.cycle is None else f", cycle {self.cycle}"
         where = f" ({self.place}{when})" if self.place else when
         return printable(f"{self.who} {self.does}{where}")
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"who": self.who, "does": self.does, "place": self.place, "cycle": self.cycle}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +45,8 @@ class Words:
     """
 
     memory: str
-    first: int
-    count: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"memory": self.memory, "first": self.first, "count": self.count}
+    first: Count
+    count: Positive
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,8 +115,8 @@ class Finding:
             "title": self.title,
             "severity": self.severity.value,
             "message": self.message,
-            "sides": [side.as_json() for side in self.sides],
-            "words": [words.as_json() for words in self.words],
+            "sides": plain(self.sides),
+            "words": plain(self.words),
             "cycles": None if self.cycles is None else list(self.cycles),
             "fix": self.fix,
             "count": self.count,

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from memtile.access.drawing import Drawing
 from memtile.arch import chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.documents import plain
 from memtile.errors import DesignError
 from memtile.explain.band import Band, Lifted, lifted_line
 from memtile.explain.bars import cause_bars
@@ -237,10 +238,10 @@ class Result:
             "unsimulated": list(self.unsimulated),
             "bound": None if self.bound is None else self.bound.as_json(),
             "estimate": None if self.estimate is None else self.estimate._asdict(),
-            "band": None if self.band is None else self.band.as_json(),
-            "lifted": [each._asdict() for each in self.lifted],
+            "band": plain(self.band),
+            "lifted": plain(self.lifted),
             "findings": [finding.as_json() for finding in self.findings],
-            "waits": self.waits.as_json(),
+            "waits": plain(self.waits),
             "waiting": list(self.waiting),
             "resting": list(self.resting),
             "errors": list(self.errors),

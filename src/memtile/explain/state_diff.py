@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtile.arch.tiles import TILE_KINDS
+from memtile.documents import plain
 from memtile.explain.names import channel_name
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.columns import Owner
@@ -29,10 +30,6 @@ class ColumnDiff:
     column: str
     count: int
     lines: tuple[str, ...]
-
-    def as_json(self) -> dict[str, object]:
-        """Plain data."""
-        return {"column": self.column, "count": self.count, "lines": list(self.lines)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +59,8 @@ class StateDiff:
 
     def as_json(self) -> list[dict[str, object]]:
         """Plain data."""
-        return [column.as_json() for column in self.columns]
+        listed: list[dict[str, object]] = plain(self.columns)
+        return listed
 
 
 def state_diff(mine: Engine, theirs: Engine) -> StateDiff:

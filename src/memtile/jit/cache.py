@@ -16,13 +16,12 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 from memtile.errors import MemtileError
-from memtile.jit.lock import alone
 from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
 from memtile.jit.settings import BOUNDS
 
@@ -36,6 +35,7 @@ _STAY = 8  # directories, two for each state of the sources; others may share th
 _VARIABLE = "MEMTILE_CACHE"
 _VERSION = re.compile(r'"version": "([^"]+)"')  # as versioneer writes it
 _CANNOT = "it cannot be written"
+_AGAIN_SECONDS = 0.2  # between two attempts to get a lock
 _LEVELS = 2  # directories below the place of the cache
 
 
@@ -137,10 +137,29 @@ def made_once(directory: Path, waiting: Callable[[], None]) -> Iterator[None]:
     if complete.exists():
         yield
         return
-    with alone(directory / "lock", waiting):
+    with _alone(directory / "lock", waiting):
         yield
     if directory.is_dir():  # another process may have removed it as old
         complete.touch()
+
+
+@contextmanager
+def _alone(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Context that one process at a time is in; the system releases the lock when its process ends.
+
+    Args:
+        path: file of the lock, made if it is not there. Where it cannot be locked, nobody waits.
+        waiting: called if another process is in the context.
+    """
+    from filelock import lock_descriptor
+
+    with ExitStack() as opened:
+        with suppress(OSError):
+            file = opened.enter_context(path.open("ab"))
+            if not lock_descriptor(file.fileno(), blocking=False):
+                waiting()
+                lock_descriptor(file.fileno(), poll_interval=_AGAIN_SECONDS)
+        yield
 
 
 def forget_old(mine: Path) -> None:

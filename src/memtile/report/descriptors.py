@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from rich.console import Console
@@ -28,7 +28,7 @@ def explained_json(case: WordCase) -> dict[str, Any]:
         "descriptor": case_of(explanation.descriptor, case.bd),
         "words": hex_words(case.words),
         "lines": [line._asdict() for line in explanation.lines],
-        "pictures": [grid.as_json() for grid in grids],
+        "pictures": [asdict(grid) for grid in grids],
         "problems": [problem.as_json() for problem in explanation.problems],
     }
 

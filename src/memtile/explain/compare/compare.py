@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memtile.documents import plain
 from memtile.errors import InputFileError, Problem
 from memtile.explain.compare.cycles import RunChanges, run_changes
 from memtile.explain.compare.outputs import Array, ArrayChange, array_changes
@@ -81,8 +82,8 @@ class Comparison:
             "first": {"name": self.first.name, "kind": self.first.kind},
             "second": {"name": self.second.name, "kind": self.second.kind},
             "same": self.same,
-            "cycles": None if self.run is None else self.run.as_json(),
-            "words": None if self.words is None else [change.as_json() for change in self.words],
+            "cycles": plain(self.run),
+            "words": plain(self.words),
             "registers": None if self.registers is None else self.registers.as_json(),
             "not_compared": list(self.left_out),
             "notes": [f"{side.name}: {note}" for side in (self.first, self.second) for note in side.notes],

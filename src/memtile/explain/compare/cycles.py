@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
+
+from memtile.documents import Scalar, one_of
 
 _NAMES = ("status", "cycles", "host_cycles", "bit_exact")
+_Value = Annotated[Any, one_of(Scalar)]
 _SHOWN = 20  # lines about channels and cores
 _LISTS = ("errors", "waiting", "resting", "unsimulated", "assumed")
 
@@ -24,8 +27,8 @@ class Change:
 
     where: str
     what: str
-    first: Any
-    second: Any
+    first: _Value
+    second: _Value
 
     @property
     def text(self) -> str:
@@ -44,10 +47,6 @@ class Change:
         by = self.second - self.first
         share = f", {100 * by / self.first:+.1f}%" if self.first and self.what == "cycles" else ""
         return f" ({by:+}{share})"
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"where": self.where, "what": self.what, "first": self.first, "second": self.second}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +74,6 @@ class RunChanges:
         if len(self.channels) > _SHOWN:
             yield f"and {len(self.channels) - _SHOWN} smaller ones of channels and cores (--json has all)"
         yield from (change.text for change in self.others)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        parts = (self.run, self.causes, self.channels, self.others)
-        names = ("run", "causes", "channels", "others")
-        return {name: [each.as_json() for each in part] for name, part in zip(names, parts, strict=True)}
 
 
 def run_changes(first: Mapping[str, Any], second: Mapping[str, Any]) -> RunChanges:

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.documents import Count, Scalar
+
 Array = npt.NDArray[Any]
 
 
@@ -26,11 +28,11 @@ class ArrayChange:
     """
 
     name: str
-    count: int | None
-    of: int
-    index: tuple[int, ...] = ()
-    first: Any = None
-    second: Any = None
+    count: Count | None
+    of: Count
+    index: tuple[Count, ...] = ()
+    first: Scalar = None
+    second: Scalar = None
 
     @property
     def text(self) -> str:
@@ -41,17 +43,6 @@ class ArrayChange:
         many = "element differs" if self.of == 1 else f"elements {'differs' if self.count == 1 else 'differ'}"
         first = f"the first at [{where}]: {self.first} -> {self.second}"
         return f"{self.name}: {self.count} of {self.of} {many}, {first}"
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "name": self.name,
-            "count": self.count,
-            "of": self.of,
-            "index": list(self.index),
-            "first": self.first,
-            "second": self.second,
-        }
 
 
 def array_changes(first: Mapping[str, Array], second: Mapping[str, Array]) -> Iterator[ArrayChange]:

@@ -11,6 +11,7 @@ from memtile.arch.acts import Shows
 from memtile.arch.registers import Register
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.bd.explain import explain_words
+from memtile.documents import Count, plain
 from memtile.errors import DescriptorError
 from memtile.explain.dump.formats import Words
 from memtile.model.register_tables import registers_of
@@ -68,7 +69,7 @@ class BdChange:
     """
 
     tile: str
-    bd: int
+    bd: Count
     first: Sequence[str]
     second: Sequence[str]
 
@@ -77,10 +78,6 @@ class BdChange:
         yield f"{self.tile} BD {self.bd}:"
         yield from (f"  - {line}" for line in self.first)
         yield from (f"  + {line}" for line in self.second)
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"tile": self.tile, "bd": self.bd, "first": list(self.first), "second": list(self.second)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +114,7 @@ class RegisterChanges:
         """Plain data."""
         return {
             "registers": [change.as_json() for change in self.registers],
-            "descriptors": [change.as_json() for change in self.descriptors],
+            "descriptors": plain(self.descriptors),
             "memory": dict(self.memory),
             "tiles": list(self.tiles),
         }

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.deadlock.abstraction import Abstraction
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.deadlock.locks import Givers
@@ -35,6 +36,7 @@ class Waits:
         hosts: that have not ended.
         quiet: whether nothing can move any more; else what is at work may still help.
         of_registers: whether the engine holds what registers show of a machine, and no history.
+        abstraction: of a run that stands for all runs; None = it stands for itself.
 
     Attributes:
         needs: of each party what it waits for; empty where a chain ends.
@@ -49,9 +51,10 @@ class Waits:
         *,
         quiet: bool,
         of_registers: bool = False,
+        abstraction: Abstraction | None = None,
     ) -> None:
         self.engine, self.chains, self.hosts, self._quiet = engine, chains, hosts, quiet
-        self.of_registers = of_registers
+        self.of_registers, self.abstraction = of_registers, abstraction
         self.givers = Givers(engine, chains)
         self.needs: dict[Party, list[Need]] = {}
         self.moving: set[Party] = set()
@@ -77,7 +80,7 @@ class Waits:
 
     def dead(self) -> set[Party]:
         """Those reached that nobody can help any more."""
-        if self._quiet and not self.of_registers:
+        if self._quiet and not self.of_registers and self.abstraction is None:
             return set(self.needs) - self.moving
         alive, before = set(self.moving), -1
         while len(alive) > before:
@@ -122,6 +125,9 @@ class Waits:
         return off
 
     def _needs(self, party: Party) -> list[Need]:
+        if self._is_undecided(party):
+            self.moving.add(party)
+            return []
         if self.stopped(party) >= 0:
             return []  # nothing goes on there, whatever others do
         match party.kind:
@@ -130,7 +136,7 @@ class Waits:
             case Kind.CORE:
                 return self._of_core(party)
             case Kind.LOCK:
-                return self.givers.of(party.number, self._waiting[party])
+                return self._of_lock(party)
             case Kind.PACKET:
                 return self._or_moving(party, self.streams.of_packet(party.number))
             case Kind.HOST:
@@ -138,6 +144,20 @@ class Waits:
                 return [Need(Party(Kind.CHANNEL, ch), host.via) for ch in host.channels]
             case Kind.PORT:
                 return self._of_port(party)
+
+    def _is_undecided(self, party: Party) -> bool:
+        """Whether an abstract run does not say that a party waits in every run: of packets time says it."""
+        if self.abstraction is None:
+            return False
+        if party.kind is Kind.PACKET or party in self.abstraction.undecided or self.stopped(party) >= 0:
+            return True
+        return party.kind is Kind.CHANNEL and bool(self.engine.channels.phase[party.number] == Phase.HALTED)
+
+    def _of_lock(self, party: Party) -> list[Need]:
+        if self.abstraction is None:
+            return self.givers.of(party.number, self._waiting[party])
+        hosts = (number for number, host in enumerate(self.hosts) if party.number in host.releases)
+        return [*self.givers.all_of(party.number), *(Need(Party(Kind.HOST, n), Via.TASK) for n in hosts)]
 
     def _of_port(self, party: Party) -> list[Need]:
         """Of a port with words who keeps them from going on; nobody where the way ends there."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from memtile.explain.deadlock.abstraction import CIRCLE_BEFORE_A_RUN
 from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.lock_sums import most_possible
@@ -34,12 +36,11 @@ def circle_finding(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
         waits: of the run.
         words: for its sentences.
     """
-    wrong = _wrong_lock(way, waits, words)
-    if wrong is not None:
-        return wrong
-    forgotten = _forgotten(way, waits, words)
-    if forgotten is not None:
-        return forgotten
+    made = _wrong_lock(way, waits, words) or _forgotten(way, waits, words) or _of_its_kind(way, waits, words)
+    return made if waits.abstraction is None else replace(made, code=CIRCLE_BEFORE_A_RUN)
+
+
+def _of_its_kind(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
     code, fix = _kind(way, waits, words)
     if code == "MT0302":
         return _never(way, waits, words)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.explain.channel_view import ChannelView
 from memtile.explain.circuit_errors import barred_text
+from memtile.explain.deadlock.abstraction import BEFORE_A_RUN
 from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.streams import Party
@@ -43,6 +44,12 @@ class End:
 
     def finding(self) -> Finding | None:
         """What is wrong; None where nothing is to be said."""
+        found = self._found()
+        if found is None or self.waits.abstraction is None:
+            return found
+        return replace(found, code=BEFORE_A_RUN.get(found.code, found.code))
+
+    def _found(self) -> Finding | None:
         if self.waits.stopped(self.party) >= 0:
             return self._without_clock()
         match self.party.kind:
@@ -62,8 +69,17 @@ class End:
     def _made(self, code: str, says: str, fix: str = "", first: Sequence[Side] = ()) -> Finding:
         """A finding about it, its sides being the end itself and those who wait for it."""
         own = [] if self.party.kind is Kind.LOCK or first else [self.words.side(self.party)]
-        sides = [*first, *own, *(self.words.side(party) for party in self._actors())]
+        actors = [self.words.side(party) for party in self._actors()]
+        sides = [*actors, *first, *own] if self._is_over_before_a_run else [*first, *own, *actors]
         return Finding(code, Severity.ERROR, f"{says}.", sides, fix=fix)
+
+    @property
+    def _is_over_before_a_run(self) -> bool:
+        """Whether it has done all that the text says, so that those who wait for it are what to look at."""
+        if self.waits.abstraction is None or self.party.kind is not Kind.CHANNEL:
+            return self.waits.abstraction is not None
+        c, ch = self.waits.engine.channels, self.party.number
+        return bool(c.phase[ch] == Phase.IDLE and not c.pushes_lost[ch])
 
     def _actors(self) -> list[Party]:
         """Who acts of those who wait: behind a lock those that wait for it."""
@@ -155,6 +171,8 @@ class End:
 
     def _channel(self) -> Finding | None:
         c, ch = self.waits.engine.channels, self.party.number
+        if c.pushes_lost[ch] and self.waits.abstraction is not None:
+            return self._lost_push()
         if c.phase[ch] == Phase.HALTED:
             return self._halted()
         if c.pushes_lost[ch]:
@@ -184,18 +202,21 @@ class End:
         c, ch = self.waits.engine.channels, self.party.number
         view = ChannelView(self.waits.engine, ch, self.waits.chains)
         lost, bd = int(c.pushes_lost[ch]), int(c.lost_push[ch]) & QUEUE_START_BD_MASK
+        fix = f"Wait before a push until fewer than {view.kind.queue_depth} tasks wait there."
+        if self.waits.abstraction is not None:
+            tasks = "a task is" if lost == 1 else f"{lost} tasks are"
+            return self._made("MT0308", f"{tasks} pushed to the full queue of {self._name} and dropped", fix)
         tasks = "a task was" if lost == 1 else f"{lost} tasks were"
         last = "it" if lost == 1 else "the last of them"
         says = (
             f"{tasks} pushed to the full queue of {self._name} and dropped; {last} would have started BD {bd}"
         )
-        depth = view.kind.queue_depth
         if self.waits.of_registers:
             says = (
                 f"a task was pushed to the full queue of {self._name} and dropped; how many, and which, the "
                 "registers do not say"
             )
-        return self._made("MT0308", says, f"Wait before a push until fewer than {depth} tasks wait there.")
+        return self._made("MT0308", says, fix)
 
     def _idle(self) -> Finding | None:
         ch = self.party.number
@@ -229,7 +250,8 @@ class End:
             return self._made("MT0304", says, "Receive as many words as are sent.")
         no_task = "never had a task" if used is False else "has no task"
         says = f"words come to {self._name}, which {no_task}: {words}"
-        return self._made("MT0312", says, f"Start a task on {self._name}, or send them elsewhere.")
+        code = self._code("MT0312", "MT0110")
+        return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
 
     def _not_sent(self, used: bool | None) -> Finding:
         first = self._wanted_by(Via.WORDS)[0]
@@ -241,7 +263,11 @@ class End:
             fix = "Send as many words as are received."
             return self._made("MT0304", f"{says}; {self._name} has sent all that it was asked for", fix)
         no_task = "never had a task" if used is False else "has no task"
-        return self._made("MT0312", f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
+        code = self._code("MT0312", "MT0113")
+        return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
+
+    def _code(self, in_a_run: str, before_it: str) -> str:
+        return in_a_run if self.waits.abstraction is None else before_it
 
     def _no_token(self, used: bool | None) -> Finding:
         host = (self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END))[0]

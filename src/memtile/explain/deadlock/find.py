@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.abstraction import Abstraction
 from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.circles import circle_finding
 from memtile.explain.deadlock.ends import End
@@ -30,6 +31,7 @@ class Open:
         hosts: what they wait for.
         offered: by S2MM channel the words that wait before it, as a text.
         missing: by MM2S channel how many elements were expected of it and have not come.
+        dropping: model indices of channels whose full queues drop tasks in every run: wrong by itself.
     """
 
     channels: Sequence[int] = ()
@@ -38,6 +40,7 @@ class Open:
     hosts: Sequence[HostWaiting] = ()
     offered: Mapping[int, str] = field(default_factory=dict)
     missing: Mapping[int, int] = field(default_factory=dict)
+    dropping: Sequence[int] = ()
 
     def parties(self) -> Iterator[Party]:
         """All of them as nodes."""
@@ -71,6 +74,7 @@ def hang(
     quiet: bool,
     timed: bool,
     of_registers: bool = False,
+    abstraction: Abstraction | None = None,
 ) -> Hang:
     """Find out why a run does not go on.
 
@@ -82,15 +86,19 @@ def hang(
         quiet: whether nothing can move any more.
         timed: whether the run had cycles.
         of_registers: whether the engine holds what registers show of a machine, and no history.
+        abstraction: of a run that stands for all runs: its findings are those before a run.
     """
-    waits = Waits(engine, chains, found.hosts, quiet=quiet, of_registers=of_registers)
+    waits = Waits(
+        engine, chains, found.hosts, quiet=quiet, of_registers=of_registers, abstraction=abstraction
+    )
     waits.reach(found.parties())
     dead = waits.dead()
     words = Words(waits, moves, timed=timed)
     ends = roots(dead, waits.needs, _mild(dead, waits, found))
     circles = [circle(each, waits.needs) for each in ends if len(each) > 1]
     findings = [circle_finding(way, waits, words) for way in circles]
-    for party in (each[0] for each in ends if len(each) == 1):
+    dropping = {Party(Kind.CHANNEL, ch) for ch in found.dropping}
+    for party in dict.fromkeys((*(each[0] for each in ends if len(each) == 1), *sorted(dropping))):
         waiting = waiting_for(party, waits.needs, dead)
         made = End(party, waiting, waits, words, found.offered, found.missing).finding()
         findings += [made] if made is not None else []
@@ -138,11 +146,13 @@ def _graph(
     in_root |= {party for way in circles for party in way}
     shown = sorted(dead)
     nodes = [
-        WaitNode(_id(party), party.kind, words.name(party), words.state(party), party in in_root)
+        WaitNode(id_of(party), party.kind, words.name(party), words.state(party), party in in_root)
         for party in shown
     ]
     edges = [
-        WaitEdge(_id(party), _id(need.of), need.via, words.need(party, need), (party, need.of) in in_circle)
+        WaitEdge(
+            id_of(party), id_of(need.of), need.via, words.need(party, need), (party, need.of) in in_circle
+        )
         for party in shown
         for need in waits.needs[party]
         if need.of in dead
@@ -150,5 +160,6 @@ def _graph(
     return WaitGraph(tuple(nodes), tuple(edges))
 
 
-def _id(party: Party) -> str:
+def id_of(party: Party) -> str:
+    """Id of the node of a party."""
     return f"{party.kind.value} {party.number}"

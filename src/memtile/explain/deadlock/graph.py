@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from memtile.plain_text import printable
 
@@ -93,19 +92,6 @@ class WaitGraph:
 
     def __repr__(self) -> str:
         return f"WaitGraph({len(self.nodes)} nodes, {len(self.edges)} edges)"
-
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {
-            "nodes": [
-                {"id": n.id, "kind": n.kind.value, "name": n.name, "state": n.state, "root": n.root}
-                for n in self.nodes
-            ],
-            "edges": [
-                {"waits": e.waits, "gives": e.gives, "via": e.via.value, "text": e.text, "root": e.root}
-                for e in self.edges
-            ],
-        }
 
     def dot(self) -> str:
         """The graph for Graphviz; locks are ellipses, roots are red."""

@@ -17,6 +17,7 @@ class HostWaiting:
         channels: model indices of the channels whose tasks, tokens or queues it waits for.
         via: what of them: ``Via.END``, ``Via.TOKEN`` or ``Via.ROOM``.
         starts: model indices of the channels to which it would push tasks afterwards; None = not known.
+        releases: locks that these tasks release, or it itself, as far as is known.
     """
 
     name: str
@@ -24,6 +25,7 @@ class HostWaiting:
     channels: tuple[int, ...] = ()
     via: Via = Via.END
     starts: frozenset[int] | None = None
+    releases: frozenset[int] = frozenset()
 
     def may_start(self, ch: int) -> bool:
         """Whether it would start a task on a channel, as far as is known."""

@@ -29,6 +29,11 @@ class Givers:
     def __init__(self, engine: Engine, chains: BdChains) -> None:
         self._engine, self._chains = engine, chains
 
+    def all_of(self, lock: int) -> list[Need]:
+        """All who would release a lock if they went on, sure or not; else those that have ended."""
+        going_on = [*self._sure(lock), *self._cores_that_may(lock)]
+        return list(dict.fromkeys(going_on or [*self._over(lock)] or self._idle_cores(lock)))
+
     def of(self, lock: int, waiting: Party) -> list[Need]:
         """Who could end the wait of ``waiting`` for a lock; empty if nobody is left who could.
 

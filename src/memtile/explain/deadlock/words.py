@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from memtile.arch.tiles import COMPUTE, DIRECTIONS, S2MM
+from memtile.arch.tiles import COMPUTE, S2MM
 from memtile.explain.deadlock.build import Waits
 from memtile.explain.deadlock.graph import Kind, Via
 from memtile.explain.deadlock.streams import Need, Party
@@ -119,6 +119,8 @@ class Words:
 
     def side(self, party: Party, does: str = "") -> Side:
         """A party as a side of a finding."""
+        if self._waits.abstraction is not None:
+            return Side(self.name(party), does or self.state(party), self._waits.abstraction.place(party))
         where = ""
         if party.kind is Kind.CHANNEL and self._engine.channels.phase[party.number] != Phase.IDLE:
             where = self._bd(party.number)
@@ -198,11 +200,6 @@ class Words:
         streams = self._waits.streams
         tile = place(self._engine.spec, streams.tile[port])
         return f"arbiter {streams.arbiter_of(port)} of tile {tile}"
-
-
-def direction_of(waits: Waits, ch: int) -> str:
-    """``S2MM`` or ``MM2S``."""
-    return DIRECTIONS[int(waits.engine.channels.direction[ch])]
 
 
 def receives(waits: Waits, party: Party) -> bool:

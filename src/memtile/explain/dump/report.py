@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memtile.documents import plain
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.deadlock.build import Waits
@@ -140,7 +141,7 @@ class DumpReport:
             "source": list(self.source),
             "good": self.good,
             "findings": [finding.as_json() for finding in self.hang.findings],
-            "waits": self.hang.graph.as_json(),
+            "waits": plain(self.hang.graph),
             "channels": list(self.channels),
             "cores": list(self.cores),
             "errors": list(self.errors),

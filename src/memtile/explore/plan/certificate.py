@@ -12,6 +12,7 @@ from memtile.check.result import CheckResult
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.run import make
+from memtile.documents import plain
 from memtile.errors import MemtileError
 from memtile.explain.results import Result
 from memtile.importers.design_file import design_function
@@ -45,15 +46,7 @@ class Proof:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        return {
-            "holds": self.holds,
-            "walks": self.walks,
-            "words": self.words,
-            "cycles": self.cycles,
-            "exact": self.exact,
-            "findings": list(self.findings),
-            "why": self.why,
-        }
+        return {"holds": self.holds, **plain(self)}
 
     @property
     def text(self) -> str:

@@ -19,6 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError, Problem, SimulationError
 from memtile.explore.sweep.attempt import attempt
 from memtile.explore.sweep.extras import extra
@@ -52,7 +53,7 @@ class ClusterRunner:
 
     def __init__(self, address: str, file: str, sources: Sources) -> None:
         self._address = address
-        self._common = {"path": str(Path(file).resolve()), "sources": sources.as_json()}
+        self._common = {"path": str(Path(file).resolve()), "sources": plain(sources)}
         self._hash = sources.hash
         distributed = extra("distributed")
         self._threads, self._seen = 0, 0.0

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from memtile.access.drawing import Drawing
+from memtile.documents import plain
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.explore.sweep.figures import ENERGY, FIGURES, objectives_of
 from memtile.explore.sweep.frames import dataset_of, frame_of, table_of
@@ -161,7 +162,7 @@ class SweepResult:
         return {
             "design": self.design,
             "objectives": list(self.objectives),
-            "space": [axis.as_json() for axis in self.space.axes],
+            "space": plain(self.space.axes),
             "size": self.space.size,
             "expected": self.expected,
             "counts": {state.value: self.count(state) for state in State},

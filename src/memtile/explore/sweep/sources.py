@@ -82,10 +82,6 @@ class Sources:
         except UnicodeEncodeError as error:
             raise InputFileError(f"{path.name}: the file of the log cannot be written: {error}.") from None
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "files": dict(self.files)}
-
 
 def sources_of(file: str) -> Sources:
     """The sources of a design: its file, and what it imports from its folder, by whatever way.

@@ -46,10 +46,6 @@ class Axis:
     span: tuple[float, float] = (0.0, 0.0)
     log: bool = False
 
-    def as_json(self) -> dict[str, Any]:
-        """Plain data."""
-        return {"name": self.name, "values": list(self.values), "span": list(self.span), "log": self.log}
-
     @property
     def text(self) -> str:
         """One line."""
@@ -310,7 +306,7 @@ def _no_steps(axis: Axis) -> Problem:
 
 
 def space_from(data: Sequence[Mapping[str, Any]]) -> Space:
-    """The space that ``Axis.as_json`` wrote down."""
+    """The space that ``axes`` that a log has."""
     return Space(
         tuple(
             Axis(each["name"], tuple(each["values"]), (each["span"][0], each["span"][1]), each["log"])

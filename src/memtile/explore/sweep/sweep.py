@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 
 from memtile.arch.chosen_timing import chosen_timing
 from memtile.design.parameters import chosen
+from memtile.documents import plain
 from memtile.errors import SimulationError
 from memtile.explore.sweep.attempt import Rivals
 from memtile.explore.sweep.cluster import ClusterRunner
@@ -135,8 +136,8 @@ class Sweep:
         return {
             "design": self.sources.name,
             "hash": self.hash,
-            "sources": {self.hash: self.sources.as_json()},
-            "space": [axis.as_json() for axis in self.space.axes],
+            "sources": {self.hash: plain(self.sources)},
+            "space": plain(self.space.axes),
             "set": dict(self._fixed),
             "objectives": list(self.objectives),
             "strategy": self.plan.strategy,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
-from memtile.importers.mlir.forms.memory import ACTION_NUMBERS
+from memtile.importers.mlir.forms.locks import lock_form
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Operation
 from memtile.jit.tables import plain
@@ -78,10 +78,9 @@ def _released(operation: Operation, made: Configured) -> Iterator[str]:
     """Values of the locks that an operation releases."""
     form = Form(operation)
     if operation.name == "aie.use_lock":
-        number = form.attributes.get("action")
-        action = ACTION_NUMBERS[number] if isinstance(number, int) else ""
-        if "Release" in (*operation.words, action):
-            yield from form.values[:1]
+        said = lock_form(form, reason="mlir_lock")
+        if said is not None and said.action == "release":
+            yield said.lock
     if operation.name == "aie.objectfifo.release":
         name = form.symbol or str(form.attributes.get("objFifo_name", ""))
         ends = [made.fifos.producers.get(name)]

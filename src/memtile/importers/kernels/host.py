@@ -12,7 +12,7 @@ from memtile.importers.kernels.expressions import bits_of, wrapped
 from memtile.importers.kernels.operands import index_of
 from memtile.importers.kernels.operations import give, results_of
 from memtile.importers.kernels.quote import Node, expr, temporary, text
-from memtile.importers.mlir.forms.memory import ACTIONS, lock_action
+from memtile.importers.mlir.forms.locks import PORTS, fifo_form, lock_form
 from memtile.importers.mlir.forms.operands import Form
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.importers.mlir.types import shaped
@@ -20,24 +20,20 @@ from memtile.importers.mlir.types import shaped
 if TYPE_CHECKING:
     from memtile.importers.kernels.body import Writer
 
-_PORTS = ("Produce", "Consume")
-
 
 def use_lock(writer: Writer, form: Form) -> None:
     """``aie.use_lock(%l, AcquireGreaterEqual, %n)``."""
-    if (asked := lock_action(form)) is None:
+    said = lock_form(form, reason="mlir_lock")
+    if said is None:
         return
-    action, given = asked
-    if action not in ACTIONS:
-        raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS), reason="mlir_lock")
-    if form.values[0] not in writer.program.device.locks:
-        raise form.error(f"{form.values[0]} is no lock of the device", "aie.lock", reason="mlir_lock")
-    count, lock = _count(writer, form, given), writer.lock(form.values[0])
+    if said.lock not in writer.program.device.locks:
+        raise form.error(f"{said.lock} is no lock of the device", "aie.lock", reason="mlir_lock")
+    count, lock = _count(writer, form, said.units), writer.lock(said.lock)
     writer.flush()
-    if ACTIONS[action] == "release":
+    if said.action == "release":
         with writer.lines.within("if _count: pass", _count=count):  # to release nothing changes nothing
             writer.lines.add("yield core.release(_lock, _count)", _lock=lock, _count=count)
-    elif ACTIONS[action] == "acquire_ge":
+    elif said.action == "acquire_ge":
         writer.lines.add("yield core.acquire(_lock, -_count)", _lock=lock, _count=count)
     else:
         writer.lines.add("yield core.acquire(_lock, _count)", _lock=lock, _count=count)
@@ -91,17 +87,10 @@ def _count(writer: Writer, form: Form, given: str) -> Node:
 
 def _fifo(writer: Writer, form: Form) -> tuple[str, Node, Node]:
     """Name, the core's end and count; the count may be a value."""
-    if form.generic:
-        name, port, count = (
-            form.symbol_of("objFifo_name"),
-            form.choice("port", _PORTS),
-            str(form.integer("size")),
-        )
-    else:
-        name, (port, count) = form.symbol, form.texts().first(2)
+    name, port, count = fifo_form(form)
     device, tile = writer.program.device, writer.program.tile
     own = device.fifos.get(name)
-    if own is None or port not in _PORTS:
+    if own is None or port not in PORTS:
         raise form.error(f"no object FIFO has a port {name}, {port}", ", ".join(device.fifos) or "none")
     users = [own.producer] if port == "Produce" else own.consumers
     if device.aliases.get(tile, tile) not in users:

@@ -1,4 +1,4 @@
-"""All that a report of a run shows, as plain data: ``schemas/report.json`` says what is where."""
+"""All that a report of a run shows, as plain data: ``schemas.page.Report`` says what is where."""
 
 from __future__ import annotations
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Literal
 
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.description import (
@@ -18,20 +17,14 @@ from memtile.importers.mlir.description import (
     Padding,
 )
 from memtile.importers.mlir.forms.constants import dense
+from memtile.importers.mlir.forms.locks import lock_form
 from memtile.importers.mlir.forms.operands import Form, levels, list_at, packet_of, paddings
 from memtile.importers.mlir.tree import Block, Operation, Region, Span
 
 Known = Mapping[str, object]
 """Numbers of values that only a host sequence knows, by name."""
 NOTHING: Known = {}
-ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
-    "Acquire": "acquire",
-    "AcquireGreaterEqual": "acquire_ge",
-    "Release": "release",
-}
-"""What an action of ``aie.use_lock`` does."""
 _TOGETHER = re.compile(r'"?(S2MM|MM2S)([0-9])"?')  # direction and number of a channel in texts of 2023
-ACTION_NUMBERS = ("Acquire", "Release", "AcquireGreaterEqual")
 
 
 def buffer(device: DeviceDescription, operation: Operation) -> None:
@@ -73,29 +66,8 @@ def _key(form: Form, known: Mapping[str, object]) -> str:
 def lock_use(operation: Operation, known: Known = NOTHING) -> LockUse | None:
     """``aie.use_lock(%l, AcquireGreaterEqual, 1)``, the number a value or not; None if it is disabled."""
     form = Form(operation, known)
-    if form.attributes.get("acq_en") is False:
-        return None
-    if form.generic:
-        action = form.choice("action", ACTION_NUMBERS)
-        values = form.values
-        value = form.whole(values[1]) if len(values) > 1 else form.integer("value")
-        return LockUse(values[0], ACTIONS[action], value)
-    texts = form.texts()
-    action = texts[1].strip('"')
-    if action not in ACTIONS:
-        raise form.error(f"{action} is no action of a lock", ", ".join(ACTIONS))
-    return LockUse(texts[0], ACTIONS[action], form.whole(texts[2]) if len(texts) > 2 else 1)
-
-
-def lock_action(form: Form) -> tuple[str, str] | None:
-    """Return the action of an ``aie.use_lock`` and its count as the text has them; None if it is disabled."""
-    if form.attributes.get("acq_en") is False:
-        return None
-    if form.generic:
-        action = form.choice("action", ACTION_NUMBERS)
-        return action, form.values[1] if len(form.values) > 1 else str(form.integer("value"))
-    texts = form.texts()
-    return texts[1].strip('"'), texts[2] if len(texts) > 2 else "1"
+    said = lock_form(form)
+    return None if said is None else LockUse(said.lock, said.action, form.whole(said.units))
 
 
 def chains(device: DeviceDescription, operation: Operation) -> None:

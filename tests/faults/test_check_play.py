@@ -1,7 +1,8 @@
-"""Does the game of ``memtile check`` stop where every run stops, and nowhere else?"""
+"""Does the abstract run of ``memtile check`` wait where every run waits, and nowhere else?"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,10 +10,14 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile
+from memtile.bd.descriptor import Descriptor
+from memtile.check.allowances import Counts
 from memtile.check.check import check
-from memtile.check.game.core_turns import CoreText, UndecidedError
+from memtile.check.core_turns import CoreText, UndecidedError
 from memtile.check.result import CheckResult
 from memtile.check.subject import of_design, of_mlir
+from memtile.check.tasks import LockStep, StaticBd, Task
+from memtile.cli.check import checked
 from memtile.design.host import Host
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.graph import Kind
@@ -76,7 +81,7 @@ def test_a_design_that_comes_to_its_end_has_no_finding() -> None:
 def test_a_host_that_waits_for_what_its_next_step_would_bring_is_a_circle() -> None:
     result = found(lambda: through(16, 4, wait_first=True))
     assert codes(result) == ["MT0106"]
-    assert "the host waits for the end of a task of" in result.findings[0].message
+    assert "the host waits for the end of interface(0,0) S2MM 0" in result.findings[0].message
 
 
 def test_what_the_ports_hold_is_no_hang() -> None:
@@ -117,7 +122,7 @@ def test_a_core_that_hangs_on_data_is_not_blamed(tmp_path: Path) -> None:
 
 
 def test_who_takes_first_is_nobody_s_fault() -> None:
-    """Two readers take from one lock, one unit each; which of them comes first the game does not say."""
+    """Two readers take from one lock, one unit each; who is first an abstract run does not say."""
     tile = MemoryTile()
     block, start = tile.buffer("block", 16), tile.lock(1, "start")
     once = tile.lock(0, "once")
@@ -160,11 +165,44 @@ def test_a_queue_that_is_full_whatever_the_timing_drops(tmp_path: Path) -> None:
 
 
 def test_a_core_that_the_host_starts_again_is_not_blamed(tmp_path: Path) -> None:
-    """The game ends where a host does more than to push and to wait."""
+    """A design is not played where a host does more than to push and to wait."""
     text = of_corpus("core-ends-early-hangs")
     write = "aiex.npu.write32 {address = 0x32000 : ui32, column = 0 : i32, row = 2 : i32, value = 1 : ui32}\n"
     at = text.index("aiex.npu.dma_memcpy_nd")
     assert codes(mlir(tmp_path, text[:at] + write + text[at:])) == []
+
+
+def test_what_compression_makes_of_words_holds_nobody_up() -> None:
+    file = Path(__file__).parents[2] / "examples/compressed_weights.py"
+    (result,) = checked([str(file)])
+    assert codes(result) == []
+
+
+def undecided(result: CheckResult) -> list[str]:
+    return [
+        note for note in result.notes if note.startswith("undecided whether every run comes to its end: ")
+    ]
+
+
+def test_what_an_abstract_run_does_not_decide_is_said_with_its_reason(tmp_path: Path) -> None:
+    (shared,) = undecided(mlir(tmp_path, of_corpus("gather-with-one-lock-pair-hangs")))
+    assert shared.endswith("several take from one lock, and time says who is first")
+    (packets,) = undecided(mlir(tmp_path, of_corpus("arbiter-in-a-pipeline-hangs")))
+    assert packets.endswith("several packets share a way, and time says which comes first")
+    text = of_corpus("core-ends-early-fine")
+    read = "%held = memref.load %flag[%c0] : memref<1xindex>\n      %turns = arith.addi %held, %c0 : index"
+    text = re.sub(r"%turns = arith.constant \d+ : index", read, text)
+    flag = "%flag = aie.buffer(%core) : memref<1xindex>\n    %c = aie.core("
+    (data,) = undecided(mlir(tmp_path, text.replace("%c = aie.core(", flag)))
+    assert data.endswith("what core (0, 2) does hangs on data")
+    assert undecided(mlir(tmp_path, PASSTHROUGH)) == []
+
+
+def test_a_release_to_the_wrong_lock_is_found_before_a_run(tmp_path: Path) -> None:
+    """A release that nobody takes leaves a core waiting: locks alone, as sums, do not show it."""
+    (finding,) = mlir(tmp_path, of_corpus("core-releases-the-wrong-lock-hangs")).findings
+    assert finding.code == "MT0103"
+    assert finding.sides[0].place.endswith("design.mlir:46")
 
 
 def test_the_passthrough_is_fine(tmp_path: Path) -> None:
@@ -182,3 +220,20 @@ def test_a_core_of_the_text_gives_no_lock_that_it_does_not_name(tmp_path: Path) 
     givers, nobody = Givers(engine, BdChains(engine)), Party(Kind.HOST, 0)
     assert givers.of(numbers["y_free"], nobody) == []
     assert [need.of.kind for need in givers.of(numbers["x_free"], nobody)] == [Kind.CORE]
+
+
+def test_what_was_taken_and_given_is_counted_by_execution() -> None:
+    """Of a ring of two descriptors after a first one, and of a chain that is run three times."""
+
+    def made(number: int) -> StaticBd:
+        descriptor = Descriptor("memory", 16, 0)
+        return StaticBd(number, descriptor, LockStep(number, -1), LockStep(number, 2))
+
+    ring = Task(0, [made(0), made(1), made(2)], True, 1, False, 0, again=1)
+    chain = Task(0, [made(3), made(4)], False, 3, False, 0)
+    counts = Counts([chain, ring], 6 + 4, running=True)
+    assert dict(counts.taken) == {3: 3, 4: 3, 0: 1, 1: 2, 2: 2}
+    assert dict(counts.given) == {3: 6, 4: 6, 0: 2, 1: 4, 2: 2}
+    begun = Counts([chain, ring], 2, running=True)
+    assert dict(begun.taken) == {3: 2, 4: 1}
+    assert dict(begun.given) == {3: 2, 4: 2}

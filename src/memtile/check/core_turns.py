@@ -1,6 +1,6 @@
 """What a core of an MLIR design does to locks, turn by turn, as far as its text alone decides it.
 
-Only operations that lead to a lock are done; all others change memory, which the game has none of. Where
+Only operations that lead to a lock are done; all others change memory, which an abstract run has not. Where
 such an operation hangs on a value of memory or of a function, the text does not decide, and the turns end.
 """
 
@@ -12,12 +12,11 @@ from typing import NamedTuple
 from memtile.importers.kernels.blocks import targets_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
-from memtile.importers.mlir.forms.memory import ACTIONS, lock_action
+from memtile.importers.mlir.forms.locks import fifo_form, lock_form
 from memtile.importers.mlir.forms.operands import Form, constant
 from memtile.importers.mlir.tree import Block, Operation, Region
 from memtile.jit.tables import plain
 
-_PORTS = ("Produce", "Consume")
 _CALLS = ("func.call", "call")
 _ENDS = ("aie.end", "scf.yield", "return", "func.return", "affine.yield")
 _SYNCS = frozenset(("aie.use_lock", "aie.objectfifo.acquire", "aie.objectfifo.release"))
@@ -201,19 +200,14 @@ class CoreText:
             yield from self._region(operation.regions[0], values)
 
     def _use_lock(self, form: Form, values: Values) -> Iterator[Turn]:
-        if (asked := lock_action(form)) is None:
-            return
-        action, given = asked
-        count = self._value(given, form.operation, values)
-        yield from self._turn(form, form.values[0], count, acquires=ACTIONS.get(action) != "release")
+        said = lock_form(form)
+        if said is not None:
+            count = self._value(said.units, form.operation, values)
+            yield from self._turn(form, said.lock, count, acquires=said.action != "release")
 
     def _fifo(self, form: Form, values: Values, *, acquires: bool) -> Iterator[Turn]:
         """To acquire n objects is to hold n (see ``importers.kernels.fifo_ports``)."""
-        if form.generic:
-            name, port = form.symbol_of("objFifo_name"), form.choice("port", _PORTS)
-            given = str(form.integer("size"))
-        else:
-            name, (port, given) = form.symbol, form.texts().first(2)
+        name, port, given = fifo_form(form)
         count = self._value(given, form.operation, values)
         tile = self._made.device.aliases.get(self._core.tile, self._core.tile)
         fifos = self._made.fifos

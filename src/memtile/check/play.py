@@ -1,0 +1,327 @@
+"""A design played through by the engine itself: without data, and with cores as sequences of lock actions.
+
+Tasks, descriptors, locks and streams are those of the clock loop. Words of external memory come from one
+scratch buffer. The order in which things happen is that of the engine, one of many; so when nothing moves any
+more, whoever could go on in some run is let go on, until nobody could: whoever waits then waits in every run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+
+from memtile.bd.codec import encode
+from memtile.bd.descriptor import NO_ITERATION
+from memtile.check.allowances import Allowances, Counts
+from memtile.check.core_turns import CoreText, Turn, UndecidedError
+from memtile.check.open_streams import OpenStreams
+from memtile.check.subject import Subject
+from memtile.check.tasks import HostStep, StaticBd, Task, kind_of
+from memtile.errors import MemtileError
+from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.deadlock.streams import Party
+from memtile.explain.lock_waits import owner
+from memtile.explain.names import called, core_name
+from memtile.importers.kernels.core_locks import released_by_core
+from memtile.jit.tables import plain
+from memtile.model.cores.core import over
+from memtile.model.dma.executions import finish
+from memtile.model.dma.registers import QUEUE_REPEAT_LSB, QUEUE_TOKEN_LSB
+from memtile.model.memory.lock_port import granted
+from memtile.model.state.causes import Cause, CorePhase, Phase
+from memtile.sim.actions import Action
+from memtile.sim.clock import Stop
+from memtile.sim.kernels import RELEASES, Core
+
+MOST_CYCLES = 1 << 20  # of an abstract run: a third of a second where nothing is skipped
+_MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
+_SCRATCH = "words of an abstract run"
+_AT_STREAM = (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED)
+
+
+class Play:
+    """A design while it is played.
+
+    Args:
+        subject: the design; its engine is used up.
+        streams: what is not known of its streams.
+
+    Attributes:
+        quiet: whether nothing can move any more; else the abstract run was too long.
+        dropped: by channel the push that its full queue was the first to drop.
+        reasons: why it may wait in some run although it goes on here, a line each.
+    """
+
+    def __init__(self, subject: Subject, streams: OpenStreams) -> None:
+        self.engine, self._log, self._streams = subject.engine, subject.log, streams
+        self.quiet = False
+        self.dropped: dict[int, HostStep] = {}
+        self.reasons: dict[str, None] = {}
+        self._left = MOST_CYCLES
+        self._at: dict[int, int] = {}  # steps that each host has done
+        self._pushed: dict[int, list[Task]] = {}
+        self._open: set[int] = set()  # locks that somebody may give any number of units
+        self._free: set[Party] = set()  # nothing is known to hold them up
+        self._grants: dict[Party, int] = {}
+        self._turns: dict[int, Turn] = {}
+        self._released: dict[int, frozenset[int]] = {}
+        self._tasks: dict[int, list[Task]] = {}
+        for task in self._log.tasks:
+            self._tasks.setdefault(task.ch, []).append(task)
+        self._allowed = Allowances(self._log.began.tolist(), self._tasks)
+        self.engine.state.locks.value[:] = self._log.began
+        self.engine.state.channels.tasks_done[:] = 0
+        self._attach_cores(subject)
+
+    # cores -----------------------------------------------------------------------------------------------
+
+    def _attach_cores(self, subject: Subject) -> None:
+        """Give each core what its text does to locks; what others may release is open."""
+        spec = plain(self.engine.spec.tiles)
+        unknown = set(subject.kernels)
+        for known in self.engine.cores.running:
+            self.engine.cores.stop(int(self.engine.state.cores.tile[known]))
+        for made in subject.made:
+            for core in made.device.cores:
+                released, tile = released_by_core(made, core), made.tiles[core.tile].index
+                number = int(spec.core[tile])
+                if released is not None and number >= 0:
+                    unknown.discard(tile)
+                    self._released[number] = released
+                    self._attach(tile, number, CoreText(made, core))
+        for tile in sorted(unknown):
+            self._let_core_free(int(spec.core[tile]), self._reached(tile), "is not known")
+
+    def _reached(self, tile: int) -> Iterator[int]:
+        """The locks that the core of a tile reaches."""
+        spec = plain(self.engine.spec.tiles)
+        bases = [*spec.lock_base.tolist(), len(self._log.locks)]
+        for seen in spec.core_reach[tile].tolist():
+            if seen >= 0:
+                yield from range(bases[seen], bases[seen + 1])
+
+    def _attach(self, tile: int, number: int, text: CoreText) -> None:
+        def kernel(core: Core) -> Iterator[Action]:
+            try:
+                yield from self._actions(number, core, text.turns())
+            except (UndecidedError, MemtileError):
+                self._let_core_free(number, self._released[number], "hangs on data")
+
+        kernel.__name__ = ""  # the core alone is named
+        setattr(kernel, RELEASES, self._released[number])
+        self.engine.attach_kernel(tile, kernel, endless=False)
+
+    def _actions(self, number: int, core: Core, turns: Iterator[Turn]) -> Iterator[Action]:
+        for turn in turns:
+            self._turns[number] = turn
+            tile, lock = owner(self.engine, turn.lock)
+            if turn.takes:
+                yield core.acquire(lock, -turn.takes, tile=tile)
+                self._allowed.note_taken(number, turn.lock, turn.takes)
+            elif turn.gives:
+                yield core.release(lock, turn.gives, tile=tile)
+                self._allowed.note_given(turn.lock, turn.gives)
+
+    def _let_core_free(self, core: int, locks: Iterator[int] | frozenset[int], why: str) -> None:
+        """Nobody knows what a core does: it may give what it reaches, as often as it likes."""
+        self._open.update(locks)
+        if core >= 0:
+            self._free.add(Party(Kind.CORE, core))
+            self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
+
+    # hosts -----------------------------------------------------------------------------------------------
+
+    def go(self) -> None:
+        """Play until nobody can go on."""
+        goes_on = True
+        while goes_on:
+            goes_on = False
+            for host in self._log.steps:
+                while (step := self._step(host)) is not None and self._do(step):
+                    self._at[host] = self._at.get(host, 0) + 1
+                    goes_on = True
+                    if host >= 0:
+                        self._run()
+            self._run()
+
+    def hosts(self) -> list[HostWaiting]:
+        """The hosts that have not ended."""
+        return [self._waiting(host, step) for host in self._log.steps if (step := self._step(host))]
+
+    def open_channels(self) -> list[int]:
+        """Channels that have not ended what was pushed; a ring may wait for work that never comes."""
+        hosts = [steps for host, steps in self._log.steps.items() if host >= 0]
+        if hosts and not self.hosts() and all(steps[-1].token for steps in hosts):
+            return []  # the program has met all its waits, the last of them after all pushes
+        return [ch for ch in self._pushed if (task := self._task(ch)) is not None and not task.endless]
+
+    def place(self, party: Party) -> str:
+        """Where the design says what a party waits for."""
+        if party.kind is Kind.HOST:
+            return [step.place for host in self._log.steps if (step := self._step(host))][party.number]
+        if party.kind is Kind.CORE:
+            turn = self._turns.get(party.number)
+            return turn.place if turn is not None else ""
+        if party.kind is not Kind.CHANNEL or party.number not in self._pushed:
+            return ""
+        if party.number in self.dropped:
+            return self.dropped[party.number].place
+        return (self._task(party.number) or self._pushed[party.number][-1]).place
+
+    def _waiting(self, host: int, step: HostStep) -> HostWaiting:
+        left = self._log.steps[host][self._at.get(host, 0) :]
+        tasks = [self._log.tasks[each.task] for each in left if each.task >= 0]
+        locks = {bd.release.lock for task in tasks for bd in task.bds if bd.release is not None}
+        ch, via, what = step.ch, Via.TOKEN if step.token else Via.END, "a token" if step.token else "the end"
+        if step.task >= 0:
+            ch, via, what = self._log.tasks[step.task].ch, Via.ROOM, "a place in the queue"
+        return HostWaiting(
+            "the host",
+            f"the host: waits for {what} of {called(self.engine, ch)}",
+            (ch,),
+            via,
+            frozenset(task.ch for task in tasks),
+            frozenset(locks.union(*(each.locks for each in left))),
+        )
+
+    def _step(self, host: int) -> HostStep | None:
+        """The step that a host is at; None = it has ended."""
+        steps, at = self._log.steps[host], self._at.get(host, 0)
+        return steps[at] if at < len(steps) else None
+
+    def _do(self, step: HostStep) -> bool:
+        if step.locks:
+            self._open |= step.locks
+            return True
+        if step.task >= 0:
+            return self._push(step, self._log.tasks[step.task])
+        if step.ch < 0 or Party(Kind.CHANNEL, step.ch) in self._free:
+            return True  # a poll: only a run could tell whether it is met
+        ended = self._pushed.get(step.ch, [])[: int(self.engine.channels.tasks_done[step.ch])]
+        return step.many <= (sum(task.token for task in ended) if step.token else len(ended))
+
+    def _push(self, step: HostStep, task: Task) -> bool:
+        """Push a task; what its queue drops now it drops in every run."""
+        c, ch = self.engine.channels, task.ch
+        tile = int(c.tile[ch])
+        kind, door = kind_of(self.engine, tile), self.engine.door(tile)
+        room = kind.queue_depth + int(c.phase[ch] in (Phase.IDLE, Phase.STARTING))
+        if c.queue_count[ch] >= room:
+            if step.waits_for_room or not self.quiet:
+                return False
+            self.dropped.setdefault(ch, step)
+        else:
+            self._pushed.setdefault(ch, []).append(task)
+            for bd in task.bds:
+                door.block_write32(kind.bd_base + bd.number * kind.bd_stride, self._words(ch, bd))
+        first = int(np.flatnonzero(c.tile == tile)[0])
+        word = task.bds[0].number | task.runs - 1 << QUEUE_REPEAT_LSB | int(task.token) << QUEUE_TOKEN_LSB
+        door.write32(kind.queue_base + (ch - first) * kind.channel_stride, word)
+        return True
+
+    def _words(self, ch: int, bd: StaticBd) -> tuple[int, ...]:
+        """The register words of a BD; one of external memory has the scratch buffer."""
+        if self.engine.channels.external[ch] < 0 or not bd.descriptor.valid:
+            return bd.words
+        return encode(bd.descriptor.but(address=self._scratch, dims=(), iteration=NO_ITERATION))
+
+    @cached_property
+    def _scratch(self) -> int:
+        """Address of a buffer for the longest BD of external memory."""
+        tasks = (task for task in self._log.tasks if self.engine.channels.external[task.ch] >= 0)
+        longest = max(bd.descriptor.length for task in tasks for bd in task.bds)
+        return self.engine.external.add(_SCRATCH, np.zeros(max(longest, 1), np.uint32)).at()
+
+    # the array -------------------------------------------------------------------------------------------
+
+    def undecided(self) -> set[Party]:
+        """Who may go on in some run, and the locks that somebody may bring to any value."""
+        found = {*self._free, *(Party(Kind.LOCK, lock) for lock in self._open)}
+        found |= {party for party, lock, wanted in self._at_locks() if self._may_take(party, lock, wanted)}
+        for ch, bd in self._at_streams():
+            if self._streams.is_unknown(ch, bd) or self._streams.is_shared(ch, bd):
+                found.add(Party(Kind.CHANNEL, ch))
+        return found
+
+    def _run(self) -> None:
+        """Let the engine run until nothing moves, and whoever could go on in some run after it."""
+        while self._left > 0:
+            before = self.engine.now
+            self.quiet = self.engine.advance(before + self._left) is Stop.QUIET
+            self._left -= self.engine.now - before + 1
+            if not self.quiet or not self._help():
+                return
+        self.quiet = False
+
+    def _help(self) -> bool:
+        """Let those go on that need not wait in every run; whether there was any."""
+        state = self.engine.state
+        self._open.update(np.flatnonzero(plain(state.locks).overflow).tolist())
+        helped = False
+        for party, lock, wanted in list(self._at_locks()):
+            if party not in self._free and self._may_take(party, lock, wanted) and self._grant(party):
+                (granted if party.kind is Kind.CHANNEL else over)(state, party.number)
+                helped = True
+        for ch, bd in list(self._at_streams()):
+            party = Party(Kind.CHANNEL, ch)
+            if party not in self._free and self._streams.is_unknown(ch, bd) and self._grant(party):
+                finish(state, ch)
+                helped = True
+        return helped
+
+    def _grant(self, party: Party) -> bool:
+        """Whether a party is let go on, and not taken for one that nothing holds up by now."""
+        self._grants[party] = self._grants.get(party, 0) + 1
+        if self._grants[party] <= _MOST_GRANTS:
+            return True
+        self._free.add(party)
+        if party.kind is Kind.CORE:
+            self._open |= self._released[party.number]
+            return False
+        bds = [bd for task in self._pushed[party.number] for bd in task.bds]
+        self._open.update(bd.release.lock for bd in bds if bd.release is not None)
+        self._streams.let_flow(party.number)
+        return False
+
+    def _at_locks(self) -> Iterator[tuple[Party, int, int]]:
+        """Who waits for a lock, for which and how much of it."""
+        c, cores = self.engine.channels, plain(self.engine.state.cores)
+        for ch in np.flatnonzero(c.phase == Phase.ACQUIRE).tolist():
+            if c.lock[ch] >= 0:
+                yield Party(Kind.CHANNEL, ch), int(c.lock[ch]), abs(int(c.acquire_value[ch]))
+        for core in np.flatnonzero(cores.phase == CorePhase.ACQUIRE).tolist():
+            yield Party(Kind.CORE, core), int(cores.target[core]), abs(int(cores.value[core]))
+
+    def _at_streams(self) -> Iterator[tuple[int, StaticBd]]:
+        """Channels that wait for words or for room, and their BDs."""
+        c = self.engine.channels
+        for ch in np.flatnonzero(c.phase == Phase.RUN).tolist():
+            task = self._task(ch) if Cause(int(c.why[ch])) in _AT_STREAM else None
+            yield from ((ch, bd) for bd in (task.bds if task is not None else ()) if bd.number == c.bd[ch])
+
+    def _task(self, ch: int) -> Task | None:
+        """The present task of a channel; None = it has ended all that were pushed."""
+        pushed, done = self._pushed.get(ch, []), int(self.engine.channels.tasks_done[ch])
+        return pushed[done] if done < len(pushed) else None
+
+    def _may_take(self, party: Party, lock: int, wanted: int) -> bool:
+        """Whether a lock could have in some run what a party waits for."""
+        if lock in self._open:
+            return True
+        if not self._allowed.is_contested(lock):
+            return bool(self.engine.state.locks.value[lock] >= wanted)  # where it waits for exactly so much
+        c = self.engine.channels
+        channels = {
+            ch: Counts(tasks, int(c.bds_done[ch]), running=bool(c.phase[ch] == Phase.RUN))
+            for ch, tasks in self._pushed.items()
+        }
+        taken = self._allowed.taken_by_core(party.number, lock)
+        if party.kind is Kind.CHANNEL:
+            taken = channels[party.number].taken[lock]
+        allowed = self._allowed.given(lock, channels) - taken >= wanted
+        if allowed:
+            self.reasons["several take from one lock, and time says who is first"] = None
+        return allowed

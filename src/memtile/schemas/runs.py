@@ -1,0 +1,498 @@
+"""Runs: what ``memtile run``, ``check``, ``explain``, ``diff`` and ``faults`` write, and records of runs."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired, TypedDict
+
+from msgspec import Meta
+
+from memtile.arch.tiles import DIRECTIONS
+from memtile.documents import Amount, Count, Positive, Scalar, Share, Word, among, having, keyed, limited
+from memtile.explain.band import Band, Lifted
+from memtile.explain.bound import Cost
+from memtile.explain.compare.cycles import RunChanges
+from memtile.explain.compare.outputs import ArrayChange
+from memtile.explain.compare.registers import BdChange
+from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.findings import Severity, Side
+from memtile.explain.findings import Words as MemoryWords
+from memtile.explain.record import Verdict
+from memtile.explain.results import Status
+from memtile.explore.campaign_result import Outcome
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.schemas.common import ChosenTiming
+
+_Cycles = Count | None
+
+
+class FindingData(TypedDict):
+    """Something that is wrong; codes never change their meaning.
+
+    Attributes:
+        title: What the code stands for.
+        message: One sentence for people.
+        sides: Who takes part, the root of the matter first.
+        words: Words of 32 bits that it is about.
+        cycles: First and last cycle in which it was seen; null before a run.
+        fix: What would repair it; empty if nobody can say.
+    """
+
+    code: Annotated[str, Meta(pattern="^MT[0-9]{4}$")]
+    title: str
+    severity: Severity
+    message: str
+    sides: list[Side]
+    words: list[MemoryWords]
+    cycles: tuple[Count, Count] | None
+    fix: str
+    count: Positive
+
+
+class BoundData(TypedDict):
+    """The resource that was busy longest.
+
+    Attributes:
+        cycles: No run of the same work is shorter.
+        costs: What the limiting resource did otherwise, longest first.
+    """
+
+    cycles: Count
+    share: Share
+    resource: str
+    does: str
+    costs: list[Cost]
+
+
+class EstimateData(TypedDict):
+    """Fewest and most cycles by the ranges of the constants that a run depended on, without another run."""
+
+    low: Count
+    high: Count
+
+
+class ChannelData(TypedDict):
+    """What a channel did.
+
+    Attributes:
+        label: What the design calls it: a name of its own, of its object FIFO, or of its buffers; may be
+            empty.
+        cycles: Cycles by cause, those that are 0 too; null if untimed.
+    """
+
+    channel: str
+    label: str
+    words: Count
+    tasks: Count
+    bds: Count
+    cycles: Annotated[dict[str, Count], keyed(cause.name.lower() for cause in Cause)] | None
+    errors: list[str]
+
+
+class CoreData(TypedDict):
+    """What a core with a kernel did."""
+
+    core: str
+    kernel: str
+    cycles: Annotated[dict[str, Count], keyed(cause.name.lower() for cause in CoreCause)]
+
+
+class CheckData(TypedDict):
+    """An output compared with what was expected.
+
+    Attributes:
+        index: Place of the first wrong element in the array that was expected; with several of them the
+            number of the array comes first.
+        got: Its value; a text where JSON has no such number.
+        expected: The value it should have; null beyond the end.
+        note: Why the comparison may be another one than was meant; a text for people, may be empty.
+    """
+
+    port: str
+    elements: Count
+    missing: Count
+    wrong: Count
+    first_wrong: Count | None
+    exact: bool
+    index: list[Count] | None
+    got: float | str | None
+    expected: float | str | None
+    note: str
+
+
+class FastForward(TypedDict):
+    """How much of the run was not stepped; the results are the same.
+
+    Attributes:
+        jumped: Cycles jumped over, as the model did the same again; part of the cycles.
+        kept_off: What kept time from being jumped over, at least for a while.
+    """
+
+    jumped: Count
+    kept_off: list[str]
+
+
+class MovedWords(TypedDict):
+    """Whether words were moved, or cycles found without them.
+
+    Attributes:
+        moved: False of a run without words, which has no comparisons.
+        needed_by: Why a run that was to be without words moved them.
+    """
+
+    moved: bool
+    needed_by: list[str]
+
+
+class ParameterValue(TypedDict):
+    """A parameter of the design function, with the value of this run.
+
+    Attributes:
+        value: As JSON; a text of it where JSON has nothing like it.
+    """
+
+    name: str
+    value: Scalar | list[Any]
+
+
+class Buffer(TypedDict):
+    """A buffer of the host.
+
+    Attributes:
+        argument: Number of the kernel argument; null = an address.
+        address: External byte address; null = an argument.
+        touched: Bytes up to the last that the program touches.
+        read_by: Channels.
+        written_by: Channels.
+    """
+
+    name: str
+    argument: Count | None
+    address: Annotated[str, Meta(pattern="^0x[0-9a-f]+$")] | None
+    bytes: Count
+    touched: Count
+    given: bool
+    read_by: list[str]
+    written_by: list[str]
+
+
+class Saved(TypedDict):
+    """A file that got an array."""
+
+    name: str
+    file: str
+    dtype: str
+    shape: list[Count]
+
+
+_OF_PROGRAM = ("device", "stopped", "notes", "buffers", "saved")
+
+
+@limited(dependentRequired={name: [each for each in _OF_PROGRAM if each != name] for name in _OF_PROGRAM})
+class RunOutput(TypedDict):
+    """The result of a run; device, stopped, notes, buffers and saved only after a program of register writes.
+
+    Attributes:
+        status: How the run ended; every one but finished has exit code 1, interrupted 130.
+        timed: False after --untimed, which has no cycles.
+        cycles: Cycles of the array clock since the design began; null if untimed.
+        cycles_before: Those of earlier runs.
+        clock_mhz: Array clock for figures in GB/s.
+        bit_exact: Whether all expected outputs came out; null if none was expected.
+        unsimulated: Cores that were enabled and whose programs nobody gave as kernels; texts for people.
+        bound: What limits the run; null without time.
+        band: With --sensitivity.
+        lifted: With --bottleneck.
+        findings: What is wrong, the root first: stable codes, both sides, words, cycles, a repair.
+        waiting: What each unfinished channel or core waits for; texts for people.
+        resting: What still waits for more work in an array that has finished; texts for people.
+        errors: Error bits that were set; texts for people.
+        assumed: Timing constants that nobody has measured and that the run depended on: name = value.
+        timing: Timing constants that had not their default.
+        host_cycles: Cycles that passed between the accesses of a host; null without time.
+        parameters: Of the design function, with the values of this run.
+        stopped: Why the program did not run to its end; null = it did.
+        notes: Order of the files, arguments that are not used or filled up; texts for people.
+    """
+
+    status: Status
+    timed: bool
+    cycles: _Cycles
+    cycles_before: _Cycles
+    clock_mhz: Annotated[float, Meta(gt=0)]
+    bytes_per_cycle: Annotated[dict[str, Amount], keyed(DIRECTIONS)]
+    bit_exact: bool | None
+    channels: list[ChannelData]
+    cores: list[CoreData]
+    checks: list[CheckData]
+    unsimulated: list[str]
+    bound: BoundData | None
+    estimate: EstimateData | None
+    band: Band | None
+    lifted: list[Lifted]
+    findings: list[FindingData]
+    waits: WaitGraph
+    waiting: list[str]
+    resting: list[str]
+    errors: list[str]
+    assumed: list[Annotated[str, Meta(pattern="^[a-z0-9_]+ = ")]]
+    timing: list[ChosenTiming]
+    host_cycles: _Cycles
+    fast_forward: FastForward
+    words: MovedWords
+    parameters: list[ParameterValue]
+    device: NotRequired[str]
+    stopped: NotRequired[str | None]
+    notes: NotRequired[list[str]]
+    buffers: NotRequired[list[Buffer]]
+    saved: NotRequired[list[Saved]]
+
+
+class Moved(TypedDict):
+    """Bytes of a level of memory."""
+
+    read: Count
+    written: Count
+
+
+BytesByLevel = TypedDict("BytesByLevel", {"external": Moved, "memory tile": Moved, "compute tile": Moved})
+_Stream = TypedDict("_Stream", {"from": str, "to": list[str], "on_chip": bool})
+
+
+class Provenance(TypedDict):
+    """What went in, and what ran it.
+
+    Attributes:
+        inputs: SHA-256 by file.
+    """
+
+    inputs: dict[str, Annotated[str, Meta(pattern="^[0-9a-f]{64}$")]]
+    memtile: str
+    python: str
+    numpy: str
+    numba: str
+
+
+class Record(TypedDict):
+    """The record of a run; the same run gives the same bytes.
+
+    Attributes:
+        verdict: unknown: nobody compared, or what is not modelled was touched.
+        why: Reasons of the verdict; texts for people.
+        result: As memtile run --json writes it; schema run-output.
+        stored_registers: Registers that software wrote and that only store here: tile, name, value.
+        ignored_operations: Operations that were read and change nothing; texts for people.
+        bytes: That channels moved, by level of memory.
+        streams: Where the words of each sending channel may go.
+        comparisons_ignore: Keys that a comparison of two records leaves out.
+    """
+
+    format: Literal["memtile-record"]
+    version: Literal[1]
+    verdict: Verdict
+    why: Annotated[list[str], Meta(min_length=1)]
+    result: Annotated[dict[str, Any], having("status", "cycles", "findings", "assumed")]
+    stored_registers: list[str]
+    ignored_operations: list[str]
+    bytes: BytesByLevel
+    streams: list[_Stream]
+    provenance: Provenance
+    comparisons_ignore: list[str]
+
+
+class CheckedDesign(TypedDict):
+    """What is wrong with a design.
+
+    Attributes:
+        name: As it was given; with the device behind it where a file has several.
+        good: No finding is an error.
+        tasks: Tasks of DMA channels that were looked at.
+        findings: Errors first.
+        notes: What could not be looked at; texts for people.
+    """
+
+    name: str
+    good: bool
+    tasks: Count
+    counts: Annotated[dict[str, Count], keyed(Severity)]
+    findings: list[FindingData]
+    notes: list[str]
+
+
+class CheckOutput(TypedDict):
+    """What is wrong with designs before they run, one entry for each of them."""
+
+    designs: list[CheckedDesign]
+
+
+class DesignOfDump(TypedDict):
+    """A design beside a dump, run.
+
+    Attributes:
+        name: As it was given.
+        same: Its run comes to the state of the dump, register by register.
+        status: How its run ended.
+        findings: Of its run; they hold for the dump if the states are the same.
+        waiting: Who waits in its run; texts for people.
+        compared: Registers that were compared.
+        differences: Registers that differ; texts for people.
+    """
+
+    name: str
+    same: bool
+    status: Status
+    findings: list[FindingData]
+    waiting: list[str]
+    compared: Count
+    differences: list[str]
+
+
+_ServerStatus = Annotated[str, among(each for each in Status if each is not Status.LIMIT)]
+
+
+class Server(TypedDict):
+    """What a memtile serve says of its own run.
+
+    Attributes:
+        status: How it stands; interrupted: it still moves.
+        cycles: Elapsed.
+        checked: It looks for accesses to memory that nothing orders.
+        findings: What is wrong so far.
+        waiting: Who waits; texts for people.
+    """
+
+    status: _ServerStatus
+    cycles: Count
+    checked: bool
+    findings: list[FindingData]
+    waiting: list[str]
+
+
+class ExplainOutput(TypedDict):
+    """What stands in a dump, and why the array does not go on.
+
+    Attributes:
+        source: What the dump is; texts for people.
+        good: Nothing is wrong as far as registers show it.
+        findings: By what registers show alone.
+        channels: What each channel at work does; texts for people.
+        cores: What each core does that shows anything; texts for people.
+        errors: Sticky errors of channels and locks; texts for people.
+        unknown: What no register shows; texts for people.
+        notes: What is to be said about the dump; texts for people.
+        server: What a memtile serve says of its own run; null of a dump, and of another server.
+        design: The design beside the dump, run; null without one.
+    """
+
+    source: list[str]
+    good: bool
+    findings: list[FindingData]
+    waits: WaitGraph
+    channels: list[str]
+    cores: list[str]
+    errors: list[str]
+    unknown: list[str]
+    notes: list[str]
+    server: Server | None
+    design: DesignOfDump | None
+
+
+class ComparedSide(TypedDict):
+    """One side of a comparison.
+
+    Attributes:
+        name: As it was given.
+    """
+
+    name: str
+    kind: Literal["design", "record", "dump", "asm", "file of registers"]
+
+
+class ChangedField(TypedDict):
+    """A field of a register that differs."""
+
+    name: str
+    first: int
+    second: int
+
+
+class ChangedRegister(TypedDict):
+    """A register that differs.
+
+    Attributes:
+        register: Name of AM025.
+    """
+
+    tile: str
+    register: str
+    first: Word
+    second: Word
+    fields: list[ChangedField]
+
+
+class ChangedRegisters(TypedDict):
+    """What differs between two arrays.
+
+    Attributes:
+        memory: Words of data memory that differ, by tile; of dumps and files of registers.
+        tiles: Tiles that only one of them has; texts for people.
+    """
+
+    registers: list[ChangedRegister]
+    descriptors: list[BdChange]
+    memory: dict[str, Positive]
+    tiles: list[str]
+
+
+class DiffOutput(TypedDict):
+    """What changed between two designs, records or files of registers.
+
+    Attributes:
+        same: Nothing differs of what both have.
+        cycles: Null where one of them has no run.
+        words: Arrays that differ; null where one of them left none.
+        registers: Null where one of them has none.
+        not_compared: What only one of them has.
+        notes: What is to be said about them; texts for people.
+    """
+
+    first: ComparedSide
+    second: ComparedSide
+    same: bool
+    cycles: RunChanges | None
+    words: list[ArrayChange] | None
+    registers: ChangedRegisters | None
+    not_compared: list[Literal["cycles", "words", "registers"]]
+    notes: list[str]
+
+
+_Outcomes = Annotated[dict[str, Count], keyed(Outcome), Meta(description="Upsets by outcome.")]
+
+
+class FaultsOutput(TypedDict):
+    """What became of every upset of a fault campaign.
+
+    Attributes:
+        upsets: How many were asked for.
+        struck: How many happened.
+        bits: Cells that flipped together.
+        protected: With ECC and parity.
+        words: Words that the upsets were spread over.
+        cycles: Of the run with upsets.
+        bit_exact: Whether every output is that of the run without upsets.
+        timing: Timing constants that had not their default.
+    """
+
+    upsets: Count
+    struck: Count
+    bits: Count
+    seed: Count
+    protected: bool
+    area: str
+    words: Count
+    cycles: Count
+    while_running: _Outcomes
+    in_read_back: _Outcomes
+    bit_exact: bool
+    wrong_outputs: list[str]
+    interrupted: bool
+    timing: list[ChosenTiming]
