@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from memtile.documents import Schema, schema_of
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _LISTS = "; a list for a list."
