@@ -138,14 +138,14 @@ def _no_register(tile: TileName, name: str, plain: str, modules: Sequence[Module
     names = [n for m in TILE_MODULES[tile] for n in _by_name(m)]
     near = [f"{m}.{plain}" for m in modules] or _near(plain, names)
     return Problem(
+        "register",
+        repr(name),
+        "the name of one register" if modules else f"one of {len(names)} names",
+        f"several modules have a register {plain}" if modules else f"no register is called {name!r}",
+        f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
         reason="register",
         where=TILE_KINDS[tile].title,
-        field="register",
-        given=repr(name),
-        allowed="the name of one register" if modules else f"one of {len(names)} names",
         source=f"AM025 modules {', '.join(TILE_MODULES[tile])}",
-        next_step=f"Did you mean {' or '.join(dict.fromkeys(near))}?" if near else "",
-        says=f"several modules have a register {plain}" if modules else f"no register is called {name!r}",
     )
 
 

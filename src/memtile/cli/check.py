@@ -140,17 +140,11 @@ def _still(name: str, each: str | None, device: str, parameters: Mapping[str, fl
 
 def _program(name: str, device: str) -> Subject:
     from memtile.check.subject import of_program
-    from memtile.cli.program_files import read_programs
-    from memtile.design.array import Array
-    from memtile.io.program.device import device_of
-    from memtile.io.program.file_order import ordered
+    from memtile.cli.program_files import read_alone
 
-    read = read_programs([name], None, 0)
-    found, shape = device_of(read.programs, device or None)
-    programs, _ = ordered(read.programs, shape)
-    operations = [operation for program in programs for operation in program.operations]
-    subject = of_program(operations, Array(found.name, shape.columns))
-    subject.notes += read.notes
+    operations, array, notes = read_alone(name, device)
+    subject = of_program(operations, array)
+    subject.notes += notes
     return subject
 
 

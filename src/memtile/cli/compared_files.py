@@ -94,16 +94,9 @@ def _dump(name: str, device: str) -> Compared:
 
 
 def _program(name: str, device: str) -> Compared:
-    from memtile.cli.program_files import read_programs
-    from memtile.design.array import Array
+    from memtile.cli.program_files import read_alone
     from memtile.explain.compare.compare import Compared
-    from memtile.io.program.device import device_of
-    from memtile.io.program.file_order import ordered
     from memtile.io.tile_words import written_tiles
 
-    read = read_programs([name], None, 0)
-    found, shape = device_of(read.programs, device or None)
-    programs, _ = ordered(read.programs, shape)
-    operations = [operation for program in programs for operation in program.operations]
-    tiles = written_tiles(operations, Array(found.name, shape.columns))
-    return Compared(name, "file of registers", tiles=tiles, notes=read.notes)
+    operations, array, notes = read_alone(name, device)
+    return Compared(name, "file of registers", tiles=written_tiles(operations, array), notes=notes)

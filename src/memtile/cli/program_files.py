@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtile.input_files import name_of, read_bytes
 
 if TYPE_CHECKING:
+    from memtile.design.array import Array
     from memtile.io.program.formats import Format, Program
+    from memtile.runs.operations import Operation
 
 
 class ProgramFiles(NamedTuple):
@@ -63,3 +65,20 @@ def read_programs(
     notes += (note for program in programs for note in program.notes)
     called = [name for _, devices in names for name in devices]
     return ProgramFiles(programs, notes, [Path(path) for path in paths if path != "-"], called)
+
+
+def read_alone(name: str, device: str) -> tuple[list[Operation], Array, list[str]]:
+    """Return the operations of a file or folder, an array of ``device`` or of the one it says, and notes.
+
+    Raises:
+        InputFileError: it is no program, or does not say which device it is for.
+    """
+    from memtile.design.array import Array
+    from memtile.io.program.device import device_of
+    from memtile.io.program.file_order import ordered
+
+    read = read_programs([name], None, 0)
+    found, shape = device_of(read.programs, device or None)
+    programs, _ = ordered(read.programs, shape)
+    operations = [operation for program in programs for operation in program.operations]
+    return operations, Array(found.name, shape.columns), read.notes

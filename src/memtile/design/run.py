@@ -122,14 +122,14 @@ def make(design: Callable[..., Any], given: Mapping[str, object], where: str) ->
 def _no_function(given: object) -> Problem:
     made = isinstance(given, MemoryTile | Array)
     return Problem(
+        "design",
+        repr(given),
+        "a function that returns a MemoryTile or an Array",
+        f"design is {given!r}; it must be a function that returns a MemoryTile or an Array",
+        "Call the run() of what is made already." if made else "",
         reason="design",
         where="run()",
-        field="design",
-        given=repr(given),
-        allowed="a function that returns a MemoryTile or an Array",
         source="each run makes its design anew, with values for its parameters",
-        next_step="Call the run() of what is made already." if made else "",
-        says=f"design is {given!r}; it must be a function that returns a MemoryTile or an Array",
     )
 
 
@@ -138,12 +138,12 @@ def _no_design(made: object, where: str) -> Problem:
     name = made.__name__ if isinstance(made, type) else type(made).__name__
     given = f"the class {name}" if is_class else name
     return Problem(
+        "design()",
+        given,
+        "a MemoryTile or an Array",
+        f"design() returned {given}; it must return a MemoryTile or an Array",
+        f"Make one of it: {name}()." if is_class else "",
         reason="design",
         where=where,
-        field="design()",
-        given=given,
-        allowed="a MemoryTile or an Array",
         source="what a design function returns",
-        next_step=f"Make one of it: {name}()." if is_class else "",
-        says=f"design() returned {given}; it must return a MemoryTile or an Array",
     )

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
-from memtile.errors import Problem, RegisterError
+from memtile.errors import RegisterError
 from memtile.hosts.array_accesses import ArrayAccesses
 from memtile.hosts.external_memory import ServedMemory
 from memtile.hosts.notices import Notice
@@ -157,16 +157,14 @@ class AddressSpace:
         memory = self._memory
         word = None if memory is None else memory.find(address)
         if memory is None or word is None:
-            raise RegisterError(
-                Problem(
-                    reason="nowhere",
-                    where="host",
-                    field="address",
-                    given=f"{address:#x}",
-                    allowed=f"the array from {ARRAY_BASE:#x}",
-                    source="open driver",
-                    says=nowhere(address, self.memories),
-                )
+            raise RegisterError.of(
+                "address",
+                f"{address:#x}",
+                f"the array from {ARRAY_BASE:#x}",
+                nowhere(address, self.memories),
+                reason="nowhere",
+                where="host",
+                source="open driver",
             )
         self.array.engine.checks.host_accesses(address, 1, writes=writes)
         return memory, word

@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memtile.errors import InputFileError, MemtileError, Problem
+from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Finding
 from memtile.hosts import admission
 from memtile.hosts.address_space import AddressSpace
@@ -382,14 +382,12 @@ def _unusable(host: str, port: int, error: OSError | UnicodeError) -> MemtileErr
         reason = error.strerror if isinstance(error, OSError) else "it is no name of a host"
     else:
         reason = os.strerror(error.errno) if error.errno else str(error)
-    return InputFileError(
-        Problem(
-            reason="serve",
-            where="memtile serve",
-            field=what,
-            given=given,
-            allowed=allowed,
-            source=_SOURCE,
-            says=f"{given} cannot be used: {reason}. It must be {allowed}",
-        )
+    return InputFileError.of(
+        what,
+        given,
+        allowed,
+        f"{given} cannot be used: {reason}. It must be {allowed}",
+        reason="serve",
+        where="memtile serve",
+        source=_SOURCE,
     )

@@ -38,14 +38,14 @@ def memory_problem(
 ) -> Problem:
     """What is wrong with the memory ``given``."""
     return Problem(
+        what,
+        value,
+        allowed,
+        says,
+        step,
         reason=f"memory_{what.replace(' ', '_')}",
         where=f"memory {given}",
-        field=what,
-        given=value,
-        allowed=allowed,
         source=_FILE_SOURCE if what == "file" else _SOURCE,
-        next_step=step,
-        says=says,
     )
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from memtile.errors import InputFileError, Problem, cannot_write
+from memtile.errors import InputFileError, cannot_write
 
 PRIVATE = 0o600
 """Mode of a file that its user alone reads and writes."""
@@ -114,15 +114,13 @@ def _claimed_by(path: Path, lock: Path) -> InputFileError:
     process = "unknown"
     with suppress(OSError):  # it may just be ending
         process = lock.read_text(encoding="ascii", errors="replace") or process
-    return InputFileError(
-        Problem(
-            reason="serve_folder",
-            where="memtile serve",
-            field="file",
-            given=str(path),
-            allowed="a file that no other server uses",
-            source=_SOURCE,
-            says=f"{path} is in use by the memtile serve of process {process}, which is running",
-            next_step="Stop that server, or start this one in another folder or with another --port-file.",
-        )
+    return InputFileError.of(
+        "file",
+        str(path),
+        "a file that no other server uses",
+        f"{path} is in use by the memtile serve of process {process}, which is running",
+        "Stop that server, or start this one in another folder or with another --port-file.",
+        reason="serve_folder",
+        where="memtile serve",
+        source=_SOURCE,
     )

@@ -112,11 +112,11 @@ def _read(
 
 def _problem(where: str, given: str, allowed: str) -> Problem:
     return Problem(
+        "answer",
+        given,
+        allowed,
+        next_step="Start memtile serve, and give the port that it says.",
         reason="server",
         where=f"server {where}",
-        field="answer",
-        given=given,
-        allowed=allowed,
         source=_SOURCE,
-        next_step="Start memtile serve, and give the port that it says.",
     )

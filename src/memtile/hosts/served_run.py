@@ -100,12 +100,12 @@ class ServedRun:
 
 
 _NO_HISTORY = Problem(
+    "history",
+    "not noted",
+    "noted from the start of the server",
+    "the server does not note what happens in each cycle",
+    "Start the server with --history, --report or --perfetto.",
     reason="history",
     where="memtile serve",
-    field="history",
-    given="not noted",
-    allowed="noted from the start of the server",
     source="what a report shows of each cycle",
-    next_step="Start the server with --history, --report or --perfetto.",
-    says="the server does not note what happens in each cycle",
 )

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 import numpy.typing as npt
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.importers.mlir.configure import Configured
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import Kernels
@@ -125,13 +125,11 @@ def _full(made: Configured, lock: str, many: int) -> MaskPoll:
 
 
 def _error(what: str, given: str, allowed: str) -> InputFileError:
-    return InputFileError(
-        Problem(
-            reason="external_buffer",
-            where="MLIR design",
-            field=what,
-            given=given,
-            allowed=allowed,
-            source="mlir-aie: aie.external_buffer",
-        )
+    return InputFileError.of(
+        what,
+        given,
+        allowed,
+        reason="external_buffer",
+        where="MLIR design",
+        source="mlir-aie: aie.external_buffer",
     )

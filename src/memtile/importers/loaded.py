@@ -319,16 +319,7 @@ def design_problem(
     field: str, given: str, allowed: str, says: str = "", *, where: str = "MLIR design", step: str = ""
 ) -> Problem:
     """A problem with a whole design."""
-    return Problem(
-        reason=f"mlir_{field}",
-        where=where,
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
-    )
+    return Problem(field, given, allowed, says, step, reason=f"mlir_{field}", where=where, source=_SOURCE)
 
 
 _NO_SEQUENCE = design_problem(

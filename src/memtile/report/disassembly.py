@@ -10,28 +10,19 @@ from memtile.bd.cases import case_of
 from memtile.bd.word_cases import hex_words
 from memtile.io.program.annotate import Annotated, CompletedDescriptor, Note, annotate
 from memtile.io.program.formats import Program
-from memtile.runs.operations import (
-    WORD_MAX,
-    ArrayShape,
-    BlockWrite,
-    MaskPoll,
-    MaskWrite,
-    Operation,
-    Other,
-    Write,
-)
+from memtile.runs import operations as ops
 
-_NAMES: dict[type[Operation], str] = {
-    Write: "write",
-    BlockWrite: "block write",
-    MaskWrite: "mask write",
-    MaskPoll: "mask poll",
-    Other: "other",
+_NAMES: dict[type[ops.Operation], str] = {
+    ops.Write: "write",
+    ops.BlockWrite: "block write",
+    ops.MaskWrite: "mask write",
+    ops.MaskPoll: "mask poll",
+    ops.Other: "other",
 }
 _NAME_WIDTH = max(map(len, _NAMES.values()))
 
 
-def disassembly_lines(program: Program, shape: ArrayShape) -> Iterator[str]:
+def disassembly_lines(program: Program, shape: ops.ArrayShape) -> Iterator[str]:
     """The program as text, an operation with its place, tile and value, then what it means, indented."""
     count = len(program.operations)
     yield f"{program.name}: {program.title}: {count} operation{'' if count == 1 else 's'}"
@@ -42,14 +33,14 @@ def disassembly_lines(program: Program, shape: ArrayShape) -> Iterator[str]:
         yield from (indent + line for line in _meaning(annotated))
 
 
-def operation_lines(program: Program, shape: ArrayShape) -> Iterator[tuple[str, ...]]:
+def operation_lines(program: Program, shape: ops.ArrayShape) -> Iterator[tuple[str, ...]]:
     """The lines of each operation alone, without the place in the file."""
     for annotated in annotate(program.operations, shape):
         head = f"{_NAMES[type(annotated.operation)]}  {_what(annotated)}"
         yield (head, *(f"  {line}" for line in _meaning(annotated)))
 
 
-def disassembly_json(program: Program, shape: ArrayShape) -> dict[str, Any]:
+def disassembly_json(program: Program, shape: ops.ArrayShape) -> dict[str, Any]:
     """The program as plain data; words, masks and addresses are hexadecimal strings."""
     return {
         "file": program.name,
@@ -67,14 +58,14 @@ def _place(program: Program, annotated: Annotated) -> str:
 def _what(annotated: Annotated) -> str:
     operation = annotated.operation
     match operation:
-        case Other(name, payload, details):
+        case ops.Other(name, payload, details):
             shown = ", ".join(f"{key} {value}" for key, value in details)
             return f"{name}, {len(payload)} bytes{': ' + shown if shown else ''}"
-        case Write(_, value):
+        case ops.Write(_, value):
             return f"{_where(annotated)} = 0x{value:08X}"
-        case MaskWrite(_, mask, value) | MaskPoll(_, mask, value):
+        case ops.MaskWrite(_, mask, value) | ops.MaskPoll(_, mask, value):
             return f"{_where(annotated)} = 0x{value:08X} in bits 0x{mask:08X}"
-        case BlockWrite(_, words):
+        case ops.BlockWrite(_, words):
             return f"{_where(annotated)}, {len(words)} word{'' if len(words) == 1 else 's'}"
     raise TypeError(f"not an operation: {operation!r}")
 
@@ -103,7 +94,7 @@ def _name(note: Note) -> str:
 
 def _values(note: Note) -> str:
     """Fields that are not 0; all of them where a mask chose them."""
-    chosen = note.mask != WORD_MAX
+    chosen = note.mask != ops.WORD_MAX
     shown = [f"{name} {value}" for name, value in note.fields.items() if value or chosen]
     if shown:
         return f": {', '.join(shown)}"
@@ -125,13 +116,13 @@ def _operation_json(program: Program, annotated: Annotated) -> dict[str, Any]:
     operation = annotated.operation
     result: dict[str, Any] = {"place": _place(program, annotated), "operation": _NAMES[type(operation)]}
     match operation:
-        case Other(name, payload, details):
+        case ops.Other(name, payload, details):
             result |= {"name": name, "bytes": len(payload), "details": dict(details)}
-        case Write(address, value):
+        case ops.Write(address, value):
             result |= _hex(address=address, value=value)
-        case MaskWrite(address, mask, value) | MaskPoll(address, mask, value):
+        case ops.MaskWrite(address, mask, value) | ops.MaskPoll(address, mask, value):
             result |= _hex(address=address, mask=mask, value=value)
-        case BlockWrite(address, words):
+        case ops.BlockWrite(address, words):
             result |= {**_hex(address=address), "words": hex_words(words)}
     if annotated.location is not None:
         column, row, offset = annotated.location

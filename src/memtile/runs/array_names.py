@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.runs.operations import ArrayShape
 
 Array = npt.NDArray[Any]
@@ -137,14 +137,6 @@ def _check_tile(text: str, kind: str, column: int, row: int, shape: ArrayShape) 
 
 
 def _error(text: str, what: str, given: str, allowed: str, says: str = "") -> InputFileError:
-    return InputFileError(
-        Problem(
-            reason="array_name",
-            where=f"array {text}",
-            field=what,
-            given=given,
-            allowed=allowed,
-            source=_SOURCE,
-            says=says,
-        )
+    return InputFileError.of(
+        what, given, allowed, says, reason="array_name", where=f"array {text}", source=_SOURCE
     )

@@ -19,14 +19,7 @@ def _problem(
     reason: str, name: str, field: str, given: str, allowed: str, next_step: str = "", says: str = ""
 ) -> Problem:
     return Problem(
-        reason=reason,
-        where=f"array {name}",
-        field=field,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=next_step,
-        says=says,
+        field, given, allowed, says, next_step, reason=reason, where=f"array {name}", source=_SOURCE
     )
 
 
@@ -55,14 +48,14 @@ def unknown(name: str, regions: Sequence[ExternalRegion], *, wanted: bool) -> Pr
 def missing(region: ExternalRegion, name: str) -> Problem:
     """A buffer that the program only reads, without contents."""
     return Problem(
+        f"buffer {region.title}",
+        "no array",
+        region.text.removeprefix(f"{region.title}, "),
+        f"the program needs an array for buffer {region.text}",
+        f"Give --in {name}=FILE.npy.",
         reason="array_missing",
         where="memtile run",
-        field=f"buffer {region.title}",
-        given="no array",
-        allowed=region.text.removeprefix(f"{region.title}, "),
         source=_SOURCE,
-        next_step=f"Give --in {name}=FILE.npy.",
-        says=f"the program needs an array for buffer {region.text}",
     )
 
 

@@ -161,12 +161,12 @@ class CoreKernels:
 
 def _problem(reason: str, column: int, row: int, given: str, allowed: str, says: str, step: str) -> Problem:
     return Problem(
+        "core",
+        given,
+        allowed,
+        says,
+        step,
         reason=reason,
         where=f"kernel of core ({column}, {row})",
-        field="core",
-        given=given,
-        allowed=allowed,
         source=_SOURCE,
-        next_step=step,
-        says=says,
     )

@@ -65,13 +65,13 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     pointer = pointer_of(operation)
     if pointer is None:
         yield Problem(
+            PATCH,
+            f"{len(operation.payload)} bytes",
+            "a size that is known",
+            f"the {PATCH} has {len(operation.payload)} bytes, which is no known size",
             reason="operation_size",
             where=operation.place or "program",
-            field=PATCH,
-            given=f"{len(operation.payload)} bytes",
-            allowed="a size that is known",
             source=_SOURCE,
-            says=f"the {PATCH} has {len(operation.payload)} bytes, which is no known size",
         )
         return
     column, row, offset = locate(pointer.register)
@@ -79,22 +79,22 @@ def pointer_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     inside = kind is not None and kind.role == "interface" and shape.has_dma(column, row)
     if kind is None or not inside or not _holds_address(kind, offset):
         yield Problem(
+            "register",
+            f"{pointer.register:#010x}",
+            "lower halves of Base_Address in interface tile descriptors",
+            f"the patch is for {pointer.register:#010x}; it must be for the lower half of "
+            "Base_Address in a descriptor of an interface tile",
             reason="patch",
             where=operation.place or "program",
-            field="register",
-            given=f"{pointer.register:#010x}",
-            allowed="lower halves of Base_Address in interface tile descriptors",
             source=_SOURCE,
-            says=f"the patch is for {pointer.register:#010x}; it must be for the lower half of "
-            "Base_Address in a descriptor of an interface tile",
         )
     if pointer.offset % WORD_BYTES:
         yield Problem(
+            "argument offset",
+            f"{pointer.offset} bytes",
+            f"a multiple of {WORD_BYTES}",
             reason="alignment",
             where=operation.place or "program",
-            field="argument offset",
-            given=f"{pointer.offset} bytes",
-            allowed=f"a multiple of {WORD_BYTES}",
             source=_SOURCE,
         )
 
@@ -135,14 +135,14 @@ def load_problems(operation: Other, _shape: ArrayShape) -> Iterator[Problem]:
         return
     number = dict(operation.details).get("id", 0)
     yield Problem(
+        LOAD,
+        f"PDI {number}, which is not in the files",
+        "a PDI that the file has",
+        f"the program loads PDI {number}, which is not in the files",
+        "Give the ELF file that has the instructions and the PDIs (aiecc --get-full-elf).",
         reason="pdi",
         where=operation.place or "program",
-        field=LOAD,
-        given=f"PDI {number}, which is not in the files",
-        allowed="a PDI that the file has",
         source=_LOAD_SOURCE,
-        next_step="Give the ELF file that has the instructions and the PDIs (aiecc --get-full-elf).",
-        says=f"the program loads PDI {number}, which is not in the files",
     )
 
 
@@ -189,22 +189,22 @@ def update_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     said, where = dict(operation.details), operation.place or "program"
     if WORD not in said:
         yield Problem(
+            UPDATE,
+            f"word {said.get('index', 0)} of the scratchpad, which nobody gave",
+            "a word that the host has written",
+            f"the program adds word {said.get('index', 0)} of the scratchpad, which nobody gave",
+            "Run the design from its MLIR text, with the parameters of its scratchpad.",
             reason="scratchpad",
             where=where,
-            field=UPDATE,
-            given=f"word {said.get('index', 0)} of the scratchpad, which nobody gave",
-            allowed="a word that the host has written",
             source=_UPDATE_SOURCE,
-            next_step="Run the design from its MLIR text, with the parameters of its scratchpad.",
-            says=f"the program adds word {said.get('index', 0)} of the scratchpad, which nobody gave",
         )
     elif said["function"] not in range(len(FUNCTIONS)):
         yield Problem(
+            "function",
+            str(said["function"]),
+            ", ".join(f"{n} = {name}" for n, name in enumerate(FUNCTIONS)),
             reason="scratchpad",
             where=where,
-            field="function",
-            given=str(said["function"]),
-            allowed=", ".join(f"{n} = {name}" for n, name in enumerate(FUNCTIONS)),
             source=_UPDATE_SOURCE,
         )
     else:

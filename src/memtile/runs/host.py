@@ -156,16 +156,14 @@ class ProgramHost:
         )
         if stop is not None:
             self.stop = stop
-            raise SimulationError(
-                Problem(
-                    reason="host",
-                    where="program",
-                    field="host sequence",
-                    given="not ended",
-                    allowed="ended before the operations begin",
-                    source="the sequence before a program",
-                    says=array.hosts[-1].waits_for(),
-                )
+            raise SimulationError.of(
+                "host sequence",
+                "not ended",
+                "ended before the operations begin",
+                array.hosts[-1].waits_for(),
+                reason="host",
+                where="program",
+                source="the sequence before a program",
             )
 
     def until(self, met: Callable[[], bool], in_vain: Callable[[], int] = lambda: 0) -> bool:
@@ -191,12 +189,12 @@ def _at_once(table: OperationTable) -> Ints:
 
 def _too_late(operation: Operation, end: int) -> Problem:
     return Problem(
+        "max_cycles",
+        f"an operation at or after cycle {end}",
+        f"operations before cycle {end}",
+        f"the limit was reached at cycle {end}, before this operation",
+        "Allow more cycles.",
         reason="max_cycles",
         where=operation.place or "program",
-        field="max_cycles",
-        given=f"an operation at or after cycle {end}",
-        allowed=f"operations before cycle {end}",
         source="the limit of the run",
-        next_step="Allow more cycles.",
-        says=f"the limit was reached at cycle {end}, before this operation",
     )

@@ -100,12 +100,12 @@ def refuse_untimed(options: RunOptions) -> None:
 
 
 _UNTIMED = Problem(
+    "check",
+    "an untimed run",
+    "a run with a clock",
+    "an untimed run has no time, in which two could be too early or too late",
+    "Leave untimed out.",
     reason="check",
     where="run",
-    field="check",
-    given="an untimed run",
-    allowed="a run with a clock",
     source="an order is what happens in time",
-    next_step="Leave untimed out.",
-    says="an untimed run has no time, in which two could be too early or too late",
 )

@@ -17,15 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
-from memtile.runs.operations import (
-    WORD_MAX,
-    ArrayShape,
-    BlockWrite,
-    MaskPoll,
-    MaskWrite,
-    Operation,
-    Write,
-)
+from memtile.runs import operations as ops
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -64,7 +56,7 @@ class Columns(NamedTuple):
     words: npt.NDArray[Any]
 
 
-class OperationTable(Sequence[Operation]):
+class OperationTable(Sequence[ops.Operation]):
     """Operations as a sequence, and in columns.
 
     Args:
@@ -73,20 +65,20 @@ class OperationTable(Sequence[Operation]):
         first: the number of the first one.
     """
 
-    def __init__(self, columns: Columns, make: Callable[[int], Operation], first: int = 0) -> None:
+    def __init__(self, columns: Columns, make: Callable[[int], ops.Operation], first: int = 0) -> None:
         self.columns, self._make, self._first = columns, make, first
-        self._begins: tuple[ArrayShape, Ints] | None = None
+        self._begins: tuple[ops.ArrayShape, Ints] | None = None
 
     def __len__(self) -> int:
         return len(self.columns.code)
 
     @overload
-    def __getitem__(self, which: int) -> Operation: ...
+    def __getitem__(self, which: int) -> ops.Operation: ...
 
     @overload
-    def __getitem__(self, which: slice) -> Sequence[Operation]: ...
+    def __getitem__(self, which: slice) -> Sequence[ops.Operation]: ...
 
-    def __getitem__(self, which: int | slice) -> Operation | Sequence[Operation]:
+    def __getitem__(self, which: int | slice) -> ops.Operation | Sequence[ops.Operation]:
         numbers = range(len(self))[which]
         if isinstance(numbers, int):
             return self._make(self._first + numbers)
@@ -102,7 +94,7 @@ class OperationTable(Sequence[Operation]):
         )
         return OperationTable(columns, self._make, self._first + numbers.start)
 
-    def __iter__(self) -> Iterator[Operation]:
+    def __iter__(self) -> Iterator[ops.Operation]:
         return map(self._make, range(self._first, self._first + len(self)))
 
     def __eq__(self, other: object) -> bool:
@@ -113,20 +105,20 @@ class OperationTable(Sequence[Operation]):
     def __hash__(self) -> int:
         return hash(tuple(self))
 
-    def __add__(self, more: Iterable[Operation]) -> tuple[Operation, ...]:
+    def __add__(self, more: Iterable[ops.Operation]) -> tuple[ops.Operation, ...]:
         return (*self, *more)
 
-    def __radd__(self, before: Iterable[Operation]) -> tuple[Operation, ...]:
+    def __radd__(self, before: Iterable[ops.Operation]) -> tuple[ops.Operation, ...]:
         return (*before, *self)
 
     def __repr__(self) -> str:
         return f"OperationTable({len(self)} operations)"
 
-    def of_code(self, *codes: Code) -> Iterator[Operation]:
+    def of_code(self, *codes: Code) -> Iterator[ops.Operation]:
         """Those that are one of ``codes``, in order."""
         return map(self.__getitem__, np.flatnonzero(np.isin(self.columns.code, codes)).tolist())
 
-    def writing(self, shape: ArrayShape, words_of: WordsOf) -> Bools:
+    def writing(self, shape: ops.ArrayShape, words_of: WordsOf) -> Bools:
         """Which operations write a word of the array that has a mark.
 
         Args:
@@ -138,7 +130,7 @@ class OperationTable(Sequence[Operation]):
         found: Bools = writes & (marked(self, shape, words_of) > 0)
         return found
 
-    def begins(self, shape: ArrayShape) -> Ints:
+    def begins(self, shape: ops.ArrayShape) -> Ints:
         """The word that each operation begins at: in its tile, behind those of all kinds of tiles before.
 
         Kinds are numbered as in the array; where there is no tile it is one of a kind behind the last one.
@@ -159,7 +151,7 @@ class OperationTable(Sequence[Operation]):
         return lengths
 
 
-def marked(table: OperationTable, shape: ArrayShape, words_of: WordsOf) -> Ints:
+def marked(table: OperationTable, shape: ops.ArrayShape, words_of: WordsOf) -> Ints:
     """How many words with a mark each operation reads or writes; 0 where there is no tile."""
     kinds, _ = _kinds(shape)
     begins = table.begins(shape)
@@ -178,7 +170,7 @@ def marked(table: OperationTable, shape: ArrayShape, words_of: WordsOf) -> Ints:
 
 
 @lru_cache(maxsize=8)
-def _kinds(shape: ArrayShape) -> tuple[list[tuple[TileName, bool]], Ints]:
+def _kinds(shape: ops.ArrayShape) -> tuple[list[tuple[TileName, bool]], Ints]:
     """Kinds of tiles, each with and without DMA, and their numbers by ``address >> ROW_SHIFT``."""
     rows = 1 << COLUMN_SHIFT - ROW_SHIFT
     kinds: dict[tuple[TileName, bool], int] = {}
@@ -193,14 +185,14 @@ def _kinds(shape: ArrayShape) -> tuple[list[tuple[TileName, bool]], Ints]:
 
 
 _CODES: dict[type, int] = {
-    Write: int(Code.WRITE),
-    MaskWrite: int(Code.MASK_WRITE),
-    BlockWrite: int(Code.BLOCK_WRITE),
-    MaskPoll: int(Code.MASK_POLL),
+    ops.Write: int(Code.WRITE),
+    ops.MaskWrite: int(Code.MASK_WRITE),
+    ops.BlockWrite: int(Code.BLOCK_WRITE),
+    ops.MaskPoll: int(Code.MASK_POLL),
 }  # members of an enum are slow to make numbers of
 
 
-def table_of(operations: Sequence[Operation]) -> OperationTable:
+def table_of(operations: Sequence[ops.Operation]) -> OperationTable:
     """The table of any operations; one that is a table already stays as it is."""
     if isinstance(operations, OperationTable):
         return operations
@@ -218,7 +210,7 @@ def table_of(operations: Sequence[Operation]) -> OperationTable:
     numbers = {name: np.zeros(len(given), np.int64) for name in ("address", "value", "mask")}
     _put_blocks(codes, numbers, blocks)
     single = (codes != Code.OTHER) & (codes != Code.BLOCK_WRITE)
-    numbers["mask"][codes == Code.WRITE] = WORD_MAX
+    numbers["mask"][codes == Code.WRITE] = ops.WORD_MAX
     for name, some in (
         ("address", codes != Code.OTHER),
         ("value", single & (codes != Code.OTHER)),
@@ -239,7 +231,7 @@ def table_of(operations: Sequence[Operation]) -> OperationTable:
     return OperationTable(columns, given.__getitem__)
 
 
-def _put_blocks(codes: Ints, numbers: dict[str, Ints], blocks: Sequence[BlockWrite]) -> None:
+def _put_blocks(codes: Ints, numbers: dict[str, Ints], blocks: Sequence[ops.BlockWrite]) -> None:
     """Where the words of each block are, and how many."""
     lengths = np.array([len(block.words) for block in blocks], np.int64)
     here = codes == Code.BLOCK_WRITE
@@ -259,7 +251,7 @@ def _whole(values: Sequence[Any]) -> Ints | None:
     return found.astype(np.int64) if whole else None
 
 
-def joined(parts: Sequence[Sequence[Operation]]) -> OperationTable:
+def joined(parts: Sequence[Sequence[ops.Operation]]) -> OperationTable:
     """The operations of all parts in one table, in order."""
     tables = [table_of(part) for part in parts]
     if len(tables) == 1:
@@ -272,7 +264,7 @@ def joined(parts: Sequence[Sequence[Operation]]) -> OperationTable:
         first_word += len(table.columns.words)
     found = [np.concatenate(column) for column in zip(*columns, strict=True)] if columns else None
 
-    def make(number: int) -> Operation:
+    def make(number: int) -> ops.Operation:
         which = int(np.searchsorted(ends, number, side="right"))
         return tables[which][number - (int(ends[which - 1]) if which else 0)]
 

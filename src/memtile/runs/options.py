@@ -104,27 +104,25 @@ def whole_cycles(given: object) -> int:
     """A number of cycles as users give it; raises :class:`DesignError` unless it is a whole number."""
     if isinstance(given, SupportsIndex) and index(given) >= 0:
         return index(given)
-    raise DesignError(
-        Problem(
-            reason="max_cycles",
-            where="run",
-            field="max_cycles",
-            given=repr(given),
-            allowed="a whole number of 0 or more",
-            source="cycles of the model",
-            says=f"max_cycles is {given!r}; it must be a whole number of 0 or more",
-        )
+    raise DesignError.of(
+        "max_cycles",
+        repr(given),
+        "a whole number of 0 or more",
+        f"max_cycles is {given!r}; it must be a whole number of 0 or more",
+        reason="max_cycles",
+        where="run",
+        source="cycles of the model",
     )
 
 
 def _without(where: str, name: str, value: object) -> Problem:
     return Problem(
+        name,
+        repr(value),
+        "its usual value",
+        f"{where} has no use for {name}",
+        f"Leave {name} out.",
         reason="option",
         where=where,
-        field=name,
-        given=repr(value),
-        allowed="its usual value",
         source="options of a run (memtile.RunOptions)",
-        next_step=f"Leave {name} out.",
-        says=f"{where} has no use for {name}",
     )

@@ -205,14 +205,14 @@ def _problems(operation: Operation, shape: ArrayShape, handled: Collection[str])
         if operation.acts and operation.name not in handled:
             asks, step = _ASKS.get(operation.name, ("is no register access", _BY_YOURSELF))
             yield Problem(
+                "operation",
+                operation.name,
+                "register accesses",
+                f"the operation {operation.name} {asks}",
+                step,
                 reason="operation",
                 where=where,
-                field="operation",
-                given=operation.name,
-                allowed="register accesses",
                 source="the model takes register accesses",
-                next_step=step,
-                says=f"the operation {operation.name} {asks}",
             )
         return
     yield from _value_problems(operation, where)
@@ -230,13 +230,13 @@ def _value_problems(operation: Operation, where: str) -> Iterator[Problem]:
     for address, value, _ in words_written(operation):
         if not 0 <= value <= WORD_MAX:
             yield Problem(
+                f"{address:#010x}",
+                hex(value),
+                f"0x0..{WORD_MAX:#x}",
+                f"the value for {address:#010x} is {value:#x}, allowed are 0x0..{WORD_MAX:#x}",
                 reason="register_value",
                 where=where,
-                field=f"{address:#010x}",
-                given=hex(value),
-                allowed=f"0x0..{WORD_MAX:#x}",
                 source=_MAP,
-                says=f"the value for {address:#010x} is {value:#x}, allowed are 0x0..{WORD_MAX:#x}",
             )
 
 
@@ -251,33 +251,28 @@ def _address_problems(address: int, words: int, shape: ArrayShape, where: str) -
     if kind is None:
         allowed = f"columns 0..{shape.columns - 1}, rows 0..{shape.rows - 1}"
         yield Problem(
+            "address",
+            f"{given} (column {column}, row {row})",
+            allowed,
+            f"address {given} is in column {column}, row {row}; the array has {allowed}",
+            _other_base(address, shape),
             reason="tile",
             where=where,
-            field="address",
-            given=f"{given} (column {column}, row {row})",
-            allowed=allowed,
             source=_MAP,
-            next_step=_other_base(address, shape),
-            says=f"address {given} is in column {column}, row {row}; the array has {allowed}",
         )
     elif offset % WORD_BYTES:
         yield Problem(
-            reason="alignment",
-            where=where,
-            field="address",
-            given=given,
-            allowed=f"a multiple of {WORD_BYTES:#x}",
-            source=_MAP,
+            "address", given, f"a multiple of {WORD_BYTES:#x}", reason="alignment", where=where, source=_MAP
         )
     elif offset + words * WORD_BYTES > TILE_BYTES:
         yield Problem(
+            "size",
+            f"{words} words from {given} on",
+            "words of one tile",
+            f"{words} words from {given} on are more than one tile has",
             reason="block",
             where=where,
-            field="size",
-            given=f"{words} words from {given} on",
-            allowed="words of one tile",
             source=_MAP,
-            says=f"{words} words from {given} on are more than one tile has",
         )
     else:
         yield from _hole(column, row, kind, range(offset, offset + words * WORD_BYTES), shape, where)
@@ -296,13 +291,13 @@ def _hole(
     lacks_dma = bool(answering(kind, has_dma=True)[hole // WORD_BYTES])
     reason = "which has no DMA" if lacks_dma else "where there is neither data memory nor a register"
     yield Problem(
+        "address",
+        given,
+        "interface tiles that have a DMA" if lacks_dma else "data memory and registers of the map",
+        f"nothing answers at {given}, {reason}",
         reason="no_dma" if lacks_dma else "unmapped",
         where=where,
-        field="address",
-        given=given,
-        allowed="interface tiles that have a DMA" if lacks_dma else "data memory and registers of the map",
         source="device table" if lacks_dma else _MAP,
-        says=f"nothing answers at {given}, {reason}",
     )
 
 
@@ -315,12 +310,12 @@ def _other_base(address: int, shape: ArrayShape) -> str:
 
 def _timed_out(poll: MaskPoll) -> Problem:
     return Problem(
+        "mask poll",
+        f"a word at {poll.address:#010x} that never had it",
+        f"{poll.value:#x} in the bits of {poll.mask:#x}",
+        f"the mask poll waits for {poll.value:#x} in the bits {poll.mask:#x} of the word at "
+        f"{poll.address:#010x}, which never came",
         reason="poll",
         where=poll.place or "program",
-        field="mask poll",
-        given=f"a word at {poll.address:#010x} that never had it",
-        allowed=f"{poll.value:#x} in the bits of {poll.mask:#x}",
         source="the program itself",
-        says=f"the mask poll waits for {poll.value:#x} in the bits {poll.mask:#x} of the word at "
-        f"{poll.address:#010x}, which never came",
     )

@@ -139,13 +139,13 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         given = ", ".join(f"{key} {value}" for key, value in said.items())
         allowed = f"1 or more columns and rows, and direction {S2MM} or {MM2S}"
         yield Problem(
+            WAIT,
+            given or "nothing that is known",
+            allowed,
+            f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
             reason="token",
             where=operation.place or "program",
-            field=WAIT,
-            given=given or "nothing that is known",
-            allowed=allowed,
             source=_SOURCE,
-            says=f"the {WAIT} says {given or 'nothing that is known'}; it must say {allowed}",
         )
         return
     there = ((place, _directed(shape, *place)) for place in places_of(said))  # may be billions
@@ -156,13 +156,13 @@ def wait_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
         named = f"channel {said['channel']} of the tile at column {column}, row {row}"
         rest = f"; of {more} more tiles too" if more else ""
         yield Problem(
+            WAIT,
+            named,
+            "channels of the array",
+            f"the {WAIT} names {named}, which has {channels or 'no'} channels{rest}",
             reason="token",
             where=operation.place or "program",
-            field=WAIT,
-            given=named,
-            allowed="channels of the array",
             source=_SOURCE,
-            says=f"the {WAIT} names {named}, which has {channels or 'no'} channels{rest}",
         )
 
 
@@ -210,18 +210,15 @@ class TokenHost:
         if not self._until(lambda: not self._missing(wanted), lambda: self._in_vain(said, wanted)):
             self.missing = self._senders(said, wanted)
             missing = f"{self._missing(wanted).total()} of {wanted.total()} tokens"
-            raise SimulationError(
-                Problem(
-                    reason="token",
-                    where=operation.place or "program",
-                    field=WAIT,
-                    given=f"{missing} that never came",
-                    allowed="all of them",
-                    source=_SOURCE,
-                    next_step="Tasks must ask for tokens, and the switches must bring them to "
-                    f"{FIRMWARE_PORT} in row 0.",
-                    says=f"{missing} never came",
-                )
+            raise SimulationError.of(
+                WAIT,
+                f"{missing} that never came",
+                "all of them",
+                f"{missing} never came",
+                f"Tasks must ask for tokens, and the switches must bring them to {FIRMWARE_PORT} in row 0.",
+                reason="token",
+                where=operation.place or "program",
+                source=_SOURCE,
             )
         self._taken += wanted
         self._see(said)

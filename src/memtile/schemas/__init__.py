@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import NamedTuple
 
 from memtile.documents import Schema, schema_of
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 
 _DRAFT = "https://json-schema.org/draft/2020-12/schema"
 _LISTS = "; a list for a list."
@@ -136,15 +136,13 @@ def schema(name: str) -> Schema:
         InputFileError: no such schema.
     """
     if name not in _DOCUMENTS:
-        raise InputFileError(
-            Problem(
-                reason="schema",
-                where="schema",
-                field="name",
-                given=repr(name),
-                allowed=f"one of {', '.join(schema_names())}",
-                source="JSON of memtile's commands",
-            )
+        raise InputFileError.of(
+            "name",
+            repr(name),
+            f"one of {', '.join(schema_names())}",
+            reason="schema",
+            where="schema",
+            source="JSON of memtile's commands",
         )
     title, home, description = _DOCUMENTS[name]
     module, form = home.split(".")

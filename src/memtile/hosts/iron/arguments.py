@@ -83,12 +83,5 @@ def iron_problem(
 ) -> Problem:
     """A problem with a kernel of IRON, or with what it is given."""
     return Problem(
-        reason=f"iron_{field_name}",
-        where=where,
-        field=field_name,
-        given=given,
-        allowed=allowed,
-        source=_SOURCE,
-        next_step=step,
-        says=says,
+        field_name, given, allowed, says, step, reason=f"iron_{field_name}", where=where, source=_SOURCE
     )

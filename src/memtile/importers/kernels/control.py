@@ -9,7 +9,7 @@ from memtile.importers.kernels.emitter import Emitter, Handler, items_of
 from memtile.importers.kernels.expressions import paired
 from memtile.importers.kernels.maps import AffineMap, affine_map
 from memtile.importers.kernels.operands import index_of, listed_indices, mapped, number_of
-from memtile.importers.kernels.operations import extreme_of, give, nothing, results_of, turns_upwards, yielded
+from memtile.importers.kernels.operations import extreme_of, give, nothing, results_of, turns, yielded
 from memtile.importers.kernels.quote import Node, every, number
 from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.tree import Region
@@ -118,15 +118,7 @@ def forall(emitter: Emitter, form: Form) -> None:
     lines.book()
     with ExitStack() as loops:
         for name, low, high, step in zip(*ranges, strict=True):
-            loops.enter_context(
-                lines.within(
-                    "for _name in range(_low, _high, _step): pass",
-                    _name=emitter.define(name, "index"),
-                    _low=low,
-                    _high=high,
-                    _step=turns_upwards(step),
-                )
-            )
+            loops.enter_context(turns(emitter, name, low, high, step))
             emitter.loop_cost()
         emitter.block(block)
         lines.book()

@@ -25,7 +25,7 @@ from memtile.importers.kernels.operands import (
     memory_of,
     number_of,
 )
-from memtile.importers.kernels.operations import give
+from memtile.importers.kernels.operations import give, nothing
 from memtile.importers.kernels.quote import Node, all_of, expr, listed, number, numpy_type, part, value_of
 from memtile.importers.mlir.forms.operands import Form, shown
 from memtile.importers.mlir.types import Shaped, shaped
@@ -366,10 +366,6 @@ def get_global(emitter: Emitter, form: Form) -> None:
     name = str(form.attributes.get("name") or form.symbol)
     value, kind = emitter.constant_array(name, form)
     give(emitter, form.result, kind, value)
-
-
-def nothing(_emitter: Emitter, _form: Form) -> None:
-    """Changes nothing."""
 
 
 HANDLERS: Mapping[str, Handler] = {

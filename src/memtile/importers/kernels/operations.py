@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import reduce
 
 from memtile.importers.kernels.emitter import Emitter, Handler
@@ -111,13 +112,7 @@ def _turns(emitter: Emitter, form: Form, counter: str, bounds: Sequence[Node], a
     for name, value, kind in zip(carried, initial, kinds, strict=True):
         give(emitter, name, kind, emitter.use(value))
     lines.book()
-    with lines.within(
-        "for _name in range(_low, _high, _step): pass",
-        _name=emitter.define(counter, "index"),
-        _low=low,
-        _high=high,
-        _step=turns_upwards(step),
-    ):
+    with turns(emitter, counter, low, high, step):
         emitter.loop_cost()
         block = form.regions[0].blocks[0]
         emitter.block(block)
@@ -129,6 +124,17 @@ def _turns(emitter: Emitter, form: Form, counter: str, bounds: Sequence[Node], a
     if len(carried) > 1:  # results of an operation with several, %0#1
         for n, (name, kind) in enumerate(zip(carried, kinds, strict=True)):
             give(emitter, f"{form.result}#{n}", kind, emitter.use(name))
+
+
+def turns(emitter: Emitter, counter: str, low: Node, high: Node, step: Node) -> AbstractContextManager[None]:
+    """Return the context of a loop's body: its counter goes from ``low`` up to below ``high``."""
+    return emitter.lines.within(
+        "for _name in range(_low, _high, _step): pass",
+        _name=emitter.define(counter, "index"),
+        _low=low,
+        _high=high,
+        _step=turns_upwards(step),
+    )
 
 
 def turns_upwards(step: Node) -> Node:

@@ -207,11 +207,11 @@ class _Reader:
     def _wrong(self, place: str, called: str, given: str, allowed: str) -> None:
         self.problems.append(
             Problem(
+                called if called == _OPERATION else f"{_PREFIX}{called}",
+                given[:_SHOWN],
+                allowed,
                 reason="control_text",
                 where=place,
-                field=called if called == _OPERATION else f"{_PREFIX}{called}",
-                given=given[:_SHOWN],
-                allowed=allowed,
                 source=SOURCE,
             )
         )

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memtile.arch.devices import DEVICES, Device
 from memtile.arch.devices import device as find_device
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.io.program.formats import Program
 from memtile.io.program.headers import GENERATIONS, counts_all, fitting, has_size
 from memtile.runs.operations import ArrayShape, BlockWrite, MaskWrite, Write, locate
@@ -111,15 +111,4 @@ def _text(shape: ArrayShape) -> str:
 
 
 def _error(where: str, what: str, given: str, allowed: str, step: str, says: str) -> InputFileError:
-    return InputFileError(
-        Problem(
-            reason="device",
-            where=where,
-            field=what,
-            given=given,
-            allowed=allowed,
-            source=_SOURCE,
-            next_step=step,
-            says=says,
-        )
-    )
+    return InputFileError.of(what, given, allowed, says, step, reason="device", where=where, source=_SOURCE)

@@ -56,14 +56,14 @@ def _twice(programs: Sequence[Program]) -> Iterator[Problem]:
     if more:
         names = ", ".join(program.name for program in more)
         yield Problem(
+            "configuration",
+            f"{names} beside {first.name}",
+            "one configuration",
+            f"{first.name} has a whole configuration already",
+            f"Leave out {names}, or {first.name}; --keep-order does them all.",
             reason="configured_twice",
             where=names,
-            field="configuration",
-            given=f"{names} beside {first.name}",
-            allowed="one configuration",
             source="files of a build",
-            next_step=f"Leave out {names}, or {first.name}; --keep-order does them all.",
-            says=f"{first.name} has a whole configuration already",
         )
 
 

@@ -65,13 +65,13 @@ def unknown_bytes(data: bytes, name: str) -> Problem:
         return _problem(name, _PACKETS, _PACKETS_STEP)
     start = data[:_START].hex(" ")
     return Problem(
+        "format",
+        f"bytes {start}" if data else "an empty file",
+        ALLOWED,
+        f"the file {f'begins with bytes {start}' if data else 'is empty'}; it must be {ALLOWED}",
         reason="format",
         where=name,
-        field="format",
-        given=f"bytes {start}" if data else "an empty file",
-        allowed=ALLOWED,
         source="their headers",
-        says=f"the file {f'begins with bytes {start}' if data else 'is empty'}; it must be {ALLOWED}",
     )
 
 
@@ -91,12 +91,12 @@ def other_text(name: str, line: str) -> Problem:
 
 def _problem(name: str, what: str, step: str) -> Problem:
     return Problem(
+        "format",
+        what,
+        ALLOWED,
+        f"the file is {what}; it must be {ALLOWED}",
+        step,
         reason="format",
         where=name,
-        field="format",
-        given=what,
-        allowed=ALLOWED,
         source="their headers",
-        next_step=step,
-        says=f"the file is {what}; it must be {ALLOWED}",
     )

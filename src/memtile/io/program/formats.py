@@ -103,18 +103,15 @@ def _format_of(data: bytes, name: str) -> Format:
     if looks_like_control_text(data.decode("utf-8-sig")):
         return "asm"
     if not looks_like_dump(data.decode("utf-8-sig")):
-        raise InputFileError(
-            Problem(
-                reason="format",
-                where=name,
-                field="format",
-                given="text",
-                allowed="a transaction, a CDO file or a register dump",
-                source="their headers; a register dump begins with an address and a value",
-                next_step="Say --format dump to see each line that is none.",
-                says="the file is text, but not of registers; "
-                "it must be a transaction, a CDO file or a register dump",
-            )
+        raise InputFileError.of(
+            "format",
+            "text",
+            "a transaction, a CDO file or a register dump",
+            "the file is text, but not of registers; it must be a transaction, a CDO file or a register dump",
+            "Say --format dump to see each line that is none.",
+            reason="format",
+            where=name,
+            source="their headers; a register dump begins with an address and a value",
         )
     return "dump"
 
@@ -136,11 +133,11 @@ def _hex_words(data: bytes, name: str) -> bytes:
         else:
             problems.append(
                 Problem(
+                    "word",
+                    repr(line.strip().decode("ascii", "backslashreplace")),
+                    "eight hexadecimal digits",
                     reason="word",
                     where=f"{name}, line {number}",
-                    field="word",
-                    given=repr(line.strip().decode("ascii", "backslashreplace")),
-                    allowed="eight hexadecimal digits",
                     source=SOURCE,
                 )
             )

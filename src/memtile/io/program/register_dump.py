@@ -59,17 +59,15 @@ def read_json(data: Any, name: str = "dump") -> tuple[Operation, ...]:
     elif isinstance(data, list):
         pairs = [_pair(item) for item in data]
     else:
-        raise InputFileError(
-            Problem(
-                reason="dump",
-                where=name,
-                field="JSON",
-                given=type(data).__name__,
-                allowed="a list of registers, or an object of address to value",
-                source=_SOURCE,
-                says=f"the JSON value is of type {type(data).__name__}; "
-                "it must be a list of registers, or an object of addresses and values",
-            )
+        raise InputFileError.of(
+            "JSON",
+            type(data).__name__,
+            "a list of registers, or an object of address to value",
+            f"the JSON value is of type {type(data).__name__}; "
+            "it must be a list of registers, or an object of addresses and values",
+            reason="dump",
+            where=name,
+            source=_SOURCE,
         )
     operations: list[Operation] = []
     problems: list[Problem] = []
@@ -111,13 +109,13 @@ def _add(operations: list[Operation], problems: list[Problem], items: list[Any],
         given = given if len(given) <= _LONGEST else f"{given[:_LONGEST]}.."
         problems.append(
             Problem(
+                "register",
+                given,
+                f"an address and values of 0x0..{WORD_MAX:#x}",
+                f"{given!r} is not a register; it must be an address and values of 0x0..{WORD_MAX:#x}",
                 reason="dump",
                 where=place,
-                field="register",
-                given=given,
-                allowed=f"an address and values of 0x0..{WORD_MAX:#x}",
                 source=_SOURCE,
-                says=f"{given!r} is not a register; it must be an address and values of 0x0..{WORD_MAX:#x}",
             )
         )
     elif len(values) == 1:
@@ -140,13 +138,13 @@ def _plain(operations: Iterable[Operation]) -> Iterator[tuple[int, int]]:
     given = list(operations)
     problems = [
         Problem(
+            "operation",
+            type(op).__name__,
+            "plain writes",
+            f"a dump cannot hold a {type(op).__name__}, only plain writes",
             reason="dump",
             where=op.place or f"operation {number}",
-            field="operation",
-            given=type(op).__name__,
-            allowed="plain writes",
             source=_SOURCE,
-            says=f"a dump cannot hold a {type(op).__name__}, only plain writes",
         )
         for number, op in enumerate(given)
         if not isinstance(op, Write | BlockWrite)

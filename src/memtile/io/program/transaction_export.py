@@ -44,15 +44,13 @@ def transaction_bytes(transaction: Transaction) -> bytes:
     """
     header = transaction.header
     if header.version not in LAYOUTS:
-        raise InputFileError(
-            Problem(
-                reason="version",
-                where="transaction",
-                field="version",
-                given=".".join(map(str, header.version)),
-                allowed=" or ".join(f"{major}.{minor}" for major, minor in LAYOUTS),
-                source=SOURCE,
-            )
+        raise InputFileError.of(
+            "version",
+            ".".join(map(str, header.version)),
+            " or ".join(f"{major}.{minor}" for major, minor in LAYOUTS),
+            reason="version",
+            where="transaction",
+            source=SOURCE,
         )
     operations = list(_own(transaction.operations, header.version))
     problems = [problem for number, op in enumerate(operations) if (problem := _problem(header, number, op))]
@@ -97,22 +95,22 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
     where = operation.place or f"transaction, operation {number}"
     if isinstance(operation, Write | BlockWrite | MaskWrite | MaskPoll) and operation.address > WORD_MAX:
         return Problem(
+            "address",
+            hex(operation.address),
+            f"0x0..{WORD_MAX:#x}",
             reason="address",
             where=where,
-            field="address",
-            given=hex(operation.address),
-            allowed=f"0x0..{WORD_MAX:#x}",
             source=SOURCE,
         )
     if isinstance(operation, BlockWrite) and not operation.words:
         return Problem(
+            "block write",
+            "0 words",
+            "1 or more",
+            "the block write has no words; it must have 1 or more",
             reason="operation_size",
             where=where,
-            field="block write",
-            given="0 words",
-            allowed="1 or more",
             source=SOURCE,
-            says="the block write has no words; it must have 1 or more",
         )
     if header.by_driver and isinstance(operation, MaskPoll) and operation.busy:
         return _foreign(header, where, "MASKPOLL_BUSY")
@@ -124,14 +122,14 @@ def _problem(header: Header, number: int, operation: Operation) -> Problem | Non
 def _foreign(header: Header, where: str, name: str) -> Problem:
     known, step = ("aie-rt", "Choose version 1.0.") if header.by_driver else ("mlir-aie", "")
     return Problem(
+        "operation",
+        name,
+        f"those of {known}",
+        f"this version cannot store {name}; it has the operations of {known}",
+        step,
         reason="operation",
         where=where,
-        field="operation",
-        given=name,
-        allowed=f"those of {known}",
         source=SOURCE,
-        next_step=step,
-        says=f"this version cannot store {name}; it has the operations of {known}",
     )
 
 

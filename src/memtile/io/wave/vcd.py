@@ -39,13 +39,13 @@ class Signal:
 def _unmatched(pattern: str, table: Sequence[Signal]) -> Problem:
     scopes = ", ".join(_scopes(table)) or "none"
     return Problem(
+        "pattern",
+        repr(pattern),
+        f"one that matches in {scopes}",
+        f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
         reason="vcd_signals",
         where="signals",
-        field="pattern",
-        given=repr(pattern),
-        allowed=f"one that matches in {scopes}",
         source="glob patterns",
-        says=f"the pattern {pattern!r} matches no signal; there are signals in {scopes}",
     )
 
 

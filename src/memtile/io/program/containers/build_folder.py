@@ -130,17 +130,15 @@ def _only(folder: Path, paths: Sequence[Path], kind: str) -> Path:
     if len(paths) > 1 and len({_done(path) for path in paths}) > 1:
         names = _names(folder, paths, len(paths))
         article = "files of instructions" if kind == "instructions" else f"files of kind {kind}"
-        raise InputFileError(
-            Problem(
-                reason="build_folder",
-                where=str(folder),
-                field=kind,
-                given=names,
-                allowed="one",
-                source=_SOURCE,
-                next_step=f"Give the files themselves, {paths[0]} for one, not the folder.",
-                says=f"the folder has {len(paths)} {article}: {names}",
-            )
+        raise InputFileError.of(
+            kind,
+            names,
+            "one",
+            f"the folder has {len(paths)} {article}: {names}",
+            f"Give the files themselves, {paths[0]} for one, not the folder.",
+            reason="build_folder",
+            where=str(folder),
+            source=_SOURCE,
         )
     return paths[0]
 
@@ -161,17 +159,15 @@ def _device(folder: Path, paths: Sequence[Path], kernel: str | None) -> list[Pat
         return named[kernel]
     if len(devices) > 1:
         names = ", ".join(name or "without a name" for name in named)
-        raise InputFileError(
-            Problem(
-                reason="build_folder",
-                where=str(folder),
-                field="CDO files",
-                given=names,
-                allowed="those of one device",
-                source=_SOURCE,
-                next_step=f"Name one, such as --kernel {next(name for name in named if name)}.",
-                says=f"the folder has the CDO files of {len(devices)} devices: {names}",
-            )
+        raise InputFileError.of(
+            "CDO files",
+            names,
+            "those of one device",
+            f"the folder has the CDO files of {len(devices)} devices: {names}",
+            f"Name one, such as --kernel {next(name for name in named if name)}.",
+            reason="build_folder",
+            where=str(folder),
+            source=_SOURCE,
         )
     return list(paths)
 
@@ -198,12 +194,12 @@ def _nothing(folder: Path, texts: Sequence[Path]) -> Problem:
     if texts:
         step = f"There is MLIR text in it: give {texts[0]} itself."
     return Problem(
+        "files",
+        "no program",
+        "an xclbin, a full ELF, a PDI or CDO files, and instructions",
+        "the folder has no xclbin, full ELF, PDI, CDO file or instructions",
+        step,
         reason="build_folder",
         where=str(folder),
-        field="files",
-        given="no program",
-        allowed="an xclbin, a full ELF, a PDI or CDO files, and instructions",
         source=_SOURCE,
-        next_step=step,
-        says="the folder has no xclbin, full ELF, PDI, CDO file or instructions",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import Operation
 
@@ -102,17 +102,15 @@ def chosen(parts: Sequence[Part], kernel: str | None, where: str, source: str) -
         says = f"{len(found) or 'no'} programs of it are called {kernel!r}: {names}"
         says = says if found else f"no program of it is called {kernel!r}; it has {names}"
     example = next((each for each in listed[0].all_names if each != kernel), listed[0].names[0])
-    raise InputFileError(
-        Problem(
-            reason="kernel",
-            where=where,
-            field="kernel",
-            given=repr(kernel) if kernel else "none",
-            allowed=f"one of {names}",
-            source=source,
-            next_step=f"Name the one to take, such as --kernel {example}.",
-            says=says,
-        )
+    raise InputFileError.of(
+        "kernel",
+        repr(kernel) if kernel else "none",
+        f"one of {names}",
+        says,
+        f"Name the one to take, such as --kernel {example}.",
+        reason="kernel",
+        where=where,
+        source=source,
     )
 
 
@@ -130,17 +128,15 @@ def check_kernel(kernel: str, taken: Sequence[tuple[str, Sequence[str]]]) -> Non
     if any(name in wanted or _number(name) in wanted - {None} for _, names in taken for name in names):
         return
     listed = "; ".join(f"{file} has {', '.join(names)}" for file, names in taken if names)
-    raise InputFileError(
-        Problem(
-            reason="kernel",
-            where=", ".join(file for file, _ in taken),
-            field="kernel",
-            given=repr(kernel),
-            allowed=listed or "none, for no file is an xclbin or a full ELF",
-            source="names in the files",
-            next_step="Leave --kernel out, or give one of these names." if listed else "Leave --kernel out.",
-            says=f"no program is called {kernel!r}{f': {listed}' if listed else ''}",
-        )
+    raise InputFileError.of(
+        "kernel",
+        repr(kernel),
+        listed or "none, for no file is an xclbin or a full ELF",
+        f"no program is called {kernel!r}{f': {listed}' if listed else ''}",
+        "Leave --kernel out, or give one of these names." if listed else "Leave --kernel out.",
+        reason="kernel",
+        where=", ".join(file for file, _ in taken),
+        source="names in the files",
     )
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from struct import Struct
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.errors import InputFileError, Problem
+from memtile.errors import InputFileError
 from memtile.io.formats.byte_reader import ByteReader
 from memtile.io.program.containers.contents import Buffer, Contents, Part, chosen
 from memtile.io.program.containers.elf import (
@@ -180,15 +180,13 @@ class _Reading:
         """Refuse a file whose loads unfold to more operations than any program has."""
         self._loaded += operations
         if self._loaded > _MOST:
-            raise InputFileError(
-                Problem(
-                    reason="loads",
-                    where=load.place,
-                    field=LOAD,
-                    given=f"{self._loaded} operations of PDIs",
-                    allowed=f"up to {_MOST}",
-                    source="limit of this reader",
-                )
+            raise InputFileError.of(
+                LOAD,
+                f"{self._loaded} operations of PDIs",
+                f"up to {_MOST}",
+                reason="loads",
+                where=load.place,
+                source="limit of this reader",
             )
 
     def _pdi(self, operation: Other, at: int) -> Section | None:
@@ -283,17 +281,15 @@ def _check_platform(file: ByteReader, ident: Ident) -> None:
         )
     elif ident.system in _OTHER_SYSTEMS:
         what = f"control code for {_OTHER_SYSTEMS[ident.system]}, whose instructions are no transactions"
-    raise InputFileError(
-        Problem(
-            reason="format",
-            where=file.name,
-            field="format",
-            given=what,
-            allowed="control code for AIE2 or AIE2P",
-            source=SOURCE,
-            next_step=step,
-            says=f"the file is {what}; of ELF files, only control code for AIE2 and AIE2P is a program",
-        )
+    raise InputFileError.of(
+        "format",
+        what,
+        "control code for AIE2 or AIE2P",
+        f"the file is {what}; of ELF files, only control code for AIE2 and AIE2P is a program",
+        step,
+        reason="format",
+        where=file.name,
+        source=SOURCE,
     )
 
 

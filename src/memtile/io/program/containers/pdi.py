@@ -109,12 +109,12 @@ def _no_table(file: ByteReader, mark: bytes) -> Problem:
     boot = file.data[_TABLE_AT + WORD_BYTES :][:WORD_BYTES] == b"XNLX"
     is_it = "is the boot image of a whole device" if boot else f"has {mark!r} where {_MARK!r} must be"
     return Problem(
+        "identification",
+        repr(mark),
+        repr(_MARK),
+        f"the PDI {is_it}",
+        "Give the PDI of one design, as aiecc writes it." if boot else "",
         reason="identification",
         where=file.place(_TABLE_AT + _MARK_AT),
-        field="identification",
-        given=repr(mark),
-        allowed=repr(_MARK),
         source=SOURCE,
-        next_step="Give the PDI of one design, as aiecc writes it." if boot else "",
-        says=f"the PDI {is_it}",
     )
