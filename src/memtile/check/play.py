@@ -71,6 +71,8 @@ class Play:
         self._tasks: dict[int, list[Task]] = {}
         for task in self._log.tasks:
             self._tasks.setdefault(task.ch, []).append(task)
+        steps = (bd.release for task in self._log.tasks for bd in task.bds if bd.release is not None)
+        self._open.update(step.lock for step in steps if step.value < 0)  # what that leaves, time says
         self._allowed = Allowances(self._log.began.tolist(), self._tasks)
         self.engine.state.locks.value[:] = self._log.began
         self.engine.state.channels.tasks_done[:] = 0
