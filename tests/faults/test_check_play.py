@@ -164,6 +164,13 @@ def test_a_queue_that_is_full_whatever_the_timing_drops(tmp_path: Path) -> None:
     assert codes(mlir(tmp_path, of_corpus("pushes-dropped-fine"))) == []
 
 
+def test_a_queue_that_is_full_because_of_a_hang_drops_too(tmp_path: Path) -> None:
+    text = of_corpus("pushes-dropped-hangs")
+    released = "aie.use_lock(%free, Release, 1)"
+    assert text.count(released) == 1
+    assert codes(mlir(tmp_path, text.replace(released, released.replace("1)", "0)")))) == ["MT0103", "MT0114"]
+
+
 def test_a_core_that_the_host_starts_again_is_not_blamed(tmp_path: Path) -> None:
     """A design is not played where a host does more than to push and to wait."""
     text = of_corpus("core-ends-early-hangs")

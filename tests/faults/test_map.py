@@ -21,7 +21,8 @@ HOMES = (ROOT, SOURCE, ROOT / "tests")  # where a path of the pages may begin
 PATH = re.compile(r"[\w.*-]+(?:/[\w.*-]+)*(?:/|\.(?:py|md|json|txt|toml|lock|html|c))|[\w.-]+(?:/[\w.*-]+)+")
 THINGS = (
     "a register; a column of the state; a class of column; a guard of fast-forward; an event; "
-    "a finding; an option of a run; a timing constant; a stall cause; a device; an operation in bodies of cores; "
+    "a finding; an option of a run; a timing constant; a stall cause; a device; "
+    "an operation in bodies of cores; "
     "another operation of MLIR; a front end; a rule of `memtile check`; a public name; "
     "a command; a page; a room"
 )

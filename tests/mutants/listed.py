@@ -429,9 +429,8 @@ MUTANTS = (
     Mutant(
         "nobody is at work at a limit",
         "explain/deadlock/build.py",
-        "        if self._quiet and not self.of_registers and self.abstraction is None:\n"
-        "            return set(self.needs) - self.moving",
-        "        if True:\n            return set(self.needs)",
+        "and self.abstraction is None:\n            return set(self.needs) - self.moving",
+        "or True:\n            return set(self.needs)",
         "tests/faults/test_deadlock.py::test_at_the_limit_only_what_nobody_can_help_is_named",
     ),
     Mutant(
@@ -1957,11 +1956,11 @@ MUTANTS = (
         "tests/faults/test_check_play.py::test_what_compression_makes_of_words_holds_nobody_up",
     ),
     Mutant(
-        "a queue of an abstract run has no end",
-        "check/play.py",
-        "if c.queue_count[ch] >= room:",
-        "if c.queue_count[ch] >= 10 * room:",
-        "tests/faults/test_check_play.py::test_a_queue_that_is_full_whatever_the_timing_drops",
+        "a task that is dropped because of a hang is no matter of its own",
+        "check/hangs.py",
+        "dropping=sorted(play.dropped)",
+        "dropping=()",
+        "tests/faults/test_check_play.py::test_a_queue_that_is_full_because_of_a_hang_drops_too",
     ),
     Mutant(
         "a core that hangs on data ends",

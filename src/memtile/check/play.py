@@ -36,7 +36,7 @@ from memtile.sim.actions import Action
 from memtile.sim.clock import Stop
 from memtile.sim.kernels import RELEASES, Core
 
-MOST_CYCLES = 1 << 20  # of an abstract run: a third of a second where nothing is skipped
+MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing is skipped
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
 _SCRATCH = "words of an abstract run"
 _AT_STREAM = (Cause.STREAM_STARVED, Cause.STREAM_BLOCKED)
@@ -71,6 +71,8 @@ class Play:
         self._tasks: dict[int, list[Task]] = {}
         for task in self._log.tasks:
             self._tasks.setdefault(task.ch, []).append(task)
+        steps = (bd.release for task in self._log.tasks for bd in task.bds if bd.release is not None)
+        self._open.update(step.lock for step in steps if step.value < 0)  # what that leaves, time says
         self._allowed = Allowances(self._log.began.tolist(), self._tasks)
         self.engine.state.locks.value[:] = self._log.began
         self.engine.state.channels.tasks_done[:] = 0
@@ -206,20 +208,19 @@ class Play:
     def _push(self, step: HostStep, task: Task) -> bool:
         """Push a task; what its queue drops now it drops in every run."""
         c, ch = self.engine.channels, task.ch
-        tile = int(c.tile[ch])
+        tile, lost = int(c.tile[ch]), int(c.pushes_lost[ch])
         kind, door = kind_of(self.engine, tile), self.engine.door(tile)
-        room = kind.queue_depth + int(c.phase[ch] in (Phase.IDLE, Phase.STARTING))
-        if c.queue_count[ch] >= room:
-            if step.waits_for_room or not self.quiet:
-                return False
-            self.dropped.setdefault(ch, step)
-        else:
-            self._pushed.setdefault(ch, []).append(task)
-            for bd in task.bds:
-                door.block_write32(kind.bd_base + bd.number * kind.bd_stride, self._words(ch, bd))
+        if self._left <= 0 or (step.waits_for_room and c.queue_count[ch] >= kind.queue_depth):
+            return False
+        for bd in task.bds:
+            door.block_write32(kind.bd_base + bd.number * kind.bd_stride, self._words(ch, bd))
         first = int(np.flatnonzero(c.tile == tile)[0])
         word = task.bds[0].number | task.runs - 1 << QUEUE_REPEAT_LSB | int(task.token) << QUEUE_TOKEN_LSB
         door.write32(kind.queue_base + (ch - first) * kind.channel_stride, word)
+        if c.pushes_lost[ch] > lost:
+            self.dropped.setdefault(ch, step)
+        else:
+            self._pushed.setdefault(ch, []).append(task)
         return True
 
     def _words(self, ch: int, bd: StaticBd) -> tuple[int, ...]:
@@ -238,9 +239,13 @@ class Play:
     # the array -------------------------------------------------------------------------------------------
 
     def undecided(self) -> set[Party]:
-        """Who may go on in some run, and the locks that somebody may bring to any value."""
+        """Who may go on in some run or was not followed to the end, and locks that may come to any value."""
         found = {*self._free, *(Party(Kind.LOCK, lock) for lock in self._open)}
         found |= {party for party, lock, wanted in self._at_locks() if self._may_take(party, lock, wanted)}
+        steps = [step for host in self._log.steps if (step := self._step(host))]
+        found |= {
+            Party(Kind.HOST, n) for n, step in enumerate(steps) if step.pushes and not step.waits_for_room
+        }
         for ch, bd in self._at_streams():
             if self._streams.is_unknown(ch, bd) or self._streams.is_shared(ch, bd):
                 found.add(Party(Kind.CHANNEL, ch))

@@ -134,9 +134,14 @@ class HostStep(NamedTuple):
     waits_for_room: bool = False
 
     @property
+    def pushes(self) -> bool:
+        """Whether it is a push."""
+        return self.task >= 0
+
+    @property
     def waits(self) -> bool:
         """Whether it is a wait, for whatever."""
-        return self.task < 0 and not self.locks
+        return not self.pushes and not self.locks
 
 
 @dataclass(slots=True)
