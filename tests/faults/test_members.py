@@ -33,30 +33,34 @@ CHOSEN = {
 """Modules that choose some members, and why a new one need not be among them."""
 LISTED = 3  # members in one literal are a list that a new member may belong to
 
+CAUSES, CORE_CAUSES, PHASES = len(causes.Cause), len(causes.CoreCause), len(causes.CorePhase)
 ADDED = {
     "Cause": (
         causes,
         "\n\n@dataclass(eq=False)\nclass CoreCauseFacts(ValueFacts):",
-        'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
+        f'NEW = CauseFacts({CAUSES}, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
         (
-            "NEW = 14",
-            'NEW = CauseFacts(15, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
-            'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), "d")',
-            'NEW = CauseFacts(14, "new", Colours("#C49C94", "#C49C94"), is_work=True)',
-            'NEW = CauseFacts(14, "new", is_work=True)',
+            f"NEW = {CAUSES}",
+            f'NEW = CauseFacts({CAUSES + 1}, "new", Colours("#C49C94", "#C49C94"), "d", is_work=True)',
+            f'NEW = CauseFacts({CAUSES}, "new", Colours("#C49C94", "#C49C94"), "d")',
+            f'NEW = CauseFacts({CAUSES}, "new", Colours("#C49C94", "#C49C94"), is_work=True)',
+            f'NEW = CauseFacts({CAUSES}, "new", is_work=True)',
         ),
     ),
     "CoreCause": (
         causes,
         "\n\nclass CoreLink(NamedTuple):",
-        'NEW = CoreCauseFacts(10, "new", Colours("#C49C94", "#C49C94"), "d")',
-        ("NEW = 10", 'NEW = CoreCauseFacts(10, "new", Colours("#C49C94", "#C49C94"))'),
+        f'NEW = CoreCauseFacts({CORE_CAUSES}, "new", Colours("#C49C94", "#C49C94"), "d")',
+        (
+            f"NEW = {CORE_CAUSES}",
+            f'NEW = CoreCauseFacts({CORE_CAUSES}, "new", Colours("#C49C94", "#C49C94"))',
+        ),
     ),
     "CorePhase": (
         causes,
         "\n\nLINKS = ",
-        "NEW = PhaseFacts(11, is_work=True)",
-        ("NEW = 11", "NEW = PhaseFacts(11)"),
+        f"NEW = PhaseFacts({PHASES}, is_work=True)",
+        (f"NEW = {PHASES}", f"NEW = PhaseFacts({PHASES})"),
     ),
     "Acts": (acts, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
     "Timing": (
