@@ -48,7 +48,7 @@ mutants: $(SETUP)
 
 # What memtile names of the designs that hang, race or are wrong: tests/corpus/README.md.
 corpus: $(SETUP)
-	$(BIN)/python tests/corpus_scores.py
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/corpus_scores.py
 
 # The demo and the timing rules with the oldest versions that pyproject.toml allows.
 oldest: .venv-oldest/.complete
@@ -70,20 +70,20 @@ lint: $(SETUP)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/python tests/page_code.py $(PAGES) README.md docs/*.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/page_code.py $(PAGES) README.md docs/*.md
 	$(BIN)/mypy $(USED)
 	$(BIN)/pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)
 
 docs: $(SETUP)
 	$(BIN)/python docs/pictures.py
 	$(BIN)/python docs/rooms.py
-	$(BIN)/python tests/reference.py docs/reference.md
-	$(BIN)/python tests/library_table.py docs/kernels.md
-	$(BIN)/python tests/findings_table.py docs/findings.md
-	$(BIN)/python tests/skill_page.py docs/agents.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/reference.py docs/reference.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/library_table.py docs/kernels.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/findings_table.py docs/findings.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/skill_page.py docs/agents.md
 	$(BIN)/python tests/silicon/page.py docs/silicon.md
-	$(BIN)/python tests/pages.py README.md docs/*.md
-	$(BIN)/python tests/notebook_files.py notebooks/*.ipynb
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/pages.py README.md docs/*.md
+	PYTHONPATH=tests $(BIN)/python tests/support/pages/notebook_files.py notebooks/*.ipynb
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal --features-out=docs/features.md
 
 # The site as files, in .cache/site; any warning ends it. Fetches Pyodide for the playground, once.

@@ -17,8 +17,8 @@ from memtile import Array
 from memtile.arch.tiles import MEMORY
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.sim.engine import Engine, Placed
-from memtile.sim.fast_forward import fast_forwarding
+from memtile.sim.loop.engine import Engine, Placed
+from memtile.sim.skip.fast_forward import fast_forwarding
 from memtile.testing.rig import Rig
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))

@@ -8,9 +8,9 @@ import numpy as np
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.importers.kernels.body import translate
-from memtile.importers.mlir.forms.device import devices
+from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from processor_time import processor_time
 
 

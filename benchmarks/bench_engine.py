@@ -21,9 +21,9 @@ from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import OWN
-from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import fast_forwarding
-from memtile.sim.untimed import run_untimed
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
+from memtile.sim.skip.fast_forward import fast_forwarding
 from memtile.testing.rig import Rig
 from processor_time import processor_time
 
@@ -187,7 +187,7 @@ def test_start_against_bare_python(benchmark, command) -> None:
 
 def test_first_compile_against_later_starts(benchmark, tmp_path) -> None:
     """Seconds until the engine is ready, with an empty cache and with a full one."""
-    code = "from memtile.sim.engine import Engine, Placed; Engine([Placed('memory')])"
+    code = "from memtile.sim.loop.engine import Engine, Placed; Engine([Placed('memory')])"
 
     def start() -> None:
         python(code, MEMTILE_CACHE=str(tmp_path))

@@ -15,8 +15,8 @@ from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.fast_forward import fast_forwarding
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.skip.fast_forward import fast_forwarding
 from memtile.testing.rig import Rig
 
 CYCLES, TURNS = 8_000, 45

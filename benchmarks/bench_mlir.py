@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import matmul_16_cores  # an example is no package

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from simulator_client import BASE, REPLY, Server, serving
-from simulator_fuzz import FIRST, fuzz
+from support.driver.simulator_client import BASE, REPLY, Server, serving
+from support.driver.simulator_fuzz import FIRST, fuzz
 
 WRITES, READS, LINES = 100_000, 20_000, 1_000_000
 WANTED = {"writes": 200_000, "reads": 5_000, "pipelined reads": 100_000}  # a second, from one client

@@ -14,8 +14,8 @@ from itertools import product
 from pathlib import Path
 
 from memtile.explore.sweep import prepared
-from memtile.explore.sweep.attempt import Rivals, attempt
-from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState
+from memtile.explore.sweep.sweep_attempt import Rivals, attempt
 
 GEMM = str(Path(__file__).parents[1] / "examples" / "gemm_tiles.py")
 SIDES, DEPTHS, CORES = (16, 32, 64, 128), (1, 2, 3), (1, 2, 4)
@@ -29,11 +29,11 @@ def points() -> list[dict[str, int]]:
     return random.Random(18).sample(every, DESIGNS)
 
 
-def tried(rivals: Rivals) -> tuple[list[Row], float]:
+def tried(rivals: Rivals) -> tuple[list[SweepRow], float]:
     """The rows of all variants, and the processor time of each in milliseconds."""
     began = time.process_time()
     rows = [
-        attempt(GEMM, Task("", {**point, "timing.external_latency": latency}), rivals)
+        attempt(GEMM, Variant("", {**point, "timing.external_latency": latency}), rivals)
         for point in points()
         for latency in LATENCIES
     ]
@@ -59,13 +59,13 @@ def test_variants_of_a_gemm(benchmark) -> None:
     assert [(row.state, row.why, row.figures) for row in rows] == [
         (row.state, row.why, row.figures) for row in same
     ]
-    best = min(row.figures["cycles"] for row in rows if row.state is State.GOOD)
+    best = min(row.figures["cycles"] for row in rows if row.state is VariantState.GOOD)
     pruned, early = tried(Rivals(("cycles",), [(best,)]))
     benchmark.extra_info["ms a variant"] = round(each, 2)
     benchmark.extra_info["ms made anew"] = round(alone, 2)
     benchmark.extra_info["x made anew"] = round(alone / each, 2)
     benchmark.extra_info["ms pruned"] = round(early, 2)
-    beaten = sum(row.state is State.BEATEN for row in pruned)
+    beaten = sum(row.state is VariantState.BEATEN for row in pruned)
     benchmark.extra_info["beaten of 100"] = 100 * beaten // len(pruned)
     benchmark.pedantic(lambda: None)
     assert alone > 1.2 * each

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile.access.blocks import WHOLE, copy, strips
-from memtile.access.move import gather, scatter
+from memtile.access.move import WHOLE, copy, gather, scatter, strips
 from memtile.access.walk import Walk, addresses
 from processor_time import processor_time
 

@@ -33,16 +33,16 @@ from memtile.bd.windows import OWN
 from memtile.design.array import Array
 from memtile.io.program.cdo import HEADER as CDO_HEADER
 from memtile.io.program.cdo import IDENTIFICATION
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.transaction import Transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.kernels import Action, Core, Kernel, apart
 from memtile.runs.operations import BlockWrite, Operation, Write, address_of
 from memtile.runs.session import run_program
-from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import fast_forwarding
-from memtile.sim.wordless import moving_words
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.timing_only import moving_words
+from memtile.sim.skip.fast_forward import fast_forwarding
 from memtile.testing.rig import Rig
 
 HERE = Path(__file__).parent

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from hypothesis import settings
 
-import warm
+from support.commands import warm
 
 pytest_plugins = ["features_plugin", "left_out", "message_tone", "parts_plugin", "pytester"]
 

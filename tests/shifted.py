@@ -21,15 +21,15 @@ import numpy as np
 import pytest
 
 import memtile
-from guarded_places import PLACES
 from memtile.jit.cache import files_of
 from memtile.jit.decorators import ENABLED
-from memtile.model.state.columns import Column, Kind, columns_of, fields_of
+from memtile.model.state.columns import Column, Motion, columns_of, fields_of
 from memtile.model.state.state import State, StateTables
-from memtile.sim import fresh, machine
+from memtile.sim.loop import compiled_model, new_state
+from support.engine.guarded_places import PLACES
 
 PACKAGE = Path(memtile.__file__).parent
-STEPS = frozenset(map(str, files_of(machine.COMPILED)))
+STEPS = frozenset(map(str, files_of(compiled_model.COMPILED)))
 TIME, WORDS = "time", "words"
 Moves = dict[str, int]
 met: Counter[str] = Counter()
@@ -47,7 +47,7 @@ def place(what: str, frame: Any) -> None:
         UnguardedError: the place has no guard.
     """
     file = frame.f_code.co_filename
-    if file not in STEPS or "/sim/forward/" in file or "/sim/skip/" in file:
+    if file not in STEPS or "/sim/skip/" in file:
         return
     name = f"{Path(file).relative_to(PACKAGE).as_posix()} {frame.f_code.co_name} {what}"
     met[name] += 1
@@ -156,7 +156,7 @@ class Watched(np.ndarray):
         column: its name.
     """
 
-    kind: Kind | None = None
+    kind: Motion | None = None
     column = ""
 
     def __array_finalize__(self, other: object) -> None:
@@ -164,7 +164,7 @@ class Watched(np.ndarray):
 
     def __getitem__(self, index: Any) -> Any:
         moved = [one for one in parts(index) if isinstance(one, Moving)]
-        if moved and not (self.kind is Kind.DATA or all(ring(one) for one in moved)):
+        if moved and not (self.kind is Motion.DATA or all(ring(one) for one in moved)):
             place("looks up", sys._getframe(1))
         found = super().__getitem__(index)
         return found if isinstance(found, np.ndarray) else self._as_it_moves(index, int(found))
@@ -172,19 +172,19 @@ class Watched(np.ndarray):
     def _as_it_moves(self, index: Any, value: int) -> int:
         at = ",".join(str(int(one)) for one in parts(index))
         match self.kind:
-            case Kind.STAMP:
+            case Motion.STAMP:
                 return moving(value, {TIME: 1} if value >= 0 else {})
-            case Kind.COUNT | Kind.PLACE:
+            case Motion.COUNT | Motion.PLACE:
                 return moving(value, {f"{self.column}[{at}]": 1})
-            case Kind.RING:
+            case Motion.RING:
                 return moving(value, {f"ring {self.column}[{at}]": 1})
-            case Kind.DATA:
+            case Motion.DATA:
                 return moving(value, {WORDS: 1})
         return value
 
     def __setitem__(self, index: Any, value: Any) -> None:
         moved = [one for one in parts(index) if isinstance(one, Moving)]
-        if moved and not (self.kind is Kind.DATA or all(ring(one) for one in moved)):
+        if moved and not (self.kind is Motion.DATA or all(ring(one) for one in moved)):
             place("writes at", sys._getframe(1))
         if isinstance(value, Moving) and not self._takes(value):
             place(f"writes {self.column}", sys._getframe(1))
@@ -192,13 +192,13 @@ class Watched(np.ndarray):
 
     def _takes(self, value: Moving) -> bool:
         match self.kind:
-            case Kind.STAMP | Kind.DUE:
+            case Motion.STAMP | Motion.DUE:
                 return value.moves == {TIME: 1}
-            case Kind.COUNT | Kind.PLACE:
+            case Motion.COUNT | Motion.PLACE:
                 return TIME not in value.moves and WORDS not in value.moves
-            case Kind.RING:
+            case Motion.RING:
                 return ring(value)
-        return self.kind is Kind.DATA
+        return self.kind is Motion.DATA
 
 
 def parts(index: Any) -> tuple[Any, ...]:
@@ -211,7 +211,7 @@ def ring(value: Moving) -> bool:
     return all(unit.startswith("ring") for unit in value.moves)
 
 
-def watched(values: Any, kind: Kind | None, column: str) -> Watched:
+def watched(values: Any, kind: Motion | None, column: str) -> Watched:
     """The same array, watched; it shares its elements with the given one."""
     found: Watched = np.asarray(values).view(Watched)
     found.kind, found.column = kind, column
@@ -254,7 +254,7 @@ def kept_int(value: Any = 0, *base: int) -> int:
 @pytest.fixture(autouse=True, scope="session")
 def _every_state_is_watched() -> Iterator[None]:
     assert not ENABLED, "the interpreter keeps account: MEMTILE_JIT=0"
-    made = fresh.fresh_state  # a model that is made again is a copy of the first one
+    made = new_state.fresh_state  # a model that is made again is a copy of the first one
     with pytest.MonkeyPatch.context() as patch:
         for module in list(sys.modules.values()):
             if getattr(module, "fresh_state", None) is made:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memtile.arch.timing import Timing
     from memtile.bd.descriptor import Descriptor
     from memtile.check.check import check_design
-    from memtile.check.result import CheckResult
+    from memtile.check.check_result import CheckResult
     from memtile.design.array import Array
     from memtile.design.buffers import Buffer
     from memtile.design.channels import Channel
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from memtile.design.memory_tile import MemoryTile
     from memtile.design.object_fifo import End, ObjectFifo
     from memtile.design.other_tiles import ComputeTile, InterfaceTile
+    from memtile.design.parameters import Choices, Range
     from memtile.design.placement import place_buffers
     from memtile.design.protocols import Guarded, hand_over, one_reader, one_writer
-    from memtile.design.ranges import Choices, Range
-    from memtile.design.run import run
+    from memtile.design.run_design import run
     from memtile.design.tile import Tile
     from memtile.design.transfers import Transfer
     from memtile.errors import (
@@ -53,17 +53,16 @@ if TYPE_CHECKING:
     from memtile.explain.checks import Check
     from memtile.explain.findings import Finding
     from memtile.explain.results import ChannelUse, CoreUse, Result, Status
-    from memtile.explore.campaign import campaign
-    from memtile.explore.campaign_result import CampaignResult, Outcome
+    from memtile.explore.campaign import CampaignResult, Outcome, campaign
     from memtile.explore.plan.attention import Attention
     from memtile.explore.plan.convolution import Convolution
     from memtile.explore.plan.gemm import Gemm
+    from memtile.explore.plan.plan_result import PlanResult
     from memtile.explore.plan.planner import plan
-    from memtile.explore.plan.reductions import RowReduction
-    from memtile.explore.plan.result import PlanResult
-    from memtile.explore.questions import bottleneck, sensitivity
-    from memtile.explore.sweep.result import SweepResult
+    from memtile.explore.plan.row_reductions import RowReduction
+    from memtile.explore.rerun import bottleneck, sensitivity
     from memtile.explore.sweep.sweep import SweepPlan, sweep
+    from memtile.explore.sweep.sweep_result import SweepResult
     from memtile.explore.threads import run_many
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
@@ -72,8 +71,8 @@ if TYPE_CHECKING:
     from memtile.report.tiles_picture import tiles_figure
     from memtile.runs.options import RunOptions
     from memtile.schemas import schema, schema_names
-    from memtile.sim.event_unit import EventUnit
-    from memtile.sim.upsets import Upset, raining, scattered
+    from memtile.sim.doors.event_panel import EventUnit
+    from memtile.sim.loop.upsets import Upset, raining, scattered
 
 __version__ = "0.2.0"
 
@@ -81,13 +80,13 @@ _HOMES = {
     "Array": "memtile.design.array",
     "Attention": "memtile.explore.plan.attention",
     "Buffer": "memtile.design.buffers",
-    "CampaignResult": "memtile.explore.campaign_result",
+    "CampaignResult": "memtile.explore.campaign",
     "Cause": "memtile.model.state.causes",
     "Channel": "memtile.design.channels",
     "ChannelUse": "memtile.explain.results",
     "Check": "memtile.explain.checks",
-    "CheckResult": "memtile.check.result",
-    "Choices": "memtile.design.ranges",
+    "CheckResult": "memtile.check.check_result",
+    "Choices": "memtile.design.parameters",
     "ComputeTile": "memtile.design.other_tiles",
     "Convolution": "memtile.explore.plan.convolution",
     "CoreCause": "memtile.model.state.causes",
@@ -100,7 +99,7 @@ _HOMES = {
     "Drawing": "memtile.access.drawing",
     "End": "memtile.design.object_fifo",
     "Event": "memtile.design.events",
-    "EventUnit": "memtile.sim.event_unit",
+    "EventUnit": "memtile.sim.doors.event_panel",
     "Finding": "memtile.explain.findings",
     "Gemm": "memtile.explore.plan.gemm",
     "Guarded": "memtile.design.protocols",
@@ -113,27 +112,27 @@ _HOMES = {
     "MemoryTile": "memtile.design.memory_tile",
     "MemtileError": "memtile.errors",
     "ObjectFifo": "memtile.design.object_fifo",
-    "Outcome": "memtile.explore.campaign_result",
-    "PlanResult": "memtile.explore.plan.result",
+    "Outcome": "memtile.explore.campaign",
+    "PlanResult": "memtile.explore.plan.plan_result",
     "Problem": "memtile.errors",
-    "Range": "memtile.design.ranges",
+    "Range": "memtile.design.parameters",
     "RegisterError": "memtile.errors",
     "Result": "memtile.explain.results",
-    "RowReduction": "memtile.explore.plan.reductions",
+    "RowReduction": "memtile.explore.plan.row_reductions",
     "RunOptions": "memtile.runs.options",
     "SimulationError": "memtile.errors",
     "Status": "memtile.explain.results",
     "SweepPlan": "memtile.explore.sweep.sweep",
-    "SweepResult": "memtile.explore.sweep.result",
+    "SweepResult": "memtile.explore.sweep.sweep_result",
     "Tile": "memtile.design.tile",
     "TilingParameters": "memtile.access.tiling",
     "Timing": "memtile.arch.timing",
     "Transfer": "memtile.design.transfers",
     "TransferError": "memtile.errors",
     "TraversingParameters": "memtile.access.tiling",
-    "Upset": "memtile.sim.upsets",
+    "Upset": "memtile.sim.loop.upsets",
     "View": "memtile.access.views",
-    "bottleneck": "memtile.explore.questions",
+    "bottleneck": "memtile.explore.rerun",
     "campaign": "memtile.explore.campaign",
     "check_design": "memtile.check.check",
     "device": "memtile.arch.devices",
@@ -145,17 +144,17 @@ _HOMES = {
     "pad": "memtile.access.numpy_functions",
     "place_buffers": "memtile.design.placement",
     "plan": "memtile.explore.plan.planner",
-    "raining": "memtile.sim.upsets",
+    "raining": "memtile.sim.loop.upsets",
     "rearrange": "memtile.access.notation",
     "register_named": "memtile.arch.register_map",
     "repeat": "memtile.access.notation",
-    "run": "memtile.design.run",
+    "run": "memtile.design.run_design",
     "run_many": "memtile.explore.threads",
     "save_cycles": "memtile.report.cycles_picture",
-    "scattered": "memtile.sim.upsets",
+    "scattered": "memtile.sim.loop.upsets",
     "schema": "memtile.schemas",
     "schema_names": "memtile.schemas",
-    "sensitivity": "memtile.explore.questions",
+    "sensitivity": "memtile.explore.rerun",
     "sliding_window_view": "memtile.access.numpy_functions",
     "sweep": "memtile.explore.sweep.sweep",
     "tensor_access_pattern": "memtile.access.notation",

@@ -7,9 +7,9 @@ import sys
 
 def main() -> None:
     """Load the command and run it; leaves with one of ``cli.exit_codes.ExitCode``."""
-    from memtile.cli import exit_codes, signals, streams
+    from memtile.cli import exit_codes, signals, terminal_streams
 
-    streams.open_streams()
+    terminal_streams.open_streams()
     try:
         _confine(sys.argv[1:])
         signals.take_signals()
@@ -25,7 +25,7 @@ def main() -> None:
         exit_codes.leave_without_memory(error)
     finally:
         signals.ignore_signals()
-        streams.leave_streams()
+        terminal_streams.leave_streams()
 
 
 def _confine(arguments: list[str]) -> None:

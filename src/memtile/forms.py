@@ -15,7 +15,7 @@ class Each(NamedTuple):
     most: int | None = None
 
 
-class Named(NamedTuple):
+class NamedForms(NamedTuple):
     """An object with any keys, as long as ``key`` accepts them, whose values have a form."""
 
     of: Form
@@ -35,7 +35,7 @@ class Either(NamedTuple):
     of: tuple[Form, ...]
 
 
-Form = type | range | tuple["Form", ...] | dict[str, "Form"] | Each | Named | Such | Either | None
+Form = type | range | tuple["Form", ...] | dict[str, "Form"] | Each | NamedForms | Such | Either | None
 """A type, a range of whole numbers, a list (as a tuple), an object with exactly these keys, or null.
 
 A ``float`` is any finite number, a ``str`` any text that a file can hold.
@@ -62,9 +62,9 @@ def misfit(value: Any, form: Form, place: str = "") -> str | None:
     if isinstance(form, Either):
         found = [misfit(value, each, place) for each in form.of]
         return found[0] if all(found) else None
-    if isinstance(form, tuple) and not isinstance(form, (Each, Named, Such)):
+    if isinstance(form, tuple) and not isinstance(form, (Each, NamedForms, Such)):
         return _list(value, form, place)
-    if isinstance(form, (Each, Named, dict)):
+    if isinstance(form, (Each, NamedForms, dict)):
         return _parts(value, form, place)
     return None if _fits(value, form) else f"{place} is {_shown(value)}; it must be {_wanted(form)}"
 
@@ -75,7 +75,7 @@ def _list(value: Any, form: tuple[Form, ...], place: str) -> str | None:
     return _first(misfit(v, f, f"{place}[{n}]") for n, (v, f) in enumerate(zip(value, form, strict=True)))
 
 
-def _parts(value: Any, form: Each | Named | dict[str, Form], place: str) -> str | None:
+def _parts(value: Any, form: Each | NamedForms | dict[str, Form], place: str) -> str | None:
     if isinstance(form, Each):
         if not isinstance(value, list):
             return f"{place} is {_shown(value)}; it must be a list"
@@ -85,7 +85,7 @@ def _parts(value: Any, form: Each | Named | dict[str, Form], place: str) -> str 
     if not isinstance(value, dict):
         return f"{place} is {_shown(value)}; it must be an object"
     within = f"{place}." if place else ""
-    if isinstance(form, Named):
+    if isinstance(form, NamedForms):
         strange = [key for key in value if not form.key(key)]
         forms: Mapping[str, Form] = dict.fromkeys(value, form.of)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
-    from memtile.io.program.formats import Program, read_program
+    from memtile.io.program.program_formats import Program, read_program
     from memtile.io.program.recorder import Recording, record
     from memtile.io.program.register_dump import dump_json, dump_text
     from memtile.io.program.transaction import Transaction, read_transaction
@@ -38,7 +38,7 @@ _HOMES = {
     "MaskPoll": "memtile.runs.operations",
     "MaskWrite": "memtile.runs.operations",
     "Operation": "memtile.runs.operations",
-    "Program": "memtile.io.program.formats",
+    "Program": "memtile.io.program.program_formats",
     "ProgramResult": "memtile.runs.program",
     "Recording": "memtile.io.program.recorder",
     "Run": "memtile.runs.program",
@@ -50,7 +50,7 @@ _HOMES = {
     "check": "memtile.runs.register_writes",
     "dump_json": "memtile.io.program.register_dump",
     "dump_text": "memtile.io.program.register_dump",
-    "read_program": "memtile.io.program.formats",
+    "read_program": "memtile.io.program.program_formats",
     "read_transaction": "memtile.io.program.transaction",
     "record": "memtile.io.program.recorder",
     "run_program": "memtile.runs.session",

@@ -27,7 +27,7 @@ _TEXT_WIDTH = 118  # characters of a line of plain text, if its table needs no m
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class SheetColumn:
     """The head of a column of a table.
 
     Attributes:
@@ -53,7 +53,7 @@ class Sheet:
         below: lines after it.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[SheetColumn, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
     above: tuple[str, ...] = ()

@@ -10,36 +10,34 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
-    from memtile.io.trace.chrome import chrome_json
     from memtile.io.trace.decoder import Interval, Trace, UnitTrace, decode
-    from memtile.io.trace.names import NamedUnit, named, unnamed
     from memtile.io.trace.perfetto import perfetto_bytes
-    from memtile.io.trace.setup import TracedUnit, traced_as, traced_by
-    from memtile.io.trace.tables import trace_csv, trace_json
+    from memtile.io.trace.trace_names import NamedUnit, named, unnamed
+    from memtile.io.trace.trace_setup import TracedUnit, traced_as, traced_by
+    from memtile.io.trace.trace_tables import chrome_json, trace_csv, trace_json
+    from memtile.io.trace.trace_words import read_words
     from memtile.io.trace.tracing import Tracing
-    from memtile.io.trace.words import read_words
-    from memtile.io.wave.vcd import trace_vcd
-    from memtile.io.wave.waveform import Waveform
+    from memtile.io.trace.waveform import Waveform, trace_vcd
 
 _HOMES = {
     "Interval": "memtile.io.trace.decoder",
-    "NamedUnit": "memtile.io.trace.names",
+    "NamedUnit": "memtile.io.trace.trace_names",
     "Trace": "memtile.io.trace.decoder",
-    "TracedUnit": "memtile.io.trace.setup",
+    "TracedUnit": "memtile.io.trace.trace_setup",
     "Tracing": "memtile.io.trace.tracing",
     "UnitTrace": "memtile.io.trace.decoder",
-    "Waveform": "memtile.io.wave.waveform",
-    "chrome_json": "memtile.io.trace.chrome",
+    "Waveform": "memtile.io.trace.waveform",
+    "chrome_json": "memtile.io.trace.trace_tables",
     "decode": "memtile.io.trace.decoder",
-    "named": "memtile.io.trace.names",
+    "named": "memtile.io.trace.trace_names",
     "perfetto_bytes": "memtile.io.trace.perfetto",
-    "read_words": "memtile.io.trace.words",
-    "trace_csv": "memtile.io.trace.tables",
-    "trace_json": "memtile.io.trace.tables",
-    "trace_vcd": "memtile.io.wave.vcd",
-    "traced_as": "memtile.io.trace.setup",
-    "traced_by": "memtile.io.trace.setup",
-    "unnamed": "memtile.io.trace.names",
+    "read_words": "memtile.io.trace.trace_words",
+    "trace_csv": "memtile.io.trace.trace_tables",
+    "trace_json": "memtile.io.trace.trace_tables",
+    "trace_vcd": "memtile.io.trace.waveform",
+    "traced_as": "memtile.io.trace.trace_setup",
+    "traced_by": "memtile.io.trace.trace_setup",
+    "unnamed": "memtile.io.trace.trace_names",
 }
 
 __all__ = [

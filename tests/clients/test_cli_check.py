@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from memtile.cli.main import app
-from mlir_texts import PASSTHROUGH
+from support.mlir.mlir_texts import PASSTHROUGH
 
 RING = """from memtile import MemoryTile
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from container_files import Code, Elf, Image, Part, full_elf_of, pdi_of, xclbin_of
-from core_program import CONTROL, HEADER, WORDS, instructions, setup, write_files
 from memtile.cli.main import app
 from memtile.programs import MaskWrite, Operation, Transaction, Write, address_of, transaction_bytes
 from memtile.runs.operations import Other
-from programs import cdo_of
+from support.designs.core_program import CONTROL, HEADER, WORDS, instructions, setup, write_files
+from support.formats.container_files import Code, Elf, Image, Part, full_elf_of, pdi_of, xclbin_of
+from support.formats.programs import cdo_of
 
 DATA = np.arange(WORDS, dtype=np.int32)
 INIT = [*setup()[0], MaskWrite(CONTROL, 1, 1)]

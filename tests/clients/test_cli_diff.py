@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from corpus_scores import CORPUS
-from dump_designs import RING, TWO_BUFFERS
 from memtile.cli.main import app
-from memtile.explain.compare.outputs import array_changes
+from memtile.explain.compare.comparison import array_changes
 from memtile.programs import Write, dump_text
-from mlir_texts import PARAMETER
+from support.designs.dump_designs import RING, TWO_BUFFERS
+from support.mlir.mlir_texts import PARAMETER
+from support.pages.corpus_scores import CORPUS
 
 
 @pytest.fixture(autouse=True)

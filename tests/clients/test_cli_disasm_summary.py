@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from core_program import write_files
 from memtile import Array, device
 from memtile.cli.main import app
 from memtile.io.program.register_image import RegisterImage
@@ -24,7 +23,8 @@ from memtile.programs import (
     record,
     transaction_bytes,
 )
-from programs import cdo_of
+from support.designs.core_program import write_files
+from support.formats.programs import cdo_of
 
 PROGRAM_MEMORY = address_of(0, 2, 0x20000)
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import corpus_scores as corpus
-from dump_designs import CIRCLE, MOVING, RING
 from memtile import Array
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
-from memtile.explain.dump.formats import TILE_WORDS, About, elf_parts, read_coredump
-from paused_columns import clock, sending
-from simulator_client import Server, serving
+from memtile.explain.dump.dump_formats import TILE_WORDS, About, elf_parts, read_coredump
+from support.designs.dump_designs import CIRCLE, MOVING, RING
+from support.designs.paused_columns import clock, sending
+from support.driver.simulator_client import Server, serving
+from support.pages import corpus_scores as corpus
 
 CASES = corpus.cases(["-hangs"])
 TILE_BYTES = 1 << 20

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import warm
 from memtile import MemoryTile
 from memtile.cli.main import app
-from memtile.explore.campaign import campaign
-from memtile.explore.campaign_result import Outcome
-from memtile.sim.upsets import raining, scattered
+from memtile.explore.campaign import Outcome, campaign
+from memtile.sim.loop.upsets import raining, scattered
 from memtile.testing.rig import Rig
+from support.commands import warm
 
 EXAMPLE = str(Path(__file__).parents[2] / "examples" / "halo_tiling.py")
 KERNELS = str(Path(__file__).parents[2] / "examples" / "gemm.py")

@@ -11,13 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile import model
-from memtile.arch.acts import Acts
 from memtile.arch.devices import DEVICES
 from memtile.arch.register_map import register_at, register_map
-from memtile.arch.registers import Register
+from memtile.arch.registers import Acts, Register
 from memtile.cli.main import app
 from memtile.report import register_coverage
-from oracle_files import load
+from support.formats.oracle_files import load
 
 ORACLE = load("driver_registers")["modules"]
 

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from memtile.access.lowering.certificate import Task, stream
+from memtile.access.lowering.certificate import QueueEntry, stream
 from memtile.access.tiling import tiling_elements
 from memtile.access.tiling_cases import parse_tiling
 from memtile.arch.tiles import MEMORY
-from memtile.bd.cases import parse_case, words_of_case
+from memtile.bd.descriptor_cases import parse_case, words_of_case
 from memtile.cli import main, progress
-from oracle_files import load
+from support.formats.oracle_files import load
 
 SCRIPT = Path(sys.executable).with_name("memtile")
 ROOT = Path(__file__).parents[2]
@@ -73,7 +73,9 @@ def test_json_elements_are_the_sequence_and_the_descriptors_walk_it() -> None:
         assert np.array_equal(given["elements"], tiling_elements(parse_tiling(case).tiling)), case["id"]
         assert given["bds"] == len(given["descriptors"])
         descriptors = [parse_case(descriptor).descriptor for descriptor in given["descriptors"]]
-        tasks = [Task(tuple(descriptors[bd] for bd in task["bds"]), task["runs"]) for task in given["tasks"]]
+        tasks = [
+            QueueEntry(tuple(descriptors[bd] for bd in task["bds"]), task["runs"]) for task in given["tasks"]
+        ]
         words = stream(tasks)
         assert len(words) * 32 == len(given["elements"]) * case["element_bits"]
 

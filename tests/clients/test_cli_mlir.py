@@ -13,13 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 import memtile
-import mlir_texts
 from memtile.cli.main import app
-from memtile.importers.against import compare
+from memtile.importers.build_comparison import compare
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.programs import Header, Transaction, transaction_bytes
-from programs import cdo_of
+from support.formats.programs import cdo_of
+from support.mlir import mlir_texts
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 DATA = np.arange(4096, dtype=np.int32)

@@ -15,10 +15,10 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
-from mlir_texts import CALL, PASSTHROUGH
-from mutated_bytes import files
-from mutated_bytes import mutated as mutated_file
-from mutated_texts import mutated
+from support.mlir.mlir_texts import CALL, PASSTHROUGH
+from support.mutated.mutated_bytes import files
+from support.mutated.mutated_bytes import mutated as mutated_file
+from support.mutated.mutated_texts import mutated
 
 SECONDS = 30
 TEXTS = (PASSTHROUGH, CALL)

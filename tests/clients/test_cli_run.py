@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import warm
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.errors import SimulationError
-from severe import severe
+from support.commands import warm
+from support.designs.severe import severe
 
 GOOD = """
 import numpy as np

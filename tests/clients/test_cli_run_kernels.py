@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from core_program import WORDS, write_files
 from memtile.cli.main import app
 from memtile.programs import Write, address_of
-from programs import cdo_of
+from support.designs.core_program import WORDS, write_files
+from support.formats.programs import cdo_of
 
 DATA = np.arange(WORDS, dtype=np.int32)
 UNSIMULATED = (

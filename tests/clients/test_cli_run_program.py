@@ -11,13 +11,13 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.register_dump import dump_json, dump_text
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import MaskPoll, words_written
-from programs import Program, cdo_of
+from support.formats.programs import Program, cdo_of
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
 TRANSPOSE = FOLDER / "scn_transpose_8x16.bin"

@@ -17,12 +17,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-import mlir_texts
 from memtile import schema
 from memtile.cli.main import app
 from memtile.programs import Write
-from mlir_builds import write_build
-from programs import cdo_of
+from support.formats.programs import cdo_of
+from support.mlir import mlir_texts
+from support.mlir.mlir_builds import write_build
 
 pytestmark = pytest.mark.usefixtures("warm_workers")
 

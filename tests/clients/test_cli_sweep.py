@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from left_out import need_package
 from memtile import InputFileError, schema
 from memtile.cli.main import app
-from sweep_designs import small
+from support.commands.sweep_designs import small
 
 need_package("pyarrow")
 
@@ -166,7 +166,7 @@ def test_pruned_variants_could_not_have_been_better() -> None:
 
 @pytest.mark.usefixtures("here")
 def test_the_static_bound_is_below_every_run() -> None:
-    from memtile.explore.sweep.figures import static_bound
+    from memtile.explore.sweep.variant_figures import static_bound
     from memtile.importers.design_file import design_function
 
     design = design_function("small.py")
@@ -279,7 +279,7 @@ def test_data_frames() -> None:
 
 
 def test_variants_that_are_equal_are_both_on_the_front() -> None:
-    from memtile.explore.sweep.front import costs_of, front
+    from memtile.explore.sweep.row import costs_of, front
 
     assert front([(2.0, 2.0), (1.0, 3.0), (2.0, 2.0), (3.0, 2.0), (1.0, 4.0)]) == [1, 0, 2]
     assert costs_of({"cycles": 5, "share": 0.5}, ("share", "cycles")) == (-0.5, 5)

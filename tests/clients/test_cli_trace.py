@@ -18,7 +18,7 @@ from vcd.reader import TokenKind, tokenize
 from memtile.arch.packets import stream_header
 from memtile.cli import main
 from memtile.testing.trace_encoder import encode_trace
-from oracle_files import load
+from support.formats.oracle_files import load
 
 CAPTURES = load("trace_captures")
 CORE, MEMORY = CAPTURES["core"], CAPTURES["memory"]

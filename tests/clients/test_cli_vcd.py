@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
-from vcd_reader import PERIOD, read
+from support.formats.vcd_reader import PERIOD, read
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TRANSPOSE = Path(__file__).parents[1] / "oracle" / "txn" / "scn_transpose_8x16.bin"

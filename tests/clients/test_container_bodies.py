@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from container_files import Code, full_elf_of, pdi_of
 from memtile.cli.main import app
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
-from mlir_builds import configuration, write_build
-from mlir_designs import NUMBERS
-from mlir_texts import CALL
+from memtile.importers.mlir.token_packets import Text
+from support.formats.container_files import Code, full_elf_of, pdi_of
+from support.mlir.mlir_builds import configuration, write_build
+from support.mlir.mlir_designs import NUMBERS
+from support.mlir.mlir_texts import CALL
 
 ADD = """%v = memref.load %x[%i] : memref<16xi32>
           %r = arith.addi %v, %k : i32

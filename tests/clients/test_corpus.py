@@ -7,8 +7,8 @@ import re
 
 import pytest
 
-import corpus_scores as corpus
-from memtile.explain.finding_codes import CODES
+from memtile.explain.findings import CODES
+from support.pages import corpus_scores as corpus
 
 CASES = corpus.cases()
 ENDS = {

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-import pages
 from memtile.cli.main import app
 from memtile.model.build.model import build
-from memtile.model.state.tiles import Placed
-from memtile.sim.warmup import warm_up
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine_warmup import warm_up
+from support.pages import pages
 
 ROOT = pages.ROOT
 PAGES = {

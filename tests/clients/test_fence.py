@@ -11,10 +11,8 @@ from types import ModuleType
 
 import pytest
 
-import fence
 import memtile
-import page_code
-import pages
+from support.pages import fence, page_code, pages
 
 ROOT = pages.ROOT
 INTERNAL_PAGES = {"CONTRIBUTING.md", "CHANGELOG.md"} | {
@@ -31,9 +29,9 @@ EVERY_MODULE = pytest.mark.parametrize("name", fence.MODULES)
 @pytest.mark.parametrize(
     "code",
     [
-        "from memtile.sim.engine import Engine",
+        "from memtile.sim.loop.engine import Engine",
         "from memtile.sim import engine",
-        "import memtile.sim.engine",
+        "import memtile.sim.loop.engine",
         "import numpy, memtile.cli as cli",
         "from memtile import sim",
         "from memtile import nothing",
@@ -60,11 +58,10 @@ def test_what_is_public_passes(code: str) -> None:
 
 
 def test_a_mention_beyond_the_fence_is_seen() -> None:
-    page = (
-        "`memtile.sim.engine.Engine`, `memtile.bd.codec`, `memtile.nothing`\n```text\n`memtile.cli.x`\n```\n"
-    )
+    page = "`memtile.sim.loop.engine.Engine`, `memtile.bd.codec`, `memtile.nothing`\n"
+    page += "```text\n`memtile.cli.x`\n```\n"
     assert list(fence.mentioned_beyond_the_fence(page)) == [
-        "memtile.sim.engine.Engine",
+        "memtile.sim.loop.engine.Engine",
         "memtile.bd.codec",
         "memtile.nothing",
     ]
@@ -154,6 +151,6 @@ def test_type_checkers_see_the_code_of_a_page_at_the_lines_of_the_page() -> None
 
 def test_lint_gives_every_page_to_both_type_checkers() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").split("\nlint:")[1].split("\n\n")[0]
-    assert "tests/page_code.py $(PAGES) README.md docs/*.md\n" in recipe
+    assert "tests/support/pages/page_code.py $(PAGES) README.md docs/*.md\n" in recipe
     for checker in ("mypy $(USED)", "pyright --warnings --pythonpath $(BIN)/python $(USED) $(FENCE)"):
         assert f"\t$(BIN)/{checker}\n" in recipe + "\n"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import findings_table
-from memtile.explain.finding_codes import CODES
+from memtile.explain.findings import CODES
+from support.pages import findings_table
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "findings.md").read_text(encoding="utf-8")
@@ -31,4 +31,4 @@ def test_another_table_is_found_and_replaced() -> None:
 
 def test_make_docs_writes_it() -> None:
     recipe = (ROOT / "Makefile").read_text(encoding="utf-8").partition("docs: $(SETUP)")[2]
-    assert "tests/findings_table.py docs/findings.md\n" in recipe
+    assert "tests/support/pages/findings_table.py docs/findings.md\n" in recipe

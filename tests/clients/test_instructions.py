@@ -9,7 +9,7 @@ import pytest
 
 from memtile import Array, Status
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.programs import (
     Given,
     Header,
@@ -20,9 +20,9 @@ from memtile.programs import (
     transaction_bytes,
 )
 from memtile.runs.operations import Operation, Other
-from mlir_builds import configuration
-from mlir_designs import NUMBERS
-from mlir_texts import PASSTHROUGH
+from support.mlir.mlir_builds import configuration
+from support.mlir.mlir_designs import NUMBERS
+from support.mlir.mlir_texts import PASSTHROUGH
 
 SIX = PASSTHROUGH.replace("%unused: memref<64xi32>", ", ".join(f"%u{n}: memref<64xi32>" for n in range(5)))
 

@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import iron_programs
 import memtile
-import mlir_texts
-from iron_programs import DATA, cache, kernel
 from memtile import InputFileError, Status
 from memtile.hosts.iron import RUNNERS, KernelFiles, Options, Ran, install
-from mlir_builds import write_build
+from support.mlir import iron_programs, mlir_texts
+from support.mlir.iron_programs import DATA, cache, kernel
+from support.mlir.mlir_builds import write_build
 
 STAND_IN = Path(__file__).parents[1] / "stand_in"
 
@@ -401,7 +400,8 @@ def test_functions_by_a_variable(tmp_path: Path) -> None:
 
 
 def test_nothing_of_aie_is_imported_before_it_is_needed() -> None:
-    code = "import memtile.hosts.iron, memtile.hosts.iron.switch as s, sys; s.arm(); print([*sys.modules])"
+    code = "import memtile.hosts.iron, sys\n"
+    code += "import memtile.hosts.iron.backend_switch as s\ns.arm(); print([*sys.modules])"
     environment = {**os.environ, "PYTHONPATH": python_path()}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -14,9 +14,9 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-import warm
 from memtile import schema
 from memtile.cli.main import app
+from support.commands import warm
 
 NOISY = """
 import numpy as np

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
-import library_reach
-import library_table
-import pages
 from memtile.kernels import aie
+from support.mlir import library_reach
+from support.pages import library_table, pages
 
 PAGE = (pages.ROOT / "docs" / "kernels.md").read_text(encoding="utf-8")
 
@@ -31,7 +30,7 @@ def test_a_table_that_is_old_is_seen() -> None:
 
 def test_make_docs_writes_the_table() -> None:
     recipe = (pages.ROOT / "Makefile").read_text(encoding="utf-8").split("\ndocs:")[1].split("\n\n")[0]
-    assert "tests/library_table.py docs/kernels.md\n" in recipe
+    assert "tests/support/pages/library_table.py docs/kernels.md\n" in recipe
 
 
 def test_declarations_of_a_folder_are_counted_by_file(tmp_path: Path) -> None:

@@ -13,9 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from left_out import need_program
-from linked_programs import HOST, compiled, compiler, written
 from memtile.cli.main import app
-from simulator_client import Server, serving
+from support.driver.linked_programs import HOST, compiled, compiler, written
+from support.driver.simulator_client import Server, serving
 
 NAMES = ("Write32", "Read32", "NpiWrite32", "NpiRead32", "WriteGM", "ReadGM", "WriteCmd")
 

@@ -19,14 +19,14 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
-import skill_page
-import warm
-from broken_designs import BROKEN, RING, Broken
 from memtile.cli.agents.server import FRONT, SKILL, skill_text
+from memtile.cli.agents.tool_worker import GRACE
 from memtile.cli.agents.tools import TOOLS
-from memtile.cli.agents.worker import GRACE
 from memtile.cli.main import app
-from mlir_texts import PARAMETER
+from support.commands import warm
+from support.designs.broken_designs import BROKEN, RING, Broken
+from support.mlir.mlir_texts import PARAMETER
+from support.pages import skill_page
 
 DESIGN = re.findall(r"```python\n(.*?)```", skill_text(), re.DOTALL)[0]
 pytestmark = pytest.mark.slow  # each test starts a server or two
@@ -129,7 +129,7 @@ def test_the_page_has_the_skill_as_it_is() -> None:
 
 
 def test_the_design_of_the_skill_is_good_and_its_codes_are_those_of_memtile() -> None:
-    from memtile.explain.finding_codes import CODES
+    from memtile.explain.findings import CODES
 
     checked, ran = ask(("check", {"text": DESIGN}), ("run", {"text": DESIGN, "settings": {"words": 32}}))
     assert checked["good"]

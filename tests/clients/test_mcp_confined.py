@@ -17,10 +17,10 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.types import CallToolResult
 from typer.testing import CliRunner
 
-from memtile.cli.agents.arguments import MOST_SECONDS, as_text, check_arguments, with_marks
+from memtile.cli.agents.tool_arguments import MOST_SECONDS, as_text, check_arguments, with_marks
 from memtile.cli.main import app
 from memtile.errors import InputFileError
-from sandbox_rig import DESIGN, Rig, rig, why_not
+from support.sandbox.sandbox_rig import DESIGN, Rig, rig, why_not
 
 pytestmark = pytest.mark.slow  # a server and its worker
 Call = tuple[str, dict[str, Any]]

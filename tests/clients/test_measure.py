@@ -13,15 +13,14 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
 from memtile import InputFileError, Status, Timing, schema
-from memtile.arch.chosen_timing import chosen_timing
-from memtile.arch.trace import PACKET_WORDS
+from memtile.arch.timing import chosen_timing
+from memtile.arch.trace_facts import PACKET_WORDS
 from memtile.cli.main import app
-from memtile.explore.measure.designs import EXPERIMENTS
-from memtile.explore.measure.files import text_of
-from memtile.explore.measure.reading import Words, experiments_for, measured
+from memtile.explore.measure.experiment_files import text_of
+from memtile.explore.measure.fitted_constants import EXPERIMENTS, Words, experiments_for, measured
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
-from silicon_rig import Case
+from memtile.importers.mlir.token_packets import Text
+from support.silicon.silicon_rig import Case
 
 NAMES = sorted(one.name for each in EXPERIMENTS for one in each.constants if one.model is None)
 HIDDEN = {

@@ -9,7 +9,7 @@ import nbformat
 import pytest
 from nbclient.exceptions import CellExecutionError
 
-import notebook_files
+from support.pages import notebook_files
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning:zmq", "ignore:Proactor event loop")
 PICTURES = {"find_hang": 3, "first_steps": 5, "tune_gemm": 4}

@@ -13,14 +13,14 @@ import pytest
 from matplotlib import image
 from typer.testing import CliRunner
 
-from browser import Page, opened
 from memtile.access.slices import HIDDEN, rectangles, slices
 from memtile.access.tiling import TilingParameters, TraversingParameters
 from memtile.access.tiling_cases import parse_tiling
 from memtile.cli import main
 from memtile.errors import TransferError
-from memtile.report.access_page import access_page
+from memtile.report.access_files import access_page
 from memtile.report.access_picture import access_figure
+from support.pages.browser import Page, opened
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "tilings"
 HALO = EXAMPLES / "halo.json"

@@ -14,21 +14,20 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-import fence
 import memtile
 from memtile import Array, Attention, Convolution, DesignError, Gemm, InputFileError, RowReduction, schema
 from memtile.arch.devices import device
 from memtile.cli.main import app
-from memtile.explore.plan.certificate import prove
+from memtile.explore.plan.budgets import Machine
 from memtile.explore.plan.designs.attention import attention
 from memtile.explore.plan.designs.attention import begin as begin_one
-from memtile.explore.plan.designs.convolution import Layer as Made
+from memtile.explore.plan.designs.convolution import PlannedLayer as Made
 from memtile.explore.plan.designs.gemm import begin
-from memtile.explore.plan.machine import Machine
-from memtile.explore.plan.planner import Layer
-from memtile.explore.plan.source import filled
-from memtile.explore.sweep.figures import before_run
+from memtile.explore.plan.plan_result import filled, prove
+from memtile.explore.plan.planner import PlannedLayer
+from memtile.explore.sweep.variant_figures import before_run
 from memtile.importers.design_file import design_function
+from support.pages import fence
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -65,7 +64,7 @@ def test_a_planned_convolution_takes_fewer_descriptors_and_cycles_than_the_examp
     assert figures["cycles"] < 0.5 * hand
 
 
-LAYERS: list[tuple[Layer, int]] = [
+LAYERS: list[tuple[PlannedLayer, int]] = [
     (Gemm(64, 64, 64), 2),
     (Gemm(32, 32, 32, "int16"), 1),
     (Gemm(32, 32, 16, "int32"), 1),
@@ -89,7 +88,7 @@ LAYERS: list[tuple[Layer, int]] = [
 
 
 @pytest.mark.parametrize(("layer", "columns"), LAYERS, ids=lambda each: getattr(each, "title", ""))
-def test_what_is_planned_is_exact_and_without_a_finding(layer: Layer, columns: int) -> None:
+def test_what_is_planned_is_exact_and_without_a_finding(layer: PlannedLayer, columns: int) -> None:
     found = memtile.plan(layer, columns=columns, tried=2, proved=2)
     assert [row.why for row in found.failed if row.state.value != "beaten"] == []
     assert len(found.proofs) == len(found.ranked) >= 1
@@ -100,7 +99,7 @@ def test_what_is_planned_is_exact_and_without_a_finding(layer: Layer, columns: i
         assert proof.walks >= row.figures["bds"] / 2 > 0
 
 
-CHOICES: list[tuple[Layer, int, dict[str, Any]]] = [
+CHOICES: list[tuple[PlannedLayer, int, dict[str, Any]]] = [
     (Gemm(64, 128, 64), 2, {"keep": "a", "ways": 1, "wide": 16}),
     (Gemm(128, 64, 64), 2, {"keep": "b", "ways": 1, "tall": 16}),
     (Gemm(64, 64, 64), 2, {"keep": "none", "spread": "columns", "ways": 1}),
@@ -123,7 +122,7 @@ CHOICES: list[tuple[Layer, int, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("layer", "columns", "wanted"), CHOICES, ids=lambda each: str(each)[:40])
 def test_every_choice_of_a_plan_makes_an_exact_design(
-    layer: Layer, columns: int, wanted: dict[str, Any], tmp_path: Path
+    layer: PlannedLayer, columns: int, wanted: dict[str, Any], tmp_path: Path
 ) -> None:
     machine = Machine(device("npu1"), columns)
     found = [c for c in layer.candidates(machine) if wanted.items() <= c.point.items()]
@@ -274,7 +273,7 @@ def test_a_race_or_other_cycles_are_no_certificate(tmp_path: Path) -> None:
         (Gemm(), {"objectives": "speed"}, "no objective 'speed'"),
     ],
 )
-def test_what_cannot_be_planned_says_why(layer: Layer, options: dict[str, Any], says: str) -> None:
+def test_what_cannot_be_planned_says_why(layer: PlannedLayer, options: dict[str, Any], says: str) -> None:
     with pytest.raises(DesignError, match=says):
         memtile.plan(layer, **options)
 

@@ -9,9 +9,7 @@ from pathlib import Path
 import griffe
 import pytest
 
-import fence
-import pages
-import reference
+from support.pages import fence, pages, reference
 
 PAGE = pages.ROOT / "docs" / "reference.md"
 SOURCE = '''

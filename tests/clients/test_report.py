@@ -14,11 +14,11 @@ import pytest
 from matplotlib import image
 from typer.testing import CliRunner
 
-from browser import Page, opened
 from memtile.cli.main import app
-from memtile.model.checking.history import BINS
-from memtile.report.run.html import report_page
-from memtile.report.run.packing import packed, steps, unpacked
+from memtile.model.checking.history_log import BINS
+from memtile.report.run.data import packed, steps, unpacked
+from memtile.report.run.files import report_page
+from support.pages.browser import Page, opened
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, CORPUS = ROOT / "examples", ROOT / "tests" / "corpus"

@@ -20,7 +20,7 @@ from left_out import need_program
 from memtile.cli import check, run, sandboxed, survey
 from memtile.errors import InputFileError
 from memtile.sandbox import landlock, policy, seccomp, start
-from sandbox_rig import DESIGN, NoUserError, Rig, has_namespaces, rig, why_not
+from support.sandbox.sandbox_rig import DESIGN, NoUserError, Rig, has_namespaces, rig, why_not
 
 USERS = ("", "nobody")
 WHY_NOT = why_not()
@@ -197,7 +197,7 @@ def test_a_design_elsewhere_is_read_with_what_is_beside_it(own: Rig) -> None:
 
 def test_the_engine_is_compiled_and_stored_and_no_design_can_change_it(own: Rig) -> None:
     from memtile.jit.cache import cache_directory
-    from memtile.sim.sources import ENGINE, RACES
+    from memtile.sim.loop.compiled_sources import ENGINE, RACES
 
     own.write(
         "design.py", "import os\ncache = os.environ['MEMTILE_CACHE']\nopen(cache + '/x', 'w')\n" + DESIGN

@@ -16,10 +16,6 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-import mlir_texts
-import sweep_designs
-from core_program import write_files
-from dump_designs import RING, TWO_BUFFERS
 from left_out import need_package
 from memtile import MemtileError, Outcome, Status, schema, schema_names
 from memtile.access.element_types import ELEMENT_BITS
@@ -27,16 +23,20 @@ from memtile.access.tiling_cases import _KEYS as TILING_KEYS
 from memtile.access.tiling_cases import MEMORIES
 from memtile.arch.tiles import TILE_KINDS
 from memtile.bd import Descriptor, case_of, hex_words, words_of_case
-from memtile.bd.cases import _KEYS as CASE_KEYS
-from memtile.bd.cases import ORACLE_KEYS
+from memtile.bd.descriptor_cases import _KEYS as CASE_KEYS
+from memtile.bd.descriptor_cases import ORACLE_KEYS
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.main import app
-from memtile.explore.sweep.attempt import BOUND
-from memtile.explore.sweep.figures import FIGURES
+from memtile.explore.sweep.sweep_attempt import BOUND
+from memtile.explore.sweep.variant_figures import FIGURES
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.programs import BlockWrite, Write, dump_json
 from memtile.testing import descriptors
-from oracle_files import load
+from support.commands import sweep_designs
+from support.designs.core_program import write_files
+from support.designs.dump_designs import RING, TWO_BUFFERS
+from support.formats.oracle_files import load
+from support.mlir import mlir_texts
 
 ROOT = Path(__file__).parents[2]
 TXN = sorted((ROOT / "tests" / "oracle" / "txn").glob("*.bin"))

@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from driver_replay import RegisterFile, replay, written
 from memtile.arch.register_map import tile_register
 from memtile.cli.main import app
-from oracle_files import load
-from simulator_client import NPI, Client, Server, serving
+from support.driver.driver_replay import RegisterFile, replay, written
+from support.driver.simulator_client import NPI, Client, Server, serving
+from support.formats.oracle_files import load
 
 MEMORY = 1 << 25 | 1 << 20  # column 1, row 1
 BD, QUEUE_MM2S_0, QUEUE_S2MM_0, STATUS_S2MM_0 = 0xA0000, 0xA0634, 0xA0604, 0xA0660

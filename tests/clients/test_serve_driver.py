@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from driver_client import MM2S, S2MM, Driver
-from oracle_files import load
-from simulator_client import Server, serving
+from support.driver.driver_client import MM2S, S2MM, Driver
+from support.driver.simulator_client import Server, serving
+from support.formats.oracle_files import load
 
 IN, OUT, WORDS = 0x1_0000_0000, 0x1_0000_1000, 1024
 SOUTH_3_TO_NORTH_0, SOUTH_0_TO_DMA_0 = (0x3F030, 0x3F114, 5), (0xB0000, 0xB011C, 7)

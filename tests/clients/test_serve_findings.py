@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
-from severe import severe
-from simulator_client import Client, Server, serving
+from support.designs.severe import severe
+from support.driver.simulator_client import Client, Server, serving
 
 MEMORY = 1 << 20  # column 0, row 1
 BD, QUEUE_S2MM_0, QUEUE_MM2S_0, STATUS_S2MM_0 = 0xA0000, 0xA0604, 0xA0634, 0xA0660

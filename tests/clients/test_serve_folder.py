@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import warm
 from memtile import InputFileError
 from memtile.cli.main import app
 from memtile.hosts import own_files
-from simulator_client import Server, serving
+from support.commands import warm
+from support.driver.simulator_client import Server, serving
 
 LOW = 0x1_0000_0000
 MEMORY = ["--memory", f"{LOW:#x}:64K"]

@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
-from simulator_client import Server, serving
+from support.driver.simulator_client import Server, serving
 
 LOW, HIGH = 0x1_0000_0000, 0x8000_0000_0000
 

@@ -12,9 +12,9 @@ from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import Problem, RegisterError
-from memtile.hosts.notices import MOST_ALIKE, Notice, Notices
-from memtile.hosts.refusals import Access, refusal
-from simulator_client import BASE, Client, Server, serving
+from memtile.hosts.notices import MOST_ALIKE, Notices, ServerNotice
+from memtile.hosts.unanswered import HostAccess, refusal
+from support.driver.simulator_client import BASE, Client, Server, serving
 
 MEMORY = 1 << 25 | 1 << 20  # memory tile (1, 1)
 COMPUTE = 1 << 25 | 2 << 20
@@ -296,7 +296,7 @@ def test_hints_for_designs_are_not_for_clients() -> None:
     problem = Problem(
         reason="tile", where="array", field="row", given="0", allowed="1..9", source="device", next_step=step
     )
-    notice = refusal(Access(BASE, None), {}, RegisterError(problem))
+    notice = refusal(HostAccess(BASE, None), {}, RegisterError(problem))
     assert notice.text == "read of 0x20000000000 refused: row is 0, allowed are 1..9"
 
 
@@ -304,7 +304,7 @@ def test_what_was_counted_is_told_once() -> None:
     lines: list[str] = []
     notices = Notices(lines.append)
     for n in range(3):
-        notices.tell(Notice("things", "a", f"a thing {n}"))
+        notices.tell(ServerNotice("things", "a", f"a thing {n}"))
     notices.sum_up()
     notices.sum_up()
     assert lines == ["a thing 0", "3 times: a thing 0"]

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from driver_errors import ErrorHandling, Found
-from driver_partition import Partition
 from memtile.arch.devices import DEVICES
-from simulator_client import NPI, Client, serving
+from support.driver.driver_errors import ErrorHandling, Found
+from support.driver.driver_partition import Partition
+from support.driver.simulator_client import NPI, Client, serving
 
 LOCK_3, BROADCAST_2, L1_ENABLE, L2_ENABLE, MUX = 0x14030, 0x34018, 0x35004, 0x15004, 0x1F000
 S2MM_0_QUEUE, S2MM_0_STATUS, BD_0 = 0x1D204, 0x1D220, 0x1D000

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from linked_programs import compiled
 from memtile.cli.main import app
 from memtile.hosts import admission
-from simulator_client import BASE, START_SECONDS, Server, serving
+from support.driver.linked_programs import compiled
+from support.driver.simulator_client import BASE, START_SECONDS, Server, serving
 
 PLACE = BASE + (1 << 25 | 1 << 20)
 WRITE = b"W 0X%016X 0X%08X\n" % (PLACE, 5)

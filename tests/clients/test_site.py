@@ -20,7 +20,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from browser import Page, opened
+from support.pages.browser import Page, opened
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.segment import Segment
 
 from memtile import sheet
-from memtile.sheet import Column, Sheet
+from memtile.sheet import Sheet, SheetColumn
 from memtile.testing.rig import Rig
 
 DESIGN = """
@@ -66,7 +66,7 @@ def some_sheet(seed: int) -> Sheet:
         return " ".join("x" * chance.randint(1, 9) for _ in range(chance.randint(1, words)))
 
     columns = [
-        Column(text(4), right=chance.random() < 0.5, one_line=chance.random() < 0.4)
+        SheetColumn(text(4), right=chance.random() < 0.5, one_line=chance.random() < 0.4)
         for _ in range(chance.randint(1, 9))
     ]
     rows = [tuple(text(chance.choice((1, 3, 8))) for _ in columns) for _ in range(chance.randint(0, 4))]

@@ -13,21 +13,20 @@ import pytest
 
 import memtile
 from memtile import Array, SweepPlan
-from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.devices import device
-from memtile.arch.timing import constants
+from memtile.arch.timing import chosen_timing, constants
 from memtile.design.array import _placed
-from memtile.design.run import make
+from memtile.design.run_design import make
 from memtile.explore.sweep import prepared
-from memtile.explore.sweep.attempt import Rivals, attempt
 from memtile.explore.sweep.processes import ProcessRunner
-from memtile.explore.sweep.row import State, Task
+from memtile.explore.sweep.row import Variant, VariantState
+from memtile.explore.sweep.sweep_attempt import Rivals, attempt
 from memtile.importers.design_file import design_function
 from memtile.model.build.model import build
-from memtile.model.state.compare import columns, differences
-from memtile.sim.engine import Engine
-from memtile.sim.fresh import fresh_state
-from memtile.sim.rewind import RUN_ONLY, Start, can_rewind
+from memtile.model.state.state_differences import columns, differences
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.new_state import fresh_state
+from memtile.sim.loop.rewind import RUN_ONLY, ModelStart, can_rewind
 
 DESIGN = """
 import random
@@ -112,13 +111,13 @@ def test_variants_by_chance_come_out_as_if_each_were_made_anew(monkeypatch: pyte
         for design in designs
         for _ in range(5)
     ]
-    tasks = [Task("", point) for point in asked]
+    tasks = [Variant("", point) for point in asked]
     one = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]
     monkeypatch.setattr(prepared, "RUN_ONLY", frozenset())
     other = [attempt(GEMM, task, Rivals(("cycles",))) for task in tasks]
     for mine, theirs in zip(one, other, strict=True):
         assert replace(mine, seconds=0.0) == replace(theirs, seconds=0.0)
-    assert sum(row.state is State.GOOD for row in one) > 50
+    assert sum(row.state is VariantState.GOOD for row in one) > 50
 
 
 def test_variants_of_a_design_go_to_the_process_that_has_it() -> None:
@@ -212,14 +211,14 @@ def test_what_is_set_up_does_not_hang_on_the_constants_of_runs(name: str) -> Non
         low, high = (made_with(name, value, function) for value in (constant["lowest"], constant["highest"]))
         assert [each.name for each in differences(low.engine.state, high.engine.state)] == []
         if can_rewind(low.engine):
-            start = Start(low.engine)
+            start = ModelStart(low.engine)
             with chosen_timing({name: int(str(constant["highest"]))}):
                 assert start.rewind()
             assert [each.name for each in differences(low.engine.state, high.engine.state)] == []
             assert low.engine.timing == high.engine.timing
             assert int(getattr(low.engine.spec.timing, name)[0]) == constant["highest"]
         with chosen_timing({"task_start": 9}):
-            assert not Start(low.engine).rewind()
+            assert not ModelStart(low.engine).rewind()
 
 
 def test_models_of_a_kind_have_nothing_in_common_that_changes() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from left_out import need_package
-from sweep_designs import small
+from support.commands.sweep_designs import small
 
 need_package("pyarrow")
 need_package("distributed")
@@ -166,7 +166,7 @@ def test_a_worker_with_another_memtile_is_refused(tmp_path: Path) -> None:
     from memtile import DesignError
     from memtile.documents import plain
     from memtile.explore.sweep.cluster import attempt_there
-    from memtile.explore.sweep.row import Task
+    from memtile.explore.sweep.row import Variant
     from memtile.explore.sweep.sources import sources_of
 
     sources = sources_of(str(small(tmp_path)))
@@ -179,4 +179,4 @@ def test_a_worker_with_another_memtile_is_refused(tmp_path: Path) -> None:
     }
     with pytest.raises(DesignError, match="another memtile"):
         attempt_there(asked)
-    assert Task(**task).key
+    assert Variant(**task).key

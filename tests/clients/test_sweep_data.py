@@ -12,11 +12,11 @@ from left_out import need_package
 from memtile.explain.outcome import reasons_at_limit
 from memtile.explain.results import Status
 from memtile.explore.sweep.log import Log
-from memtile.explore.sweep.replay import replay
-from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.reruns import replay
+from memtile.explore.sweep.row import SweepRow, VariantState
 from memtile.explore.sweep.sources import loaded, sources_of
 from memtile.explore.sweep.sweep import SweepPlan
-from sweep_designs import small
+from support.commands.sweep_designs import small
 
 EXPECTING = """\
 from typing import Literal
@@ -49,7 +49,7 @@ def test_words_are_moved_where_something_is_expected(tmp_path: Path) -> None:
     (file := tmp_path / "expecting.py").write_text(EXPECTING)
     rows = memtile.sweep(file, SweepPlan(workers=0)).rows
     made = loaded(str(file), sources_of(str(file)).hash).__globals__["MADE"]
-    assert {row.state for row in rows} == {State.GOOD}
+    assert {row.state for row in rows} == {VariantState.GOOD}
     assert len({row.figures["cycles"] for row in rows}) == 1
     without = {what: array.engine.wordless for what, array in made.items()}
     assert without == {"nothing": True, "ports": False, "buffers": False, "arrays": False}
@@ -77,14 +77,14 @@ def test_no_data_compares_nothing_and_finds_the_same_cycles(
     rows = memtile.sweep(file, SweepPlan(workers=0, data=False), log=log).rows
     compared = memtile.sweep(file, SweepPlan(workers=0)).rows
 
-    def by_place(found: tuple[Row, ...]) -> dict[tuple[object, object], Row]:
+    def by_place(found: tuple[SweepRow, ...]) -> dict[tuple[object, object], SweepRow]:
         return {(row.point["mode"], row.point["words"]): row for row in found}
 
     one, other = by_place(rows), by_place(compared)
     assert {row.key for row in rows}.isdisjoint(row.key for row in compared)
     for place, row in one.items():
         if place[0] == "wrong":
-            assert (row.state, other[place].state) == (State.GOOD, State.INFEASIBLE)
+            assert (row.state, other[place].state) == (VariantState.GOOD, VariantState.INFEASIBLE)
         else:
             assert (row.state, row.why, row.figures) == (
                 other[place].state, other[place].why, other[place].figures,

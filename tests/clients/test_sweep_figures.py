@@ -13,10 +13,10 @@ from left_out import need_package
 from memtile import DesignError, SweepPlan
 from memtile.arch.energy import SOURCES, Energy, energy_table
 from memtile.arch.grades import Grade
-from memtile.explore.sweep.figures import energy_of
-from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.row import SweepRow, VariantState
 from memtile.explore.sweep.sensitivity import sensitivity
-from memtile.explore.sweep.space import Axis, Space
+from memtile.explore.sweep.space import Space, SweepAxis
+from memtile.explore.sweep.variant_figures import energy_of
 from memtile.importers.design_file import design_function
 
 BLOCKS = """
@@ -122,21 +122,26 @@ def test_energy_is_off_by_default_and_an_objective_turns_it_on(blocks: Path) -> 
     assert {row.key for row in dear.rows}.isdisjoint(row.key for row in plain.rows)
 
 
-def rows_of(space: Space, figure: Any) -> list[Row]:
+def rows_of(space: Space, figure: Any) -> list[SweepRow]:
     points = enumerate(space.grid())
-    return [Row(str(n), "", point, State.GOOD, figures={"cycles": figure(**point)}) for n, point in points]
+    return [
+        SweepRow(str(n), "", point, VariantState.GOOD, figures={"cycles": figure(**point)})
+        for n, point in points
+    ]
 
 
 def test_sensitivity_is_the_variance_that_an_axis_explains_alone() -> None:
-    space = Space((Axis("a", (0, 1)), Axis("b", (0, 1, 2)), Axis("c", (5, 6))))
+    space = Space((SweepAxis("a", (0, 1)), SweepAxis("b", (0, 1, 2)), SweepAxis("c", (5, 6))))
     found = sensitivity(space, rows_of(space, lambda a, b, c: 2 * a + b + 0 * c), "cycles")
     total = 4 / 4 + 2 / 3
     assert list(found) == ["a", "b", "c"]
     assert found == pytest.approx({"a": 1 / total, "b": (2 / 3) / total, "c": 0.0})
-    two = Space((Axis("a", (0, 1)), Axis("b", (0, 1))))
+    two = Space((SweepAxis("a", (0, 1)), SweepAxis("b", (0, 1))))
     assert sensitivity(two, rows_of(two, lambda a, b: a ^ b), "cycles") == {"a": 0.0, "b": 0.0}
-    free = Space((Axis("x", (), (0.0, 8.0)),))
-    points = [Row(str(n), "", {"x": n + 0.5}, State.GOOD, figures={"cycles": n}) for n in range(8)]
+    free = Space((SweepAxis("x", (), (0.0, 8.0)),))
+    points = [
+        SweepRow(str(n), "", {"x": n + 0.5}, VariantState.GOOD, figures={"cycles": n}) for n in range(8)
+    ]
     assert sensitivity(free, points, "cycles") == {"x": 1.0}
     assert sensitivity(free, [], "cycles") == {"x": 0.0}
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import mlir_texts
 from memtile.cli.main import app
-from mlir_builds import write_build
+from support.mlir import mlir_texts
+from support.mlir.mlir_builds import write_build
 
 DATA = np.arange(64, dtype=np.int32)
 LOWERED = """module {

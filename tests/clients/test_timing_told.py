@@ -10,11 +10,10 @@ from typer.testing import CliRunner
 
 import memtile
 from memtile import Array, MemoryTile, Timing
-from memtile.arch.chosen_timing import changed, chosen_timing
-from memtile.arch.timing import BOARDS, constants
+from memtile.arch.timing import BOARDS, changed, chosen_timing, constants
 from memtile.cli.main import app
 from memtile.errors import InputFileError
-from simulator_client import serving
+from support.driver.simulator_client import serving
 
 DESIGN = """
 import numpy as np

@@ -11,11 +11,11 @@ import pytest
 from jsonschema import Draft202012Validator
 from typer.testing import CliRunner
 
-import simulator_client
 from memtile import DesignError, Timing, schema
 from memtile.bd import Descriptor
 from memtile.bd.explain import explain
 from memtile.cli.main import app
+from support.driver import simulator_client
 
 
 def invoke(*args: str, stdin: str = "") -> Any:

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile, MemtileError
-from memtile.design.events import Event
-from memtile.design.switch_end import SwitchEnd
+from memtile.design.events import Event, SwitchEnd
 from memtile.errors import DesignError, InputFileError
 from memtile.explain.results import Status
 from memtile.io.program.recorder import record
 from memtile.io.trace.decoder import decode
-from memtile.io.trace.names import NamedUnit, named
-from memtile.io.trace.setup import traced_by
+from memtile.io.trace.trace_names import NamedUnit, named
+from memtile.io.trace.trace_setup import traced_by
 from memtile.io.trace.tracing import Tracing
 from memtile.model.state.causes import Cause
 from memtile.runs.operations import ArrayShape
 from memtile.runs.register_writes import apply
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 
 WORDS = 64
 

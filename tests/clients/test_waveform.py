@@ -14,10 +14,9 @@ import pytest
 
 from memtile import MemoryTile
 from memtile.errors import DesignError, MemtileError
-from memtile.io.wave.vcd import Signal, choose, write_vcd
-from memtile.io.wave.waveform import Waveform
+from memtile.io.trace.waveform import Waveform, WaveSignal, choose, write_vcd
 from memtile.model.state.causes import Cause
-from vcd_reader import PERIOD, read
+from support.formats.vcd_reader import PERIOD, read
 
 
 def design() -> MemoryTile:
@@ -77,12 +76,12 @@ NAMES = ["tile0_1.s2mm0.cause", "tile0_1.s2mm0.bd", "tile0_1.mm2s0.cause", "tile
     ],
 )
 def test_signals_are_chosen_by_pattern(patterns: list[str], wanted: list[str]) -> None:
-    assert [signal.name for signal in choose(map(Signal, NAMES), patterns)] == wanted
+    assert [signal.name for signal in choose(map(WaveSignal, NAMES), patterns)] == wanted
 
 
 def test_patterns_that_match_nothing_are_all_told() -> None:
     with pytest.raises(DesignError) as caught:
-        choose(map(Signal, NAMES), ["tile9*", "*.cause", "mm2s"])
+        choose(map(WaveSignal, NAMES), ["tile9*", "*.cause", "mm2s"])
     scopes = "tile0_1.s2mm0, tile0_1.mm2s0, tile1_1.mm2s0"
     assert str(caught.value) == (
         f"signals: the pattern 'tile9*' matches no signal; there are signals in {scopes} (glob "
@@ -101,13 +100,13 @@ def test_scopes_that_differ_in_a_number_are_told_as_one() -> None:
         DesignError,
         match=(r"there are signals in tile0_1\.mm2s0\.\.5, tile0_1\.lock0\.\.63, tile0_1\.core0 \("),
     ):
-        choose(map(Signal, names), ["none"])
+        choose(map(WaveSignal, names), ["none"])
 
 
 def test_changes_of_signals_that_nobody_chose_are_left_out() -> None:
     text = io.StringIO()
     changes = [(1, "a.x", 1), (2, "a.y", 1), (3, "a.x", 0)]
-    write_vcd(text, [Signal("a.x")], changes, clock_mhz=1000, end=5)
+    write_vcd(text, [WaveSignal("a.x")], changes, clock_mhz=1000, end=5)
     assert re.findall(r"^(?:#\d+|[01]!)$", text.getvalue(), re.MULTILINE) == [
         *("#0", "0!", "#1000", "1!", "#3000", "0!", "#5000"),
     ]

@@ -21,20 +21,20 @@ from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.transfers import Transfer
 from memtile.errors import MemtileError, SimulationError
-from memtile.io.program.device import device_of
-from memtile.io.program.formats import read_program
+from memtile.io.program.device_detection import device_of
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.recorder import record
 from memtile.io.program.transaction import Transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.model.state.causes import Cause
-from memtile.model.state.tiles import Placed
+from memtile.model.state.tile_columns import Placed
 from memtile.report.disassembly import disassembly_lines
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.session import run_program
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

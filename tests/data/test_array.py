@@ -10,8 +10,8 @@ import pytest
 from memtile import Array, Status
 from memtile.arch.devices import DEVICES
 from memtile.arch.register_map import register_named
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.polling import POLL_CYCLES
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.doors.polling import POLL_CYCLES
 
 
 @pytest.mark.feature("F21", "F34")

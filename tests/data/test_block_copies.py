@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 
 from memtile.access import move
-from memtile.access.blocks import LINE_BYTES, Strips, copy, lines_side_by_side, strips
-from memtile.access.move import gather, scatter
+from memtile.access.move import LINE_BYTES, Strips, copy, gather, lines_side_by_side, scatter, strips
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import OWN
-from memtile.sim.untimed import run_untimed
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
 
 HELD = np.random.default_rng(16).integers(0, 1 << 32, 1 << 18, np.uint32)

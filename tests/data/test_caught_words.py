@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile.sim import port_buffers
-from memtile.sim.caught import Caught, Filled
+from memtile.sim.ports import port_buffers
+from memtile.sim.ports.collected import Caught, Filled
 from memtile.testing.rig import Rig
 
 BLOCK = np.arange(20, dtype=np.uint32)

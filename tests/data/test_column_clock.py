@@ -10,15 +10,15 @@ from memtile.arch.register_map import tile_register
 from memtile.errors import RegisterError
 from memtile.model.memory.ecc import Fate
 from memtile.model.state.causes import Cause, CoreCause
-from memtile.model.state.tiles import Placed
-from memtile.sim import machine
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernel_calls import calls
-from memtile.sim.upsets import Upset
-from paused_columns import CLOCK, DATA, RESET, WORDS, clock, reset, sending
-from states import arrays
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.loop import compiled_model
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.upsets import Upset
+from support.designs.paused_columns import CLOCK, DATA, RESET, WORDS, clock, reset, sending
+from support.engine.states import arrays
 
 MEMORY_CONTROL = tile_register("memory", "Memory_Control").offset
 
@@ -37,7 +37,7 @@ def test_a_pause_changes_nothing_but_the_time(at: int, pause: int) -> None:
     at = paused.engine.now
     clock(paused, 0, False)
     while paused.engine.now < at + pause:
-        machine.cycle(paused.engine.state)
+        compiled_model.cycle(paused.engine.state)
     clock(paused, 0, True)
     assert paused.run().good
     assert paused.engine.now == plain.engine.now + pause
@@ -69,9 +69,9 @@ def test_skipping_is_stepping_with_a_column_off(at: int) -> None:
     for array in (skipping, stepping):
         array.engine.run(at)
         clock(array, 1, False)
-    machine.run(skipping.engine.state, at + 60)
+    compiled_model.run(skipping.engine.state, at + 60)
     while stepping.engine.now < skipping.engine.now:
-        machine.cycle(stepping.engine.state)
+        compiled_model.cycle(stepping.engine.state)
     one, other = arrays(skipping.engine.state), arrays(stepping.engine.state)
     assert {name for name in one if one[name] != other[name]} <= {"clock.quiet", "clock.activity"}
     for array in (skipping, stepping):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from memtile import Array
-from memtile.arch.packets import Operation, control_header
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
-from memtile.sim import machine
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernel_calls import calls
-from memtile.sim.upsets import Upset
-from memtile.testing.streams import Bench
-from paused_columns import CLOCK, clock, reset, sending
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.loop import compiled_model
+from memtile.sim.loop.upsets import Upset
+from memtile.testing.stream_bench import Bench
+from support.designs.paused_columns import CLOCK, clock, reset, sending
 
 
 def watched(columns: int = 1) -> tuple[Array, EventUnit, EventUnit]:
@@ -181,14 +181,14 @@ def test_a_control_packet_switches_the_clock_off() -> None:
     bench.circuit("DMA0", "SOUTH0", at=1)
     bench.packets("NORTH0", (3, 31, 0, 0))
     bench.collects("CTRL0", 0, 0)
-    words = [control_header(Operation.WRITE, CLOCK), 0]
+    words = [control_header(PacketOperation.WRITE, CLOCK), 0]
     bench.fill(0, words, at=1)
     bench.write_bd(0, Descriptor("memory", len(words), OWN.address(0), packet=Packet(3)), at=1)
     bench.issue(bench.mm2s(at=1), 0, at=1)
     gates = bench.engine.state.gates
     while not gates.off[1] and bench.engine.now < 200:
         assert bench.door(0).read32(CLOCK) == 1
-        machine.cycle(bench.engine.state)
+        compiled_model.cycle(bench.engine.state)
     assert bench.engine.now < 200
     assert int(gates.since[1]) == bench.engine.now
     assert bench.door(0).read32(CLOCK) == 0

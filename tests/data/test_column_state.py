@@ -11,12 +11,13 @@ import pytest
 from memtile.arch.tiles import TileName
 from memtile.model import column_clock, roster
 from memtile.model.build.rest import arrays_at_rest, at_rest
-from memtile.model.memory.windows import NOWHERE
+from memtile.model.column_clock import reset_tile
+from memtile.model.memory.neighbours import NOWHERE
 from memtile.model.state.columns import (
     Column,
     Holds,
     Ints,
-    Kind,
+    Motion,
     Owner,
     Pause,
     Reset,
@@ -27,9 +28,8 @@ from memtile.model.state.columns import (
 )
 from memtile.model.state.rows import columns_of_tile
 from memtile.model.state.state import State, StateTables
-from memtile.model.state.tiles import Placed
-from memtile.model.tile_reset import reset_tile
-from memtile.sim.engine import Engine
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine import Engine
 
 Columns = dict[str, npt.NDArray[Any]]
 SINCE, MISSED = 1000, 20
@@ -81,7 +81,7 @@ def test_every_column_is_declared() -> None:
     class Silent(NamedTuple):
         """A table with a column that does not say what it is."""
 
-        said: Annotated[Ints, Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS, Holds(0, 1))]
+        said: Annotated[Ints, Column(Motion.EQUAL, 0, Reset.CLEARED, Pause.STAYS, Holds(0, 1))]
         silent: Ints
 
     with pytest.raises(TypeError, match=r"Silent\.silent: a column of the state is declared"):
@@ -94,15 +94,15 @@ def test_an_array_has_the_dtype_that_its_declaration_says_whatever_numpy_calls_i
     class Arrays(NamedTuple):
         """Arrays of a type that says nothing, but for the last."""
 
-        short: Annotated[Any, np.dtype(np.int16), Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS, None)]
-        words: Annotated[Words, Column(Kind.DATA, 0, Reset.CLEARED, Pause.STAYS, None)]
+        short: Annotated[Any, np.dtype(np.int16), Column(Motion.EQUAL, 0, Reset.CLEARED, Pause.STAYS, None)]
+        words: Annotated[Words, Column(Motion.DATA, 0, Reset.CLEARED, Pause.STAYS, None)]
 
     assert dtypes_of(Arrays) == {"short": np.int16, "words": np.uint32}
 
     class Silent(NamedTuple):
         """An array without dtype."""
 
-        silent: Annotated[npt.NDArray[np.int64], Column(Kind.EQUAL, 0, Reset.CLEARED, Pause.STAYS, None)]
+        silent: Annotated[npt.NDArray[np.int64], Column(Motion.EQUAL, 0, Reset.CLEARED, Pause.STAYS, None)]
 
     with pytest.raises(TypeError, match=r"Silent\.silent: an array is declared with one dtype"):
         dtypes_of(Silent)
@@ -210,7 +210,7 @@ def paused(state: State) -> dict[str, tuple[npt.NDArray[Any], slice | Ints]]:
     return {
         column: (values, rows)
         for column, values, rows, what in columns_of_tile(state, 0)
-        if what.kind in (Kind.STAMP, Kind.DUE)
+        if what.kind in (Motion.STAMP, Motion.DUE)
         and what.pause is not Pause.OWN
         and column not in NO_CYCLE_NUMBERS
     }

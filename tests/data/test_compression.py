@@ -16,8 +16,8 @@ from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.errors import TransferError
 from memtile.model.state.causes import Cause
-from memtile.sim.clock import Stop
-from memtile.sim.untimed import run_untimed
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
 
 Words = npt.NDArray[np.uint32]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from control_packet_bench import BLOCK, INCREMENT, READ, WRITE, reachable, send
-from memtile.arch.packets import Operation, control_header, stream_header
+from memtile.arch.packets import PacketOperation, control_header, stream_header
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Dim, Packet
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
 from memtile.model.streams.switch_ports import push
-from memtile.testing.streams import Bench
+from memtile.testing.stream_bench import Bench
+from support.designs.control_packet_bench import BLOCK, INCREMENT, READ, WRITE, reachable, send
 
 HERE = {"column": 1, "row": 1}
 STATUS = 0xB0F30
@@ -31,7 +31,7 @@ def errors(bench: Bench) -> int:
 @pytest.mark.feature("F20", "F22")
 @pytest.mark.parametrize("drop", [False, True])
 @pytest.mark.parametrize("operation", [WRITE, INCREMENT, BLOCK])
-def test_writes_go_to_rising_addresses(operation: Operation, drop: bool) -> None:
+def test_writes_go_to_rising_addresses(operation: PacketOperation, drop: bool) -> None:
     """DEV-CTL-1."""
     bench = reachable(drop=drop)
     send(bench, [control_header(operation, 0x400, 3), 7, 8, 9])
@@ -220,7 +220,7 @@ def test_words_of_one_granule_are_one_access_to_its_bank() -> None:
 
 @pytest.mark.feature("F03")
 @pytest.mark.parametrize("operation", [BLOCK, READ])
-def test_a_packet_and_a_channel_compete_for_a_bank(operation: Operation) -> None:
+def test_a_packet_and_a_channel_compete_for_a_bank(operation: PacketOperation) -> None:
     """A block of 20 words, or reads of four, at the bank of a strided reader, and at another one."""
     conflicts = []
     for bank in (5, 6):

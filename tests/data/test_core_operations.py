@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from core_bodies import BF16, each, ran
 from memtile.errors import InputFileError
+from support.bodies.core_bodies import BF16, each, ran
 
 RNG = np.random.default_rng(7)
 LONG = RNG.integers(-(2**31), 2**31, 64).astype(np.int32)

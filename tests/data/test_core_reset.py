@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from memtile import Array
-from memtile.arch.packets import Operation, control_header
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import DmaAddress
 from memtile.hosts.address_space import AddressSpace
@@ -26,9 +26,9 @@ from memtile.programs import (
     run_program,
     transaction_bytes,
 )
-from memtile.testing.streams import Bench
-from programs import cdo_of
-from simulator_client import Client
+from memtile.testing.stream_bench import Bench
+from support.driver.simulator_client import Client
+from support.formats.programs import cdo_of
 
 CONTROL = 0x32000
 ENABLE, RESET = 1, 2
@@ -134,7 +134,7 @@ def test_a_control_packet_begins_it_anew() -> None:
     bench.collects("CTRL0", 0, 0, drop=False)
     bench.door().write32(CONTROL, ENABLE)
     bench.engine.cores.attach(0, kernel, endless=True)
-    words = [control_header(Operation.WRITE, CONTROL, 1), ENABLE | RESET]
+    words = [control_header(PacketOperation.WRITE, CONTROL, 1), ENABLE | RESET]
     for value, begun in ((ENABLE | RESET, 1), (ENABLE, 2)):
         bench.fill(0x100, [words[0], value])
         bd = Descriptor("compute", 2, DmaAddress(0x100), packet=Packet(3))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtile.arch.events import EVENT_UNITS
-from memtile.arch.packets import Operation, control_header
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.arch.protection import CELLS, CHECK_BITS, COLUMNS
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import ModuleName
@@ -17,10 +17,10 @@ from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import EAST, OWN, DmaAddress
 from memtile.design.array import Array
 from memtile.model.memory import ecc
-from memtile.sim.untimed import run_untimed
-from memtile.sim.upsets import Upset
+from memtile.sim.loop.untimed import run_untimed
+from memtile.sim.loop.upsets import Upset
 from memtile.testing.rig import Rig
-from memtile.testing.streams import Bench
+from memtile.testing.stream_bench import Bench
 
 WORDS = [0x12345678 + n for n in range(8)]
 HIT = 2  # word that is hit
@@ -285,7 +285,7 @@ def test_a_control_packets_read_is_corrected() -> None:
     bench.collects("SOUTH0", 1, 0)
     bench.engine.catch_port(0, "SOUTH0")
     bench.fill(AT, WORDS)
-    bench.fill(0x8000, [control_header(Operation.READ, 4 * AT, 4)])
+    bench.fill(0x8000, [control_header(PacketOperation.READ, 4 * AT, 4)])
     bench.engine.upsets.add([Upset(0, 0, AT + HIT, (30,))])
     bench.write_bd(0, Descriptor("memory", 1, OWN.address(0x8000), packet=Packet(3)))
     bench.issue(bench.mm2s(), 0)

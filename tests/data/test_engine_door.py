@@ -14,9 +14,9 @@ from memtile.arch.tiles import TileName
 from memtile.arch.timing import Timing
 from memtile.errors import RegisterError
 from memtile.model.register_tables import answering
-from memtile.model.state.tiles import Placed
-from memtile.sim.engine import Engine
-from memtile.sim.passing import Accesses, Counter
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.passing_time import PaceColumn, PacedAccesses
+from memtile.sim.loop.engine import Engine
 from memtile.testing.rig import Rig
 
 DATA_BYTES, TILE_BYTES = 0x80000, 0x100000
@@ -59,8 +59,8 @@ def test_a_block_with_a_word_that_nothing_answers_is_refused_whole(offset: int, 
 )
 def test_the_table_of_what_answers_is_that_of_the_model(name: TileName, has_dma: bool) -> None:
     engine, words = Engine([Placed(name, has_dma=has_dma)], Timing(access_cycles=0)), TILE_BYTES // 4
-    writes = Accesses.room(words)
-    writes.offsets[:], writes.counters[Counter.END] = np.arange(words) * 4, words
+    writes = PacedAccesses.room(words)
+    writes.offsets[:], writes.counters[PaceColumn.END] = np.arange(words) * 4, words
     assert list(engine.perform(writes))[-1] == words
     np.testing.assert_array_equal(answering(name, has_dma), writes.answers == 0)
 

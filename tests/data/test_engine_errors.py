@@ -7,7 +7,7 @@ import pytest
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import EAST, OWN, WEST, DmaAddress, DmaLock
 from memtile.model.state.causes import Cause
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 from memtile.testing.rig import Rig
 
 INVALID, UNAVAILABLE, MEMORY, LOCK, OVERFLOW = 1 << 11, 1 << 10, 1 << 9, 1 << 8, 1 << 18

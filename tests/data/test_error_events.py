@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from control_packet_bench import READ, WRITE, reachable, send
-from interface_bench import LIMIT, caught, counting, fed
 from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.windows import DmaAddress
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 from memtile.testing.rig import Rig
-from memtile.testing.streams import Bench
-from packet_bench import fetch
+from memtile.testing.stream_bench import Bench
+from support.designs.control_packet_bench import READ, WRITE, reachable, send
+from support.designs.interface_bench import LIMIT, caught, counting, fed
+from support.designs.packet_bench import fetch
 
 PARITY = 1 << 31
 EXTERNAL = ("AXI_MM_DECODE_NSU_ERROR", "AXI_MM_SLAVE_NSU_ERROR", "DMA_S2MM_ERROR", "DMA_MM2S_ERROR")

@@ -7,8 +7,8 @@ import numpy.typing as npt
 import pytest
 
 from memtile.design.memory_tile import MemoryTile
-from memtile.sim.feed import Feed, Offer, no_tlast
-from memtile.sim.gathered import BYTES, Gathered, equal
+from memtile.sim.ports.feed import Feed, Offer, no_tlast
+from memtile.sim.ports.gathered_words import BYTES, Gathered, equal
 
 Words = npt.NDArray[np.uint32]
 LONG = BYTES // 4

@@ -6,9 +6,8 @@ from memtile import Array, Timing
 from memtile.arch.address_map import ARRAY_BASE
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace
-from memtile.hosts.client_accesses import ClientAccesses, Counts
-from memtile.hosts.driver_protocol import Request
-from memtile.hosts.notices import Notice, Notices
+from memtile.hosts.client_accesses import AccessCounts, ClientAccesses, DriverRequest
+from memtile.hosts.notices import Notices, ServerNotice
 from memtile.hosts.witness import Witness
 from memtile.io.program.recorder import record
 from memtile.runs.operations import Write, address_of
@@ -26,19 +25,19 @@ class Watched:
         self._witness = Witness(array.engine)
 
     def polled(self, address: int) -> None:
-        self.notices.tell(Notice("polls", "", f"polled {address:#x}"))
+        self.notices.tell(ServerNotice("polls", "", f"polled {address:#x}"))
 
     def look(self) -> None:
         for notice in self._witness.look():
             self.notices.tell(notice)
 
 
-def carried_out(*requests: tuple[int, int | None]) -> tuple[list[str], list[str], Counts]:
+def carried_out(*requests: tuple[int, int | None]) -> tuple[list[str], list[str], AccessCounts]:
     """The answers, the beginnings of the lines that were told, and the counts."""
-    watched, counts = Watched(Array("npu1", 2)), Counts()
+    watched, counts = Watched(Array("npu1", 2)), AccessCounts()
     accesses = ClientAccesses(watched, watched.notices, counts)
     for request in requests:
-        accesses.add(Request(*request))
+        accesses.add(DriverRequest(*request))
     answers = accesses.carry_out().decode().split()
     return answers, [" ".join(line.split()[:4]) for line in watched.lines], counts
 

@@ -13,7 +13,7 @@ import pytest
 from memtile import Array, DesignError, Host, HostAction, MemoryTile, Status
 from memtile.model.state.causes import Cause
 from memtile.programs import MaskPoll, Write, run_program
-from memtile.sim.polling import POLL_CYCLES
+from memtile.sim.doors.polling import POLL_CYCLES
 
 PARTS, WORDS = 12, 16
 DATA = np.arange(PARTS * WORDS, dtype=np.int32).reshape(PARTS, WORDS)

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from interface_bench import DEMUX, LIMIT, MUX, Column, caught, counting, fed
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
@@ -19,10 +18,11 @@ from memtile.errors import DesignError, InputFileError, RegisterError
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Status
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.tiles import Placed
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
+from support.designs.interface_bench import DEMUX, LIMIT, MUX, Column, caught, counting, fed
 
 
 @pytest.mark.feature("F36")

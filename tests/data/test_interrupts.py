@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pytest
 
-from driver_errors import L1_A, L1_B, L2, STATUS, ErrorHandling, Found
 from memtile import Array, EventUnit
-from memtile.arch.npi import INTERRUPTS
-from memtile.sim.npi import Npi
+from memtile.arch.address_map import INTERRUPTS
+from memtile.sim.doors.array_door import Npi
+from support.driver.driver_errors import L1_A, L1_B, L2, STATUS, ErrorHandling, Found
 
 NUMBERS = {  # channel of switch A in each column, as the driver numbers them
     "npu1": [0, 2, 0, 0],

@@ -7,22 +7,22 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core_designs import CROSS, EAST, NORTH, OWN, SOUTH, WEST, Piece, lock_value, set_lock
 from memtile.arch.core import CORE
 from memtile.arch.tiles import COMPUTE
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.design.buffers import Buffer
 from memtile.errors import RegisterError
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.kernel_calls import calls
-from memtile.sim.kernels import Core
-from memtile.sim.untimed import run_untimed
-from memtile.sim.upsets import Upset
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
+from memtile.sim.loop.upsets import Upset
 from memtile.testing.rig import Rig
+from support.designs.core_designs import CROSS, EAST, NORTH, OWN, SOUTH, WEST, Piece, lock_value, set_lock
 
 WORDS = 16
 IN_EMPTY, IN_FULL, OUT_EMPTY, OUT_FULL = range(4)

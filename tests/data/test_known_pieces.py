@@ -12,7 +12,7 @@ import pytest
 from memtile import Array
 from memtile.errors import DesignError
 from memtile.kernels import Action, Core
-from memtile.sim.pieces import Known
+from memtile.sim.kernels.named_buffers import PlaceCache
 
 
 @dataclass
@@ -118,7 +118,7 @@ def test_few_things_are_kept_and_only_what_cannot_change() -> None:
     class Fixed:
         number: int
 
-    known = Known[int]()
+    known = PlaceCache[int]()
     moving = Sliding("s", 0, (1,), np.dtype(np.int32))
     assert known.keep(moving, 3) == 3
     assert known.of(moving) is None

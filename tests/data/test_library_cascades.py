@@ -13,8 +13,8 @@ import pytest
 from memtile import Array, Status
 from memtile.errors import DesignError
 from memtile.kernels import aie
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
 
 DTYPES = {"i16": np.int16, "i32": np.int32, "bf16": ml_dtypes.bfloat16, "f32": np.float32}
 NAMES = ("put_only", "put_get", "put_get", "get_only")

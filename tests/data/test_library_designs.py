@@ -9,7 +9,7 @@ import pytest
 
 from memtile.errors import InputFileError
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 
 NUMBERS = np.arange(64, dtype=np.int32)
 DESIGN = """module {

@@ -15,8 +15,8 @@ import pytest
 from memtile import Array, Status
 from memtile.errors import DesignError
 from memtile.kernels import aie
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
 
 Values = npt.NDArray[Any]
 WIDTH, INPUTS, OUTPUTS, SHIFT = 7, 32, 32, 8

@@ -6,7 +6,7 @@ import pytest
 
 from memtile.access.lowering.fit import Fields
 from memtile.access.lowering.lower import Lowering, lower
-from memtile.access.lowering.recognise import recognise
+from memtile.access.lowering.search import recognise
 from memtile.access.tiling import TilingParameters, TraversingParameters
 from memtile.arch.tiles import COMPUTE, MEMORY, TileName
 from memtile.bd.descriptor import Dim, Iteration, Pad

@@ -17,11 +17,11 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.errors import DesignError
 from memtile.jit.decorators import ENABLED
 from memtile.jit.structs import Struct, place_like, place_of
-from memtile.sim import recycled
-from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import fast_forwarding
-from memtile.sim.forward.places import Arrays
-from memtile.sim.forward.plan import arrays
+from memtile.sim.loop import memory_pool
+from memtile.sim.loop.engine import Engine
+from memtile.sim.skip.compared_columns import arrays
+from memtile.sim.skip.fast_forward import fast_forwarding
+from memtile.sim.skip.records import Arrays
 from memtile.testing.rig import Rig
 
 
@@ -88,7 +88,7 @@ def test_a_model_in_memory_of_another_begins_with_zeros() -> None:
     engine.state.access_log[0] = 5
     place = engine.state.memory.ctypes.data
     del engine
-    others = [Rig().engine.state for _ in range(recycled.AREAS + 1)]
+    others = [Rig().engine.state for _ in range(memory_pool.AREAS + 1)]
     assert place in [state.memory.ctypes.data for state in others]
     for state in others:
         assert not state.memory.any()
@@ -135,26 +135,26 @@ def small() -> MemoryTile:
 
 @pytest.mark.usefixtures("seldom")
 def test_designs_go_before_others_need_much_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recycled, "MUCH", 1 << 20)
-    monkeypatch.setattr(recycled, "resident", lambda: 0)  # as where the system does not say it
+    monkeypatch.setattr(memory_pool, "MUCH", 1 << 20)
+    monkeypatch.setattr(memory_pool, "resident", lambda: 0)  # as where the system does not say it
     engines = [ref(small().engine) for _ in range(8)]
     alive = sum(engine() is not None for engine in engines)
     assert alive <= 2
 
 
 @pytest.mark.usefixtures("seldom")
-@pytest.mark.skipif(not recycled.resident(), reason="this system does not say what memory a process has")
+@pytest.mark.skipif(not memory_pool.resident(), reason="this system does not say what memory a process has")
 def test_pages_that_are_written_later_count_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(recycled, "MUCH", 1 << 24)
-    recycled.make_room()
+    monkeypatch.setattr(memory_pool, "MUCH", 1 << 24)
+    memory_pool.make_room()
     design = small()
     gone = ref(design.engine)
-    pages = recycled.lend_pages(1 << 22, np.int64)[0]
+    pages = memory_pool.lend_pages(1 << 22, np.int64)[0]
     del design
-    recycled.make_room()
+    memory_pool.make_room()
     assert gone() is not None
     pages[:] = 1
-    recycled.make_room()
+    memory_pool.make_room()
     assert gone() is None
 
 
@@ -181,12 +181,12 @@ def test_a_door_without_its_model_says_so() -> None:
 def test_of_many_sizes_of_small_pages_few_are_kept() -> None:
     """Each design of a sweep may have a size of its own."""
     for count in range(1, 100):
-        recycled.lend_pages(5000 + count, np.int64)
-    waiting = {size: len(areas) for size, areas in recycled._areas.items()}
-    assert sum(waiting.values()) == recycled.AREAS_IN_ALL
+        memory_pool.lend_pages(5000 + count, np.int64)
+    waiting = {size: len(areas) for size, areas in memory_pool._areas.items()}
+    assert sum(waiting.values()) == memory_pool.AREAS_IN_ALL
     assert max(waiting) == (5000 + 99) * 8
-    assert not recycled.lend_pages(5000 + 99, np.int64)[1]
-    assert recycled.lend_pages(5001, np.int64)[1]
+    assert not memory_pool.lend_pages(5000 + 99, np.int64)[1]
+    assert memory_pool.lend_pages(5001, np.int64)[1]
 
 
 class Two(NamedTuple):

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from memtile import MemoryTile
-from memtile.explain.checks import Check
-from memtile.explain.mismatch import cause_of
+from memtile.explain.checks import Check, cause_of
 from memtile.explain.results import ChannelUse, Result, Status
 from memtile.explain.slow import slow_findings
 from memtile.model.state.causes import Cause

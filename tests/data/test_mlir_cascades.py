@@ -11,7 +11,7 @@ import pytest
 import memtile
 from memtile import Status
 from memtile.errors import InputFileError
-from memtile.sim.kernels import Core
+from memtile.sim.kernels.kernel_core import Core
 
 CONTROL = 0x36060
 NUMBERS = np.arange(64, dtype=np.int32)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from mlir_designs import FLOWS, NUMBERS, device, host, loaded, ran
+from support.mlir.mlir_designs import FLOWS, NUMBERS, device, host, loaded, ran
 
 THROUGH = "aie.flow(%s, DMA : 0, %m, DMA : 0)\naie.flow(%m, DMA : 0, %s, DMA : 0)"
 MEMORY = """

@@ -12,10 +12,10 @@ from memtile import Array, Status
 from memtile.errors import InputFileError
 from memtile.importers.kernels.kernel import is_endless, kernels
 from memtile.importers.mlir.configure import Configured, configure
-from memtile.importers.mlir.forms.device import devices
+from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.sequence.program import program_of
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.session import run_program
 

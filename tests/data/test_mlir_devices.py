@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded, ran
+from support.mlir.mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded, ran
 
 _FIFOS = """
   aie.objectfifo @in(%s, {%c}, 1 : i32) : !aie.objectfifo<memref<16xi32>>

@@ -6,7 +6,7 @@ import pytest
 
 from memtile import Status
 from memtile.errors import InputFileError
-from mlir_designs import NUMBERS, device, loaded
+from support.mlir.mlir_designs import NUMBERS, device, loaded
 
 BUFFERS = """
   %in = aie.external_buffer {sym_name = "in"} : memref<64xi32>

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile.importers.kernels import segments
-from mlir_designs import NUMBERS, WAIT, copied, device, host, loaded, ran
+from memtile.importers.kernels import body_segments
+from support.mlir.mlir_designs import NUMBERS, WAIT, copied, device, host, loaded, ran
 
 SIGN = """func.func @sign(%v: i32) -> i32 {
     %c20 = arith.constant 20 : i32
@@ -89,8 +89,8 @@ SIGNED = np.where(NUMBERS < 20, -NUMBERS, NUMBERS)
 @pytest.fixture(params=[False, True], ids=["interpreted", "compiled"], autouse=True)
 def _pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces of a core's body run both ways, however short they are."""
-    monkeypatch.setattr(segments, "ENABLED", request.param)
-    monkeypatch.setattr(segments, "COMPILED_FROM", 0)
+    monkeypatch.setattr(body_segments, "ENABLED", request.param)
+    monkeypatch.setattr(body_segments, "COMPILED_FROM", 0)
 
 
 def result(*lines: str) -> list[int]:

@@ -9,10 +9,10 @@ import pytest
 
 from memtile import Status, load
 from memtile.errors import InputFileError
-from memtile.importers.mlir.forms.device import devices
+from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
-from mlir_designs import FLOWS, NUMBERS, TILES, WAIT, copied, device, host, loaded, ran
+from memtile.importers.mlir.token_packets import Text
+from support.mlir.mlir_designs import FLOWS, NUMBERS, TILES, WAIT, copied, device, host, loaded, ran
 
 LOOP = "%z = arith.constant 0 : index\n%n = arith.constant 4 : index\n%w = arith.constant 16 : index\n"
 OLD = """

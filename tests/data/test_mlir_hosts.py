@@ -7,7 +7,7 @@ import pytest
 
 from memtile.errors import InputFileError
 from memtile.runs.operations import MaskWrite
-from mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded, ran
+from support.mlir.mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded, ran
 
 _THROUGH = "aie.flow(%s, DMA : 0, %m, DMA : 0)\naie.flow(%m, DMA : 0, %s, DMA : 0)"
 _RING = """

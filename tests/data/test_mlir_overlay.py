@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile.arch.packets import Operation, control_header, stream_header
+from memtile.arch.packets import PacketOperation, control_header, stream_header
 from memtile.errors import InputFileError
 from memtile.importers.loaded import Loaded
 from memtile.runs.array_names import Given, Wanted
-from mlir_designs import WAIT, copied, device, host, loaded, ran
+from support.mlir.mlir_designs import WAIT, copied, device, host, loaded, ran
 
 _TILES = "%s = aie.tile(0, 0)\n%m = aie.tile(0, 1)\n%c = aie.tile(0, 4)\n"
 _OUT = """
@@ -36,11 +36,11 @@ _FLOWS = """
 """
 WORDS = np.array(
     [
-        control_header(Operation.WRITE, 0, 4),
+        control_header(PacketOperation.WRITE, 0, 4),
         *(11, 22, 33, 44),
-        control_header(Operation.WRITE, _LOCKS),
+        control_header(PacketOperation.WRITE, _LOCKS),
         1,
-        control_header(Operation.WRITE, 0x400),
+        control_header(PacketOperation.WRITE, 0x400),
         77,
         *[0] * 55,
     ],
@@ -162,7 +162,7 @@ def test_control_packets_of_the_text_are_sent(chip: str, spelling: str) -> None:
     assert design.sequence is not None
     assert list(design.sequence.packets[:3]) == [
         stream_header(30),
-        control_header(Operation.WRITE, 0x400),
+        control_header(PacketOperation.WRITE, 0x400),
         77,
     ]
 

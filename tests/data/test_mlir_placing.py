@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from mlir_designs import NUMBERS, WAIT, copied, device, host, loaded, ran
+from support.mlir.mlir_designs import NUMBERS, WAIT, copied, device, host, loaded, ran
 
 _CORE = """aie.core(%{tile}) {{
   %z = arith.constant 0 : index

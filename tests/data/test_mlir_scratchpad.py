@@ -14,7 +14,7 @@ from memtile.importers.loaded import Loaded
 from memtile.runs.firmware import FUNCTIONS, UPDATE
 from memtile.runs.operations import Other, Write
 from memtile.runs.session import run_program
-from mlir_designs import WAIT, copied, device, host, loaded, ran
+from support.mlir.mlir_designs import WAIT, copied, device, host, loaded, ran
 
 _OUT = copied("out", "b", 1, "[0, 0, 0, 0][1, 1, 1, 8][0, 0, 0, 1]")
 _FLOW = """

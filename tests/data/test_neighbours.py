@@ -13,10 +13,10 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import EAST, OWN, WEST, DmaAddress, Window
 from memtile.model.state.causes import Cause
-from memtile.model.state.tiles import Placed
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
 
 TILE_CONTROL = 0x96030

@@ -7,8 +7,8 @@ import pytest
 
 from memtile import Array
 from memtile.model.state.causes import Phase
-from memtile.sim.npi import Npi
-from paused_columns import CLOCK
+from memtile.sim.doors.array_door import Npi
+from support.designs.paused_columns import CLOCK
 
 MASK, CONTROL, LOCK, PROTECTED = 0x0, 0x4, 0xC, 0x200
 SHIM_RESET = 1 << 27

@@ -10,9 +10,9 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Phase
-from memtile.sim.clock import Stop
-from memtile.sim.untimed import run_untimed
-from memtile.testing.streams import Bench
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.untimed import run_untimed
+from memtile.testing.stream_bench import Bench
 
 UNAVAILABLE, LENGTH, PER_TASK, STALLED = 1 << 10, 1 << 12, 1 << 13, 1 << 5
 POP = 0xA06C8

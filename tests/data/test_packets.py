@@ -7,8 +7,8 @@ import pytest
 from memtile.arch.packets import stream_header
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
-from memtile.testing.streams import Bench
-from packet_bench import ALL, HERE, got, send, take
+from memtile.testing.stream_bench import Bench
+from support.designs.packet_bench import ALL, HERE, got, send, take
 
 ANY = 0  # slot mask that compares no bit
 

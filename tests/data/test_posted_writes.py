@@ -11,7 +11,7 @@ from memtile.arch.address_map import ARRAY_BASE, NPI_BASE
 from memtile.arch.events import slave_error_status
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace
-from memtile.hosts.refusals import Access
+from memtile.hosts.unanswered import HostAccess
 from memtile.runs.operations import address_of
 
 MEMORY, INTERFACE = ARRAY_BASE + address_of(1, 1), ARRAY_BASE + address_of(1, 0)
@@ -22,7 +22,7 @@ STATUS, BIT = slave_error_status("memory")
 def post(space: AddressSpace, *writes: tuple[int, int]) -> list[str]:
     answers = [answer for given in space.carry_out(writes) for answer in given]
     return [
-        space.refused(Access(*write), answer).text
+        space.refused(HostAccess(*write), answer).text
         for write, answer in zip(writes, answers, strict=True)
         if isinstance(answer, RegisterError)
     ]

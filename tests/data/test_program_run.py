@@ -15,8 +15,8 @@ from memtile import Array, InputFileError, Status
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
-from memtile.io.program.device import device_of
-from memtile.io.program.formats import read_program
+from memtile.io.program.device_detection import device_of
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
@@ -34,7 +34,7 @@ from memtile.runs.operations import (
 )
 from memtile.runs.program import Run
 from memtile.runs.session import run_program
-from programs import Program
+from support.formats.programs import Program
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
 S2MM, MM2S = 0, 1

@@ -15,8 +15,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.bd.descriptor import Iteration, Packet, Pad
 from memtile.bd.windows import OWN
 from memtile.design.buffers import Buffer
-from memtile.design.first_piece import first_piece
-from memtile.design.protocols import Guarded, hand_over, one_reader, one_writer
+from memtile.design.protocols import Guarded, first_piece, hand_over, one_reader, one_writer
 
 Frames = npt.NDArray[np.int32]
 PACES = ([1], [1, 0, 0, 1], [1] * 40 + [0] * 90, [0] * 60 + [1] * 30)

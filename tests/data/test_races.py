@@ -22,9 +22,9 @@ from memtile.explain.findings import Finding
 from memtile.explain.results import Result
 from memtile.runs.observing import observing
 from memtile.runs.options import RunOptions
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core
-from severe import severe
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
+from support.designs.severe import severe
 
 WORDS, ROUNDS = 16, 6
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 import memtile
-import transaction_reader
 from memtile import Array, Timing
 from memtile.arch.register_map import TILE_MODULES, register_map
 from memtile.arch.registers import Access
@@ -22,6 +21,7 @@ from memtile.runs.array_names import Given, Wanted
 from memtile.runs.operations import ArrayShape
 from memtile.runs.register_writes import apply
 from memtile.runs.session import run_program
+from support.formats import transaction_reader
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SHAPE = ArrayShape(4, 6, 1)

@@ -13,14 +13,14 @@ from memtile.arch.register_map import register_at, register_named
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TileName
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import InputFileError, RegisterError, SimulationError
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.recorder import AnyDoor, Recording
 from memtile.io.program.register_dump import dump_text
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
-from memtile.model.state.compare import columns
-from memtile.model.state.tiles import Placed
+from memtile.model.state.state_differences import columns
+from memtile.model.state.tile_columns import Placed
 from memtile.runs.operations import (
     ArrayShape,
     MaskPoll,
@@ -31,7 +31,7 @@ from memtile.runs.operations import (
     words_written,
 )
 from memtile.runs.register_writes import apply
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 SHAPE = ArrayShape(4, 6, 1)
 BASE = address_of(1, 1)

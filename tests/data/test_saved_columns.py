@@ -9,10 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from index_columns import Noted, index_columns, tables
 from memtile import Array
-from memtile.model.checking.links import LINKS
-from memtile.model.checking.saved import Form, faults, forms
+from memtile.model.checking.saved import LINKS, ArrayForm, faults, forms
 from memtile.model.dma.bd_fields import BURST_LENGTH
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import (
@@ -21,15 +19,16 @@ from memtile.model.state.columns import (
     Column,
     Cycle,
     Holds,
-    Kind,
+    Motion,
     Roster,
-    Row,
+    RowLimit,
     Rows,
     Same,
 )
-from memtile.model.state.compare import columns
-from memtile.model.state.events import SOURCE, THING, Source
+from memtile.model.state.event_columns import SOURCE, THING, EventSource
 from memtile.model.state.state import State
+from memtile.model.state.state_differences import columns
+from support.compiled.index_columns import Noted, index_columns, tables
 
 Columns = dict[str, npt.NDArray[Any]]
 FEW = 1 << 20  # a limit up to here, the address space of a tile, is a length of something in the model
@@ -73,7 +72,7 @@ def declared() -> dict[str, Column]:
 
 def test_every_column_that_is_saved_says_what_it_holds() -> None:
     silent = [name for name, column in declared().items() if column.holds is None]
-    assert silent == [name for name, column in declared().items() if column.kind is Kind.PROCESS]
+    assert silent == [name for name, column in declared().items() if column.kind is Motion.PROCESS]
 
 
 def test_a_model_that_was_just_built_holds_what_its_columns_say(built: State, saved: Columns) -> None:
@@ -93,7 +92,7 @@ def test_an_index_has_a_limit(built: State, saved: Columns) -> None:
 def limited(column: Column) -> bool:
     if not isinstance(column.holds, Holds):
         return True
-    tied = isinstance(column.holds.last, (Rows, Same, AtBuild, Row, Cycle))
+    tied = isinstance(column.holds.last, (Rows, Same, AtBuild, RowLimit, Cycle))
     return tied or (isinstance(column.holds.last, int) and column.holds.last <= FEW)
 
 
@@ -222,11 +221,11 @@ def zeroises_for_nobody(_: State, s: Columns) -> None:
 
 
 def has_an_unknown_source(_: State, s: Columns) -> None:
-    s["lines"][0, 5, SOURCE] = len(Source)
+    s["lines"][0, 5, SOURCE] = len(EventSource)
 
 
 def has_a_source_elsewhere(_: State, s: Columns) -> None:
-    s["lines"][0, 5, SOURCE], s["lines"][0, 5, THING] = Source.PORT, len(s["switch.held"])
+    s["lines"][0, 5, SOURCE], s["lines"][0, 5, THING] = EventSource.PORT, len(s["switch.held"])
 
 
 def paces_behind(_: State, s: Columns) -> None:
@@ -312,7 +311,7 @@ def test_siblings_are_no_ring(built: State, saved: Columns) -> None:
 
 def test_forms_are_those_of_the_arrays(built: State) -> None:
     found = forms(built)
-    assert found["fifos.words"] == Form(np.dtype(np.int64), built.fifos.words.shape)
+    assert found["fifos.words"] == ArrayForm(np.dtype(np.int64), built.fifos.words.shape)
     assert found["pattern"].shape == (-1,)
     assert not found["pattern"].fits(np.dtype(np.int64), (1, 1))
     assert not found["fifos.held"].fits(np.dtype(np.int32), built.fifos.held.shape)

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 import memtile
 from memtile import MemoryTile
 from memtile.cli.main import app
-from ordered_designs import ordered
-from severe import severe
+from support.designs.ordered_designs import ordered
+from support.designs.severe import severe
 
 WORDS = 64
 

@@ -7,11 +7,10 @@ import pytest
 
 from memtile import Array
 from memtile.hosts.address_space import AddressSpace
-from memtile.hosts.external_memory import ServedMemory
-from memtile.hosts.memory_requests import MemoryRequest
+from memtile.hosts.external_memory import MemoryRequest, ServedMemory
 from memtile.hosts.served_run import ServedRun
 from memtile.runs.options import RunOptions
-from severe import severe
+from support.designs.severe import severe
 
 PLACE = 0x1_0000_0000
 BASE = 0x200_0000_0000

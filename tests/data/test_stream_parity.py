@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from control_packet_bench import WRITE, reachable
-from control_packet_bench import send as send_control
 from memtile.arch.packets import control_header
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
@@ -13,9 +11,11 @@ from memtile.arch.registers import ModuleName
 from memtile.arch.tiles import TileName
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.sim.event_unit import EventUnit
-from memtile.testing.streams import Bench
-from packet_bench import ALL, got, send, take
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.testing.stream_bench import Bench
+from support.designs.control_packet_bench import WRITE, reachable
+from support.designs.control_packet_bench import send as send_control
+from support.designs.packet_bench import ALL, got, send, take
 
 EVENT = "STREAM_SWITCH_PARITY_ERROR"
 CORE_EVENT = "STREAM_SWITCH_PORT_PARITY_ERROR"

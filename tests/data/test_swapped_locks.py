@@ -7,8 +7,8 @@ import pytest
 
 from memtile import Array, Host, MemoryTile
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.swapped_locks import swaps
-from severe import severe
+from memtile.explain.lock_waits import swaps
+from support.designs.severe import severe
 
 
 def rings(rounds: int, *, back: int) -> MemoryTile:

@@ -11,7 +11,7 @@ from memtile.access.expected import matches, stream_elements
 from memtile.access.tiling import tiling_elements
 from memtile.access.tiling_cases import TilingCase, parse_tiling
 from memtile.errors import TransferError
-from oracle_files import load
+from support.formats.oracle_files import load
 
 TILINGS: list[dict[str, Any]] = load("tilings")["tilings"]
 BY_ID = {case.name: case for case in map(parse_tiling, TILINGS)}

@@ -10,9 +10,9 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
-from memtile.sim.untimed import run_untimed
-from memtile.testing.streams import Bench
-from packet_bench import fetch
+from memtile.sim.loop.untimed import run_untimed
+from memtile.testing.stream_bench import Bench
+from support.designs.packet_bench import fetch
 
 STALLED = 1 << 5
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from memtile.access.compression import compress
 from memtile.access.move import gather, scatter
 from memtile.access.walk import Walk
-from memtile.arch.packets import Operation, control_header
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import MEMORY_V2, WORD_BYTES, TileName
 from memtile.bd.codec import encode
@@ -19,11 +19,11 @@ from memtile.bd.windows import DmaAddress
 from memtile.design.array import Array
 from memtile.errors import DesignError
 from memtile.model.state.causes import Cause
-from memtile.model.state.tiles import Placed
-from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
-from memtile.testing.streams import Bench
+from memtile.testing.stream_bench import Bench
 
 OWN = MEMORY_V2.own_window_words
 BANK_WORDS = MEMORY_V2.bank_bytes // WORD_BYTES
@@ -202,7 +202,7 @@ def test_control_ports_take_a_beat_word_by_word():
     bench = Bench("memory_v2")
     bench.packets("DMA0", (3, 31, 0, 0))
     bench.collects("CTRL0", 0, 0)
-    bench.fill(0x8000, [control_header(Operation.WRITE, 0x400, 3), 7, 8, 9])
+    bench.fill(0x8000, [control_header(PacketOperation.WRITE, 0x400, 3), 7, 8, 9])
     bench.write_bd(0, descriptor(4, 0x8000, packet=Packet(3)))
     bench.issue(bench.mm2s(), 0)
     bench.run()

@@ -12,11 +12,11 @@ import pytest
 from memtile import MemtileError, Status
 from memtile.arch.register_map import register_named, tile_register
 from memtile.design.array import Array
-from memtile.hosts.array_accesses import ArrayAccesses
+from memtile.hosts.address_space import ArrayAccesses
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.model.axi import SLAVE_ERROR
-from memtile.sim.partition import restart
+from memtile.sim.loop.partition import restart
 
 NUMBERS = np.arange(1, 65, dtype=np.int32)
 LAST, EAST = 0x20000 - 64, 0x40000  # words as the DMA of a memory tile counts them

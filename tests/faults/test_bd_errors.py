@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile.bd.cases import words_of_case
 from memtile.bd.codec import decode, encode
 from memtile.bd.descriptor import Descriptor
+from memtile.bd.descriptor_cases import parse_words, words_of_case
 from memtile.bd.windows import OWN, WEST, DmaAddress
-from memtile.bd.word_cases import parse_words
 from memtile.errors import DescriptorError
 
 Case = dict[str, Any]

@@ -8,11 +8,11 @@ import pytest
 
 from memtile import Status
 from memtile.errors import MemtileError
-from memtile.importers.kernels import segments
+from memtile.importers.kernels import body_segments
 from memtile.importers.kernels.quote import variable
 from memtile.jit.decorators import ENABLED
 from memtile.limits import VARIABLE
-from mlir_designs import device, host, loaded
+from support.mlir.mlir_designs import device, host, loaded
 
 BUFFER = '%m = aie.buffer(%c) {sym_name = "m"} : memref<4x2xi32>\n%k = aie.lock(%c, 0) {sym_name = "k"}\n'
 CONSTANTS = (
@@ -165,7 +165,7 @@ def test_what_fails_in_a_run_names_its_operation(line: str, says: str) -> None:
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled with MEMTILE_JIT=0")
 @pytest.mark.parametrize(("line", "says"), RUN)
 def test_it_does_so_in_compiled_code(line: str, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "COMPILED_FROM", 0)
+    monkeypatch.setattr(body_segments, "COMPILED_FROM", 0)
     assert says in refused(body(LOOP.format(line)))
 
 
@@ -173,7 +173,7 @@ def test_it_does_so_in_compiled_code(line: str, says: str, monkeypatch: pytest.M
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled with MEMTILE_JIT=0")
 @pytest.mark.parametrize("loop", [ENDLESS, "scf.for %y = %z to %far step %one { scf.yield }"])
 def test_loops_without_end_end_in_compiled_code(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(segments, "COMPILED_FROM", 0)
+    monkeypatch.setattr(body_segments, "COMPILED_FROM", 0)
     assert "cycles pass in it without an end" in refused(body(loop))
 
 
@@ -183,7 +183,7 @@ def test_loops_without_end_end(loop: str, monkeypatch: pytest.MonkeyPatch) -> No
     from memtile.importers.kernels import arithmetic
 
     monkeypatch.setitem(arithmetic.NAMES, "MOST_CYCLES", 5000)
-    monkeypatch.setattr(segments, "COMPILED_FROM", 1 << 60)
+    monkeypatch.setattr(body_segments, "COMPILED_FROM", 1 << 60)
     assert "cycles pass in it without an end" in refused(body(loop))
 
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-import bounded_entries
 from memtile.jit.cache import cache_directory
 from memtile.jit.settings import BOUNDS
+from support.compiled import bounded_entries
 
 PROGRAM = Path(bounded_entries.__file__)
 ROWS, WORDS, PLANE = "Bench.rows.count: index", "Bench.words:", "Bench.plane:"

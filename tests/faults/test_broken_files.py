@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memtile.errors import InputFileError, SimulationError
 from memtile.io.program.cdo import read_cdo
-from memtile.io.program.formats import Program, read_program
+from memtile.io.program.program_formats import Program, read_program
 from memtile.io.program.register_dump import dump_text
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes

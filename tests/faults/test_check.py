@@ -11,17 +11,17 @@ import pytest
 from memtile import Array, MemoryTile
 from memtile.bd.descriptor import NO_ACQUIRE, NO_RELEASE, Descriptor, Packet
 from memtile.check.check import check
-from memtile.check.result import CheckResult
-from memtile.check.subject import Subject, of_design, of_mlir, of_program
-from memtile.check.tasks import TaskLog
-from memtile.check.waits import wait_findings
+from memtile.check.check_result import CheckResult
+from memtile.check.checked_program import Subject, of_design, of_mlir, of_program
+from memtile.check.lock_rules import wait_findings
+from memtile.check.task_list import TaskLog
 from memtile.design.host import Host
 from memtile.explain.findings import Severity
 from memtile.importers.design import load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.io.program.recorder import record
-from mlir_texts import CALL, PASSTHROUGH
-from severe import severe
+from support.designs.severe import severe
+from support.mlir.mlir_texts import CALL, PASSTHROUGH
 
 
 def found(make: Callable[[], MemoryTile | Array]) -> CheckResult:

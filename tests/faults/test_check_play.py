@@ -13,20 +13,20 @@ from memtile import Array, MemoryTile
 from memtile.bd.descriptor import Descriptor
 from memtile.check.allowances import Counts
 from memtile.check.check import check
+from memtile.check.check_result import CheckResult
+from memtile.check.checked_program import of_design, of_mlir
 from memtile.check.core_turns import CoreText, UndecidedError
-from memtile.check.result import CheckResult
-from memtile.check.subject import of_design, of_mlir
-from memtile.check.tasks import LockStep, StaticBd, Task
+from memtile.check.task_list import GivenTask, LockStep, StaticBd
 from memtile.cli.check import checked
 from memtile.design.host import Host
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.graph import Kind
-from memtile.explain.deadlock.locks import Givers
-from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.deadlock.lock_givers import Givers
+from memtile.explain.deadlock.switch_waits import Party
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
-from mlir_texts import PASSTHROUGH
-from severe import severe
+from support.designs.severe import severe
+from support.mlir.mlir_texts import PASSTHROUGH
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 
@@ -224,9 +224,9 @@ def test_a_core_of_the_text_gives_no_lock_that_it_does_not_name(tmp_path: Path) 
     loaded.run(np.arange(64, dtype=np.int32), max_cycles=20_000)
     engine = loaded.array.engine
     numbers = {name: lock for lock, name in engine.lock_names.items()}
-    givers, nobody = Givers(engine, BdChains(engine)), Party(Kind.HOST, 0)
+    givers, nobody = Givers(engine, BdChains(engine)), Party(PartyKind.HOST, 0)
     assert givers.of(numbers["y_free"], nobody) == []
-    assert [need.of.kind for need in givers.of(numbers["x_free"], nobody)] == [Kind.CORE]
+    assert [need.of.kind for need in givers.of(numbers["x_free"], nobody)] == [PartyKind.CORE]
 
 
 def test_what_was_taken_and_given_is_counted_by_execution() -> None:
@@ -236,8 +236,8 @@ def test_what_was_taken_and_given_is_counted_by_execution() -> None:
         descriptor = Descriptor("memory", 16, 0)
         return StaticBd(number, descriptor, LockStep(number, -1), LockStep(number, 2))
 
-    ring = Task(0, [made(0), made(1), made(2)], True, 1, False, 0, again=1)
-    chain = Task(0, [made(3), made(4)], False, 3, False, 0)
+    ring = GivenTask(0, [made(0), made(1), made(2)], True, 1, False, 0, again=1)
+    chain = GivenTask(0, [made(3), made(4)], False, 3, False, 0)
     counts = Counts([chain, ring], 6 + 4, running=True)
     assert dict(counts.taken) == {3: 3, 4: 3, 0: 1, 1: 2, 2: 2}
     assert dict(counts.given) == {3: 6, 4: 6, 0: 2, 1: 4, 2: 2}

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from container_files import (
+from memtile.errors import InputFileError
+from memtile.io.program.cdo import read_cdo
+from memtile.io.program.containers import control_elf
+from memtile.io.program.program_formats import read_program
+from memtile.programs import BlockWrite, MaskWrite, Operation, Transaction, Write, transaction_bytes
+from memtile.runs.operations import Other
+from support.designs.core_program import CONTROL, HEADER, instructions, setup
+from support.formats.container_files import (
     Code,
     Elf,
     Image,
@@ -20,14 +27,7 @@ from container_files import (
     pdi_of,
     xclbin_of,
 )
-from core_program import CONTROL, HEADER, instructions, setup
-from memtile.errors import InputFileError
-from memtile.io.program.cdo import read_cdo
-from memtile.io.program.containers import control_elf
-from memtile.io.program.formats import read_program
-from memtile.programs import BlockWrite, MaskWrite, Operation, Transaction, Write, transaction_bytes
-from memtile.runs.operations import Other
-from programs import cdo_of
+from support.formats.programs import cdo_of
 
 INIT = [*setup()[0], MaskWrite(CONTROL, 1, 1)]
 READ = read_cdo(cdo_of(INIT))

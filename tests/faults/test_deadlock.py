@@ -9,24 +9,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import corpus_scores as corpus
 from memtile import Array, MemoryTile, Status
 from memtile.cli.design_file import load_design
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.find import Open, hang
-from memtile.explain.deadlock.graph import Kind, Via, WaitEdge, WaitGraph, WaitNode
+from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.roots import circle, roots, strong_components
-from memtile.explain.deadlock.streams import Need, Party
+from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.kernels import Action, Core, Kernel
-from paused_columns import clock, reset, sending
-from severe import severe
+from support.designs.paused_columns import clock, reset, sending
+from support.designs.severe import severe
+from support.pages import corpus_scores as corpus
 
 ACCUMULATORS = 0x36060  # Accumulator_Control of AM025
-A, B, C, D = (Party(Kind.CHANNEL, n) for n in range(4))
-LOCK, CORE = Party(Kind.LOCK, 0), Party(Kind.CORE, 0)
+A, B, C, D = (Party(PartyKind.CHANNEL, n) for n in range(4))
+LOCK, CORE = Party(PartyKind.LOCK, 0), Party(PartyKind.CORE, 0)
 
 
 def needs(*pairs: tuple[Party, Party, Via]) -> dict[Party, list[Need]]:
@@ -67,9 +67,9 @@ def test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help() 
 
 def test_words_are_taken_by_all_and_brought_by_one() -> None:
     """One receiver at work does not help a broadcast; one sender at work helps who waits for words."""
-    assert not Waits.is_helped(A, [Need(B, Via.ROOM), Need(C, Via.ROOM)], {B})
-    assert Waits.is_helped(A, [Need(B, Via.ROOM), Need(C, Via.ROOM)], {B, C})
-    assert Waits.is_helped(A, [Need(B, Via.WORDS), Need(C, Via.WORDS)], {B})
+    assert not EngineWaits.is_helped(A, [Need(B, Via.ROOM), Need(C, Via.ROOM)], {B})
+    assert EngineWaits.is_helped(A, [Need(B, Via.ROOM), Need(C, Via.ROOM)], {B, C})
+    assert EngineWaits.is_helped(A, [Need(B, Via.WORDS), Need(C, Via.WORDS)], {B})
 
 
 def starving(free: int) -> MemoryTile:
@@ -112,7 +112,7 @@ def test_the_graph_has_who_waits_for_whom_and_marks_the_root() -> None:
     }
     assert all(edge.root for edge in graph.edges)
     assert all(node.root for node in graph.nodes)
-    assert [node.name for node in graph.nodes if node.kind is Kind.LOCK] == [
+    assert [node.name for node in graph.nodes if node.kind is PartyKind.LOCK] == [
         "lock 0 'empty'",
         "lock 1 'full'",
     ]
@@ -125,8 +125,8 @@ def test_a_finished_run_has_no_findings_and_no_graph() -> None:
 
 def test_a_graph_is_drawn_as_dot_and_as_mermaid() -> None:
     nodes = (
-        WaitNode("lock 0", Kind.LOCK, "lock 0 'a\"b'", "is 0", root=True),
-        WaitNode("core 1", Kind.CORE, "k"),
+        WaitNode("lock 0", PartyKind.LOCK, "lock 0 'a\"b'", "is 0", root=True),
+        WaitNode("core 1", PartyKind.CORE, "k"),
     )
     graph = WaitGraph(nodes, (WaitEdge("core 1", "lock 0", Via.LOCK, "waits", root=True),))
     assert graph.dot() == (

@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-import warm
-from file_faults import DESIGN
-from interruptions import campaign
 from memtile.cli import exit_codes, failure
 from memtile.cli.main import app
-from memtile.cli.streams import PipeClosedError
+from memtile.cli.terminal_streams import PipeClosedError
 from memtile.errors import is_out_of_memory
+from support.commands import warm
+from support.commands.file_faults import DESIGN
+from support.commands.interruptions import campaign
 
 ASCII = {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
 COMMANDS = (["run", "d.py"], ["info"], ["--help"], ["run", "--help"], ["info", "--json"])
@@ -279,6 +279,6 @@ def test_the_codes_are_in_the_help_and_on_the_page() -> None:
 
 @pytest.mark.slow
 def test_interruptions_at_random_moments() -> None:
-    """A sample; all of them by ``python tests/interruptions.py``."""
+    """A sample; all of them by ``PYTHONPATH=tests python tests/support/commands/interruptions.py``."""
     ends = list(campaign(4, 7, ["run", "sweep"]))
     assert [end for end in ends if end.wrong] == []

@@ -22,14 +22,14 @@ from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
-from memtile.jit import native, places, progress
-from memtile.jit.places import why_unsafe
+from memtile.jit import native, progress, safe_folders
 from memtile.jit.progress import Progress
-from memtile.sim import machine
-from memtile.sim.races import reading
+from memtile.jit.safe_folders import why_unsafe
+from memtile.sim.loop import compiled_model
+from memtile.sim.races import note_reading
 from memtile.testing.rig import Rig
 
-SOURCES = ("model", "sim/clock.py")
+SOURCES = ("model", "sim/loop/clock.py")
 
 
 def forget_what_was_found() -> None:
@@ -50,7 +50,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     package = tmp_path / "lib" / "site-packages" / "memtile"
     for room in ("jit", "model", "sim"):
         (package / room).mkdir(parents=True)
-    for name in ("jit/parts.py", "model/locks.py", "sim/clock.py", "sim/engine.py"):
+    for name in ("jit/parts.py", "model/locks.py", "sim/loop/clock.py", "sim/loop/engine.py"):
         (package / name).touch()
     monkeypatch.setattr(jit_cache, "_PACKAGE", package)
     monkeypatch.delenv("MEMTILE_CACHE", raising=False)
@@ -199,9 +199,9 @@ def test_a_file_of_another_user_in_the_cache_is_refused(
 def test_a_file_that_disappears_while_a_place_is_checked_is_not_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(places, "_all_in", lambda folder: iter([folder / "renamed", folder / "there"]))
+    monkeypatch.setattr(safe_folders, "_all_in", lambda folder: iter([folder / "renamed", folder / "there"]))
     (tmp_path / "there").write_text("")
-    assert places.why_unsafe_inside(tmp_path) == ""
+    assert safe_folders.why_unsafe_inside(tmp_path) == ""
 
 
 def test_what_the_group_could_write_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -295,7 +295,12 @@ def test_a_terminal_shows_the_progress_and_a_pipe_does_not(monkeypatch: pytest.M
 
 @pytest.mark.parametrize(
     ("name", "counts"),
-    [("sim/clock.py", True), ("model/locks.py", True), ("jit/parts.py", True), ("sim/engine.py", False)],
+    [
+        ("sim/loop/clock.py", True),
+        ("model/locks.py", True),
+        ("jit/parts.py", True),
+        ("sim/loop/engine.py", False),
+    ],
 )
 def test_another_source_is_another_directory(
     installed: Path, monkeypatch: pytest.MonkeyPatch, name: str, counts: bool
@@ -323,7 +328,7 @@ def test_everything_compiled_counts_as_a_source() -> None:
         for path in package.rglob("*.py")
         if re.search(r"^@(jit|inlined|entry)\b", path.read_text("utf-8"), re.MULTILINE)
     }
-    entries = (machine.COMPILED, reading.COMPILED)
+    entries = (compiled_model.COMPILED, note_reading.COMPILED)
     files = (path for sources in entries for path in jit_cache.files_of(sources))
     counted = {path.relative_to(package).as_posix() for path in files}
     source = "".join(map(Path.read_text, package.rglob("*.py")))
@@ -334,7 +339,7 @@ def test_everything_compiled_counts_as_a_source() -> None:
 
 
 def test_machine_code_is_found_as_it_was_kept_or_not_at_all(tmp_path: Path) -> None:
-    code = native.Code("engine", "these structs", bytes(range(256)))
+    code = native.MachineCode("engine", "these structs", bytes(range(256)))
     assert native.kept(tmp_path, "engine", "these structs") is None
     native.keep(tmp_path, "engine", code)
     assert native.kept(tmp_path, "engine", "these structs") == code
@@ -366,7 +371,7 @@ def test_only_the_last_engines_are_kept(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 def test_who_loads_an_engine_uses_it(tmp_path: Path) -> None:
-    native.keep(tmp_path, "engine", native.Code("engine", "these structs", b"code"))
+    native.keep(tmp_path, "engine", native.MachineCode("engine", "these structs", b"code"))
     for about, uses in (("other structs", False), ("these structs", True)):
         os.utime(tmp_path, (1e9, 1e9))
         native.kept(tmp_path, "engine", about)
@@ -376,7 +381,7 @@ def test_who_loads_an_engine_uses_it(tmp_path: Path) -> None:
 def test_an_engine_that_only_others_can_write_is_loaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = native.Code("engine", "these structs", b"code")
+    code = native.MachineCode("engine", "these structs", b"code")
     native.keep(tmp_path, "engine", code)
 
     def refuse(_path: object) -> None:

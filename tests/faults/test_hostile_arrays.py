@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import mutated_arrays
 from memtile import Array
 from memtile.arch.registers import WORD_BITS
 from memtile.errors import InputFileError
-from memtile.forms import Each, Either, Named, Such, misfit
-from mutated_arrays import HEADER, HOSTILE, Members, members_of, packed, saved_bases
-from mutated_runs import BAD, run_all
+from memtile.forms import Each, Either, NamedForms, Such, misfit
+from support.mutated import mutated_arrays
+from support.mutated.mutated_arrays import HEADER, HOSTILE, Members, members_of, packed, saved_bases
+from support.mutated.mutated_runs import BAD, run_all
 
 MANY = 250
 
@@ -272,7 +272,7 @@ def test_patterns_are_those_of_their_channels(members: Members, tmp_path: Path) 
 
 FORM = {
     "a": Each(range(4)),
-    "b": Named(float, str.isdigit),
+    "b": NamedForms(float, str.isdigit),
     "c": Either((str, None)),
     "d": (bool, Such(lambda value: value == 7, "seven")),
 }

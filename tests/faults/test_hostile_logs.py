@@ -15,15 +15,15 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-import mutated_logs
 from memtile.errors import DesignError, InputFileError
-from memtile.explore.sweep import cluster, frames
+from memtile.explore.sweep import cluster, data_frames
 from memtile.explore.sweep.log import Log
-from memtile.explore.sweep.replay import replay
-from memtile.explore.sweep.result import read_result
-from memtile.explore.sweep.sources import Sources
-from mutated_logs import COLUMNS, PATHS, mutated, parts_of, saved_log, write
-from mutated_runs import BAD, ended
+from memtile.explore.sweep.reruns import replay
+from memtile.explore.sweep.sources import DesignSources
+from memtile.explore.sweep.sweep_result import read_result
+from support.mutated import mutated_logs
+from support.mutated.mutated_logs import COLUMNS, PATHS, mutated, parts_of, saved_log, write
+from support.mutated.mutated_runs import BAD, ended
 
 MANY = 300
 Head = dict[str, Any]
@@ -81,7 +81,7 @@ def test_a_replay_writes_nothing_elsewhere(name: str, log: Path, tmp_path: Path)
 def test_a_replay_follows_no_link(log: Path, tmp_path: Path) -> None:
     """A folder of sources that is a link to another one is replaced, not written to or run from."""
     head, _ = parts_of(log)
-    sources = Sources(**next(iter(head["sources"].values())))
+    sources = DesignSources(**next(iter(head["sources"].values())))
     folder, other = tmp_path / "kept", tmp_path / "other"
     folder.mkdir(), other.mkdir()
     (other / sources.name).write_text("raise SystemExit(9)", encoding="utf-8")
@@ -94,7 +94,7 @@ def test_a_replay_follows_no_link(log: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("planted", ["another text", "one file more", "a link"])
 def test_files_that_happen_to_be_there_are_not_run(planted: str, log: Path, tmp_path: Path) -> None:
     head, _ = parts_of(log)
-    sources = Sources(**next(iter(head["sources"].values())))
+    sources = DesignSources(**next(iter(head["sources"].values())))
     target = Path(sources.put(tmp_path)).parent
     assert Path(sources.put(tmp_path)).parent == target
     if planted == "another text":
@@ -112,7 +112,7 @@ def test_files_that_happen_to_be_there_are_not_run(planted: str, log: Path, tmp_
 
 def test_a_design_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match="not among the sources"):
-        Sources("a.py", {}).put(tmp_path)
+        DesignSources("a.py", {}).put(tmp_path)
 
 
 HEADS: dict[str, tuple[Callable[[Head, list[Head]], object], str]] = {
@@ -160,10 +160,10 @@ def test_rows_of_another_type_are_one_sentence(number: int, log: Path, tmp_path:
 
 
 def test_a_log_has_no_more_rows_than_a_sweep(log: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(frames, "MOST_ROWS", 2)
+    monkeypatch.setattr(data_frames, "MOST_ROWS", 2)
     assert ": the log has 4 rows, allowed are 0..2." in refusal(log)
-    monkeypatch.setattr(frames, "MOST_BYTES", 1)
-    monkeypatch.setattr(frames, "MOST_ROWS", 9)
+    monkeypatch.setattr(data_frames, "MOST_BYTES", 1)
+    monkeypatch.setattr(data_frames, "MOST_ROWS", 9)
     assert "bytes of rows, allowed are 0..1." in refusal(log)
 
 

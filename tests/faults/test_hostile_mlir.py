@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 
 import memtile.importers.kernels as kernels
-from core_bodies import program_of
 from memtile import Status
 from memtile.arch.core_costs import CoreCosts
 from memtile.errors import InputFileError, MemtileError
-from memtile.importers.kernels.body import Program, translate
+from memtile.importers.kernels.body import CoreProgram, translate
+from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.quote import Lines, expr, function, own, statement, temporary, variable
-from memtile.importers.kernels.segments import Segment
 from memtile.importers.kernels.verify import UnknownCodeError, verify
-from memtile.importers.mlir.forms.device import devices
+from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.limits import VARIABLE
-from mlir_designs import device, host, loaded
+from support.bodies.core_bodies import program_of
+from support.mlir.mlir_designs import device, host, loaded
 
 SOURCES = Path(kernels.__file__).parent
 ROOT = Path(__file__).parents[2]
@@ -150,7 +150,10 @@ def test_nothing_else_of_the_package_compiles_a_text() -> None:
         and node.func.id in ("exec", "eval", "compile", "__import__")
         and not isinstance(node.args[0], ast.Constant)  # of the source itself
     ]
-    assert found == ["importers/kernels/segments.py: exec", "importers/kernels/segments.py: compile"]
+    assert found == [
+        "importers/kernels/body_segments.py: exec",
+        "importers/kernels/body_segments.py: compile",
+    ]
 
 
 KNOWN = (
@@ -162,11 +165,11 @@ KNOWN = (
 )  # fmt: skip
 
 
-def trees(program: Program) -> Iterator[ast.FunctionDef]:
+def trees(program: CoreProgram) -> Iterator[ast.FunctionDef]:
     """All functions of a core."""
     assert program.tree is not None
     yield program.tree
-    yield from (each.tree for each in program.names.values() if isinstance(each, Segment))
+    yield from (each.tree for each in program.names.values() if isinstance(each, BodySegment))
 
 
 def test_generated_code_has_only_what_is_known() -> None:
@@ -326,7 +329,7 @@ def test_sizes_that_a_type_claims_are_not_believed() -> None:
     """A proof about an argument is good for the size that it is checked to have."""
     loop = "scf.for %i = %z to %f step %o { %x = memref.load %m[%i] : memref<64xi32> }"
     program = program_of(core(loop))
-    piece = next(each for each in program.names.values() if isinstance(each, Segment))
+    piece = next(each for each in program.names.values() if isinstance(each, BodySegment))
     assert "sized(v_mm.shape[0], 64" in ast.unparse(piece.tree)
     assert "place" not in ast.unparse(piece.tree)
 

@@ -1,7 +1,7 @@
 """Does nothing of an MLIR text become code, whatever stands in its attributes, names, brackets and maps?
 
 Hundreds of texts here; as many as one likes by
-``python tests/hostile_texts.py --texts 100000``.
+``PYTHONPATH=tests python tests/support/bodies/hostile_texts.py --texts 100000``.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import ast
 
 import pytest
 
-from hostile_texts import CANARY, hostile, made, run, seeds, suspicious, watched
-from memtile.importers.mlir.forms import device
+from memtile.importers.mlir.forms import device_forms
 from memtile.importers.mlir.sequence import program
-from mutated_runs import BAD, ended, table
+from support.bodies.hostile_texts import CANARY, hostile, made, run, seeds, suspicious, watched
+from support.mutated.mutated_runs import BAD, ended, table
 
 MANY = 700
 STEP = 37  # from one number to the next, so that all kinds of texts come
@@ -21,7 +21,7 @@ STEP = 37  # from one number to the next, so that all kinds of texts come
 
 def test_the_seeds_have_every_operation_of_devices_and_sequences() -> None:
     texts = "\n".join(text for text, _ in seeds())
-    assert {name for name in {*device.HANDLERS, *program.HANDLERS} if name not in texts} == set()
+    assert {name for name in {*device_forms.HANDLERS, *program.HANDLERS} if name not in texts} == set()
 
 
 def test_the_same_number_makes_the_same_text() -> None:

@@ -169,7 +169,7 @@ BITES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.bd.codec", "from memtile import cli"),
         ("memtile.bd.codec", "from memtile import Tile"),
         ("memtile.bd.codec", "import memtile"),
-        ("memtile.model.dma", "def f():\n    import memtile.sim.engine"),
+        ("memtile.model.dma", "def f():\n    import memtile.sim.loop.engine"),
         ("memtile.report.html", "from memtile.explore import sweep"),
         ("memtile.errors", "from memtile.arch import tiles"),
         ("memtile.cli.run", "from memtile.testing import strategies"),
@@ -177,10 +177,13 @@ BITES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.lazy", "from memtile.errors import Problem"),
     ],
     named_upward: [
-        ("memtile.explain.kept", 'FILES = "memtile.report.run.files"'),
+        ("memtile.explain.model_link", 'FILES = "memtile.report.run.files"'),
         ("memtile.bd.codec", 'import_module("memtile.access")'),
     ],
-    hardware_literals: [("memtile.bd.codec", "BASE = 0xA0600"), ("memtile.sim.engine", "x = f(0x1_000)")],
+    hardware_literals: [
+        ("memtile.bd.codec", "BASE = 0xA0600"),
+        ("memtile.sim.loop.engine", "x = f(0x1_000)"),
+    ],
     long_modules: [("memtile.bd.codec", "\n" * (MODULE_LINES + 1))],
     long_functions: [("memtile.bd.codec", f"def f():\n{LONG_BODY}")],
     silent_modules: [("memtile.bd.codec", "x = 1"), ("memtile.bd.codec", '""" """')],
@@ -194,8 +197,8 @@ BITES: dict[Rule, list[tuple[str, str]]] = {
     ],
     state_and_spec: [
         ("memtile.model.axi", "def read(spec: Spec, st: State, tile: int) -> int: ..."),
-        ("memtile.sim.engine", "def run(self, state, *, spec): ..."),
-        ("memtile.sim.engine", "run = lambda spec, st: 0"),
+        ("memtile.sim.loop.engine", "def run(self, state, *, spec): ..."),
+        ("memtile.sim.loop.engine", "run = lambda spec, st: 0"),
     ],
 }
 PASSES: dict[Rule, list[tuple[str, str]]] = {
@@ -208,13 +211,16 @@ PASSES: dict[Rule, list[tuple[str, str]]] = {
         ("memtile.__init__", "from memtile.design import Tile"),
         ("memtile.cli.main", "from memtile import __version__"),
         ("memtile.testing.strategies", "from memtile.sim import engine"),
-        ("memtile.kernels", "from memtile.sim.kernels import Core\nfrom memtile.lazy import offer"),
+        (
+            "memtile.kernels",
+            "from memtile.sim.kernels.kernel_core import Core\nfrom memtile.lazy import offer",
+        ),
         ("memtile.bd.__init__", "from memtile.bd.codec import encode\nfrom memtile.lazy import offer"),
     ],
     named_upward: [
         ("memtile.__init__", 'enlist({"save_report": "memtile.report.run.files"})'),
         ("memtile.report.run.files", 'import_module("memtile.explain.record")'),
-        ("memtile.explain.kept", "'''memtile.report makes it.'''"),
+        ("memtile.explain.model_link", "'''memtile.report makes it.'''"),
     ],
     hardware_literals: [
         ("memtile.arch.tiles", "BASE = 0xA0600"),

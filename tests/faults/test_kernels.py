@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_designs import COLUMN, CROSS, EAST, OWN, Piece
 from memtile.arch.core import CORE
 from memtile.bd.descriptor import Acquire
 from memtile.errors import DesignError
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Status
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action, Pattern
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import Core
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.kernels.actions import Action, Pattern
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.engine import Engine
+from support.designs.core_designs import COLUMN, CROSS, EAST, OWN, Piece
 
 BASE = CORE.memory_windows["own"]
 

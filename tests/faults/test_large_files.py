@@ -6,9 +6,9 @@ import pytest
 
 from memtile.errors import MemtileError
 from memtile.importers.design import load
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.programs import read_program
-from mutated_runs import limited
+from support.mutated.mutated_runs import limited
 
 LENGTH = 16 << 20
 _MOST = 512 << 20  # bytes of address space beyond what the process has

@@ -17,9 +17,9 @@ from pathlib import Path
 import pytest
 
 import memtile
-from interruptions import MARK, left
 from memtile.explore.line_process import LineProcess, NoAnswerError
-from sandbox_rig import why_not
+from support.commands.interruptions import MARK, left
+from support.sandbox.sandbox_rig import why_not
 
 pytestmark = pytest.mark.slow  # each test starts processes
 SECONDS = 30.0  # on a busy machine; a second otherwise

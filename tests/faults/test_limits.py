@@ -17,13 +17,12 @@ import memtile
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError
 from memtile.importers.design_file import design_function
-from memtile.importers.mlir.text import Text
-from memtile.importers.mlir.tokens import Tokens
+from memtile.importers.mlir.token_packets import Text, Tokens
 from memtile.input_files import read_bytes, read_text
 from memtile.io.formats.json_text import parse_json
 from memtile.io.formats.npy import array_of, read_array
 from memtile.limits import LIMITS, limit
-from mutated_runs import limited
+from support.mutated.mutated_runs import limited
 
 _POSSESSIVE_GROUP = re.compile(r"r\".*\)[*+?]\+.*\"")
 _ROOM = 768 << 20  # bytes of address space beyond what the process has

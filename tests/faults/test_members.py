@@ -11,9 +11,9 @@ from types import ModuleType
 import pytest
 
 import memtile
-from memtile.arch import acts, timing
-from memtile.explain import finding_codes
-from memtile.model.checking import history
+from memtile.arch import registers, timing
+from memtile.explain import findings
+from memtile.model.checking import history_log
 from memtile.model.state import causes
 
 ROOT = Path(memtile.__file__).parent
@@ -21,9 +21,9 @@ DECLARED = {
     "Cause": causes,
     "CoreCause": causes,
     "CorePhase": causes,
-    "PortDoes": history,
-    "LockAct": history,
-    "Acts": acts,
+    "PortDoes": history_log,
+    "LockAct": history_log,
+    "Acts": registers,
 }
 """Enums whose members have their properties where they are declared, and their modules."""
 CHOSEN = {
@@ -62,7 +62,7 @@ ADDED = {
         f"NEW = PhaseFacts({PHASES}, is_work=True)",
         (f"NEW = {PHASES}", f"NEW = PhaseFacts({PHASES})"),
     ),
-    "Acts": (acts, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
+    "Acts": (registers, "    TRACE_STATUS = ", "NEW = Shows.HAPPENED", ("NEW = 1",)),
     "Timing": (
         timing,
         "    ingress_words: int = ",
@@ -74,7 +74,7 @@ ADDED = {
         ),
     ),
     "CODES": (
-        finding_codes,
+        findings,
         '        "MT0301": FindingCode(',
         '"NEW": FindingCode("a new one", Severity.NOTE),',
         ('"NEW": FindingCode("a new one"),',),

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from memtile.errors import InputFileError, MemtileError
-from memtile.importers.mlir.forms.faults import SPELLING, reading
+from memtile.importers.mlir.forms.operand_faults import SPELLING, reading
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
-from mlir_designs import FLOWS, WHOLE, copied, device, host, loaded
-from mlir_texts import PASSTHROUGH
+from memtile.importers.mlir.token_packets import Text
+from support.mlir.mlir_designs import FLOWS, WHOLE, copied, device, host, loaded
+from support.mlir.mlir_texts import PASSTHROUGH
 
 FIFO = "aie.objectfifo @f(%s, {%m}, 2 : i32) : !aie.objectfifo<memref<16xi32>>"
 LINKED = f"{FIFO}\naie.objectfifo @g(%m, {{%s}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>\n"

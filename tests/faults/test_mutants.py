@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from interruptions import MARK, left
 from mutants import alone
 from mutants.listed import MUTANTS, PACKAGE, SOURCE, Mutant
+from support.commands.interruptions import MARK, left
 
 ROOT = Path(__file__).parents[2]
 

@@ -18,11 +18,11 @@ import numpy as np
 import pytest
 import typer
 
-from file_faults import CASES, DESIGN, OLD, campaign
 from memtile import Array, InputFileError
 from memtile.cli.main import app
-from memtile.jit.native import Code, keep, kept
+from memtile.jit.native import MachineCode, keep, kept
 from memtile.output_files import check_writable, discard_parts, output_file, output_text, write_output
+from support.commands.file_faults import CASES, DESIGN, OLD, campaign
 
 SOURCE = Path(__file__).parents[2] / "src" / "memtile"
 NOBODY = 65534
@@ -278,12 +278,12 @@ def test_a_saved_array_is_the_old_one_or_the_new_one(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("small_files")
 def test_compiled_code_without_room_is_a_note(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The process has the code; the next one compiles it again."""
-    keep(tmp_path, "f", Code("f", "about", 10_000 * b"x"))
+    keep(tmp_path, "f", MachineCode("f", "about", 10_000 * b"x"))
     assert capsys.readouterr().err.startswith("note: compiled code is not cached: ")
     assert kept(tmp_path, "f", "about") is None
     assert files(tmp_path) == []
-    keep(tmp_path, "f", Code("f", "about", b"x"))
-    assert kept(tmp_path, "f", "about") == Code("f", "about", b"x")
+    keep(tmp_path, "f", MachineCode("f", "about", b"x"))
+    assert kept(tmp_path, "f", "about") == MachineCode("f", "about", b"x")
 
 
 def run(folder: Path, *args: str, **how: Any) -> subprocess.CompletedProcess[str]:
@@ -332,13 +332,13 @@ EXCEPTIONS = {
     "sandbox/namespaces.py: Path('/proc/self/uid_map').write_text": "the kernel",
     "jit/cache.py: open 'ab'": "a lock, which has no content",
     "jit/cache.py: complete.touch": "a mark, which has no content",
-    "cli/streams.py: os.open os.O_WRONLY": "the null device",
-    "sim/caught.py: memmap 'w+'": "memory of this process; its file has no name",
-    "sim/external.py: memmap 'r+' if writable else 'r'": "a file that a design names as memory of its host",
-    "cli/streams.py: fdopen 'w' if number else 'r'": "a standard stream that was closed",
+    "cli/terminal_streams.py: os.open os.O_WRONLY": "the null device",
+    "sim/ports/collected.py: memmap 'w+'": "memory of this process; its file has no name",
+    "sim/ports/external_buffers.py: memmap 'r+' if writable else 'r'": "a file named as memory of the host",
+    "cli/terminal_streams.py: fdopen 'w' if number else 'r'": "a standard stream that was closed",
     "cli/agents/server.py: open 'wb'": "a pipe to the part that answers",
-    "cli/agents/worker.py: fdopen 'w'": "a pipe to the process that asks",
-    "explore/survey/worker.py: fdopen 'w'": "a pipe to the process that asks",
+    "cli/agents/tool_worker.py: fdopen 'w'": "a pipe to the process that asks",
+    "explore/survey/survey.py: fdopen 'w'": "a pipe to the process that asks",
     "explore/sweep/processes.py: fdopen 'w'": "a pipe to the process that asks",
 }
 
@@ -462,7 +462,7 @@ def test_files_are_written_by_one_module_alone() -> None:
     assert sorted(set(EXCEPTIONS) - found) == []
 
 
-# Faults at each file operation: a sample; all of them by ``python tests/file_faults.py``.
+# Faults at each file operation: a sample; all of them by ``PYTHONPATH=tests python tests/support/commands/file_faults.py``.
 
 READ = {
     *(

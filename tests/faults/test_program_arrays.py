@@ -11,12 +11,12 @@ from memtile import Array
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError, InputFileError, MemtileError
-from memtile.io.program.device import device_of
-from memtile.io.program.formats import Program as Read
+from memtile.io.program.device_detection import device_of
+from memtile.io.program.program_formats import Program as Read
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.operations import ArrayShape, Other, Write, address_of
 from memtile.runs.session import run_program
-from programs import Program
+from support.formats.programs import Program
 
 S2MM, MM2S = 0, 1
 READS, WRITES = 0x1_0000_0000, 0x2_0000_0000

@@ -11,8 +11,8 @@ from memtile import Array, Descriptor, MemoryTile, MemtileError
 from memtile.arch.tiles import MEMORY
 from memtile.bd.descriptor import Acquire, Dim, Release
 from memtile.bd.windows import EAST, OWN, WEST, DmaAddress
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
 
 
 def refused(call: Callable[[], object]) -> str:

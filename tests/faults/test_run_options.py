@@ -17,7 +17,7 @@ import memtile
 from memtile.cli import run_options
 from memtile.cli.main import app
 from memtile.errors import DesignError
-from memtile.explore.sweep.row import Task
+from memtile.explore.sweep.row import Variant
 from memtile.explore.sweep.sweep import SweepPlan
 from memtile.hosts.iron import Options
 from memtile.importers.bodies.container import Container
@@ -87,7 +87,7 @@ def test_every_entry_takes_all_of_them(entry: Callable[..., Any]) -> None:
     assert last.annotation == "Unpack[RunKeywords]"
 
 
-@pytest.mark.parametrize("kind", [SweepPlan, Task, Options])
+@pytest.mark.parametrize("kind", [SweepPlan, Variant, Options])
 def test_what_holds_options_has_all_of_them(kind: type) -> None:
     assert issubclass(kind, RunOptions)
     assert set(NAMES) <= {each.name for each in fields(kind)}

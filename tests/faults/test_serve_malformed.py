@@ -11,8 +11,8 @@ from threading import Thread
 
 import pytest
 
-from simulator_client import BASE, NPI, Client, Server, serving
-from simulator_fuzz import fuzz
+from support.driver.simulator_client import BASE, NPI, Client, Server, serving
+from support.driver.simulator_fuzz import fuzz
 
 LINES = int(os.environ.get("MEMTILE_FUZZ_LINES", "20000"))  # a million takes half a minute
 MEMORY = 1 << 25 | 1 << 20

@@ -13,9 +13,9 @@ from threading import Thread
 
 import pytest
 
-from browser import opened
 from memtile.hosts import admission
-from simulator_client import BASE, Client, Server, serving
+from support.driver.simulator_client import BASE, Client, Server, serving
+from support.pages.browser import opened
 
 PLACE = BASE + (1 << 25 | 1 << 20)  # data memory of the memory tile in column 1
 WRITE = b"W 0X%016X 0X%08X\n" % (PLACE, 0xBADC0DE)

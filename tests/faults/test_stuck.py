@@ -10,8 +10,8 @@ import pytest
 from memtile import Array, Status
 from memtile.design.object_fifo import End
 from memtile.model.dma import bd_fields
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core, Kernel
 
 
 def hands_on(end: End, times: int, last: str) -> Kernel:

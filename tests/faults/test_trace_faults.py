@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from memtile.io.trace.decoder import Origin, decode
-from memtile.io.trace.words import read_words
+from memtile.io.trace.decoder import SegmentOrigin, decode
+from memtile.io.trace.trace_words import read_words
 from memtile.testing.trace_encoder import TraceEncoder
 
 FILL = 0b11111110
@@ -38,7 +38,7 @@ def test_a_byte_that_begins_no_frame():
         f"t, word 4: no frame of event-time mode begins with byte 0xf7 {FRAMES}. {SKIPPED}"
     ]
     first, second = decode(words).units[0].segments
-    assert (first.exact, second.exact, second.origin) == (True, False, Origin.LOSS)
+    assert (first.exact, second.exact, second.origin) == (True, False, SegmentOrigin.LOSS)
     assert [(run.begin, run.slots) for s in (first, second) for run in s.runs] == [(2, 1), (4, 1)]
 
 
@@ -71,7 +71,7 @@ def test_frames_without_a_start():
         "counted from 0 on and are lower bounds."
     ]
     (segment,) = found.units[0].segments
-    assert (segment.origin, segment.exact, segment.runs[0].begin) == (Origin.MIDDLE, False, 2)
+    assert (segment.origin, segment.exact, segment.runs[0].begin) == (SegmentOrigin.MIDDLE, False, 2)
 
 
 def test_event_pc_mode_is_told_once():
@@ -109,7 +109,11 @@ def test_a_bad_header_is_skipped_with_its_packet():
         "bits without a field (AM020, stream packet header). 8 words skipped; times after that are "
         "lower bounds."
     ]
-    assert [s.origin for s in found.units[0].segments] == [Origin.START, Origin.LOSS, Origin.START]
+    assert [s.origin for s in found.units[0].segments] == [
+        SegmentOrigin.START,
+        SegmentOrigin.LOSS,
+        SegmentOrigin.START,
+    ]
     assert found.packets == 2
 
 

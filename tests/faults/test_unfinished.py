@@ -10,8 +10,8 @@ import pytest
 from memtile import Array, MemoryTile, Result, Status
 from memtile.design.channels import Channel
 from memtile.errors import DesignError
-from memtile.sim.actions import Action
-from memtile.sim.kernels import Core
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
 
 
 def words(count: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:

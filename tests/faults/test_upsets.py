@@ -9,7 +9,7 @@ from memtile import MemoryTile
 from memtile.design.array import Array
 from memtile.errors import DesignError
 from memtile.explore.campaign import campaign
-from memtile.sim.upsets import Upset, raining, scattered
+from memtile.sim.loop.upsets import Upset, raining, scattered
 from memtile.testing.rig import Rig
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-import warm
+from support.commands import warm
 
 SAYS = "import os, sys; print(sys.argv[1:], os.getcwd(), os.environ['WORD'], sys.stdin.read()); sys.exit(7)"
 SLEEPS = "import os, time; print(os.getpid(), flush=True); time.sleep(100)"

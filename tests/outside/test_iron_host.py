@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-import iron_programs
 from memtile.hosts.iron import install
+from support.mlir import iron_programs
 
 
 def _module(name: str, **names: Any) -> ModuleType:

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 
-from mutated_bytes import binary_files, look, run
-from mutated_bytes import mutated as mutated_file
-from mutated_runs import BAD, followed, load_text, run_all, run_text
-from mutated_texts import mutated
+from support.mutated.mutated_bytes import binary_files, look, run
+from support.mutated.mutated_bytes import mutated as mutated_file
+from support.mutated.mutated_runs import BAD, followed, load_text, run_all, run_text
+from support.mutated.mutated_texts import mutated
 
 
 def _run(files: tuple[Path, ...], load_only: bool, number: int) -> str:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from flowing_designs import differences
-from memtile.sim.fast_forward import fast_forwarding
-from outside_survey import run, survey, table
+from memtile.sim.skip.fast_forward import fast_forwarding
+from support.designs.flowing_designs import differences
+from support.mlir.outside_survey import run, survey, table
 
 
 @pytest.fixture

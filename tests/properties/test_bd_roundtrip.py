@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from memtile.access.picture import memory_grid, stream_grid
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.arch.tiles import TILE_KINDS, TileName
-from memtile.bd.cases import case_of, parse_case, words_of_case
 from memtile.bd.codec import decode, encode, idle_fields, pack, unpack, used_bits
 from memtile.bd.descriptor import Descriptor
+from memtile.bd.descriptor_cases import case_of, parse_case, words_of_case
 from memtile.bd.explain import explain_words
 from memtile.bd.fields import TERMS, fields_of
 from memtile.bd.legality import check

@@ -1,7 +1,7 @@
 """Do core bodies do the same interpreted with checked indices and compiled, and what MLIR says?
 
 A sample of every operation; as many as one likes by
-``python tests/body_runs.py --cases 10000``.
+``PYTHONPATH=tests python tests/support/bodies/body_runs.py --cases 10000``.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from body_runs import MAKERS, Body, campaign, written
-from checked_indices import CheckedArray
-from memtile.importers.kernels import blocks, host
+from memtile.importers.kernels import control_flow, host_calls
 from memtile.importers.kernels.table import HANDLERS
 from memtile.jit.decorators import ENABLED
+from support.bodies.body_runs import MAKERS, Body, campaign, written
+from support.bodies.checked_indices import CheckedArray
 
 ALWAYS = {"math.fma", "math.erf", "math.erfc", "vector.fma", "arith.mulf"}
 """Whose results depend on when the numbers between them are rounded."""
@@ -22,7 +22,7 @@ OUTSIDE_AT_TIMES = {"vector.shuffle", "vector.extract_strided_slice", "vector.in
 
 
 def test_every_operation_of_the_importer_has_a_maker() -> None:
-    assert set(MAKERS) == {*HANDLERS, *host.HANDLERS, *blocks.NAMES}
+    assert set(MAKERS) == {*HANDLERS, *host_calls.HANDLERS, *control_flow.NAMES}
 
 
 def test_indices_of_the_interpreter_are_checked() -> None:

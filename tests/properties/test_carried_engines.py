@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from memtile.jit import carried, decorators, entries, native, parts
+from memtile.jit import bundled_engine, decorators, entries, native, parts
 from memtile.jit.decorators import ENABLED
-from memtile.jit.entries import Entry
+from memtile.jit.entries import CompiledEntry
 from memtile.jit.structs import Struct, dereference, place_of
 
 compiles = pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
@@ -35,24 +35,24 @@ def doubled(shelf: int, at: int) -> int:
     return int(shelf_at(shelf).values[at])
 
 
-def entry() -> Entry:
-    return Entry(doubled, (), Shelf, by_numba=False)
+def entry() -> CompiledEntry:
+    return CompiledEntry(doubled, (), Shelf, by_numba=False)
 
 
-def answer(one: Entry) -> int:
+def answer(one: CompiledEntry) -> int:
     return one(Shelf(np.arange(4)), 3)
 
 
 @pytest.fixture(autouse=True)
 def _nothing_anywhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
     """The cache is empty, and nothing is carried."""
-    monkeypatch.setattr(carried, "FOLDER", tmp_path / "engines")
-    monkeypatch.setattr(carried, "WANTED", True)
+    monkeypatch.setattr(bundled_engine, "FOLDER", tmp_path / "engines")
+    monkeypatch.setattr(bundled_engine, "WANTED", True)
     use_cache(monkeypatch, tmp_path / "cache")
     place_of(Shelf(np.zeros(1, np.int64)))
-    carried.found.cache_clear()
+    bundled_engine.found.cache_clear()
     yield
-    carried.found.cache_clear()
+    bundled_engine.found.cache_clear()
 
 
 @pytest.fixture
@@ -73,18 +73,18 @@ def use_cache(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(entries, "cache_directory", lambda _sources: folder)
 
 
-def carry(code: native.Code, **changed: Any) -> native.Code:
+def carry(code: native.MachineCode, **changed: Any) -> native.MachineCode:
     """Have the package carry some code, with changes in what it says of it."""
-    head, _, content = carried.content_of(code, (), ()).partition(b"\n")
+    head, _, content = bundled_engine.content_of(code, (), ()).partition(b"\n")
     head = json.dumps({**json.loads(head), **changed}).encode()
-    carried.FOLDER.mkdir()
-    carried.path_of("doubled").write_bytes(head + b"\n" + content)
-    carried.found.cache_clear()
+    bundled_engine.FOLDER.mkdir()
+    bundled_engine.path_of("doubled").write_bytes(head + b"\n" + content)
+    bundled_engine.found.cache_clear()
     return code
 
 
-def any_code() -> native.Code:
-    return native.Code("symbol", entry()._about, b"machine code")
+def any_code() -> native.MachineCode:
+    return native.MachineCode("symbol", entry()._about, b"machine code")
 
 
 def carry_real(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, **changed: Any) -> None:
@@ -120,8 +120,8 @@ def test_what_is_refused_is_compiled_and_the_notice_says_why(
 
 
 def test_what_fits_is_taken() -> None:
-    code = carry(any_code(), needs=sorted(carried.here()[1])[:3])
-    assert entry().in_package() == carried.Found(code, "")
+    code = carry(any_code(), needs=sorted(bundled_engine.here()[1])[:3])
+    assert entry().in_package() == bundled_engine.BundledEngine(code, "")
     assert entry().kept() == code
 
 
@@ -138,19 +138,19 @@ def test_what_fits_is_taken() -> None:
 )
 def test_what_does_not_fit_is_refused(changed: dict[str, Any], says: str) -> None:
     carry(any_code(), **changed)
-    assert entry().in_package() == carried.Found(None, says)
+    assert entry().in_package() == bundled_engine.BundledEngine(None, says)
     assert entry().kept() is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"[]\n", b"{}\n", b"no line"])
 def test_a_damaged_file_is_refused(damage: bytes) -> None:
     carry(any_code())
-    carried.path_of("doubled").write_bytes(damage)
-    assert entry().in_package() == carried.Found(None, "is damaged")
+    bundled_engine.path_of("doubled").write_bytes(damage)
+    assert entry().in_package() == bundled_engine.BundledEngine(None, "is damaged")
 
 
 def test_a_package_that_carries_nothing_says_nothing() -> None:
-    assert entry().in_package() == carried.Found(None, "")
+    assert entry().in_package() == bundled_engine.BundledEngine(None, "")
     assert decorators._notice(entry()).endswith("kept for the next time) ...")
 
 
@@ -163,8 +163,8 @@ def test_what_was_compiled_for_this_processor_comes_first(tmp_path: Path) -> Non
 
 def test_who_wants_an_own_engine_gets_one(monkeypatch: pytest.MonkeyPatch) -> None:
     carry(any_code())
-    monkeypatch.setattr(carried, "WANTED", False)
-    carried.found.cache_clear()
+    monkeypatch.setattr(bundled_engine, "WANTED", False)
+    bundled_engine.found.cache_clear()
     assert entry().kept() is None
 
 
@@ -178,12 +178,12 @@ def test_who_wants_an_own_engine_gets_one(monkeypatch: pytest.MonkeyPatch) -> No
     ],
 )
 def test_platforms_have_neither_vendor_nor_version(triple: str, platform: str) -> None:
-    assert carried.platform_of(triple) == platform
+    assert bundled_engine.platform_of(triple) == platform
 
 
 def test_this_processor_has_what_its_baseline_needs() -> None:
     """Names of features that LLVM does not know would refuse every processor."""
-    baseline = carried.baseline()
+    baseline = bundled_engine.baseline()
     if baseline is None:
-        pytest.skip(f"nothing is compiled ahead for {carried.here()[0]}")
-    assert set(baseline.needs) <= carried.here()[1]
+        pytest.skip(f"nothing is compiled ahead for {bundled_engine.here()[0]}")
+    assert set(baseline.needs) <= bundled_engine.here()[1]

@@ -179,11 +179,11 @@ with decorators.compiling(decorators.to_stderr, ()):
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
-    from memtile.jit.decorators import Part
+    from memtile.jit.decorators import CompiledPart
     from memtile.jit.linking import PartLibrary
 
     work(tables(), 1)
-    assert isinstance(total, Part)
+    assert isinstance(total, CompiledPart)
     results = list(total.compiled.overloads.values())
     assert len(results) == 1
     assert isinstance(results[0].library, PartLibrary)
@@ -192,10 +192,10 @@ def test_a_part_is_linked_into_its_callers_and_not_compiled_alone() -> None:
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_part_stores_nothing_for_calls_before_it_makes_them() -> None:
-    from memtile.jit.decorators import Part
+    from memtile.jit.decorators import CompiledPart
 
     work(tables(), 1)
-    assert isinstance(total, Part)
+    assert isinstance(total, CompiledPart)
     (result,) = total.compiled.overloads.values()
     function = result.library._final_module.get_function(result.fndesc.llvm_func_name)
     first = [str(one) for one in next(iter(function.blocks)).instructions]
@@ -205,8 +205,8 @@ def test_a_part_stores_nothing_for_calls_before_it_makes_them() -> None:
 
 @pytest.mark.skipif(not ENABLED, reason="MEMTILE_JIT=0: nothing is compiled")
 def test_a_constant_argument_does_not_compile_a_part_once_more() -> None:
-    from memtile.jit.decorators import Part
+    from memtile.jit.decorators import CompiledPart
 
     work(tables(), 1)
-    assert isinstance(bump, Part)
+    assert isinstance(bump, CompiledPart)
     assert len(bump.compiled.overloads) == 1

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core_bodies import BF16, Array, each, kind_of, ran
+from support.bodies.core_bodies import BF16, Array, each, kind_of, ran
 
 WAYS = [False, pytest.param(True, marks=pytest.mark.slow)]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 
-from planned_words import changed_outside
-from repeating_designs import Design, build, designs, differences, rings
+from support.designs.repeating_designs import Design, build, designs, differences, rings
+from support.engine.planned_words import changed_outside
 
 
 def both(design: Design) -> int:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 
-from flowing_designs import Design, build, designs, differences
-from planned_words import changed_outside
+from support.designs.flowing_designs import Design, build, designs, differences
+from support.engine.planned_words import changed_outside
 
 
 @pytest.mark.slow

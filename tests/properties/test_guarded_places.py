@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import shifted
-from guarded_places import PLACES
-from memtile.model.state.columns import Kind
+from memtile.model.state.columns import Motion
+from support.engine.guarded_places import PLACES
 
 TESTS = Path(__file__).parents[1]
 SHORT = "data/test_engine_moves.py"
@@ -120,20 +120,20 @@ def test_what_moves_alike_may_meet(statement: str, value: int) -> None:
 @pytest.mark.parametrize(
     ("kind", "value", "may"),
     [
-        (Kind.EQUAL, NOW, False),
-        (Kind.EQUAL, MOVED, False),
-        (Kind.STAMP, NOW, True),
-        (Kind.STAMP, MOVED, False),
-        (Kind.DUE, LATER, True),
-        (Kind.COUNT, MOVED, True),
-        (Kind.COUNT, NOW, False),
-        (Kind.PLACE, WORD, False),
-        (Kind.RING, HEAD, True),
-        (Kind.RING, NOW, False),
-        (Kind.DATA, WORD, True),
+        (Motion.EQUAL, NOW, False),
+        (Motion.EQUAL, MOVED, False),
+        (Motion.STAMP, NOW, True),
+        (Motion.STAMP, MOVED, False),
+        (Motion.DUE, LATER, True),
+        (Motion.COUNT, MOVED, True),
+        (Motion.COUNT, NOW, False),
+        (Motion.PLACE, WORD, False),
+        (Motion.RING, HEAD, True),
+        (Motion.RING, NOW, False),
+        (Motion.DATA, WORD, True),
     ],
 )
-def test_a_column_takes_what_moves_as_it_does(kind: Kind, value: int, may: bool) -> None:
+def test_a_column_takes_what_moves_as_it_does(kind: Motion, value: int, may: bool) -> None:
     names = {"column": shifted.watched([0, 0], kind, "table.column"), "value": value}
     if may:
         model_does("column.__setitem__(1, value)", **names)
@@ -144,7 +144,7 @@ def test_a_column_takes_what_moves_as_it_does(kind: Kind, value: int, may: bool)
 
 
 def test_words_alone_are_looked_up_by_what_moves() -> None:
-    words, others = shifted.watched(range(9), Kind.DATA, "a"), shifted.watched(range(9), Kind.EQUAL, "b")
+    words, others = shifted.watched(range(9), Motion.DATA, "a"), shifted.watched(range(9), Motion.EQUAL, "b")
     assert model_does("words[moved]", words=words, moved=MOVED) == 4
     with pytest.raises(shifted.UnguardedError, match="looks up"):
         model_does("others[moved]", others=others, moved=MOVED)

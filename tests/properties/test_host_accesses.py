@@ -16,8 +16,8 @@ from memtile.jit.tables import plain
 from memtile.model.axi import SLAVE_ERROR
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
-from memtile.sim import machine
-from states import arrays
+from memtile.sim.loop import compiled_model
+from support.engine.states import arrays
 
 Access = tuple[int, int | None]
 OF_THE_CLOCK = {"clock.quiet", "clock.locks_changed"}
@@ -46,7 +46,7 @@ class OneByOne:
         host.begin(tile, 1)
         if not engine.has_clock(tile) or offset % WORD_BYTES:
             return None
-        word = machine.access_at_once(engine.present, tile, offset, -1 if value is None else value)
+        word = compiled_model.access_at_once(engine.present, tile, offset, -1 if value is None else value)
         if word == SLAVE_ERROR:
             return None
         if offset < TILE_KINDS[KIND_NAMES[engine.spec.tiles.kind[tile]]].memory_bytes:

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 
-from flowing_designs import differences
-from host_looks import Built, Hosted, hosted_designs, looks
-from repeating_designs import EAGER
+from support.designs.flowing_designs import differences
+from support.designs.host_looks import Built, Hosted, hosted_designs, looks
+from support.designs.repeating_designs import EAGER
 
 ENOUGH = 60_000  # cycles
 

@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from memtile.access.lowering.certificate import stream
 from memtile.access.lowering.fit import Fields, Shape
-from memtile.access.lowering.lower import lower
-from memtile.access.lowering.plan import best_plan
-from memtile.access.lowering.tasks import Limits, cost, periodic_tasks
+from memtile.access.lowering.lower import best_plan, lower
+from memtile.access.lowering.queue_tasks import Limits, cost, periodic_tasks
 from memtile.access.numpy_functions import pad, sliding_window_view
 from memtile.access.request import words
 from memtile.access.tiling import TilingParameters, tiling_elements

@@ -10,9 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from memtile.access.lowering.fit import Fields
-from memtile.access.lowering.lower import lower
-from memtile.access.lowering.plan import best_plan
-from memtile.access.lowering.tasks import Limits, cost
+from memtile.access.lowering.lower import best_plan, lower
+from memtile.access.lowering.queue_tasks import Limits, cost
 from memtile.access.request import words
 from memtile.access.tiling import TilingParameters
 from memtile.arch.tiles import MEMORY, TILE_KINDS, TileName

@@ -27,8 +27,8 @@ from memtile.runs.operations import (
 from memtile.runs.program import Run
 from memtile.runs.register_writes import check
 from memtile.runs.session import run_program
-from memtile.sim.door import Door
-from states import arrays
+from memtile.sim.doors.tile_door import Door
+from support.engine.states import arrays
 
 SIZE = (2, 6)  # columns and rows of npu1's part
 PLACES = [(0, 0), (0, 1), (1, 1), (0, 2), (1, 3)]

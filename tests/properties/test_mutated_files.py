@@ -11,8 +11,8 @@ from collections.abc import Callable
 
 import pytest
 
-from mutated_bytes import files, look, mutated, repaired, run
-from mutated_runs import BAD, Ended, ended, limited, table
+from support.mutated.mutated_bytes import files, look, mutated, repaired, run
+from support.mutated.mutated_runs import BAD, Ended, ended, limited, table
 
 FILES = files()
 LOOKS, RUNS = 200, 12  # mutants of each file that are looked at, and that are run

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import pytest
 
-from mlir_texts import CALL, PASSTHROUGH
-from mutated_runs import BAD, ended, run_text, table
-from mutated_texts import mutated
+from support.mlir.mlir_texts import CALL, PASSTHROUGH
+from support.mutated.mutated_runs import BAD, ended, run_text, table
+from support.mutated.mutated_texts import mutated
 
 MANY = 150  # of each text
 BODY = CALL.replace(

@@ -23,7 +23,6 @@ from hypothesis import strategies as st
 from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 from typer.testing import CliRunner
 
-from browser import opened
 from memtile import Array, InputFileError, Result
 from memtile.check.check import check_design
 from memtile.check.junit import junit
@@ -32,7 +31,8 @@ from memtile.cli.main import app
 from memtile.plain_text import json_text, markup_text, printable, script_json
 from memtile.report.cycles_picture import save_cycles
 from memtile.sandbox.start import missing
-from memtile.sheet import Column, Sheet, print_whole, stderr_console
+from memtile.sheet import Sheet, SheetColumn, print_whole, stderr_console
+from support.pages.browser import opened
 
 PIECES = (
     *(
@@ -166,7 +166,7 @@ def test_data_in_pages_and_for_scripts_is_what_it_was(name: str) -> None:
 @given(NAMES, st.booleans())
 @example(ALL, True)
 def test_tables_show_names_as_they_are(name: str, terminal: bool) -> None:
-    sheet = Sheet((Column("a"), Column("b", right=True)), ((name, "1"),), "", (name,), (name,))
+    sheet = Sheet((SheetColumn("a"), SheetColumn("b", right=True)), ((name, "1"),), "", (name,), (name,))
     text = printable(name)
     assert shown(str(sheet).replace("\n", "")).count(text.strip()) >= 3
     assert Words(sheet.html()).text == f"{text}ab{text}1{text}"

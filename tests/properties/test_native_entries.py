@@ -16,7 +16,7 @@ import pytest
 
 from memtile.jit import entries, native, parts
 from memtile.jit.decorators import ENABLED, jit
-from memtile.jit.entries import Entry
+from memtile.jit.entries import CompiledEntry
 from memtile.jit.structs import Struct, dereference, place_of
 from memtile.testing.rig import Rig
 
@@ -60,11 +60,11 @@ def _directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         place_of(kind(np.zeros(1, np.int64)))
 
 
-def entry(by_numba: bool = False) -> Entry:
-    return Entry(exchange, (), Shelf, Order, by_numba=by_numba)
+def entry(by_numba: bool = False) -> CompiledEntry:
+    return CompiledEntry(exchange, (), Shelf, Order, by_numba=by_numba)
 
 
-def done_by(one: Entry) -> list[int]:
+def done_by(one: CompiledEntry) -> list[int]:
     """Results of some calls, in both ways of calling, and what they left."""
     shelf, order = Shelf(np.arange(4)), Order(np.zeros(1, np.int64))
     found = [one(shelf, 1, -7, 0), one(shelf, 1, 1 << 40, place_of(order).address)]
@@ -149,7 +149,7 @@ def test_another_processor_has_code_of_its_own(monkeypatch: pytest.MonkeyPatch) 
 def test_other_structs_have_code_of_their_own() -> None:
     assert done_by(entry()) == EXPECTED
     assert entry().kept() is not None
-    assert Entry(exchange, (), Shelf).kept() is None
+    assert CompiledEntry(exchange, (), Shelf).kept() is None
 
 
 def test_what_another_process_has_compiled_meanwhile_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:

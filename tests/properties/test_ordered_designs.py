@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ordered_designs import KINDS, PLANTS, ordered, planted
-from severe import severe
+from support.designs.ordered_designs import KINDS, PLANTS, ordered, planted
+from support.designs.severe import severe
 
 MANY, PARTS = 1000, 4
 SEEDS = st.integers(0, 1 << 20)

@@ -7,10 +7,9 @@ from collections.abc import Callable
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 
-import flowing_designs
-import repeating_designs
-from memtile.sim.engine import Engine
-from separate_designs import Columns, Row, columns, columns_of, ended, row_of, rows
+from memtile.sim.loop.engine import Engine
+from support.designs import flowing_designs, repeating_designs
+from support.designs.separate_designs import Columns, Row, columns, columns_of, ended, row_of, rows
 
 WAYS = {"stepping": False, "jumping": True}
 

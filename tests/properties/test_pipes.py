@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from piped_designs import Design, build, designs, differences
+from support.designs.piped_designs import Design, build, designs, differences
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ from memtile.runs.operations import (
     words_written,
 )
 from memtile.runs.word_marks import clocks, core_controls, external_transfers, queues
-from programs import cdo_of
+from support.formats.programs import cdo_of
 
 SHAPE = ArrayShape.sized(2, 6, 1)
 HEADERS = [Header((0, 1), 2, 6, 2, 1), Header((0, 1), 3, 6, 2, 1), Header((1, 0), 3, 6, 2, 1)]

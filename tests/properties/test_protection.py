@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from memtile.arch.protection import CELLS
 from memtile.arch.tiles import MEMORY
 from memtile.model.memory.ecc import Fate
-from memtile.sim.untimed import run_untimed
-from memtile.sim.upsets import Upset
+from memtile.sim.loop.untimed import run_untimed
+from memtile.sim.loop.upsets import Upset
 from memtile.testing.rig import Rig
-from random_designs import Design, build, designs
+from support.designs.random_designs import Design, build, designs
 
 CYCLES = 300
 USED = 1200  # words that the designs touch

@@ -7,8 +7,7 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-import transaction_reader
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.register_dump import dump_json, dump_text
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
@@ -22,6 +21,7 @@ from memtile.runs.operations import (
     Write,
     words_written,
 )
+from support.formats import transaction_reader
 
 WORDS = st.integers(0, 0xFFFF_FFFF)
 WRITES = st.builds(Write, WORDS, WORDS) | st.builds(

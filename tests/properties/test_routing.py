@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 from memtile import Array, MemtileError
 from memtile.arch.ports import WIRES, circuit_allowed, port_kind
 from memtile.design.channels import Channel
-from memtile.design.router import Tree
-from memtile.design.switch_graph import Port
+from memtile.design.router import GraphPort, Tree
 
 WORDS = 24
 PLACES = [(column, row) for column in range(2) for row in range(1, 6)]
 
 
-def check_hop(before: Port, port: Port) -> None:
+def check_hop(before: GraphPort, port: GraphPort) -> None:
     if port.is_master:
         assert before == port._replace(is_master=False, name=before.name)
         assert circuit_allowed(port.tile, before.name, port.name)
@@ -29,7 +28,7 @@ def check_hop(before: Port, port: Port) -> None:
         assert port.name == opposite + before.name.removeprefix(port_kind(before.name))
 
 
-def check_tree(source: Port, targets: tuple[Port, ...], tree: Tree) -> None:
+def check_tree(source: GraphPort, targets: tuple[GraphPort, ...], tree: Tree) -> None:
     assert source not in tree
     for target in targets:
         port = target

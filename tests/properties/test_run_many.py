@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtile import DesignError, MemoryTile, Result, run, run_many
-from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.timing import chosen_timing
 
 
 def copying(words: int, value: int) -> Callable[[], MemoryTile]:

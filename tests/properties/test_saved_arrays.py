@@ -22,12 +22,12 @@ from memtile import Array
 from memtile.errors import DesignError, InputFileError
 from memtile.explain.results import Result
 from memtile.jit.settings import ENABLED
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import Core
-from memtile.sim.snapshot import Snapshot, put_back, take
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.engine_snapshot import Snapshot, put_back, take
 from memtile.testing.rig import Rig
-from random_designs import Design, build, designs
-from repeating_designs import OUTSIDE
+from support.designs.random_designs import Design, build, designs
+from support.designs.repeating_designs import OUTSIDE
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 WITHOUT_KERNELS = ("distribute_join", "packets", "transpose")

@@ -10,12 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtile.arch.tiles import MEMORY
-from memtile.arch.trace import PACKET_WORDS, TraceState
+from memtile.arch.trace_facts import PACKET_WORDS, TraceState
 from memtile.bd.descriptor import Acquire, Descriptor, Iteration
 from memtile.bd.windows import OWN
-from memtile.io.trace.decoder import Origin, Trace, UnitTrace, decode
-from memtile.sim.event_unit import EventUnit
-from memtile.testing.streams import Bench
+from memtile.io.trace.decoder import SegmentOrigin, Trace, UnitTrace, decode
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.testing.stream_bench import Bench
 
 USER = ("USER_EVENT_0", "USER_EVENT_1", "COMBO_EVENT_3")  # nothing but Event_Generate raises these
 START, STOP = "BROADCAST_0", "BROADCAST_1"
@@ -103,7 +103,7 @@ def test_what_a_trace_tells_is_what_was_asserted(asserted: dict[int, int], takes
     cycles = told(unit)
     assert all(part.exact for part in unit.segments)
     assert set(unit.events()) == {event for event in happened if event[0] in cycles}
-    overruns = [part for part in unit.segments if part.origin is Origin.OVERRUN]
+    overruns = [part for part in unit.segments if part.origin is SegmentOrigin.OVERRUN]
     assert len(trace.problems) == len(overruns)
     assert unit.segments[-1].stopped
 
@@ -118,7 +118,7 @@ def test_a_blocked_port_is_an_overrun_that_the_status_register_shows() -> None:
         recorder.step()
     assert state.get(recorder.unit.read("Trace_Status")) == TraceState.OVERRUN
     (unit,) = recorder.decoded().units
-    assert [part.origin for part in unit.segments] == [Origin.START, Origin.OVERRUN]
+    assert [part.origin for part in unit.segments] == [SegmentOrigin.START, SegmentOrigin.OVERRUN]
     assert recorder.begin + 20 < unit.segments[0].end < recorder.begin + 199
     assert state.get(recorder.unit.read("Trace_Status")) == TraceState.IDLE
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile.io.trace.decoder import Origin, decode
+from memtile.io.trace.decoder import SegmentOrigin, decode
 from memtile.testing.trace_encoder import TraceEncoder, encode_trace
 
 MASKS = st.integers(1, 255)
@@ -57,7 +57,7 @@ def test_levels_and_pulses_come_back(start, levels):
     (unit,) = trace.units
     (segment,) = unit.segments
     assert (segment.origin, segment.start, segment.stopped, segment.exact) == (
-        Origin.START,
+        SegmentOrigin.START,
         start,
         True,
         True,
@@ -90,7 +90,7 @@ def test_an_overrun_loses_what_it_lost_and_no_more(levels, widths):
     assert found.items() <= kept.items()
     # Only a repeat that was pending when the overrun began is lost beside it.
     assert all(kept[c] == kept.get(c - 1) or c - 1 not in found for c in kept.keys() - found.keys())
-    assert [s.origin for s in unit.segments] == [Origin.START, *[Origin.OVERRUN] * len(pieces)]
+    assert [s.origin for s in unit.segments] == [SegmentOrigin.START, *[SegmentOrigin.OVERRUN] * len(pieces)]
     assert [s.start for s in unit.segments] == [10, *(last for _, last in pieces)]
     assert [p.reason for p in trace.problems] == ["trace_overrun"] * len(pieces)
 
@@ -122,7 +122,7 @@ def test_garbage_between_packets_costs_nothing_before_it_and_is_told(levels, noi
     trace = decode([*flat(packets[:place]), *garbage, *flat(packets[place:])])
     (clean,), (found,) = decode(flat(packets[:place])).units, trace.units
     assert found.segments[0].runs == clean.segments[0].runs
-    assert all(segment.origin is Origin.LOSS and not segment.exact for segment in found.segments[1:])
+    assert all(segment.origin is SegmentOrigin.LOSS and not segment.exact for segment in found.segments[1:])
     assert found.packets == len(packets)
     assert trace.problems[0].where == f"trace, word {8 * place}"
     assert trace.problems[0].next_step.startswith(

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtile.io.trace.decoder import decode
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 from memtile.testing.rig import Rig
 from memtile.testing.trace_encoder import encode_trace
 

@@ -19,9 +19,9 @@ from memtile.arch.tiles import MEMORY
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Pad, Release
 from memtile.bd.windows import EAST, OWN, WEST
 from memtile.model.state.causes import Cause
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
 
 SLOT_WORDS = 1024

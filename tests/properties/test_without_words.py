@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import pytest
 from hypothesis import HealthCheck, given, settings, target
 
-import flowing_designs
-from memtile.sim.engine import Engine
-from repeating_designs import Design, build, designs, rings
-from runs_without_words import both
+from memtile.sim.loop.engine import Engine
+from support.designs import flowing_designs
+from support.designs.repeating_designs import Design, build, designs, rings
+from support.designs.runs_without_words import both
 
 
 def sought(engines: Sequence[Engine], stops: Sequence[int]) -> None:

@@ -13,8 +13,8 @@ from pathlib import Path
 def main(path: Path) -> None:
     """Measure the model, and write both files."""
     sys.path.insert(0, str(Path(__file__).parents[1]))
-    from silicon_report import page
-    from silicon_rig import RECORD, cases
+    from support.silicon.silicon_report import page
+    from support.silicon.silicon_rig import RECORD, cases
 
     numbers = {case.id: (case.simulated(), *case.band()) for case in cases() if case.built}
     rows = (f" {json.dumps(name)}: {json.dumps(three)}" for name, three in numbers.items())

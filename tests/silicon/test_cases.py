@@ -12,10 +12,10 @@ from jsonschema import Draft202012Validator
 
 from memtile import DesignError, Timing, schema
 from memtile.arch.timing import BOARDS, likely
-from silicon_fit import fitted, spread
-from silicon_report import DRAW, LACKS, lacks, page
-from silicon_rig import KINDS, SETUPS, Case, bands, cases, error, files, recorded
-from silicon_spread import Spread, repeats, spreads
+from support.silicon.silicon_fit import fitted, spread
+from support.silicon.silicon_report import DRAW, LACKS, lacks, page
+from support.silicon.silicon_rig import KINDS, SETUPS, Case, bands, cases, error, files, recorded
+from support.silicon.silicon_spread import Spread, repeats, spreads
 
 ROOT = Path(__file__).parents[2]
 CASES = cases()

@@ -12,10 +12,10 @@ from memtile.access.compression import compress, compressed_length, decompress
 from memtile.arch.tiles import TileName
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN, DmaAddress
-from memtile.sim.clock import Stop
-from memtile.sim.untimed import run_untimed
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
-from oracle_files import load
+from support.formats.oracle_files import load
 
 Words = npt.NDArray[np.uint32]
 ORACLE = load("compression_goldens")

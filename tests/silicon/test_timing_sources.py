@@ -10,7 +10,7 @@ import pytest
 
 from memtile.arch.grades import Grade
 from memtile.arch.timing import sources
-from silicon_rig import cases
+from support.silicon.silicon_rig import cases
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "timing.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 
 from memtile.io.trace.decoder import Run, decode
 from memtile.testing.trace_encoder import TraceEncoder, encode_trace
-from oracle_files import load
+from support.formats.oracle_files import load
 
 CAPTURES = load("trace_captures")
 MODULES = ("core", "memory")

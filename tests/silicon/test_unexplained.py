@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interface_bench import Column, caught
-from memtile.arch.chosen_timing import chosen_timing
 from memtile.arch.tiles import MM2S
+from memtile.arch.timing import chosen_timing
 from memtile.bd.windows import OWN
-from memtile.model.state.events import ChannelEvent
-from memtile.sim.event_unit import EventUnit
-from silicon_hosts import PHOENIX, numbered_beyond
-from silicon_rig import cases
-from silicon_streams import (
+from memtile.model.state.event_columns import ChannelEvent
+from memtile.sim.doors.event_panel import EventUnit
+from support.designs.interface_bench import Column, caught
+from support.silicon.silicon_hosts import PHOENIX, numbered_beyond
+from support.silicon.silicon_rig import cases
+from support.silicon.silicon_streams import (
     CONSUMED,
     RECEIVED,
     SENT,
@@ -27,7 +27,13 @@ from silicon_streams import (
     sent_to_interface,
     watched,
 )
-from silicon_tiles import back_pressure, core_beside_dma, filled_and_drained, give_back, store_beside_dma
+from support.silicon.silicon_tiles import (
+    back_pressure,
+    core_beside_dma,
+    filled_and_drained,
+    give_back,
+    store_beside_dma,
+)
 
 PORTS = {"port_pause": 1, "ingress_latency": 2, "wire_start": 1}
 MEASURED = {case.id: case.measured for case in cases()}

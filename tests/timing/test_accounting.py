@@ -9,7 +9,7 @@ from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
 from memtile.testing.rig import Rig
-from random_designs import Design, build, designs
+from support.designs.random_designs import Design, build, designs
 
 CYCLES = 260
 

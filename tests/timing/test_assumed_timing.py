@@ -7,7 +7,7 @@ from dataclasses import fields
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.explain.assumed import assumed, is_shown
+from memtile.explain.estimate import assumed, is_shown
 from memtile.testing.rig import Rig
 
 

@@ -12,18 +12,17 @@ import pytest
 from hypothesis import given, settings
 
 from memtile import Array, MemoryTile, Timing
-from memtile.arch.chosen_timing import chosen_timing
-from memtile.arch.timing import constants, likely
-from memtile.explain.bound import Bound, Cost, Use, bound_of
+from memtile.arch.timing import chosen_timing, constants, likely
+from memtile.explain.bound import Bound, Cost, ResourceUse, bound_of
 from memtile.explain.outcome import outcome
-from memtile.explain.record import IGNORED, Verdict, judged, record, text_of
+from memtile.explain.record import IGNORED, RunVerdict, judged, record, text_of
 from memtile.explain.results import Result
 from memtile.explore.rerun import band, lifted
 from memtile.runs.operations import Write, address_of
 from memtile.runs.session import run_program
-from memtile.sim.clock import Stop
-from memtile.sim.kernels import Core
-from random_designs import Design, build, designs
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.clock import Stop
+from support.designs.random_designs import Design, build, designs
 
 
 def slow_core(cycles: int = 400) -> Array:
@@ -46,14 +45,17 @@ def slow_core(cycles: int = 400) -> Array:
 
 
 def test_the_busiest_resource_is_the_bound() -> None:
-    uses = [Use("a", "moving", 10, {"x": 5, "y": 9, "z": 0}), Use("b", "computing", 9, {})]
+    uses = [ResourceUse("a", "moving", 10, {"x": 5, "y": 9, "z": 0}), ResourceUse("b", "computing", 9, {})]
     assert bound_of(20, uses) == Bound(10, 20, "a", "moving", (Cost("y", 9), Cost("x", 5)))
     assert bound_of(20, []) is None
     assert bound_of(0, uses) is None
 
 
 def test_what_is_busy_half_of_the_time_limits_and_less_does_not() -> None:
-    half, less = bound_of(20, [Use("a", "moving", 10, {"x": 10})]), bound_of(21, [Use("a", "moving", 10, {})])
+    half, less = (
+        bound_of(20, [ResourceUse("a", "moving", 10, {"x": 10})]),
+        bound_of(21, [ResourceUse("a", "moving", 10, {})]),
+    )
     assert half is not None
     assert less is not None
     assert half.text == "limited by a: 50% of the cycles moving (bound 10); the rest: 10 x"
@@ -192,12 +194,12 @@ def copied(words: int = 16, expected: int = 16) -> MemoryTile:
 @pytest.mark.parametrize(
     ("expected", "verdict", "why"),
     [
-        (16, Verdict.PASS, "1 comparisons are bit-exact"),
-        (17, Verdict.FAIL, "the run ended as stuck"),
-        (0, Verdict.UNKNOWN, "nothing was compared"),
+        (16, RunVerdict.PASS, "1 comparisons are bit-exact"),
+        (17, RunVerdict.FAIL, "the run ended as stuck"),
+        (0, RunVerdict.UNKNOWN, "nothing was compared"),
     ],
 )
-def test_a_verdict_says_why(expected: int, verdict: Verdict, why: str) -> None:
+def test_a_verdict_says_why(expected: int, verdict: RunVerdict, why: str) -> None:
     found, reasons = judged(copied(expected=expected).run())
     assert found is verdict
     assert why in reasons[0]

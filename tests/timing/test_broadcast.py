@@ -9,7 +9,7 @@ import pytest
 from memtile import Array
 from memtile.arch.register_map import event_modules
 from memtile.arch.registers import ModuleName
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 
 Place = tuple[int, int, ModuleName]
 PULSE = "USER_EVENT_0"

@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_designs import timelines
 from memtile.arch.register_map import register_named
 from memtile.arch.timing import Timing
 from memtile.errors import DesignError
 from memtile.explain.outcome import outcome
 from memtile.model import column_clock
-from memtile.model.state.compare import columns
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import Core
+from memtile.model.state.state_differences import columns
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from support.designs.core_designs import timelines
 
 CONTROL, STATUS, HALT = 0x36060, 0x32004, 0x32010  # AM025, module core
 FROM_WEST, TO_EAST = 1, 2

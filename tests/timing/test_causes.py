@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memtile.arch.register_map import register_named
-from memtile.model.dma.registers import status
+from memtile.model.dma.channel_registers import status
 from memtile.model.roster import held_event, resting
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.testing.rig import Rig
 
 STALLED = [

@@ -10,19 +10,19 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core_designs import lock_value, set_lock, timelines
 from memtile.arch.core import CORE
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TileName
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.core_view import core_views
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action, Pattern
-from memtile.sim.clock import Stop
-from memtile.sim.door import Door
-from memtile.sim.engine import Engine
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import Core
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.doors.tile_door import Door
+from memtile.sim.kernels.actions import Action, Pattern
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from support.designs.core_designs import lock_value, set_lock, timelines
 
 CONTROL, STATUS, ENABLING, RESET_EVENT = 0x32000, 0x32004, 0x32008, 0x3200C
 HALT, EVENTS, STALLS, SHOWN = 0x32010, 0x32014, 0x32018, 0x3201C

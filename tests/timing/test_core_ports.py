@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core_designs import COLUMN, CROSS, NORTH, OWN, SOUTH, WEST, Piece, set_lock, timelines
 from memtile.arch.core import CORE
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim
@@ -15,12 +14,13 @@ from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.errors import DesignError
 from memtile.explain.outcome import outcome
 from memtile.model.state.causes import Cause, CoreCause
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action, Pattern
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import Core
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.kernels.actions import Action, Pattern
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
 from memtile.testing.rig import Rig
+from support.designs.core_designs import COLUMN, CROSS, NORTH, OWN, SOUTH, WEST, Piece, set_lock, timelines
 
 BASE = CORE.memory_windows["own"]
 PAIR = 0x4000  # bytes of a pair of banks: a logical bank of 16 KB

@@ -8,18 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_designs import timelines
 from memtile import Array, Status
 from memtile.arch.ports import PORTS
 from memtile.arch.registers import packed
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.errors import DesignError
 from memtile.explain.outcome import outcome
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action
-from memtile.sim.engine import Engine
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import Core
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.engine import Engine
+from support.designs.core_designs import timelines
 
 STATUS, HALTS, SHOWN = 0x32004, 0x32018, 0x3201C  # AM025, module core
 STALL_GET, STALL_PUT = 1 << 10, 1 << 12  # Core_Status: Stream_Stall_SS0, Stream_Stall_MS0

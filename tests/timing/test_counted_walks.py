@@ -8,7 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from flowing_designs import (
+from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.timing import Timing
+from memtile.bd.descriptor import Dim
+from memtile.design.array import Array
+from memtile.jit.tables import plain
+from memtile.model.state.causes import Phase
+from memtile.sim.loop.engine import Engine
+from memtile.sim.skip.counted_walks import buffer_with, has_whole_rows
+from support.designs.flowing_designs import (
     AREA,
     PLACE,
     Design,
@@ -20,16 +28,8 @@ from flowing_designs import (
     kernel_of,
     set_up,
 )
-from interface_bench import Column
-from memtile.arch.tiles import WORD_BYTES
-from memtile.arch.timing import Timing
-from memtile.bd.descriptor import Dim
-from memtile.design.array import Array
-from memtile.jit.tables import plain
-from memtile.model.state.causes import Phase
-from memtile.sim.engine import Engine
-from memtile.sim.forward.counted import buffer_with, has_whole_rows
-from repeating_designs import EAGER
+from support.designs.interface_bench import Column
+from support.designs.repeating_designs import EAGER
 
 LONG = pytest.mark.compiled("runs of many rounds")
 GEMM = runpy.run_path(str(Path(__file__).parents[2] / "examples" / "gemm.py"))["design"]

@@ -10,7 +10,7 @@ import pytest
 from memtile.arch.events import EVENT_UNITS, GROUPS, NO_EVENT
 from memtile.arch.registers import WORD_BITS, ModuleName
 from memtile.arch.tiles import WORD_BYTES, TileName
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 from memtile.testing.rig import Rig
 
 TILES: dict[ModuleName, TileName] = {

@@ -18,13 +18,13 @@ from memtile.arch.tiles import INTERFACE, MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Acquire, Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
-from memtile.model.build.events import MODULES, sources
-from memtile.model.state.events import Source
-from memtile.sim.actions import Action, Pattern
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import Core
+from memtile.model.build.event_tables import MODULES, sources
+from memtile.model.state.event_columns import EventSource
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.kernels.actions import Action, Pattern
+from memtile.sim.kernels.kernel_core import Core
 from memtile.testing.rig import Rig
-from memtile.testing.streams import Bench
+from memtile.testing.stream_bench import Bench
 
 FREE = Acquire()
 FEATURE = pytest.mark.feature("F23")
@@ -302,7 +302,7 @@ def silent(module: ModuleName) -> set[str]:
     """Events that nothing but Event_Generate raises."""
     table = sources()[MODULES.index(module)]
     numbers = EVENT_UNITS[module].events
-    raised = {name for name in numbers if table[numbers[name]][0] == Source.RAISED}
+    raised = {name for name in numbers if table[numbers[name]][0] == EventSource.RAISED}
     return {name for name in raised - ELSEWHERE if not OWN_EVENTS.fullmatch(name)}
 
 

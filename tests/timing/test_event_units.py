@@ -10,8 +10,8 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
-from memtile.sim.clock import Stop
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.loop.clock import Stop
 from memtile.testing.rig import Rig
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from interface_bench import Column, caught, fed
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Axi, Dim, Release
 from memtile.bd.windows import DmaLock
 from memtile.explain.outcome import outcome
+from memtile.model.column_clock import reset_tile
 from memtile.model.state.causes import Cause
-from memtile.model.tile_reset import reset_tile
-from memtile.sim import machine
-from memtile.sim.clock import Stop
+from memtile.sim.loop import compiled_model
+from memtile.sim.loop.clock import Stop
+from support.designs.interface_bench import Column, caught, fed
 
 FIRST_REQUEST = Timing().task_start + 1  # the lock is granted one cycle earlier
 LIMIT = 100_000
@@ -225,7 +225,7 @@ def test_skipped_cycles_are_like_stepped_ones() -> None:
     end = skipping.engine.now
     stepping.engine.run(1)
     for _ in range(1, end):
-        machine.cycle(stepping.engine.state)
+        compiled_model.cycle(stepping.engine.state)
     assert fingerprint(skipping) == fingerprint(stepping)
     assert end > 900
 

@@ -21,16 +21,15 @@ from memtile.bd.windows import EAST, OWN
 from memtile.design.host import Host, HostAction
 from memtile.design.memory_tile import MemoryTile
 from memtile.explain.results import Result
-from memtile.model.state.columns import Kind, Owner, Reset
-from memtile.model.state.compare import columns
-from memtile.sim import fast_forward
-from memtile.sim.clock import Stop
-from memtile.sim.forward import guards, period, plan
-from memtile.sim.forward.places import HELD, MOVED, Compared
-from memtile.sim.forward.plan import arrays
+from memtile.model.state.columns import Motion, Owner, Reset
+from memtile.model.state.state_differences import columns
+from memtile.sim.loop.clock import Stop
+from memtile.sim.skip import compared_columns, comparison, fast_forward, repeat_guards
+from memtile.sim.skip.compared_columns import arrays
+from memtile.sim.skip.records import HELD, MOVED, SpanRule
 from memtile.testing.rig import Rig
-from mlir_designs import device, host, loaded
-from repeating_designs import EAGER, differences
+from support.designs.repeating_designs import EAGER, differences
+from support.mlir.mlir_designs import device, host, loaded
 
 BANK = 8192  # words
 
@@ -177,8 +176,8 @@ def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
 
 
 def test_a_full_sink_ends_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtile.sim.port_buffers.LEAST_BLOCK", 700)
-    monkeypatch.setattr("memtile.sim.port_buffers.MOST_BLOCK", 700)
+    monkeypatch.setattr("memtile.sim.ports.port_buffers.LEAST_BLOCK", 700)
+    monkeypatch.setattr("memtile.sim.ports.port_buffers.MOST_BLOCK", 700)
     rig = compared(lambda: one(length=4000), range(600, 4100, 97))
     assert rig.engine.forward.jumps > 4
 
@@ -260,21 +259,21 @@ def test_two_channels_at_one_bank_repeat_with_their_turns() -> None:
 @pytest.mark.parametrize("words", [3, 4, 250])
 def test_a_value_stays_below_its_limit(words: int) -> None:
     for limit in range(words + 1, words + 40):
-        times = guards.before(limit, words, 3, 1000)
+        times = repeat_guards.before(limit, words, 3, 1000)
         assert words + 3 * times < limit <= words + 3 * (times + 1)
 
 
 @pytest.mark.parametrize("limit", [0, 7])
 def test_a_value_stays_above_its_limit(limit: int) -> None:
     for value in range(limit + 1, limit + 40):
-        times = guards.above(limit, value, 3, 1000)
+        times = repeat_guards.above(limit, value, 3, 1000)
         assert value - 3 * times > limit >= value - 3 * (times + 1)
 
 
 @pytest.mark.parametrize("shift", [4, 28, 32, 96, -4, -32])
 def test_a_bank_is_kept_by_whole_turns_and_within_a_block(shift: int) -> None:
     for first in (0, 5, 31, 100, 127):
-        times = guards.block(first, shift, 2, 7, 10)
+        times = repeat_guards.block(first, shift, 2, 7, 10)
         banks = {(first + n * shift) >> 2 & 7 for n in range(times + 1)}
         assert len(banks) == 1
         if shift % 32 == 0:
@@ -300,7 +299,7 @@ def test_tlast_comes_again_with_the_same_words(flags: str, times: int) -> None:
     state = Rig().engine.state
     ports = state.ports
     ports.source_flags[0], ports.source_position[0], ports.source_end[0] = given.ctypes.data, 3, len(given)
-    assert guards.last_flags(state, 0, 3, 3) == times
+    assert repeat_guards.last_flags(state, 0, 3, 3) == times
 
 
 @pytest.mark.parametrize(
@@ -329,7 +328,7 @@ def filling(was: int, held: int, depth: int, taken: int, at: int, **flags: int) 
     state.ports.source_position[at] = taken
     for name, value in flags.items():
         getattr(state.ports, name)[at] = value
-    return int(guards.fill(state, work, 0, at, 100, 50))
+    return int(repeat_guards.fill(state, work, 0, at, 100, 50))
 
 
 @pytest.mark.parametrize("flags", ["source_flags", "next_flags", "former_flags"])
@@ -371,19 +370,23 @@ def test_no_jump_follows_a_period_that_began_before_the_first_word_of_a_bd() -> 
     ch, state = rig.mm2s(), rig.engine.state
     work = arrays(state)
     rig.engine.run(100)
-    period.keep_channel(state, work.kept, 0, ch)
+    comparison.keep_channel(state, work.kept, 0, ch)
     rig.engine.run(104)
-    assert guards.gone_on(state, work, 0, 0, ch, 50) == 50
+    assert repeat_guards.gone_on(state, work, 0, 0, ch, 50) == 50
     work.kept[MOVED] = 0
-    assert guards.gone_on(state, work, 0, 0, ch, 50) == 0
+    assert repeat_guards.gone_on(state, work, 0, 0, ch, 50) == 0
 
 
 def test_what_counts_has_a_guard_or_is_an_account() -> None:
     """A count that something may be compared with is not let through."""
     st = Rig().engine.state
     for name, _values, column, owner in columns(st):
-        if column.kind is Kind.COUNT and name not in plan.GUARDED and not plan.stays(name, column, owner):
-            account = plan.how(name, column, owner) is Compared.ACCOUNT
+        if (
+            column.kind is Motion.COUNT
+            and name not in compared_columns.GUARDED
+            and not compared_columns.stays(name, column, owner)
+        ):
+            account = compared_columns.how(name, column, owner) is SpanRule.ACCOUNT
             assert account == (column.reset is Reset.BOOKS), name
 
 
@@ -396,14 +399,14 @@ def test_nothing_else_acts_while_time_is_jumped_over() -> None:
     found = {
         name
         for name, values, column, owner in columns(rig.engine.state)
-        if owner is Owner.MODEL and "." not in name and values.ndim == 1 and column.kind is Kind.EQUAL
+        if owner is Owner.MODEL and "." not in name and values.ndim == 1 and column.kind is Motion.EQUAL
     }
     assert lists < found
     for name in sorted(found - known):
         st = Rig().engine.state
-        assert guards.quiet_elsewhere(st)
+        assert repeat_guards.quiet_elsewhere(st)
         getattr(st, name)[0] = 1
-        assert not guards.quiet_elsewhere(st), name
+        assert not repeat_guards.quiet_elsewhere(st), name
 
 
 def test_sources_are_laid_out_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -412,7 +415,7 @@ def test_sources_are_laid_out_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch
     whole.engine.forward.on = False
     whole.engine.run(9000)
     for words, on in ((300, False), (300, True), (3000, True)):
-        monkeypatch.setattr("memtile.sim.port_buffers.WINDOW", words)
+        monkeypatch.setattr("memtile.sim.ports.port_buffers.WINDOW", words)
         rig = lane(2)
         rig.engine.forward.on = on
         rig.engine.run(9000)
@@ -422,8 +425,8 @@ def test_sources_are_laid_out_a_window_at_a_time(monkeypatch: pytest.MonkeyPatch
 
 @pytest.mark.compiled("runs of many rounds")
 def test_a_jump_that_a_sink_ended_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memtile.sim.port_buffers.LEAST_BLOCK", 2048)
-    monkeypatch.setattr("memtile.sim.port_buffers.MOST_BLOCK", 2048)
+    monkeypatch.setattr("memtile.sim.ports.port_buffers.LEAST_BLOCK", 2048)
+    monkeypatch.setattr("memtile.sim.ports.port_buffers.MOST_BLOCK", 2048)
     rig = compared(lambda: lane(2), range(9000, 17000, 997))
     stepped = rig.now - rig.engine.forward.jumped
     assert rig.engine.forward.rings > 3

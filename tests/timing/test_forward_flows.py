@@ -11,16 +11,26 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from core_designs import Piece
-from flowing_designs import BUFFER, CORE, EMPTY, FULL, Design, build, compared, design, differences
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Dim
 from memtile.model.dma import external
-from memtile.sim.actions import Action
-from memtile.sim.engine import Engine
-from memtile.sim.forward import reads
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.loop.engine import Engine
+from memtile.sim.skip import external_reads
+from support.designs.core_designs import Piece
+from support.designs.flowing_designs import (
+    BUFFER,
+    CORE,
+    EMPTY,
+    FULL,
+    Design,
+    build,
+    compared,
+    design,
+    differences,
+)
 
 LONG = pytest.mark.compiled("runs of many rounds")
 
@@ -190,13 +200,13 @@ def test_a_kernel_that_raises_leaves_the_state_of_stepping() -> None:
 @LONG
 def test_access_patterns_are_known_again() -> None:
     def kernel(_engine: Engine) -> Kernel:
-        def reads(core: Core) -> Iterator[Action]:
+        def external_reads(core: Core) -> Iterator[Action]:
             piece = Piece("in", 0, (16,))
             for n in range(200):
                 bits = 32 if n == AT else 256
                 yield from one_round(core, n, core.access(core.walk(piece, bits)))
 
-        return reads
+        return external_reads
 
     both(kernel)
 
@@ -241,7 +251,7 @@ def test_an_access_stays_in_its_buffer_up_to_its_last_word(shift: int) -> None:
     """At the last period it is inside, one period later it is not."""
     first, size, words = 100, 50, 4
     for low in range(first, first + size - words + 1):
-        times = reads.stay_within(first, size, low, low + words - 1, shift, 1000)
+        times = external_reads.stay_within(first, size, low, low + words - 1, shift, 1000)
         for periods, inside in ((times, True), (times + 1, False)):
             at = low + periods * shift
             assert (first <= at and at + words <= first + size) == inside
@@ -253,4 +263,4 @@ def test_bursts_begin_where_they_began(shift: int, times: int) -> None:
     state = build(design(), forward=False).state
     channel = int(np.flatnonzero(np.asarray(state.channels.external) >= 0)[0])
     assert external.burst_words(state, channel) == 16
-    assert reads.under_way(state, channel, shift, 9) == times
+    assert external_reads.under_way(state, channel, shift, 9) == times

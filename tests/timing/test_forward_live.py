@@ -7,9 +7,6 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from control_packet_bench import WRITE, reachable, send
-from flowing_designs import Design, build, differences
-from interface_bench import Column
 from memtile.arch.packets import control_header
 from memtile.arch.tiles import MM2S
 from memtile.arch.timing import Timing
@@ -23,12 +20,15 @@ from memtile.model.events.asserted import raise_event
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.streams import PORT_SLOTS
 from memtile.model.streams.switch_config import CIRCUIT
-from memtile.sim.engine import Engine
-from memtile.sim.forward import budget, live
-from memtile.sim.forward.plan import RAISED, RINGS
+from memtile.sim.loop.engine import Engine
+from memtile.sim.skip import live_parts, probe_budget
+from memtile.sim.skip.compared_columns import RAISED, RINGS
 from memtile.testing.rig import Rig
-from planned_words import addresses, changed_outside, compared_columns, planned
-from repeating_designs import differences as rig_differences
+from support.designs.control_packet_bench import WRITE, reachable, send
+from support.designs.flowing_designs import Design, build, differences
+from support.designs.interface_bench import Column
+from support.designs.repeating_designs import differences as rig_differences
+from support.engine.planned_words import addresses, changed_outside, compared_columns, planned
 
 KERNEL = Design(Timing(), 64, 2, (), (), (), 16384, 1, (50,), 0, 0, ())
 
@@ -125,28 +125,28 @@ def test_every_word_of_the_state_is_compared_as_its_column_says(raised: int) -> 
 def test_words_that_control_packets_write_make_a_plan_outdated() -> None:
     bench = reachable()
     work = planned(bench.engine.state)
-    assert not live.outdated(bench.engine.state, work)
+    assert not live_parts.outdated(bench.engine.state, work)
     send(bench, [control_header(WRITE, 0x400, 2), 7, 8])
-    assert live.outdated(bench.engine.state, work)
+    assert live_parts.outdated(bench.engine.state, work)
 
 
 def test_the_first_event_that_is_raised_makes_a_plan_outdated() -> None:
     """As a kernel raises one, or an access that is watched: then it may be part of a period."""
     engine = everything()
     work = planned(engine.state)
-    assert not live.outdated(engine.state, work)
+    assert not live_parts.outdated(engine.state, work)
     raise_event(engine.state, 0, 1, engine.now)
-    assert live.outdated(engine.state, work)
-    assert not live.outdated(engine.state, planned(engine.state))
+    assert live_parts.outdated(engine.state, work)
+    assert not live_parts.outdated(engine.state, planned(engine.state))
 
 
 def test_what_acts_and_is_not_planned_keeps_jumps_away() -> None:
     rig = Rig()
     st = rig.engine.state
     work = planned(st)
-    assert live.all_that_acts(st, work)
+    assert live_parts.all_that_acts(st, work)
     st.active_channels[:2] = 1, 3
-    assert not live.all_that_acts(st, work)
+    assert not live_parts.all_that_acts(st, work)
 
 
 def irregular() -> Rig:
@@ -170,8 +170,8 @@ def test_looking_costs_a_share_of_stepping() -> None:
     assert rig.engine.forward.jumps == 0
     assert search.probing_cost[0] > 0
     assert (
-        search.probing_cost[0] * budget.SHARE
-        < search.stepped_cost[0] + budget.SHARE * 3 * search.slot_words[0]
+        search.probing_cost[0] * probe_budget.SHARE
+        < search.stepped_cost[0] + probe_budget.SHARE * 3 * search.slot_words[0]
     )
 
 
@@ -179,23 +179,23 @@ def test_what_looking_lacks_is_stepped_first() -> None:
     rig = irregular()
     work = planned(rig.engine.state)
     search = work.search
-    search.stepped_cost[0], search.probing_cost[0] = 1000 * budget.SHARE, 900
-    assert budget.lacking(work, 100) == 0
-    assert budget.lacking(work, 101) == budget.SHARE
+    search.stepped_cost[0], search.probing_cost[0] = 1000 * probe_budget.SHARE, 900
+    assert probe_budget.lacking(work, 100) == 0
+    assert probe_budget.lacking(work, 101) == probe_budget.SHARE
     rig.engine.state.active_channels[0] = 10
-    cost = budget.of_cycle(rig.engine.state, work)
-    assert budget.cycles_until(rig.engine.state, work, 100 + cost) == budget.SHARE + 1
+    cost = probe_budget.of_cycle(rig.engine.state, work)
+    assert probe_budget.cycles_until(rig.engine.state, work, 100 + cost) == probe_budget.SHARE + 1
 
 
 def test_half_of_what_looking_may_cost_is_for_rings() -> None:
     rig = irregular()
     work = planned(rig.engine.state)
     search = work.search
-    search.stepped_cost[0], search.probe_cost[0] = 2_000_000 * budget.SHARE, 999_900
-    assert budget.cycles_to_look(rig.engine.state, work, 100) == 1
-    assert budget.cycles_to_look(rig.engine.state, work, 101) > 1
+    search.stepped_cost[0], search.probe_cost[0] = 2_000_000 * probe_budget.SHARE, 999_900
+    assert probe_budget.cycles_to_look(rig.engine.state, work, 100) == 1
+    assert probe_budget.cycles_to_look(rig.engine.state, work, 101) > 1
     search.probing_cost[0], search.probe_cost[0] = 1_990_000, 0
-    assert budget.cycles_to_look(rig.engine.state, work, 100) > 1
+    assert probe_budget.cycles_to_look(rig.engine.state, work, 100) > 1
 
 
 def test_the_log_grows_as_far_as_that_may_cost() -> None:
@@ -205,13 +205,13 @@ def test_the_log_grows_as_far_as_that_may_cost() -> None:
     search = work.search
     listen(st)
     assert st.access_log[0, LIMIT] == FIRST_ROWS
-    assert not budget.longer_log(st, work)
+    assert not probe_budget.longer_log(st, work)
     search.stepped_cost[0] = 1 << 50
-    assert budget.longer_log(st, work)
+    assert probe_budget.longer_log(st, work)
     assert st.access_log[0, LIMIT] == 2 * FIRST_ROWS
     assert search.probing_cost[0] > FIRST_ROWS
     st.access_log[0, LIMIT] = len(st.access_log)
-    assert not budget.longer_log(st, work)
+    assert not probe_budget.longer_log(st, work)
 
 
 @pytest.mark.compiled("150,000 cycles")
@@ -230,7 +230,7 @@ ROWS = Dim(2, 21), Dim(67, 0)  # of which no period within a BD comes again
 def rounds(words: int, *, forward: bool) -> Rig:
     """A producer and a consumer with two buffers."""
     rig = Rig()
-    rig.engine.forward.on, rig.engine.forward.free = forward, 40_000 * budget.SHARE
+    rig.engine.forward.on, rig.engine.forward.free = forward, 40_000 * probe_budget.SHARE
     rig.set_lock(0, 2)
     for n in range(4):
         receives, lock = n < 2, n // 2
@@ -247,7 +247,7 @@ def rounds(words: int, *, forward: bool) -> Rig:
 def test_a_round_longer_than_the_log_is_noted_when_it_came_again(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the interpreter the log is short, and so are the rounds."""
     monkeypatch.setattr(access_log, "FIRST_ROWS", 128)
-    monkeypatch.setattr(budget, "longer_log", lambda _st, _work: False)
+    monkeypatch.setattr(probe_budget, "longer_log", lambda _st, _work: False)
     words = 2100 if ENABLED else 105
     jumping, stepping = (rounds(words, forward=forward) for forward in (True, False))
     for until in (words * 20, words * 80 + 1):

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile
-from memtile.model.checking import history as notes
-from memtile.model.checking.history import BINS, LockAct, PortDoes, Thing
+from memtile.model.checking import history_log as notes
+from memtile.model.checking.history_log import BINS, LockAct, PortDoes, Thing
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import Ints
 from memtile.programs import Given, read_program, run_program
-from memtile.sim.engine import Engine
-from memtile.sim.fast_forward import fast_forwarding
-from memtile.sim.history import History
-from paused_columns import CLOCK, clock, sending
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.run_history import History
+from memtile.sim.skip.fast_forward import fast_forwarding
+from support.designs.paused_columns import CLOCK, clock, sending
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 TRANSPOSE = Path(__file__).parents[1] / "oracle" / "txn" / "scn_transpose_8x16.bin"

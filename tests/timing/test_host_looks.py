@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from flowing_designs import differences
-from host_looks import CONTROL, ON_TLAST, TILE, Built, Hosted, Step, looks
 from memtile import Array
 from memtile.arch.address_map import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
@@ -18,9 +16,11 @@ from memtile.jit.tables import plain
 from memtile.kernels import apart
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.runs.waits import may_arrive
-from memtile.sim.engine import Engine
-from memtile.sim.polling import POLL_CYCLES, cycles_left, run_to_next_poll
-from mlir_designs import TILES, device, host, loaded
+from memtile.sim.doors.polling import POLL_CYCLES, cycles_left, run_to_next_poll
+from memtile.sim.loop.engine import Engine
+from support.designs.flowing_designs import differences
+from support.designs.host_looks import CONTROL, ON_TLAST, TILE, Built, Hosted, Step, looks
+from support.mlir.mlir_designs import TILES, device, host, loaded
 
 WORDS = 3000
 BUS = register_named("core", "Core_Processor_Bus").offset

@@ -14,8 +14,8 @@ from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.hosts.address_space import AddressSpace
-from memtile.sim.event_unit import EventUnit
-from states import arrays
+from memtile.sim.doors.event_panel import EventUnit
+from support.engine.states import arrays
 
 OVERFLOW = 1 << 18
 QUEUE, STATUS = 0xA0604, 0xA0660  # of S2MM 0

@@ -10,11 +10,11 @@ from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
-from memtile.sim import machine
-from memtile.sim.clock import Stop
+from memtile.sim.loop import compiled_model
+from memtile.sim.loop.clock import Stop
 from memtile.testing.rig import Rig
-from random_designs import LOCKS, Design, build, designs
-from states import advance, arrays, differences
+from support.designs.random_designs import LOCKS, Design, build, designs
+from support.engine.states import advance, arrays, differences
 
 CYCLES = 220
 
@@ -39,7 +39,7 @@ def assert_nothing_can_move(rig: Rig) -> None:
     before = arrays(rig.engine.state)
     spent, now = rig.engine.state.spent.copy(), rig.now
     for _ in range(5):
-        machine.cycle(rig.engine.state)
+        compiled_model.cycle(rig.engine.state)
     after = arrays(rig.engine.state)
     changed = {name for name in after if after[name] != before[name]}
     assert changed <= {"clock.now", "clock.quiet", "spent", "seen"}

@@ -6,7 +6,7 @@ import numpy as np
 
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.session import run_program
-from mlir_designs import NUMBERS, WAIT, copied, device, host, loaded
+from support.mlir.mlir_designs import NUMBERS, WAIT, copied, device, host, loaded
 
 _CORE = """
   func.func private @mark()

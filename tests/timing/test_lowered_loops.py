@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtile.model.state.causes import CoreCause
-from mlir_designs import device, host, loaded
+from support.mlir.mlir_designs import device, host, loaded
 
 _BUFFER = '%b = aie.buffer(%c) {sym_name = "b"} : memref<16xi32>'
 _NUMBERS = """

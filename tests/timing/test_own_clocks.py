@@ -7,24 +7,34 @@ from typing import Any
 
 import pytest
 
-from flowing_designs import CORE, MEM, TIMINGS, Design, add_area, differences, kernel_of, set_lock_of, set_up
-from interface_bench import Column, side_by_side
 from memtile.arch.register_map import register_named, tile_register
 from memtile.arch.tiles import S2MM
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Iteration, Release
 from memtile.bd.windows import EAST, OWN, WEST
 from memtile.model.events.reports import signal
 from memtile.model.events.units import hold
-from memtile.model.state.events import ChannelEvent, Signal
+from memtile.model.state.event_columns import ChannelEvent, TileSignal
 from memtile.model.state.state import State
-from memtile.sim.actions import Action
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import Core, Kernel
-from memtile.sim.wordless import moving_words
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core, Kernel
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.timing_only import moving_words
 from memtile.testing.rig import Rig
-from repeating_designs import EAGER
-from separate_designs import parts, sending
+from support.designs.flowing_designs import (
+    CORE,
+    MEM,
+    TIMINGS,
+    Design,
+    add_area,
+    differences,
+    kernel_of,
+    set_lock_of,
+    set_up,
+)
+from support.designs.interface_bench import Column, side_by_side
+from support.designs.repeating_designs import EAGER
+from support.designs.separate_designs import parts, sending
 
 LONG = 8_000
 LONG_RUNS = pytest.mark.compiled("runs of many rounds")
@@ -257,11 +267,11 @@ def test_a_port_before_a_full_channel_waits_while_time_is_skipped() -> None:
     assert stuck.state.seen[ch, ChannelEvent.MEMORY] == 899
 
 
-@pytest.mark.parametrize("what", [Signal.TOKEN_STALL, Signal.STREAM_PACKET])
-def test_what_a_tile_reports_again_and_again_it_reports_while_time_is_skipped(what: Signal) -> None:
+@pytest.mark.parametrize("what", [TileSignal.TOKEN_STALL, TileSignal.STREAM_PACKET])
+def test_what_a_tile_reports_again_and_again_it_reports_while_time_is_skipped(what: TileSignal) -> None:
     engine = beside(design())
     engine.run(400)
-    st, tile = engine.present, MEM if what is Signal.TOKEN_STALL else CORE
+    st, tile = engine.present, MEM if what is TileSignal.TOKEN_STALL else CORE
     st.clock.now[0] -= 1
     signal(st, tile, what)
     st.clock.now[0] += 1

@@ -9,8 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from core_designs import Piece
-from flowing_designs import (
+from memtile import Array
+from memtile.arch.register_map import register_named, tile_register
+from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
+from memtile.bd.descriptor import NO_ITERATION, Descriptor, Dim, Iteration
+from memtile.bd.windows import OWN
+from memtile.errors import DesignError, MemtileError
+from memtile.kernels import Action, Core, Kernel, apart, calls
+from memtile.model.state.columns import CORE_STEPS
+from memtile.model.state.state import State
+from memtile.sim.kernels.isolation import tiles_reached
+from memtile.sim.kernels.kernel_core import MemoryPiece
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.upsets import Upset
+from memtile.sim.skip import own_clocks
+from support.designs.core_designs import Piece
+from support.designs.flowing_designs import (
     AREA,
     CORE,
     INTERFACE,
@@ -23,24 +38,9 @@ from flowing_designs import (
     kernel_of,
     set_up,
 )
-from interface_bench import Column, side_by_side
-from memtile import Array
-from memtile.arch.register_map import register_named, tile_register
-from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
-from memtile.bd.descriptor import NO_ITERATION, Descriptor, Dim, Iteration
-from memtile.bd.windows import OWN
-from memtile.errors import DesignError, MemtileError
-from memtile.kernels import Action, Core, Kernel, apart, calls
-from memtile.model.state.columns import CORE_STEPS
-from memtile.model.state.state import State
-from memtile.sim import own_clocks
-from memtile.sim.apart import tiles_reached
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import MemoryPiece
-from memtile.sim.upsets import Upset
-from mlir_designs import device, loaded
-from separate_designs import ended, parts, sending
+from support.designs.interface_bench import Column, side_by_side
+from support.designs.separate_designs import ended, parts, sending
+from support.mlir.mlir_designs import device, loaded
 
 ROW = 2  # of the compute tiles
 CASCADES = register_named("core", "Accumulator_Control")

@@ -7,7 +7,7 @@ import pytest
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
-from memtile.testing.streams import Bench
+from memtile.testing.stream_bench import Bench
 
 
 def first_arrival(bench: Bench) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from circuits import circuit, push
 from memtile import Array
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import MEMORY, WORD_BYTES
@@ -14,10 +13,11 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.jit.tables import plain
 from memtile.model.state.streams import TLAST, Pipe
-from memtile.model.state.tiles import Placed
-from memtile.model.streams.packets import with_parity
-from memtile.sim.engine import Engine
-from piped_designs import Design, Route, Running, build, differences, no_pipes
+from memtile.model.state.tile_columns import Placed
+from memtile.model.streams.packet_flow import with_parity
+from memtile.sim.loop.engine import Engine
+from support.designs.circuits import circuit, push
+from support.designs.piped_designs import Design, Route, Running, build, differences, no_pipes
 
 STEADY = Route(True, 3, 0, False, 1000, False, 1000, False, False, 0)
 STOPS = tuple((29 + 7 * n % 19, "nothing") for n in range(12))

@@ -8,7 +8,7 @@ from memtile import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Dim
 from memtile.bd.windows import OWN
 from memtile.testing.rig import Rig
-from repeating_designs import EAGER, differences
+from support.designs.repeating_designs import EAGER, differences
 
 PAUSING = Timing(port_pause=1)
 

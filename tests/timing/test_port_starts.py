@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from interface_bench import Column
 from memtile import Timing
 from memtile.arch.tiles import MM2S
 from memtile.arch.timing import WIRE_IDLE
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.testing.rig import Rig
-from repeating_designs import differences
-from silicon_streams import Port, runs, watched
+from support.designs.interface_bench import Column
+from support.designs.repeating_designs import differences
+from support.silicon.silicon_streams import Port, runs, watched
 
 SLOW = Timing(ingress_latency=2)
 STARTING = Timing(wire_start=1)

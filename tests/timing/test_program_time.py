@@ -12,7 +12,7 @@ from memtile.errors import InputFileError
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
 from memtile.runs.program import Run
 from memtile.runs.session import run_program
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
 
 MEMORY = address_of(0, 1)
 GENERATE = MEMORY + register_named("memory_tile", "Event_Generate").offset

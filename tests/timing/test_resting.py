@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 
-from circuits import copy_within, push
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.roster import wake_channel
 from memtile.model.state.causes import Cause
-from memtile.sim import machine
-from memtile.sim.engine import Engine
-from random_designs import Design, build, designs
-from states import arrays
+from memtile.sim.loop import compiled_model
+from memtile.sim.loop.engine import Engine
+from support.designs.circuits import copy_within, push
+from support.designs.random_designs import Design, build, designs
+from support.engine.states import arrays
 
 CYCLES = 220
 LISTS = {".active_channels"}
@@ -38,7 +38,7 @@ def advance_awake(engine: Engine, until: int) -> None:
     while engine.now < until:
         for ch in range(len(engine.state.channels.phase)):
             wake_channel(engine.state, ch)
-        machine.cycle(engine.state)
+        compiled_model.cycle(engine.state)
 
 
 def assert_same(resting: Engine, awake: Engine) -> None:
@@ -63,7 +63,7 @@ def test_resting_is_looking_around(design: Design) -> None:
     for stretch in range(1, 4):
         until = stretch * CYCLES // 3
         while resting.now < until:
-            machine.cycle(resting.state)
+            compiled_model.cycle(resting.state)
         advance_awake(awake, until)
         assert_same(resting, awake)
 
@@ -85,7 +85,7 @@ def test_words_and_locks_wake_who_waits_for_them() -> None:
         for engine in (resting, awake):
             engine.state.locks.value[0] = value
         while resting.now < until:
-            machine.cycle(resting.state)
+            compiled_model.cycle(resting.state)
         advance_awake(awake, until)
         assert_same(resting, awake)
     assert resting.state.channels.bds_done.tolist()[:7] == [2, 0, 0, 0, 0, 0, 2]
@@ -105,9 +105,9 @@ def test_a_reset_books_what_the_channel_waited_for() -> None:
     engine.run(60)
     waited = int(engine.state.spent[6, Cause.LOCK_ACQUIRE]) + 80 - engine.now
     while engine.now < 80:
-        machine.cycle(engine.state)
+        compiled_model.cycle(engine.state)
     engine.door(0).write32(0xA0630, 2)  # DMA_MM2S_0_Ctrl: Reset
     while engine.now < 100:
-        machine.cycle(engine.state)
+        compiled_model.cycle(engine.state)
     assert engine.state.spent[6, Cause.LOCK_ACQUIRE] == waited
     assert engine.state.spent[6].sum() == 100

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from memtile import Array
-from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.timing import chosen_timing
 from memtile.explain.results import Result
 from memtile.kernels import Core
-from memtile.model.state.compare import differences
-from memtile.sim.rewind import Start
+from memtile.model.state.state_differences import differences
+from memtile.sim.loop.rewind import ModelStart
 
 Body = Callable[[Core, Any, Any, int], Iterator[Any]]
 WORDS, BLOCKS = 16, 6
@@ -93,7 +93,7 @@ def kernel_of(body: Body, come: Any, go: Any, number: int) -> Callable[[Core], I
     return kernel
 
 
-def again(array: Array, start: Start, latency: int, most: int) -> Result:
+def again(array: Array, start: ModelStart, latency: int, most: int) -> Result:
     with chosen_timing({"external_latency": latency}):
         assert start.rewind()
         return array.run(most, data=False)
@@ -111,7 +111,7 @@ LOCKS = ("taken", "released", "asked")
 @pytest.mark.parametrize("body", [plain, endless, greedy, looking, timed], ids=lambda body: body.__name__)
 def test_a_run_put_back_is_the_run_of_a_new_model(body: Body) -> None:
     array = made(body)
-    start = Start(array.engine)
+    start = ModelStart(array.engine)
     array.run(400, data=False)  # ends in the middle of what the kernels do
     for latency, most in ((150, 700), (40, 5000), (90, 333), (60, 5000)):
         result = again(array, start, latency, most)
@@ -130,7 +130,7 @@ def test_a_run_put_back_is_the_run_of_a_new_model(body: Body) -> None:
 
 def test_clocks_of_parts_look_at_the_jumps_of_the_run_that_is_under_way() -> None:
     array = made(plain)
-    start = Start(array.engine)
+    start = ModelStart(array.engine)
     array.run(400, data=False)
     again(array, start, 90, 400)
     assert array.engine.clocks._forward is array.engine.forward

@@ -14,10 +14,10 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.model.memory import scrubber
 from memtile.model.memory.ecc import Fate
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.upsets import Upset
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.loop.upsets import Upset
 from memtile.testing.rig import Rig
-from states import advance, differences
+from support.engine.states import advance, differences
 
 EVENT = register_named("memory_tile", "ECC_SCRUBBING_EVENT").offset
 COMPUTE_EVENT = register_named("memory", "ECC_SCRUBBING_EVENT").offset

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from circuits import circuit, copy_within, push
 from memtile.arch.tiles import COMPUTE, MEMORY, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.jit.tables import plain
-from memtile.model.state.tiles import Placed
-from memtile.sim.engine import Engine
-from memtile.sim.untimed import run_untimed
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
+from support.designs.circuits import circuit, copy_within, push
 
 
 @pytest.mark.feature("F18", "F19")

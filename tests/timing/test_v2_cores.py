@@ -7,17 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from core_designs import Piece, timelines
 from memtile.arch.core import CORE, CORES
 from memtile.arch.tiles import COMPUTE_V2
 from memtile.bd.descriptor import Descriptor, Dim
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError
-from memtile.model.state.tiles import Placed
-from memtile.sim.actions import Action, Pattern
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import Core
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.kernels.actions import Action, Pattern
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.engine import Engine
 from memtile.testing.rig import Rig
+from support.designs.core_designs import Piece, timelines
 
 BASE = CORE.memory_windows["own"]
 PAIR = 0x4000  # bytes of a pair of banks

@@ -7,10 +7,8 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from control_packet_bench import reachable, send
-from core_designs import CROSS, EAST, NORTH, OWN, SOUTH, WEST
 from memtile.arch.core import CORE
-from memtile.arch.packets import Operation, control_header
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.bd.descriptor import Descriptor, Dim
@@ -19,21 +17,25 @@ from memtile.bd.windows import OWN as LOCAL
 from memtile.bd.windows import WEST as WESTERN
 from memtile.bd.windows import DmaAddress, Window
 from memtile.model.state.causes import Cause
-from memtile.model.state.memory import Origin
-from memtile.sim.actions import Action, Pattern
-from memtile.sim.engine import Engine
-from memtile.sim.event_unit import EventUnit
-from memtile.sim.kernels import Core
-from memtile.sim.untimed import run_untimed
+from memtile.model.state.memory import AccessOrigin
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.kernels.actions import Action, Pattern
+from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.untimed import run_untimed
 from memtile.testing.rig import Rig
+from support.designs.control_packet_bench import reachable, send
+from support.designs.core_designs import CROSS, EAST, NORTH, OWN, SOUTH, WEST
 
 FEATURE = pytest.mark.feature("F23")
 LAST_BYTE = 0x7FFF0  # last granule of the memory tile
-ORIGINS = tuple(Origin)
+ORIGINS = tuple(AccessOrigin)
 
 
-def field_of(origin: Origin) -> str:
-    return {Origin.AXI: "AXI", Origin.DMA: "DMA"}.get(origin, origin.name.capitalize()) + "_Access"
+def field_of(origin: AccessOrigin) -> str:
+    return {AccessOrigin.AXI: "AXI", AccessOrigin.DMA: "DMA"}.get(
+        origin, origin.name.capitalize()
+    ) + "_Access"
 
 
 def watch(unit: EventUnit, byte: int, *fields: str, n: int = 0) -> None:
@@ -110,9 +112,9 @@ def test_the_other_kind_of_access_is_not_seen(named: str, kind: str) -> None:
 
 @FEATURE
 @pytest.mark.parametrize("named", ORIGINS[:4])
-def test_each_form_of_memory_mapped_access_is_seen(named: Origin) -> None:
+def test_each_form_of_memory_mapped_access_is_seen(named: AccessOrigin) -> None:
     """Words, blocks, bytes; a masked write reads and writes."""
-    rig, axi = Rig(), named is Origin.AXI
+    rig, axi = Rig(), named is AccessOrigin.AXI
     unit = EventUnit(rig.door)
     watch(unit, 64, field_of(named), "Write_Access")
     watch(unit, 64, field_of(named), "Read_Access", n=1)
@@ -140,9 +142,9 @@ def test_control_packets_come_through_the_memory_mapped_port() -> None:
     unit = EventUnit(bench.door())
     watch(unit, 0x400, "AXI_Access", "Write_Access")
     watch(unit, 0x400, "AXI_Access", "Read_Access", n=1)
-    send(bench, [control_header(Operation.WRITE, 0x40C, 1), 7])
+    send(bench, [control_header(PacketOperation.WRITE, 0x40C, 1), 7])
     assert (seen(unit), seen(unit, 1)) == (True, False)
-    send(bench, [control_header(Operation.READ, 0x40C, 1, 0)])
+    send(bench, [control_header(PacketOperation.READ, 0x40C, 1, 0)])
     assert (seen(unit), seen(unit, 1)) == (False, True)
 
 
@@ -151,15 +153,15 @@ def test_control_packets_come_through_the_memory_mapped_port() -> None:
 @pytest.mark.parametrize(
     ("side", "watched", "origin"),
     [
-        ("own", OWN, Origin.WEST),
-        ("south", SOUTH, Origin.NORTH),
-        ("north", NORTH, Origin.SOUTH),
-        ("west", WEST, Origin.EAST),
+        ("own", OWN, AccessOrigin.WEST),
+        ("south", SOUTH, AccessOrigin.NORTH),
+        ("north", NORTH, AccessOrigin.SOUTH),
+        ("west", WEST, AccessOrigin.EAST),
     ],
 )
 @pytest.mark.parametrize("bits", [256, 32])
 def test_a_core_is_seen_on_the_side_on_which_it_is(
-    named: Origin, side: str, watched: int, origin: Origin, bits: int
+    named: AccessOrigin, side: str, watched: int, origin: AccessOrigin, bits: int
 ) -> None:
     """DEV-WATCH-2: its own core is in the west of a memory; the eastern tile's memory is out of its reach."""
     engine = Engine(CROSS)

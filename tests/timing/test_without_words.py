@@ -11,8 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import flowing_designs
-from control_packet_bench import reachable
 from memtile import run
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
@@ -22,12 +20,14 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.errors import DesignError
 from memtile.jit.decorators import ENABLED
 from memtile.kernels import Action, Core
-from memtile.model.dma.registers import FOT_LSB
-from memtile.sim.compression import ENABLED as COMPRESSED
-from memtile.sim.engine import Engine
-from memtile.sim.wordless import moving_words
+from memtile.model.dma.channel_registers import FOT_LSB
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.timing_only import moving_words
+from memtile.sim.ports.refused_compression import ENABLED as COMPRESSED
 from memtile.testing.rig import Rig
-from runs_without_words import both, ends
+from support.designs import flowing_designs
+from support.designs.control_packet_bench import reachable
+from support.designs.runs_without_words import both, ends
 
 WORD_BYTES = 4
 CORPUS = Path(__file__).parents[1] / "corpus"

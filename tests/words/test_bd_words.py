@@ -8,12 +8,11 @@ from typing import Any
 
 import pytest
 
-from memtile.bd.cases import case_of, parse_case, words_of_case
 from memtile.bd.codec import decode, encode, used_bits
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Packet
+from memtile.bd.descriptor_cases import case_of, hex_words, parse_case, words_of_case
 from memtile.bd.legality import check
 from memtile.bd.windows import EAST, OWN, WEST, DmaAddress
-from memtile.bd.word_cases import hex_words
 from memtile.errors import DescriptorError
 
 TILES = ("memory", "compute", "interface")

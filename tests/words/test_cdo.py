@@ -8,7 +8,7 @@ import pytest
 
 from memtile.errors import InputFileError
 from memtile.io.program.cdo import read_cdo
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.runs.operations import BlockWrite, MaskWrite, Operation, Other, Write
 
 WIDE = 0x200_0000_0000  # where Versal has the array

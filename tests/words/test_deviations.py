@@ -9,12 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from memtile.arch.acts import Acts
 from memtile.arch.events import BROADCAST_CHANNELS, EVENTS, GROUPS
 from memtile.arch.grades import Grade
 from memtile.arch.register_map import register_map, register_named
-from memtile.arch.registers import Access
-from oracle_files import load
+from memtile.arch.registers import Access, Acts
+from support.formats.oracle_files import load
 
 PAGE = Path(__file__).parents[2] / "docs" / "deviations.md"
 ORACLE = load("registers")

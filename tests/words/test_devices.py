@@ -8,7 +8,7 @@ from memtile.arch.devices import DEVICES, PARTITIONS, device
 from memtile.arch.grades import Grade
 from memtile.errors import DesignError
 from memtile.io.program.headers import GENERATIONS
-from oracle_files import load
+from support.formats.oracle_files import load
 
 ORACLE = load("devices")["devices"]
 

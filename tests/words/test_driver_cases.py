@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from driver_replay import RegisterFile, replay, written
 from memtile import Array
 from memtile.arch.timing import Timing
-from oracle_files import load
+from support.driver.driver_replay import RegisterFile, replay, written
+from support.formats.oracle_files import load
 
 CASES = {case["name"]: case for case in load("driver_cases")["cases"]}
 AT_ONCE = Timing(access_cycles=0)  # the cases say what registers hold, not what happens between accesses

@@ -17,9 +17,9 @@ from memtile.arch.driver_registers import DriverRegister, driver_registers
 from memtile.arch.register_map import register_map, tile_register
 from memtile.arch.registers import Access
 from memtile.arch.tiles import TileName
-from memtile.model.state.tiles import Placed
-from memtile.sim.engine import Engine
-from oracle_files import load
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine import Engine
+from support.formats.oracle_files import load
 
 ORACLE = load("driver_registers")["modules"]
 TILE: dict[str, TileName] = {

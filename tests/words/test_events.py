@@ -8,7 +8,7 @@ import pytest
 
 from memtile.arch.events import BROADCAST_CHANNELS, EVENT_UNITS, EVENTS, GROUPS, NO_EVENT, PORT_SELECTORS
 from memtile.arch.register_map import register_map, register_named
-from oracle_files import load
+from support.formats.oracle_files import load
 
 ORACLE = load("events")
 MODULES = {

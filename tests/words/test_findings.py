@@ -2,8 +2,7 @@
 
 import pytest
 
-from memtile.explain.finding_codes import CODES
-from memtile.explain.findings import Finding, Severity, Side, Words
+from memtile.explain.findings import CODES, Finding, Severity, Side, WordRange
 
 
 def test_a_finding_says_code_sentence_count_and_repair() -> None:
@@ -12,7 +11,7 @@ def test_a_finding_says_code_sentence_count_and_repair() -> None:
         Severity.ERROR,
         "'a' is read while it is written.",
         sides=(Side("S2MM 0", "writes words 0 to 3", "BD 1", 17), Side("core(0,2)", "reads word 2")),
-        words=(Words("a", 0, 4),),
+        words=(WordRange("a", 0, 4),),
         cycles=(17, 40),
         fix="Release 'full' after BD 1.",
         count=3,

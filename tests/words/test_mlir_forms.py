@@ -9,9 +9,9 @@ import pytest
 
 from memtile.errors import InputFileError
 from memtile.importers.mlir.description import DeviceDescription, Level, LockUse, Padding
-from memtile.importers.mlir.forms.device import devices
+from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 
 NEW = """
 aie.device(npu1_1col) @main {

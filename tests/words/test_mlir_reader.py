@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtile.errors import InputFileError
-from memtile.importers.mlir.attributes import Compound, Symbol, attributes
+from memtile.importers.mlir.attributes import Compound, SymbolName, attributes
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
-from memtile.importers.mlir.tree import Block, Operation, Region
+from memtile.importers.mlir.token_packets import Text
+from memtile.importers.mlir.tree import Operation, OperationBlock, Region
 from memtile.importers.mlir.types import DYNAMIC, Shaped, dtype_of, shaped
 
 PRETTY = """
@@ -136,7 +136,7 @@ def test_attributes_are_values() -> None:
     assert attributes(one(PRETTY, "aie.buffer")) == {"address": 0x400, "sym_name": "b {0}"}
     transfer = attributes(one(PRETTY, "aiex.npu.dma_memcpy_nd"))
     assert transfer == {"id": 1, "metadata": "in", "issue_token": True}
-    assert isinstance(transfer["metadata"], Symbol)
+    assert isinstance(transfer["metadata"], SymbolName)
     assert attributes(one(PRETTY, "aie.packet_flow")) == {"keep_pkt_header": True}
     assert attributes(one(GENERIC, "aie.lock")) == {"init": 1, "lockID": 3, "sym_name": "l"}
     iree = "aie.dma_bd(%b : memref<4xi32>) {dimensions = #aie<bd_dim_layout_array[<size = 2, stride = 4>]>}"
@@ -180,7 +180,7 @@ def test_a_value_is_found_from_where_it_is_used() -> None:
     constant, loop, nothing = found("%c0"), found("%a"), found("%none")
     assert isinstance(constant, Operation)
     assert constant.name == "arith.constant"
-    assert isinstance(loop, Block)
+    assert isinstance(loop, OperationBlock)
     assert loop.arguments[:2] == [("%i", ""), ("%a", "")]
     assert nothing is None
     call = one(PRETTY, "func.call")

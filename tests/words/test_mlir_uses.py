@@ -9,8 +9,8 @@ import pytest
 from memtile.errors import InputFileError
 from memtile.importers.design import load
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
-from memtile.importers.mlir.uses import check_uses
+from memtile.importers.mlir.references import check_uses
+from memtile.importers.mlir.token_packets import Text
 
 DEFINED = """
 aie.device(npu1) {

@@ -25,7 +25,7 @@ from memtile.arch.switch_registers import (
     SLOT,
 )
 from memtile.errors import DesignError
-from oracle_files import load
+from support.formats.oracle_files import load
 
 ORACLE = load("ports")
 TILES = ("memory", "compute", "interface")

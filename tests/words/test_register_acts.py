@@ -18,17 +18,16 @@ from typing import Any, NamedTuple, get_args
 import numpy.typing as npt
 import pytest
 
-from memtile.arch.acts import Acts
 from memtile.arch.events import EVENT_MODULES
 from memtile.arch.register_map import TILE_MODULES, register_map
-from memtile.arch.registers import Access, ModuleName, Register
+from memtile.arch.registers import Access, Acts, ModuleName, Register
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.model import axi, register_tables
 from memtile.model.build.model import build
 from memtile.model.cores.debug import BY_ERROR
-from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW
+from memtile.model.dma.channel_registers import ERROR_QUEUE_OVERFLOW
 from memtile.model.state.state import State, StateTables
-from memtile.model.state.tiles import Placed
+from memtile.model.state.tile_columns import Placed
 
 Columns = list[npt.NDArray[Any]]
 TILES = list(TILE_KINDS)

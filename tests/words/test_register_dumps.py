@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.register_dump import dump_json, dump_text
 from memtile.runs.operations import BlockWrite, Write
 

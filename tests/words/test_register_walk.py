@@ -15,9 +15,9 @@ import pytest
 
 from memtile.arch.tiles import TILE_KINDS
 from memtile.model import register_tables
-from memtile.model.state.tiles import Placed
-from memtile.sim.engine import Engine
-from oracle_files import load
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine import Engine
+from support.formats.oracle_files import load
 
 ORACLE = load("registers")["modules"]
 MODULES = {"memory": ("memory_tile",), "compute": ("memory", "core"), "interface": ("noc", "pl")}

@@ -13,7 +13,7 @@ from memtile.arch.register_map import TILE_MODULES, register_at, register_map, r
 from memtile.arch.registers import Access, Register, fields
 from memtile.arch.tiles import kinds_of
 from memtile.errors import RegisterError
-from oracle_files import header_only_offsets, load
+from support.formats.oracle_files import header_only_offsets, load
 
 ORACLE = load("registers")["modules"]
 MODULES = ("memory_tile", "memory", "core", "noc", "pl")

@@ -15,10 +15,10 @@ from memtile.bd.codec import decode, encode
 from memtile.bd.descriptor import Axi, Descriptor, Dim, Pad
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DescriptorError
-from memtile.model.state.tiles import Placed
+from memtile.model.state.tile_columns import Placed
 from memtile.report.register_coverage import register_coverage
-from memtile.sim.engine import Engine
-from oracle_files import load
+from memtile.sim.loop.engine import Engine
+from support.formats.oracle_files import load
 
 ORACLE = load("registers_2p")["modules"]
 MODULES: dict[str, ModuleName] = {

@@ -12,15 +12,15 @@ from memtile.arch.ports import PORTS
 from memtile.arch.register_map import ELSEWHERE, TILE_MODULES, register_at, register_map, register_named
 from memtile.arch.registers import Register
 from memtile.arch.tiles import TILE_KINDS, kinds_of
-from memtile.bd.cases import case_of, words_of_case
 from memtile.bd.codec import decode, encode, idle_fields
 from memtile.bd.descriptor import Axi, Descriptor
+from memtile.bd.descriptor_cases import case_of, words_of_case
 from memtile.bd.explain import explain_words
 from memtile.bd.legality import check
 from memtile.bd.windows import DmaAddress
 from memtile.design.array import Array
 from memtile.errors import DescriptorError
-from oracle_files import load
+from support.formats.oracle_files import load
 
 ORACLE = load("registers_v2")["modules"]
 V2 = tuple(kinds_of("AIE-ML v2"))

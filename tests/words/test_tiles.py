@@ -22,7 +22,7 @@ from memtile.arch.tiles import (
     WORD_BYTES,
     kinds_of,
 )
-from oracle_files import load
+from support.formats.oracle_files import load
 
 ORACLE = load("devices")
 KINDS = ORACLE["tile_kinds"]

@@ -7,7 +7,7 @@ import pytest
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import WORD_BYTES
-from memtile.arch.trace import (
+from memtile.arch.trace_facts import (
     EVENT_REGISTERS,
     FRAMES,
     MODULES,

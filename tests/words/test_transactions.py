@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-import transaction_reader
 from memtile.errors import InputFileError
 from memtile.io.program.cdo import read_cdo
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
 from memtile.io.program.transaction_format import Header
@@ -30,8 +29,9 @@ from memtile.runs.operations import (
     locate,
     words_written,
 )
-from oracle_files import load
-from transaction_reader import Step
+from support.formats import transaction_reader
+from support.formats.oracle_files import load
+from support.formats.transaction_reader import Step
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
 CASES: dict[str, list[list[Any]]] = load("txn_writes")["cases"]

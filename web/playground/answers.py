@@ -12,20 +12,20 @@ from rich.console import Console
 
 from memtile.access.drawing import NOTHING, order_drawing
 from memtile.access.expected import stream_elements
-from memtile.access.lowering.certificate import Task
+from memtile.access.lowering.certificate import QueueEntry
 from memtile.access.tiling_cases import tilings_of
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.codec import decode, encode
 from memtile.bd.descriptor import Descriptor
-from memtile.bd.word_cases import WordCase, hex_words, parse_words
+from memtile.bd.descriptor_cases import WordCase, hex_words, parse_words
 from memtile.errors import InputFileError, MemtileError
-from memtile.importers.mlir.descriptors import Memory, descriptor, element_bytes
-from memtile.importers.mlir.forms.memory import bd
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.descriptors import BufferPlace, descriptor, element_bytes
+from memtile.importers.mlir.forms.memory_forms import bd
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import shaped
-from memtile.report.descriptors import print_explained
+from memtile.report.descriptor_text import print_explained
 from memtile.report.lowering import answer as lowered
 from memtile.report.lowering import print_answer
 
@@ -84,13 +84,13 @@ def _of_mlir(text: str, tile: str) -> dict[str, Any]:
     if found is None:
         raise InputFileError("the text has an aie.dma_bd without its brackets.")
     (operation,) = read(Text("dma_bd", found[0])).blocks[0].operations
-    form = Form(operation)
+    form = OperationForm(operation)
     named = re.search(r"memref<[^<>]*(?:<[^<>]*>[^<>]*)*>", found[0])
     shape = shaped(named[0]) if named else None
     if shape is None:
         raise InputFileError("the buffer of the aie.dma_bd has no type; write (%b : memref<8x16xi32>, ...).")
     kind = TILE_KINDS[tile]
-    own = Memory(kind.own_window_words * WORD_BYTES, shape)
+    own = BufferPlace(kind.own_window_words * WORD_BYTES, shape)
     made = descriptor(bd(operation), kind, own, {}, None)
     return {"kind": "aie.dma_bd", **_shown(made, shape.shape, element_bytes(form, shape))}
 
@@ -107,7 +107,7 @@ def _shown(made: Descriptor, shape: tuple[int, ...], size: int, number: int = 0)
     return {
         "text": _printed(lambda console: print_explained(case, console)),
         "words": [hex_words(words)],
-        **_walked([Task((made,))], size * 8, own, shape),
+        **_walked([QueueEntry((made,))], size * 8, own, shape),
     }
 
 

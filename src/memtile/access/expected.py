@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from memtile.access.lowering.certificate import Task, stream
+from memtile.access.lowering.certificate import QueueEntry, stream
 from memtile.access.request import WORD_BITS
 from memtile.access.walk import PAD, Addresses
 from memtile.bd.descriptor import is_whole
@@ -42,7 +42,7 @@ class Expected:
     read: str = ""
 
 
-def stream_elements(tasks: Sequence[Task], element_bits: int) -> Addresses:
+def stream_elements(tasks: Sequence[QueueEntry], element_bits: int) -> Addresses:
     """Element index of every element that ``tasks`` move: int64, -1 for padding.
 
     Taken from the walk of the descriptors, whose buffer starts at word 0. Elements of 64 bits are two words;

@@ -11,10 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.access.element_types import element_bits
-from memtile.access.layout import FLAT, Layout
+from memtile.access.layout import FLAT, LoopLayout, merged
 from memtile.access.numpy_functions import pad
-from memtile.access.request import Axis
-from memtile.access.strides import merged
+from memtile.access.request import LoopAxis
 from memtile.access.views import View
 from memtile.errors import Problem, TransferError, raise_if
 
@@ -79,8 +78,8 @@ def tensor_access_pattern(
         TransferError: everything that makes the pattern illegal.
     """
     raise_if(list(_pattern_problems(tensor_dims, offset, sizes, strides)), TransferError)
-    axes = [merged([Axis(FLAT, *loop)]) for loop in zip(sizes, strides, strict=True)]
-    return View(element_bits(dtype), prod(tensor_dims), Layout(offset, tuple(axes)))
+    axes = [merged([LoopAxis(FLAT, *loop)]) for loop in zip(sizes, strides, strict=True)]
+    return View(element_bits(dtype), prod(tensor_dims), LoopLayout(offset, tuple(axes)))
 
 
 def dma_dimensions(

@@ -24,7 +24,7 @@ WORD_BITS = WORD_BYTES * BYTE_BITS
 _OUTSIDE = np.int64(-(1 << 58))  # any sum of a few of these stays negative
 
 
-class Extent(NamedTuple):
+class DimensionExtent(NamedTuple):
     """One dimension of the data; in elements.
 
     Attributes:
@@ -38,7 +38,7 @@ class Extent(NamedTuple):
     size: int
 
 
-class Axis(NamedTuple):
+class LoopAxis(NamedTuple):
     """One loop: ``wrap`` turns, each moving ``stride`` coordinates on along dimension ``dimension``."""
 
     dimension: int
@@ -59,8 +59,8 @@ class Request:
     """
 
     element_bits: int
-    extents: tuple[Extent, ...]
-    axes: tuple[Axis, ...]
+    extents: tuple[DimensionExtent, ...]
+    axes: tuple[LoopAxis, ...]
     capacity: int
     base: int = 0
 
@@ -99,7 +99,7 @@ def _outermost(request: Request, d: int) -> int:
     return -min(places, default=len(request.axes))
 
 
-def _offsets(request: Request, d: int, extent: Extent) -> Addresses:
+def _offsets(request: Request, d: int, extent: DimensionExtent) -> Addresses:
     """Memory offset due to dimension ``d``, one array axis per loop; far negative outside the data."""
     rank = len(request.axes)
     coordinate = np.full([1] * rank, extent.start, np.int64)
@@ -168,7 +168,7 @@ def _quantities(request: Request) -> Iterator[tuple[str, int]]:
     yield from ((f"dimension {e}, pitch", other.pitch) for e, other in enumerate(request.extents) if e != d)
 
 
-def _run(request: Request, d: int) -> tuple[int, list[Axis]]:
+def _run(request: Request, d: int) -> tuple[int, list[LoopAxis]]:
     """Elements of the innermost contiguous run along dimension ``d``, and the loops of ``d`` outside it."""
     run, loops = 1, [axis for axis in request.axes if axis.wrap > 1]
     while loops and loops[-1].dimension == d and loops[-1].stride == run:

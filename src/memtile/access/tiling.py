@@ -8,7 +8,7 @@ from math import prod
 
 import numpy as np
 
-from memtile.access.request import Axis, Extent, Request, elements
+from memtile.access.request import DimensionExtent, LoopAxis, Request, elements
 from memtile.access.walk import Addresses
 from memtile.arch.tiles import MEMORY, TileKind
 from memtile.errors import Problem, TransferError, raise_if
@@ -96,13 +96,13 @@ class TilingParameters:
             TransferError: when the parameters contradict themselves; all problems at once.
         """
         raise_if(problems(self), TransferError)
-        tile = [Axis(d, size, 1) for d, size in enumerate(self.tile)]
-        traversal = [Axis(loop.dimension, loop.wrap, loop.stride) for loop in self.tile_traversal]
+        tile = [LoopAxis(d, size, 1) for d, size in enumerate(self.tile)]
+        traversal = [LoopAxis(loop.dimension, loop.wrap, loop.stride) for loop in self.tile_traversal]
         pitches = [prod(self.buffer_dimension[:d]) for d in range(self.rank)]
         return Request(
             element_bits=element_bits,
-            extents=tuple(map(Extent, pitches, self.start, self.boundary)),
-            axes=(Axis(0, self.repetition, 0), *reversed(traversal), *reversed(tile)),
+            extents=tuple(map(DimensionExtent, pitches, self.start, self.boundary)),
+            axes=(LoopAxis(0, self.repetition, 0), *reversed(traversal), *reversed(tile)),
             capacity=prod(self.buffer_dimension),
         )
 

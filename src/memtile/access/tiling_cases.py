@@ -173,7 +173,7 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
             where="tiling",
             source=_SOURCE,
         )
-    reader = _Reader(data)
+    reader = _TilingReader(data)
     memref = reader.memref()
     case = TilingCase(
         name=reader.name(),
@@ -191,7 +191,7 @@ def parse_tiling(data: object, tile: TileName | None = None, access: Access | No
     return case
 
 
-class _Reader:
+class _TilingReader:
     """Takes a case apart; whatever has the wrong shape becomes a problem and is replaced by a default."""
 
     def __init__(self, data: dict[str, Any]) -> None:

@@ -18,10 +18,20 @@ import numpy.typing as npt
 
 from memtile.access.drawing import Drawing, order_drawing, plane_last
 from memtile.access.element_types import element_bits
-from memtile.access.layout import FLAT, Layout, broken_step
+from memtile.access.layout import (
+    FLAT,
+    LoopLayout,
+    Loops,
+    Move,
+    broken_step,
+    cut_inner,
+    element,
+    merged,
+    size_of,
+    take,
+)
 from memtile.access.numpy_functions import FUNCTIONS
-from memtile.access.request import WORD_BITS, Axis, Request, elements
-from memtile.access.strides import Loops, Move, cut_inner, element, merged, size_of, take
+from memtile.access.request import WORD_BITS, LoopAxis, Request, elements
 from memtile.errors import TransferError
 
 AFFINE = "AM020 ch. 5: descriptors walk loops of fixed steps"
@@ -50,8 +60,8 @@ def view(shape: int | Sequence[int], dtype: npt.DTypeLike = np.int32) -> View:
             source="NumPy shape",
         )
     pitches = [prod(sizes[k + 1 :]) for k in range(len(sizes))]
-    axes = tuple(merged([Axis(FLAT, size, pitch)]) for size, pitch in zip(sizes, pitches, strict=True))
-    return View(element_bits(dtype), prod(sizes), Layout(0, axes))
+    axes = tuple(merged([LoopAxis(FLAT, size, pitch)]) for size, pitch in zip(sizes, pitches, strict=True))
+    return View(element_bits(dtype), prod(sizes), LoopLayout(0, axes))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -69,7 +79,7 @@ class View:
 
     element_bits: int
     capacity: int
-    layout: Layout
+    layout: LoopLayout
 
     __array_ufunc__ = None  # a view has no values to compute with
 
@@ -219,7 +229,7 @@ class View:
             raise self.refusal("broadcast_to", str(new), allowed, "NumPy", says=says)
         axes = [*[()] * (len(new) - len(old)), *self.layout.axes]
         return self._with_axes(
-            [loops or merged([Axis(FLAT, n, 0)]) for loops, n in zip(axes, new, strict=True)]
+            [loops or merged([LoopAxis(FLAT, n, 0)]) for loops, n in zip(axes, new, strict=True)]
         )
 
     def windows(self, k: int, size: int) -> View:
@@ -346,7 +356,7 @@ class View:
     def _with_axes(self, axes: Sequence[Loops]) -> View:
         return replace(self, layout=replace(self.layout, axes=tuple(axes)))
 
-    def _single_loop(self, k: int, what: str) -> Axis:
+    def _single_loop(self, k: int, what: str) -> LoopAxis:
         loops = merged(self.layout.axes[k])
         if len(loops) > 1:
             sizes = " x ".join(str(loop.wrap) for loop in loops)
@@ -358,7 +368,7 @@ class View:
                 f"Call {what} before the reshape.",
                 says=f"{what} needs an axis of one step; axis {k} is made of loops of {sizes}",
             )
-        return loops[0] if loops else Axis(FLAT, 1, 0)
+        return loops[0] if loops else LoopAxis(FLAT, 1, 0)
 
     def _check_items(self, items: Iterable[Any]) -> None:
         for item in items:

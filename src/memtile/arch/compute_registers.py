@@ -9,21 +9,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from memtile.arch import core_registers
-from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import (
     broadcast_registers,
     combination_registers,
     counter_registers,
+    group_registers,
     status_registers,
     timer_registers,
     trace_registers,
 )
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
-from memtile.arch.group_registers import group_registers
 from memtile.arch.memory_tile_registers import CHECKBIT_LANES, ISOLATION
-from memtile.arch.registers import Register, Table, array, fields, flags, reserved
+from memtile.arch.registers import Acts, Register, Table, array, fields, flags, reserved
 from memtile.arch.switch_registers import switch_registers
 from memtile.arch.tiles import COMPUTE
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memtile.arch.acts import Acts, DebugControl
 from memtile.arch.grades import Grade
-from memtile.arch.registers import WORD_BITS, Access, Register, array, fields, reserved
+from memtile.arch.registers import WORD_BITS, Access, Acts, DebugControl, Register, array, fields, reserved
 
 VECTOR_REGISTER_BITS = 128  # of one part of a vector register or accumulator
 _VECTOR_BYTES = VECTOR_REGISTER_BITS // 8

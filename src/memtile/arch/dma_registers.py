@@ -10,8 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
-from memtile.arch.acts import Acts
-from memtile.arch.registers import WORD_BITS, Access, Field, Register, array, fields, flags
+from memtile.arch.registers import WORD_BITS, Access, Acts, Field, Register, array, fields, flags
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
 
 

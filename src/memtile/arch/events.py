@@ -57,7 +57,7 @@ class EventGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class EventUnit:
+class EventUnitFacts:
     """The event, counter, timer and trace block of a module.
 
     Attributes:
@@ -97,7 +97,7 @@ def _unit(
     counter_base: int,
     rows: Sequence[_Row],
     lone: Mapping[str, int] = MappingProxyType({}),
-) -> EventUnit:
+) -> EventUnitFacts:
     groups = tuple(
         EventGroup(name, event, first, tuple(members), base + GROUP_ENABLE + k * WORD_BYTES)
         for k, (name, event, first, members) in enumerate(rows)
@@ -106,7 +106,7 @@ def _unit(
     for group in groups:
         events[group.name] = group.event
         events |= {name: n for n, name in enumerate(group.members, group.first) if name != NO_EVENT}
-    return EventUnit(base, number_bits, counters, counter_base, groups, MappingProxyType(events))
+    return EventUnitFacts(base, number_bits, counters, counter_base, groups, MappingProxyType(events))
 
 
 def _each(pattern: str, count: int) -> tuple[str, ...]:
@@ -250,7 +250,7 @@ _CORE = _unit(
     ),
 )
 
-EVENT_UNITS: Mapping[ModuleName, EventUnit] = MappingProxyType(
+EVENT_UNITS: Mapping[ModuleName, EventUnitFacts] = MappingProxyType(
     {"memory_tile": _MEMORY_TILE, "memory": _MEMORY, "core": _CORE, "pl": _INTERFACE}
 )
 EVENT_MODULES: Mapping[ModuleName, ModuleName] = MappingProxyType(

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import ChannelFields, bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import (
     broadcast_registers,
     combination_registers,
     counter_registers,
     event_numbers,
+    group_registers,
     status_registers,
     timer_registers,
     trace_registers,
@@ -23,10 +23,9 @@ from memtile.arch.event_registers import (
 )
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.grades import Grade
-from memtile.arch.group_registers import group_registers
 from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.ports import DEMUX_BITS, MUX_BITS
-from memtile.arch.registers import Access, Field, Register, Table, array, fields, flags, reserved
+from memtile.arch.registers import Access, Acts, Field, Register, Table, array, fields, flags, reserved
 from memtile.arch.switch_registers import switch_registers
 from memtile.arch.tiles import INTERFACE, WORD_BYTES
 

@@ -21,7 +21,7 @@ TOKEN = fields("Parity 31, Column 27:21, Row 20:16, Type 14:12, Actor_ID 11:8, C
 TOKEN_TYPE = 6  # an actor id of 16 or more spills into its lowest bit
 
 
-class Operation(IntEnum):
+class PacketOperation(IntEnum):
     """What a control packet asks for."""
 
     WRITE = 0
@@ -59,9 +59,11 @@ def stream_header(
     return _with_parity(word)
 
 
-def control_header(operation: Operation, address: int, beats: int = 1, response: int = 0) -> int:
+def control_header(operation: PacketOperation, address: int, beats: int = 1, response: int = 0) -> int:
     """The second word of a control packet: ``beats`` words from byte ``address`` of the tile on."""
-    word = packed(CONTROL_HEADER, Operation=operation, Address=address, Beats=beats - 1, Response_ID=response)
+    word = packed(
+        CONTROL_HEADER, PacketOperation=operation, Address=address, Beats=beats - 1, Response_ID=response
+    )
     return _with_parity(word)
 
 

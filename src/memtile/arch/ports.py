@@ -23,7 +23,7 @@ MERGE_ARBITERS, MERGE_POSITIONS = 2, 4  # deterministic merge: arbiters that can
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchPorts:
+class PortLayout:
     """The ports of one switch.
 
     Attributes:
@@ -69,7 +69,7 @@ def _ports(**counts: int) -> tuple[str, ...]:
     return tuple(f"{kind}{n}" for kind, count in counts.items() for n in range(count))
 
 
-_MEMORY = SwitchPorts(
+_MEMORY = PortLayout(
     base=0xB0000,
     masters=_ports(DMA=6, CTRL=1, SOUTH=4, NORTH=6),
     slaves=_ports(DMA=6, CTRL=1, SOUTH=6, NORTH=4, TRACE=1),
@@ -85,7 +85,7 @@ _MEMORY = SwitchPorts(
     fifos=0,
 )
 
-_COMPUTE = SwitchPorts(
+_COMPUTE = PortLayout(
     base=0x3F000,
     masters=_ports(CORE=1, DMA=2, CTRL=1, FIFO=1, SOUTH=4, WEST=4, NORTH=6, EAST=4),
     slaves=_ports(CORE=1, DMA=2, CTRL=1, FIFO=1, SOUTH=6, WEST=4, NORTH=4, EAST=4, TRACE=2),
@@ -105,7 +105,7 @@ _COMPUTE = SwitchPorts(
     fifos=1,
 )
 
-_INTERFACE = SwitchPorts(
+_INTERFACE = PortLayout(
     base=0x3F000,
     masters=_ports(CTRL=1, FIFO=1, SOUTH=6, WEST=4, NORTH=6, EAST=4),
     slaves=_ports(CTRL=1, FIFO=1, SOUTH=8, WEST=4, NORTH=4, EAST=4, TRACE=1),
@@ -123,8 +123,8 @@ _INTERFACE = SwitchPorts(
     fifos=1,
 )
 
-_PORTS: Mapping[Role, SwitchPorts] = {"memory": _MEMORY, "compute": _COMPUTE, "interface": _INTERFACE}
-PORTS: Mapping[TileName, SwitchPorts] = MappingProxyType(
+_PORTS: Mapping[Role, PortLayout] = {"memory": _MEMORY, "compute": _COMPUTE, "interface": _INTERFACE}
+PORTS: Mapping[TileName, PortLayout] = MappingProxyType(
     {name: _PORTS[kind.role] for name, kind in TILE_KINDS.items()}  # the same ports in AIE-ML v2 (DEV-V2-2)
 )
 
@@ -169,7 +169,7 @@ def _circuits(tile: TileName) -> frozenset[tuple[str, str]]:
     return frozenset((slave, master) for slave in PORTS[tile].slaves for master in _reach(PORTS[tile], slave))
 
 
-def _reach(ports: SwitchPorts, slave: str) -> Iterator[str]:
+def _reach(ports: PortLayout, slave: str) -> Iterator[str]:
     kind = port_kind(slave)
     rules = [rule.replace("=", slave.removeprefix(kind)) for rule in ports.circuit[kind].split()]
     return (master for master in ports.masters if master in rules or port_kind(master) in rules)

@@ -14,7 +14,7 @@ from memtile.arch import (
     registers_2p,
     registers_v2,
 )
-from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnit
+from memtile.arch.events import EVENT_MODULES, EVENT_UNITS, EventUnitFacts
 from memtile.arch.registers import ModuleName, Register, Table
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import Problem, RegisterError
@@ -80,7 +80,7 @@ def register_map(module: ModuleName) -> Mapping[int, Register]:
     return MappingProxyType({register.offset: register for register in table})
 
 
-def event_modules(tile: TileName) -> tuple[tuple[ModuleName, EventUnit], ...]:
+def event_modules(tile: TileName) -> tuple[tuple[ModuleName, EventUnitFacts], ...]:
     """The modules of a tile kind that have an event unit, from west to east: the core module comes first.
 
     Those of AIE2P have the numbers of AIE-ML (driver); those of AIE-ML v2 are taken for them (DEV-V2-2).

@@ -10,12 +10,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from memtile.arch import compute_registers, interface_registers, memory_tile_registers
-from memtile.arch.acts import Acts
 from memtile.arch.dma_registers import bd_registers, channel_registers, lock_registers
 from memtile.arch.event_registers import event_numbers
-from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2, EventUnit
+from memtile.arch.events import EVENT_UNITS, MORE_COUNTERS_V2, EventUnitFacts
 from memtile.arch.grades import Grade
-from memtile.arch.registers import Access, Register, Table, array, fields, flags
+from memtile.arch.registers import Access, Acts, Register, Table, array, fields, flags
 from memtile.arch.registers_2p import by_name, changed, wide_memory, wide_memory_tile
 from memtile.arch.tiles import COMPUTE_V2, INTERFACE_V2, MEMORY_V2, WORD_BYTES
 
@@ -95,7 +94,7 @@ def _without_reserved(register: Register) -> Register:
     return replace(register, fields=tuple(field for field in register.fields if not field.reserved))
 
 
-def _more_counters(unit: EventUnit) -> Iterator[Register]:
+def _more_counters(unit: EventUnitFacts) -> Iterator[Register]:
     """Two performance counters above those of AIE-ML; they have no threshold and so no event."""
     first, control = unit.counters, unit.counters // 2 + 1  # the last control of AIE-ML holds reset events
     names = [f"Cnt{first + n}_{what}_Event" for n in range(MORE_COUNTERS_V2) for what in ("Start", "Stop")]

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from memtile.arch.acts import Acts
 from memtile.arch.events import PORT_SELECTORS
 from memtile.arch.ports import MERGE_ARBITERS, MERGE_POSITIONS, PORTS, SLOTS_PER_SLAVE, port_kind
-from memtile.arch.registers import Access, Field, Register, fields, flags
+from memtile.arch.registers import Access, Acts, Field, Register, fields, flags
 from memtile.arch.tiles import WORD_BYTES, TileName
 
 MASTER_CONFIG = fields("Master_Enable 31, Packet_Enable 30, Drop_Header 7, Configuration 6:0")

@@ -7,9 +7,17 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
-    from memtile.bd.cases import Case, case_of, parse_case, words_of_case
     from memtile.bd.codec import decode, encode
     from memtile.bd.descriptor import Acquire, Axi, Descriptor, Dim, Iteration, Packet, Pad, Release
+    from memtile.bd.descriptor_cases import (
+        Case,
+        WordCase,
+        case_of,
+        hex_words,
+        parse_case,
+        parse_words,
+        words_of_case,
+    )
     from memtile.bd.explain import Explanation, Line, explain_words
     from memtile.bd.legality import check
     from memtile.bd.windows import (
@@ -23,12 +31,11 @@ if TYPE_CHECKING:
         place_of_address,
         place_of_lock,
     )
-    from memtile.bd.word_cases import WordCase, hex_words, parse_words
 
 _HOMES = {
     "Acquire": "memtile.bd.descriptor",
     "Axi": "memtile.bd.descriptor",
-    "Case": "memtile.bd.cases",
+    "Case": "memtile.bd.descriptor_cases",
     "Descriptor": "memtile.bd.descriptor",
     "Dim": "memtile.bd.descriptor",
     "DmaAddress": "memtile.bd.windows",
@@ -44,18 +51,18 @@ _HOMES = {
     "Release": "memtile.bd.descriptor",
     "WEST": "memtile.bd.windows",
     "Window": "memtile.bd.windows",
-    "WordCase": "memtile.bd.word_cases",
-    "case_of": "memtile.bd.cases",
+    "WordCase": "memtile.bd.descriptor_cases",
+    "case_of": "memtile.bd.descriptor_cases",
     "check": "memtile.bd.legality",
     "decode": "memtile.bd.codec",
     "encode": "memtile.bd.codec",
     "explain_words": "memtile.bd.explain",
-    "hex_words": "memtile.bd.word_cases",
-    "parse_case": "memtile.bd.cases",
-    "parse_words": "memtile.bd.word_cases",
+    "hex_words": "memtile.bd.descriptor_cases",
+    "parse_case": "memtile.bd.descriptor_cases",
+    "parse_words": "memtile.bd.descriptor_cases",
     "place_of_address": "memtile.bd.windows",
     "place_of_lock": "memtile.bd.windows",
-    "words_of_case": "memtile.bd.cases",
+    "words_of_case": "memtile.bd.descriptor_cases",
 }
 
 __all__ = [

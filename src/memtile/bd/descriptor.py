@@ -18,7 +18,7 @@ from memtile.arch.bd_layout import BURST_BYTES
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.errors import DescriptorError, Problem
-from memtile.sheet import Column, Sheet
+from memtile.sheet import Sheet, SheetColumn
 
 
 class Dim(NamedTuple):
@@ -188,7 +188,7 @@ class Descriptor:
     def _repr_html_(self) -> str:
         given = ((f, getattr(self, f.name)) for f in fields(self))
         rows = tuple((f.name, _plainly(value)) for f, value in given if value != f.default)
-        return Sheet((Column("Descriptor"), Column("")), rows).html()
+        return Sheet((SheetColumn("Descriptor"), SheetColumn("")), rows).html()
 
     def but(self, **changes: Any) -> Self:
         """A copy with some attributes changed."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from memtile.check.tasks import StaticBd, Task
+from memtile.check.task_list import GivenTask, StaticBd
 
 
 class Allowances:
@@ -20,7 +20,7 @@ class Allowances:
         tasks: all of the design, by model index of the channel.
     """
 
-    def __init__(self, began: Sequence[int], tasks: Mapping[int, Sequence[Task]]) -> None:
+    def __init__(self, began: Sequence[int], tasks: Mapping[int, Sequence[GivenTask]]) -> None:
         self._began = began
         self._takers: dict[int, set[int]] = {}
         for ch, own in tasks.items():
@@ -65,7 +65,7 @@ class Counts:
         given: units by lock.
     """
 
-    def __init__(self, tasks: Sequence[Task], done: int, *, running: bool) -> None:
+    def __init__(self, tasks: Sequence[GivenTask], done: int, *, running: bool) -> None:
         self.taken: Counter[int] = Counter()
         self.given: Counter[int] = Counter()
         for bd, begun, ended in _executions(tasks, done, running=running):
@@ -75,7 +75,9 @@ class Counts:
                 self.given[bd.release.lock] += bd.release.value * ended
 
 
-def _executions(tasks: Sequence[Task], done: int, *, running: bool) -> Iterator[tuple[StaticBd, int, int]]:
+def _executions(
+    tasks: Sequence[GivenTask], done: int, *, running: bool
+) -> Iterator[tuple[StaticBd, int, int]]:
     """Each BD, and how often it has begun and ended."""
     for task in tasks:
         all_of_it = task.runs * len(task.bds)
@@ -89,7 +91,7 @@ def _executions(tasks: Sequence[Task], done: int, *, running: bool) -> Iterator[
         done -= ended
 
 
-def _times(task: Task, at: int, executions: int) -> int:
+def _times(task: GivenTask, at: int, executions: int) -> int:
     """How many of the first executions of a task are of the BD at a place of its chain."""
     if executions <= at:
         return 0

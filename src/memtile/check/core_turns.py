@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from memtile.importers.kernels.blocks import targets_of
+from memtile.importers.kernels.control_flow import targets_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.locks import fifo_form, lock_form
-from memtile.importers.mlir.forms.operands import Form, constant
-from memtile.importers.mlir.tree import Block, Operation, Region
+from memtile.importers.mlir.forms.operands import OperationForm, constant
+from memtile.importers.mlir.tree import Operation, OperationBlock, Region
 from memtile.jit.tables import plain
 
 _CALLS = ("func.call", "call")
@@ -94,7 +94,7 @@ class CoreText:
     def _region(self, region: Region, values: Values) -> Iterator[Turn]:
         """The blocks of a region, as branches lead from one to another."""
         blocks = {block.label: block for block in region.blocks}
-        block: Block | None = region.blocks[0]
+        block: OperationBlock | None = region.blocks[0]
         while block is not None:
             self._left -= 1
             if self._left < 0:
@@ -102,12 +102,14 @@ class CoreText:
             yield from self._block(block, values)
             block = self._following(block, blocks, values)
 
-    def _block(self, block: Block, values: Values) -> Iterator[Turn]:
+    def _block(self, block: OperationBlock, values: Values) -> Iterator[Turn]:
         for operation in block.operations:
             if self._leads_to_a_lock(operation):
                 yield from self._operation(operation, values)
 
-    def _following(self, block: Block, blocks: Mapping[str, Block], values: Values) -> Block | None:
+    def _following(
+        self, block: OperationBlock, blocks: Mapping[str, OperationBlock], values: Values
+    ) -> OperationBlock | None:
         """The block after one; its arguments get their values."""
         last = block.operations[-1] if block.operations else None
         if last is None or last.name in _ENDS or not last.name.rpartition(".")[2].endswith("br"):
@@ -117,7 +119,7 @@ class CoreText:
         targets = targets_of(last)
         at = 0
         if len(targets) > 1:
-            at = 0 if self._value(Form(last).values[0], last, values) else 1
+            at = 0 if self._value(OperationForm(last).values[0], last, values) else 1
         label, given = targets[at]
         following = blocks[label]
         known = [self._known(value, last, values) for value in given]
@@ -145,12 +147,12 @@ class CoreText:
         return operation.regions
 
     def _function(self, operation: Operation) -> Operation | None:
-        form = Form(operation)
+        form = OperationForm(operation)
         name = form.symbol or str(form.attributes.get("callee", ""))
         return self._made.device.functions.get(name)
 
     def _operation(self, operation: Operation, values: Values) -> Iterator[Turn]:
-        name, form = operation.name, Form(operation)
+        name, form = operation.name, OperationForm(operation)
         if name == "aie.use_lock":
             yield from self._use_lock(form, values)
         elif name == "aie.objectfifo.acquire":
@@ -169,7 +171,7 @@ class CoreText:
         else:
             raise UndecidedError
 
-    def _call(self, operation: Operation, form: Form, values: Values) -> Iterator[Turn]:
+    def _call(self, operation: Operation, form: OperationForm, values: Values) -> Iterator[Turn]:
         function = self._function(operation)
         assert function is not None  # else nothing leads to a lock
         region = function.regions[0]
@@ -180,7 +182,7 @@ class CoreText:
                 inner[name] = known
         yield from self._region(region, inner)
 
-    def _loop(self, operation: Operation, form: Form, values: Values) -> Iterator[Turn]:
+    def _loop(self, operation: Operation, form: OperationForm, values: Values) -> Iterator[Turn]:
         (block,) = operation.regions[0].blocks[:1]
         if form.generic:
             low, high, step, *_ = form.values
@@ -199,13 +201,13 @@ class CoreText:
             values[counter] = number
             yield from self._region(operation.regions[0], values)
 
-    def _use_lock(self, form: Form, values: Values) -> Iterator[Turn]:
+    def _use_lock(self, form: OperationForm, values: Values) -> Iterator[Turn]:
         said = lock_form(form)
         if said is not None:
             count = self._value(said.units, form.operation, values)
             yield from self._turn(form, said.lock, count, acquires=said.action != "release")
 
-    def _fifo(self, form: Form, values: Values, *, acquires: bool) -> Iterator[Turn]:
+    def _fifo(self, form: OperationForm, values: Values, *, acquires: bool) -> Iterator[Turn]:
         """To acquire n objects is to hold n (see ``importers.kernels.fifo_ports``)."""
         name, port, given = fifo_form(form)
         count = self._value(given, form.operation, values)
@@ -223,7 +225,7 @@ class CoreText:
             self._held[name, port] = held - count
             yield from self._turn(form, full, count, acquires=False)
 
-    def _turn(self, form: Form, name: str, count: int, *, acquires: bool) -> Iterator[Turn]:
+    def _turn(self, form: OperationForm, name: str, count: int, *, acquires: bool) -> Iterator[Turn]:
         lock = self._made.locks.get(name)
         if lock is None or not count:
             return

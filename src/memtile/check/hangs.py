@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memtile.check.checked_program import Subject
 from memtile.check.open_streams import OpenStreams
 from memtile.check.play import MOST_CYCLES, Play
-from memtile.check.subject import Subject
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.abstraction import Abstraction
 from memtile.explain.deadlock.find import Open, hang, id_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from memtile.check.result import CheckResult
+from memtile.check.check_result import CheckResult
 from memtile.explain.findings import Severity
 from memtile.plain_text import printable
 

@@ -8,13 +8,13 @@ from functools import partial
 import numpy as np
 
 from memtile.arch.tiles import S2MM
-from memtile.check.subject import Subject
-from memtile.check.tasks import StaticBd, each_bd
+from memtile.check.checked_program import Subject
+from memtile.check.task_list import StaticBd, each_bd
 from memtile.explain.switch_ways import configured_ways, packet_ways, reached
 from memtile.jit.tables import plain
-from memtile.model.dma.registers import COMPRESSION_LSB, FOT_MASK, OUT_OF_ORDER_MASK
+from memtile.model.dma.channel_registers import COMPRESSION_LSB, FOT_MASK, OUT_OF_ORDER_MASK
 from memtile.model.streams.switch_config import OFF, PACKET
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 
 class OpenStreams:

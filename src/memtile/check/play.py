@@ -15,26 +15,26 @@ import numpy as np
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.allowances import Allowances, Counts
+from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError
 from memtile.check.open_streams import OpenStreams
-from memtile.check.subject import Subject
-from memtile.check.tasks import HostStep, StaticBd, Task, kind_of
+from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
-from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.hosts import HostWaiting
-from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.jit.tables import plain
-from memtile.model.cores.core import over
+from memtile.model.cores.core_step import over
+from memtile.model.dma.channel_registers import QUEUE_REPEAT_LSB, QUEUE_TOKEN_LSB
 from memtile.model.dma.executions import finish
-from memtile.model.dma.registers import QUEUE_REPEAT_LSB, QUEUE_TOKEN_LSB
 from memtile.model.memory.lock_port import granted
 from memtile.model.state.causes import Cause, CorePhase, Phase
-from memtile.sim.actions import Action
-from memtile.sim.clock import Stop
-from memtile.sim.kernels import RELEASES, Core
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import RELEASES, Core
+from memtile.sim.loop.clock import Stop
 
 MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing is skipped
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
@@ -62,13 +62,13 @@ class Play:
         self.reasons: dict[str, None] = {}
         self._left = MOST_CYCLES
         self._at: dict[int, int] = {}  # steps that each host has done
-        self._pushed: dict[int, list[Task]] = {}
+        self._pushed: dict[int, list[GivenTask]] = {}
         self._open: set[int] = set()  # locks that somebody may give any number of units
         self._free: set[Party] = set()  # nothing is known to hold them up
         self._grants: dict[Party, int] = {}
         self._turns: dict[int, Turn] = {}
         self._released: dict[int, frozenset[int]] = {}
-        self._tasks: dict[int, list[Task]] = {}
+        self._tasks: dict[int, list[GivenTask]] = {}
         for task in self._log.tasks:
             self._tasks.setdefault(task.ch, []).append(task)
         steps = (bd.release for task in self._log.tasks for bd in task.bds if bd.release is not None)
@@ -131,7 +131,7 @@ class Play:
         """Nobody knows what a core does: it may give what it reaches, as often as it likes."""
         self._open.update(locks)
         if core >= 0:
-            self._free.add(Party(Kind.CORE, core))
+            self._free.add(Party(PartyKind.CORE, core))
             self.reasons[f"what {core_name(self.engine, core)} does {why}"] = None
 
     # hosts -----------------------------------------------------------------------------------------------
@@ -162,12 +162,12 @@ class Play:
 
     def place(self, party: Party) -> str:
         """Where the design says what a party waits for."""
-        if party.kind is Kind.HOST:
+        if party.kind is PartyKind.HOST:
             return [step.place for host in self._log.steps if (step := self._step(host))][party.number]
-        if party.kind is Kind.CORE:
+        if party.kind is PartyKind.CORE:
             turn = self._turns.get(party.number)
             return turn.place if turn is not None else ""
-        if party.kind is not Kind.CHANNEL or party.number not in self._pushed:
+        if party.kind is not PartyKind.CHANNEL or party.number not in self._pushed:
             return ""
         if party.number in self.dropped:
             return self.dropped[party.number].place
@@ -200,12 +200,12 @@ class Play:
             return True
         if step.task >= 0:
             return self._push(step, self._log.tasks[step.task])
-        if step.ch < 0 or Party(Kind.CHANNEL, step.ch) in self._free:
+        if step.ch < 0 or Party(PartyKind.CHANNEL, step.ch) in self._free:
             return True  # a poll: only a run could tell whether it is met
         ended = self._pushed.get(step.ch, [])[: int(self.engine.channels.tasks_done[step.ch])]
         return step.many <= (sum(task.token for task in ended) if step.token else len(ended))
 
-    def _push(self, step: HostStep, task: Task) -> bool:
+    def _push(self, step: HostStep, task: GivenTask) -> bool:
         """Push a task; what its queue drops now it drops in every run."""
         c, ch = self.engine.channels, task.ch
         tile, lost = int(c.tile[ch]), int(c.pushes_lost[ch])
@@ -240,15 +240,17 @@ class Play:
 
     def undecided(self) -> set[Party]:
         """Who may go on in some run or was not followed to the end, and locks that may come to any value."""
-        found = {*self._free, *(Party(Kind.LOCK, lock) for lock in self._open)}
+        found = {*self._free, *(Party(PartyKind.LOCK, lock) for lock in self._open)}
         found |= {party for party, lock, wanted in self._at_locks() if self._may_take(party, lock, wanted)}
         steps = [step for host in self._log.steps if (step := self._step(host))]
         found |= {
-            Party(Kind.HOST, n) for n, step in enumerate(steps) if step.pushes and not step.waits_for_room
+            Party(PartyKind.HOST, n)
+            for n, step in enumerate(steps)
+            if step.pushes and not step.waits_for_room
         }
         for ch, bd in self._at_streams():
             if self._streams.is_unknown(ch, bd) or self._streams.is_shared(ch, bd):
-                found.add(Party(Kind.CHANNEL, ch))
+                found.add(Party(PartyKind.CHANNEL, ch))
         return found
 
     def _run(self) -> None:
@@ -268,10 +270,10 @@ class Play:
         helped = False
         for party, lock, wanted in list(self._at_locks()):
             if party not in self._free and self._may_take(party, lock, wanted) and self._grant(party):
-                (granted if party.kind is Kind.CHANNEL else over)(state, party.number)
+                (granted if party.kind is PartyKind.CHANNEL else over)(state, party.number)
                 helped = True
         for ch, bd in list(self._at_streams()):
-            party = Party(Kind.CHANNEL, ch)
+            party = Party(PartyKind.CHANNEL, ch)
             if party not in self._free and self._streams.is_unknown(ch, bd) and self._grant(party):
                 finish(state, ch)
                 helped = True
@@ -283,7 +285,7 @@ class Play:
         if self._grants[party] <= _MOST_GRANTS:
             return True
         self._free.add(party)
-        if party.kind is Kind.CORE:
+        if party.kind is PartyKind.CORE:
             self._open |= self._released[party.number]
             return False
         bds = [bd for task in self._pushed[party.number] for bd in task.bds]
@@ -296,9 +298,9 @@ class Play:
         c, cores = self.engine.channels, plain(self.engine.state.cores)
         for ch in np.flatnonzero(c.phase == Phase.ACQUIRE).tolist():
             if c.lock[ch] >= 0:
-                yield Party(Kind.CHANNEL, ch), int(c.lock[ch]), abs(int(c.acquire_value[ch]))
+                yield Party(PartyKind.CHANNEL, ch), int(c.lock[ch]), abs(int(c.acquire_value[ch]))
         for core in np.flatnonzero(cores.phase == CorePhase.ACQUIRE).tolist():
-            yield Party(Kind.CORE, core), int(cores.target[core]), abs(int(cores.value[core]))
+            yield Party(PartyKind.CORE, core), int(cores.target[core]), abs(int(cores.value[core]))
 
     def _at_streams(self) -> Iterator[tuple[int, StaticBd]]:
         """Channels that wait for words or for room, and their BDs."""
@@ -307,7 +309,7 @@ class Play:
             task = self._task(ch) if Cause(int(c.why[ch])) in _AT_STREAM else None
             yield from ((ch, bd) for bd in (task.bds if task is not None else ()) if bd.number == c.bd[ch])
 
-    def _task(self, ch: int) -> Task | None:
+    def _task(self, ch: int) -> GivenTask | None:
         """The present task of a channel; None = it has ended all that were pushed."""
         pushed, done = self._pushed.get(ch, []), int(self.engine.channels.tasks_done[ch])
         return pushed[done] if done < len(pushed) else None
@@ -324,7 +326,7 @@ class Play:
             for ch, tasks in self._pushed.items()
         }
         taken = self._allowed.taken_by_core(party.number, lock)
-        if party.kind is Kind.CHANNEL:
+        if party.kind is PartyKind.CHANNEL:
             taken = channels[party.number].taken[lock]
         allowed = self._allowed.given(lock, channels) - taken >= wanted
         if allowed:

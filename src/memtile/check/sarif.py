@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtile import __version__
-from memtile.check.places import file_place
-from memtile.check.result import CheckResult
-from memtile.explain.finding_codes import CODES
-from memtile.explain.findings import Finding
+from memtile.check.check_result import CheckResult
+from memtile.check.source_places import file_place
+from memtile.explain.findings import CODES, Finding
 from memtile.plain_text import printable_data
 
 VERSION = "2.1.0"

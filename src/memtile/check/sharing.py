@@ -15,10 +15,10 @@ from memtile.access.boxes import last_address
 from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import S2MM
 from memtile.bd.windows import place_of_address
-from memtile.check.names import bd_text
-from memtile.check.subject import Subject
-from memtile.check.tasks import StaticBd, Task, each_bd, kind_of
-from memtile.explain.findings import Finding, Severity, Side, Words
+from memtile.check.checked_program import Subject
+from memtile.check.finding_names import bd_text
+from memtile.check.task_list import GivenTask, StaticBd, each_bd, kind_of
+from memtile.explain.findings import Finding, Severity, Side, WordRange
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 
@@ -26,10 +26,10 @@ _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
 _MOST_WORDS = 1 << 20  # of a walk that is looked at word by word
 
 
-class Use(NamedTuple):
+class BdUse(NamedTuple):
     """What a BD touches: words of the data memory of a tile."""
 
-    task: Task
+    task: GivenTask
     bd: StaticBd
     tile: int
     first: int
@@ -41,7 +41,7 @@ def sharing_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each pair of channels and memory."""
     groups = _connected(subject)
     told: set[tuple[int, ...]] = set()
-    by_tile: dict[int, list[Use]] = {}
+    by_tile: dict[int, list[BdUse]] = {}
     for task, bd in each_bd(subject.log.tasks):
         for use in _uses(subject, task, bd):
             by_tile.setdefault(use.tile, []).append(use)
@@ -55,7 +55,7 @@ def sharing_findings(subject: Subject) -> Iterator[Finding]:
                 yield _finding(subject, one, two)
 
 
-def _overlaps(uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
+def _overlaps(uses: Sequence[BdUse]) -> Iterator[tuple[BdUse, BdUse]]:
     """Pairs whose stretches of memory meet."""
     rest = sorted(uses, key=lambda use: use.first)
     for number, one in enumerate(rest):
@@ -65,7 +65,7 @@ def _overlaps(uses: Sequence[Use]) -> Iterator[tuple[Use, Use]]:
             yield one, two
 
 
-def _clash(one: Use, two: Use, groups: dict[int, int]) -> bool:
+def _clash(one: BdUse, two: BdUse, groups: dict[int, int]) -> bool:
     if one.task.ch == two.task.ch or not (one.writes or two.writes):
         return False
     if one.task.epoch != two.task.epoch or groups[one.task.ch] == groups[two.task.ch]:
@@ -73,13 +73,13 @@ def _clash(one: Use, two: Use, groups: dict[int, int]) -> bool:
     return bool(len(np.intersect1d(_words(one), _words(two))))
 
 
-def _words(use: Use) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _words(use: BdUse) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     walk = Walk.of(use.bd.descriptor, 0).unpadded()
     found: np.ndarray[tuple[int], np.dtype[np.int64]] = np.unique(addresses(walk)) - walk.base
     return found + use.first
 
 
-def _uses(subject: Subject, task: Task, bd: StaticBd) -> Iterator[Use]:
+def _uses(subject: Subject, task: GivenTask, bd: StaticBd) -> Iterator[BdUse]:
     """The words of a BD's first run, if they lie in data memory."""
     tile = int(subject.engine.channels.tile[task.ch])
     kind = kind_of(subject.engine, tile)
@@ -92,7 +92,7 @@ def _uses(subject: Subject, task: Task, bd: StaticBd) -> Iterator[Use]:
     there = int(plain(subject.engine.spec.tiles).neighbour[tile, _WINDOWS.index(at.window)])
     writes = int(subject.engine.channels.direction[task.ch]) == S2MM
     if there >= 0:
-        yield Use(task, bd, there, at.local, at.local + last - walk.base + 1, writes)
+        yield BdUse(task, bd, there, at.local, at.local + last - walk.base + 1, writes)
 
 
 def _reached_by_cores(subject: Subject) -> set[int]:
@@ -102,7 +102,7 @@ def _reached_by_cores(subject: Subject) -> set[int]:
 
 def _connected(subject: Subject) -> dict[int, int]:
     """Channels by a number that those have in common between which locks or streams could keep an order."""
-    groups = _Groups()
+    groups = _UseGroups()
     for task, bd in each_bd(subject.log.tasks):
         for step in (bd.acquire, bd.release):
             if step is not None:
@@ -117,7 +117,7 @@ def _connected(subject: Subject) -> dict[int, int]:
     return {task.ch: numbers.setdefault(groups.of(task.ch), len(numbers)) for task in subject.log.tasks}
 
 
-class _Groups:
+class _UseGroups:
     """Things that belong together, directly or through others."""
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ def _receivers(subject: Subject, ch: int) -> Iterator[int]:
             yield int(switch.channel[at])
 
 
-def _finding(subject: Subject, one: Use, two: Use) -> Finding:
+def _finding(subject: Subject, one: BdUse, two: BdUse) -> Finding:
     first, end = max(one.first, two.first), min(one.end, two.end)
     memory = f"the memory of tile {_place(subject, one.tile)}" if subject.array else "the memory of the tile"
     sides = tuple(
@@ -160,7 +160,9 @@ def _finding(subject: Subject, one: Use, two: Use) -> Finding:
         "and nothing says who comes first."
     )
     fix = "Let the first release a lock that the second acquires, or have the host wait between them."
-    return Finding("MT0105", Severity.ERROR, message, sides, (Words(memory, first, end - first),), fix=fix)
+    return Finding(
+        "MT0105", Severity.ERROR, message, sides, (WordRange(memory, first, end - first),), fix=fix
+    )
 
 
 def _place(subject: Subject, tile: int) -> str:

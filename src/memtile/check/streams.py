@@ -8,12 +8,11 @@ from functools import partial
 import numpy as np
 
 from memtile.arch.tiles import S2MM
-from memtile.check.subject import Subject
-from memtile.check.tasks import Task, each_bd
-from memtile.explain.circuit_errors import barred_text
+from memtile.check.checked_program import Subject
+from memtile.check.task_list import GivenTask, each_bd
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called, port_name
-from memtile.explain.switch_ways import configured_ways, packet_ways, reached
+from memtile.explain.switch_ways import barred_text, configured_ways, packet_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.streams.switch_config import OFF, PACKET
 
@@ -158,7 +157,7 @@ def _stops(subject: Subject, port: int, packet: int) -> bool:
     return not packet_ways(subject.engine, packet, port)
 
 
-def _open(task: Task) -> bool:
+def _open(task: GivenTask) -> bool:
     return task.endless or any(
         bd.descriptor.compression or bd.descriptor.packet is not None or not bd.descriptor.valid
         for bd in task.bds

@@ -8,13 +8,20 @@ from typing import Annotated, Any
 import typer
 
 from memtile.arch.tiles import TileName
-from memtile.bd.cases import case_of, items_of, parse_case, refusal, words_of_case
 from memtile.bd.codec import decode as decode_words
+from memtile.bd.descriptor_cases import (
+    case_of,
+    hex_words,
+    items_of,
+    parse_case,
+    parse_words,
+    refusal,
+    words_of_case,
+)
 from memtile.bd.explain import oddities
-from memtile.bd.word_cases import hex_words, parse_words
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import read_json_lines
-from memtile.cli.json_output import print_answers
+from memtile.cli.result_output import print_answers
 from memtile.errors import DescriptorError
 from memtile.input_files import STDIN
 
@@ -101,7 +108,7 @@ def explain(
     The first picture is the stream of one execution, one row per D0 loop: the word that each position comes
     from or goes to. The second is the memory: the stream position that touches each word.
     """
-    from memtile.report.descriptors import explained_json, print_explained
+    from memtile.report.descriptor_text import explained_json, print_explained
 
     if words and len(words) > 1:
         items, single = [{"tile": tile, "bd": bd, "words": words}], True

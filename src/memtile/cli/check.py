@@ -15,8 +15,8 @@ from memtile.cli.mlir_file import SUFFIX
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
-    from memtile.check.result import CheckResult
-    from memtile.check.subject import Subject
+    from memtile.check.check_result import CheckResult
+    from memtile.check.checked_program import Subject
 
 EXAMPLES = """\b
 Examples:
@@ -107,7 +107,7 @@ def _parts(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
 
 
 def _python(name: str, settings: Sequence[str]) -> Subject:
-    from memtile.check.subject import of_design
+    from memtile.check.checked_program import of_design
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
 
@@ -132,14 +132,14 @@ def _mlir(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
 
 
 def _still(name: str, each: str | None, device: str, parameters: Mapping[str, float]) -> Subject:
-    from memtile.check.subject import of_mlir
+    from memtile.check.checked_program import of_mlir
     from memtile.importers.design import load_still
 
     return of_mlir(load_still(name, device=device or None, name=each, parameters=parameters))
 
 
 def _program(name: str, device: str) -> Subject:
-    from memtile.check.subject import of_program
+    from memtile.check.checked_program import of_program
     from memtile.cli.program_files import read_alone
 
     operations, array, notes = read_alone(name, device)

@@ -29,7 +29,7 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
             another form.
         MemtileError: parameters that it does not have, values of another type; as the design itself raises.
     """
-    from memtile.design.run import make
+    from memtile.design.run_design import make
 
     function = design_function(file)
     given = settings_of(settings)

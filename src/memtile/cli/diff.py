@@ -1,21 +1,29 @@
-"""``memtile diff``: what changed between two designs, records or files of registers."""
+"""``memtile diff``: what changed between two designs, records or files of registers.
+
+Anything that can be compared, from its file: designs are run, the others read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.mlir_file import SUFFIX
+from memtile.errors import InputFileError
+from memtile.input_files import read_text
+from memtile.io.formats.json_text import parse_json
 from memtile.plain_text import json_text
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
-    from memtile.explain.compare.compare import Compared
+    from memtile.cli.runnable import Runnable
+    from memtile.explain.compare.comparison import ComparedSide
 
 EXAMPLES = """\b
 Examples:
@@ -53,14 +61,13 @@ def diff(
 
     Ends with exit code 0 if nothing differs, with 1 if something does.
     """
-    from memtile.cli.compared_files import compared_file
-    from memtile.explain.compare.compare import compared
+    from memtile.explain.compare.comparison import compared
 
     names = [name for name in (first, second) if not Path(name).exists()]
     if names:
         raise UsageError(f"{names[0]}: there is no such file or folder.")
 
-    def side(name: str, its: Sequence[str]) -> Compared:
+    def side(name: str, its: Sequence[str]) -> ComparedSide:
         return compared_file(
             name, device=device, settings=its, given=given or (), kernels=kernels, options=of_run
         )
@@ -70,3 +77,89 @@ def diff(
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.same:
         raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def compared_file(
+    name: str,
+    *,
+    device: str,
+    settings: Sequence[str],
+    given: Sequence[str],
+    kernels: str | None,
+    options: RunOptions,
+) -> ComparedSide:
+    """One side of a comparison.
+
+    Raises:
+        MemtileError: as reading or running it raises.
+    """
+    path = Path(name)
+    if path.suffix in (".py", SUFFIX):
+        from memtile.cli.runnable import load_beside
+
+        made = load_beside(name, device=device, settings=settings, kernels=kernels, given=given)
+        return _design(name, made, options)
+    if path.suffix == ".json" and (record := _record(path)) is not None:
+        return _of_record(name, record)
+    if path.is_file() and _is_dump(path):
+        return _dump(name, device)
+    return _program(name, device)
+
+
+def _design(name: str, made: Runnable, options: RunOptions) -> ComparedSide:
+    from memtile.explain.compare.comparison import DESIGN, ComparedSide
+    from memtile.explain.record import record
+    from memtile.io.dumps import tiles_of
+
+    locks = made.engine.state.locks.value.copy()
+    ran = made.run(options)
+    set_up = tiles_of(made.engine, locks)
+    return ComparedSide(name, DESIGN, record(ran.result, made.engine), made.words(ran), set_up)
+
+
+def _record(path: Path) -> dict[str, Any] | None:
+    """The record of a file; None if it is other JSON."""
+    from memtile.explain.record import FORMAT
+
+    try:
+        found = parse_json(read_text(path), str(path))
+    except InputFileError:
+        return None  # its reader says what is wrong with it
+    return found if isinstance(found, dict) and found.get("format") == FORMAT else None
+
+
+def _of_record(name: str, found: dict[str, Any]) -> ComparedSide:
+    from memtile.explain.compare.comparison import ComparedSide
+    from memtile.explain.record import VERSION
+
+    if found.get("version") != VERSION or not isinstance(found.get("result"), dict):
+        raise InputFileError(
+            f"{name}: the record has version {found.get('version')!r}; this memtile reads version {VERSION}."
+        )
+    return ComparedSide(name, "record", found)
+
+
+def _is_dump(path: Path) -> bool:
+    from memtile.explain.dump.dump_formats import looks_like_coredump
+
+    return looks_like_coredump(path)
+
+
+def _dump(name: str, device: str) -> ComparedSide:
+    from memtile.explain.compare.comparison import ComparedSide
+    from memtile.explain.dump.dump_formats import read_coredump
+    from memtile.io.dumps import load_coredump, placed_words
+
+    loaded = load_coredump(read_coredump(Path(name)), name, device)
+    return ComparedSide(
+        name, "dump", tiles=placed_words(loaded.array.engine, loaded.words), notes=loaded.notes
+    )
+
+
+def _program(name: str, device: str) -> ComparedSide:
+    from memtile.cli.program_files import read_alone
+    from memtile.explain.compare.comparison import ComparedSide
+    from memtile.io.dumps import written_tiles
+
+    operations, array, notes = read_alone(name, device)
+    return ComparedSide(name, "file of registers", tiles=written_tiles(operations, array), notes=notes)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.numbers import number
 from memtile.cli.program_files import read_programs
-from memtile.cli.run_options import Kernel
+from memtile.cli.run_options import Kernel, number
 from memtile.cli.runnable import Format
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
-    from memtile.io.program.formats import Program
+    from memtile.io.program.program_formats import Program
     from memtile.runs.operations import ArrayShape
 
 EXAMPLES = """\b
@@ -54,8 +53,7 @@ def disasm(
     --diff compares two files and ends with exit code 1 if they do not do the same.
     """
     from memtile.arch.devices import device as find_device
-    from memtile.report.disassembly import disassembly_json, disassembly_lines
-    from memtile.report.program_summary import summary_json, summary_lines
+    from memtile.report.disassembly import disassembly_json, disassembly_lines, summary_json, summary_lines
     from memtile.runs.operations import ArrayShape
 
     if diff and (len(files) != 2 or as_json or summary):
@@ -83,7 +81,7 @@ def disasm(
 
 def _show_difference(programs: Sequence[Program], shapes: Sequence[ArrayShape]) -> None:
     """Print what two files do differently; exit code 1 if anything."""
-    from memtile.report.program_summary import difference
+    from memtile.report.disassembly import difference
 
     (first, second), (one, other) = programs, shapes
     lines = difference(first, second, (one, other))

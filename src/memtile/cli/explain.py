@@ -19,7 +19,7 @@ from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.cli.runnable import Runnable
-    from memtile.explain.dump.report import DumpReport, Told
+    from memtile.explain.dump.report import DumpReport, ServedReport
     from memtile.io.dumps import LoadedDump
 
 EXAMPLES = """\b
@@ -126,12 +126,12 @@ def report_of(
 
 def _told(
     server: str | None, token: str, report: Path | None, perfetto: Path | None, record: Path | None
-) -> Told | None:
+) -> ServedReport | None:
     """What a served model says itself, and the files that it gives; None of anything else."""
     from memtile.cli.served_files import wanted_answers
-    from memtile.explain.dump.report import Told
-    from memtile.hosts.questions import RESULT
+    from memtile.explain.dump.report import ServedReport
     from memtile.hosts.register_client import ask
+    from memtile.hosts.server_requests import RESULT
 
     wanted = list(wanted_answers(report, perfetto, record))
     if server is None:
@@ -149,12 +149,12 @@ def _told(
             raise InputFileError(given.decode())
         write_output(path, given)
     known = ask(server, RESULT, token)
-    return Told.of(json.loads(known[1])) if known is not None and known[0] else None
+    return ServedReport.of(json.loads(known[1])) if known is not None and known[0] else None
 
 
 def _read(name: str, device: str, beside: Runnable | None) -> LoadedDump:
     from memtile.cli.program_files import read_programs
-    from memtile.explain.dump.formats import looks_like_coredump, read_coredump
+    from memtile.explain.dump.dump_formats import looks_like_coredump, read_coredump
     from memtile.io.dumps import load_coredump, load_registers
 
     path, array = Path(name), beside.array if beside else None
@@ -177,7 +177,7 @@ def _served(where: str, token: str, device: str, beside: Runnable | None) -> Loa
 
 
 def _explained(
-    loaded: LoadedDump, beside: Runnable | None, of_run: RunOptions, told: Told | None
+    loaded: LoadedDump, beside: Runnable | None, of_run: RunOptions, told: ServedReport | None
 ) -> DumpReport:
     from memtile.explain.dump.report import explained
     from memtile.explain.dump.twin import ran

@@ -19,10 +19,10 @@ from typing import Any
 
 import typer
 
-from memtile.bd.cases import refusal
+from memtile.bd.descriptor_cases import refusal
 from memtile.cli.exit_codes import INTERRUPTED, ExitCode, exit_code_of
 from memtile.cli.signals import SIGNALLED, Terminated, was_interrupted
-from memtile.cli.streams import PipeClosedError
+from memtile.cli.terminal_streams import PipeClosedError
 from memtile.errors import NO_MEMORY, MemtileError, is_out_of_memory
 from memtile.output_files import write_output
 from memtile.plain_text import json_text, printable

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
-    from memtile.explore.campaign_result import CampaignResult
+    from memtile.explore.campaign import CampaignResult
 
 EXAMPLES = """\b
 Examples:
@@ -29,7 +29,7 @@ Examples:
 """
 
 
-class Area(StrEnum):
+class HitArea(StrEnum):
     """Which words are hit."""
 
     BUFFERS = "buffers"
@@ -52,8 +52,8 @@ def faults(
     seed: Annotated[int, typer.Option(min=0, help="Of the words, bits and cycles.")] = 0,
     ecc: Annotated[bool, typer.Option("--ecc/--no-ecc", help="ECC and parity, or neither.")] = True,
     area: Annotated[
-        Area, typer.Option(help="Words to hit: those of the design's buffers, or all memory of its tiles.")
-    ] = Area.BUFFERS,
+        HitArea, typer.Option(help="Words to hit: those of the design's buffers, or all memory of its tiles.")
+    ] = HitArea.BUFFERS,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of a table.")] = False,
 ) -> None:
     """Run a design under upsets of its data memory, and count what became of them.
@@ -81,7 +81,7 @@ def _campaign(
     bits: int,
     seed: int,
     ecc: bool,
-    area: Area,
+    area: HitArea,
     of_run: RunOptions,
 ) -> CampaignResult:
     from memtile.cli.progress import run_progress

@@ -12,7 +12,7 @@ from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.design_file import load_module
 
 if TYPE_CHECKING:
-    from memtile.sim.kernels import Kernel
+    from memtile.sim.kernels.kernel_core import Kernel
 
 _BY_NAME = re.compile(r"core_([0-9]+)_([0-9]+)")
 _SOURCE = "kernel files, docs/files.md"

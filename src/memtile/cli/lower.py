@@ -10,8 +10,8 @@ import typer
 from memtile.arch.tiles import TileName
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import read_json_lines
-from memtile.cli.json_output import print_answers
 from memtile.cli.progress import watched
+from memtile.cli.result_output import print_answers
 from memtile.output_files import check_writable
 
 if TYPE_CHECKING:

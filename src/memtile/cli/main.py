@@ -39,7 +39,7 @@ from memtile.cli import (
 from memtile.cli.failure import tell_end, tell_forced_end
 from memtile.cli.sandbox_option import confinable
 from memtile.cli.signals import on_forced_end
-from memtile.cli.streams import PipeClosedError, printable_streams
+from memtile.cli.terminal_streams import PipeClosedError, printable_streams
 from memtile.errors import MemtileError
 
 

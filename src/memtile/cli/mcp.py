@@ -35,7 +35,7 @@ def mcp(
     of whoever started the server. Needs the package mcp (pip install mcp).
     """
     from memtile.cli.agents.server import FRONT, serve, skill_text
-    from memtile.cli.agents.worker import Worker
+    from memtile.cli.agents.tool_worker import ToolWorker
     from memtile.sandbox.start import missing
 
     if skill:
@@ -45,5 +45,7 @@ def mcp(
     warning = f"designs run without a sandbox, with the rights of the server: {why}" if why else ""
     if warning:
         typer.echo(f"memtile mcp: {warning}", err=True)
-    worker = Worker(root_of(None if root is None else str(root)), sandbox_memory or MEMORY, sandbox=not why)
+    worker = ToolWorker(
+        root_of(None if root is None else str(root)), sandbox_memory or MEMORY, sandbox=not why
+    )
     serve(__version__, worker, warning)

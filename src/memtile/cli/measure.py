@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from memtile.explore.measure.reading import Measured
+    from memtile.explore.measure.fitted_constants import Measured
 
 app = typer.Typer(
     help="Measure the timing constants of a board, with its own trace units.",
@@ -64,8 +64,8 @@ def write(
     traced. The first argument of each is its trace buffer, 4096 words; the others can be zeros. Both run in
     memtile too. Keep the traces as DIR/NAME.npy or DIR/NAME.txt, for memtile measure read.
     """
-    from memtile.explore.measure.files import write_folder
-    from memtile.explore.measure.reading import experiments_for
+    from memtile.explore.measure.experiment_files import write_folder
+    from memtile.explore.measure.fitted_constants import experiments_for
     from memtile.explore.measure.script import TRACE_WORDS
 
     made = write_folder(folder, experiments_for(constant or ()), device)
@@ -103,8 +103,8 @@ def read(
     them, or a NumPy array. Of several traces of a design the median counts. The file of cases is one as in
     tests/silicon/cases of memtile's source; it names its source and its address.
     """
-    from memtile.explore.measure.files import device_of
-    from memtile.explore.measure.reading import measured
+    from memtile.explore.measure.experiment_files import device_of
+    from memtile.explore.measure.fitted_constants import measured
 
     if out is not None:
         check_writable(out)
@@ -141,9 +141,9 @@ def _check_source(source: str, address: str) -> None:
 
 def _traces(folder: Path, given: Sequence[str]) -> dict[str, list[tuple[str, npt.NDArray[np.uint32]]]]:
     """The words of each trace, by design."""
-    from memtile.explore.measure.designs import EXPERIMENTS
+    from memtile.explore.measure.fitted_constants import EXPERIMENTS
     from memtile.input_files import read_bytes
-    from memtile.io.trace.words import read_words
+    from memtile.io.trace.trace_words import read_words
 
     names = [each.name for each in EXPERIMENTS]
     pairs = [text.partition("=")[::2] for text in given]

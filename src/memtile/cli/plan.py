@@ -12,12 +12,12 @@ import typer
 
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import EachMaxCycles, running
-from memtile.cli.sweep_options import Energy
+from memtile.cli.sweep import Energy
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
-    from memtile.explore.sweep.row import Row
+    from memtile.explore.sweep.row import SweepRow
 
 EXAMPLES = """\b
 Examples:
@@ -221,12 +221,12 @@ def rows(
 
     Ends with exit code 1 if no candidate is good.
     """
-    from memtile.explore.plan.reductions import RowReduction
+    from memtile.explore.plan.row_reductions import RowReduction
 
     return RowReduction(rows, width, dtype.value, what.value, per_cycle)
 
 
-def _watch(row: Row, done: int, total: int) -> None:
+def _watch(row: SweepRow, done: int, total: int) -> None:
     """A line that moves, on a terminal."""
     from memtile.sheet import stderr_console
 

@@ -10,7 +10,7 @@ from memtile.input_files import name_of, read_bytes
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
-    from memtile.io.program.formats import Format, Program
+    from memtile.io.program.program_formats import Format, Program
     from memtile.runs.operations import Operation
 
 
@@ -46,7 +46,7 @@ def read_programs(
     """
     from memtile.io.program.containers.build_folder import build_files
     from memtile.io.program.containers.contents import check_kernel
-    from memtile.io.program.formats import read_program
+    from memtile.io.program.program_formats import read_program
 
     notes: list[str] = []
     names: list[tuple[str, Sequence[str]]] = []
@@ -74,7 +74,7 @@ def read_alone(name: str, device: str) -> tuple[list[Operation], Array, list[str
         InputFileError: it is no program, or does not say which device it is for.
     """
     from memtile.design.array import Array
-    from memtile.io.program.device import device_of
+    from memtile.io.program.device_detection import device_of
     from memtile.io.program.file_order import ordered
 
     read = read_programs([name], None, 0)

@@ -1,10 +1,14 @@
-"""``--report`` and ``--perfetto`` of ``memtile run``: the run as a page, as text, and for ui.perfetto.dev."""
+"""``--report`` and ``--perfetto`` of ``memtile run``: the run as a page, as text, and for ui.perfetto.dev.
+
+``--vcd`` and ``--signals`` of ``memtile run``: what happens in each cycle, in a value change dump.
+"""
 
 from __future__ import annotations
 
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +17,7 @@ from memtile.output_files import check_writable, write_output
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
-    from memtile.sim.engine import Engine
+    from memtile.sim.loop.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +87,37 @@ class ReportFiles:
 def command() -> str:
     """How it was called, for who wants to do it again."""
     return shlex.join(["memtile", *sys.argv[1:]])
+
+
+@dataclass(frozen=True, slots=True)
+class WaveformFile:
+    """A dump to write.
+
+    Attributes:
+        path: the file; None = none.
+        patterns: globs over the names of the signals.
+    """
+
+    path: Path | None = None
+    patterns: Sequence[str] = ("*",)
+
+    @contextmanager
+    def recorded(self, engine: Engine) -> Iterator[None]:
+        """Context in which the engine runs; the dump is written at its end, also after Ctrl-C.
+
+        Raises:
+            DesignError: patterns that match nothing; before the run.
+            MemtileError: the ``pyvcd`` package is not installed; before the run.
+            InputFileError: the file cannot be written, found out before the run but for a full disk.
+        """
+        if self.path is None:
+            yield
+            return
+        from memtile.io.trace.waveform import Waveform, load_pyvcd
+
+        check_writable(self.path)
+        load_pyvcd()
+        waveform = Waveform(engine, self.patterns)
+        with engine.watched(waveform.sample):
+            yield
+        waveform.save(self.path)

@@ -1,7 +1,11 @@
-"""How commands that run designs end: their result as a table or as JSON, and the exit code for it."""
+"""How commands that run designs end: their result as a table or as JSON, and the exit code for it.
+
+Answers of commands as JSON: one for one item, a list for a list.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
@@ -13,7 +17,7 @@ if TYPE_CHECKING:
     from memtile.sheet import Sheet
 
 
-class Shown(Protocol):
+class PrintedResult(Protocol):
     """A result that has both forms."""
 
     def as_json(self) -> dict[str, Any]:
@@ -23,7 +27,7 @@ class Shown(Protocol):
         """Tables and sentences."""
 
 
-def show_result(result: Shown, *, as_json: bool) -> None:
+def show_result(result: PrintedResult, *, as_json: bool) -> None:
     """Print the result."""
     if as_json:
         typer.echo(json_text(result.as_json(), indent=2))
@@ -39,3 +43,12 @@ def leave(*, interrupted: bool, good: bool) -> None:
         raise typer.Exit(ExitCode.INTERRUPTED)
     if not good:
         raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def print_answers(answers: Sequence[dict[str, Any]], *, single: bool) -> None:
+    """One line per answer, so that long lists stay readable and greppable."""
+    if single:
+        typer.echo(json_text(answers[0]))
+    else:
+        lines = ",\n".join(json_text(answer) for answer in answers)
+        typer.echo(f"[\n{lines}\n]" if answers else "[]")

@@ -13,14 +13,13 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
 from memtile.cli.mlir_file import SUFFIX
-from memtile.cli.numbers import number
-from memtile.cli.report_files import ReportFiles
+from memtile.cli.report_files import ReportFiles, WaveformFile
 from memtile.cli.result_output import leave, show_result
+from memtile.cli.run_options import number
 from memtile.cli.run_program import finish
 from memtile.cli.runnable import Maker, ProgramOptions, Runnable, mlir_design, program_files, python_design
 from memtile.cli.studies import Studies
 from memtile.cli.timing_option import TimingConstants, with_timing
-from memtile.cli.waveform_file import WaveformFile
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
@@ -205,7 +204,7 @@ def _run(
 ) -> tuple[Runnable, Run]:
     """What was loaded, and what its run left, with the answers to what else is asked of it."""
     from memtile.cli.progress import run_progress
-    from memtile.design.run import with_schedules
+    from memtile.design.run_design import with_schedules
 
     made, again = make(), of_run.run_again()
     with run_progress(untimed=of_run.untimed) as progress, dump.recorded(made.engine):

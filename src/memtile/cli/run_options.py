@@ -1,4 +1,7 @@
-"""The options of ``memtile run``, with what ``--help`` says about each; those of a run for every command."""
+"""The options of ``memtile run``, with what ``--help`` says about each; those of a run for every command.
+
+Numbers on the command line, decimal or with a prefix.
+"""
 
 from __future__ import annotations
 
@@ -169,3 +172,11 @@ FOR_PROGRAMS = (
     "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
     "--pad-arguments and --keep-order."
 )
+
+
+def number(text: str, option: str) -> int:
+    """The value of ``text``; raises :class:`typer.BadParameter` that names ``option``."""
+    try:
+        return int(text, 0)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a number.", param_hint=option) from None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memtile.importers.loaded import Loaded
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.program import Run
-    from memtile.sim.engine import Engine
+    from memtile.sim.loop.engine import Engine
 
 Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
 
@@ -87,7 +87,7 @@ class Runnable:
 
     def outcomes(self, done: Run) -> Mapping[str, npt.NDArray[Any]]:
         """What came out that is expected or wanted, by name: what schedules are compared by."""
-        from memtile.design.run import result_arrays
+        from memtile.design.run_design import result_arrays
 
         return done.arrays if self.is_program else result_arrays(self.design, done.result)
 
@@ -139,7 +139,7 @@ def mlir_design(
         InputFileError: functions, parameters or costs that cannot be read.
     """
     from memtile.cli.kernels_file import load_functions
-    from memtile.importers.against import compare
+    from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 

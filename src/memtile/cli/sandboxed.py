@@ -24,8 +24,12 @@ LEAST_MEMORY = 0.5
 """Gigabytes."""
 _OFF, _END_OF_OPTIONS = "--no-sandbox", "--"
 _MEMTILE = (sys.executable, "-P", "-m", "memtile")
-_PREPARE = (
-    "from memtile.sim.warmup import ready; from memtile.sim.races.watch import prepare; ready(); prepare()"
+_PREPARE = "\n".join(
+    (
+        "from memtile.sim.loop.engine_warmup import ready",
+        "from memtile.sim.races.race_watch import prepare",
+        "ready(); prepare()",
+    )
 )
 
 
@@ -141,9 +145,9 @@ def sandbox_policy(root: Path, memory: float, inputs: Sequence[object]) -> Polic
 
 def _engines() -> list[Path]:
     """Folders of the cache with compiled engines, which are compiled if they are not there."""
+    from memtile.jit.bundled_engine import FOLDER, WANTED
     from memtile.jit.cache import cache_directory
-    from memtile.jit.carried import FOLDER, WANTED
-    from memtile.sim.sources import ENGINE, RACES
+    from memtile.sim.loop.compiled_sources import ENGINE, RACES
 
     interpreted = os.environ.get("MEMTILE_JIT") == "0"
     try:

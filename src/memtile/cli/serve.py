@@ -1,15 +1,17 @@
-"""``memtile serve``: an array that AMD's open driver programs over its simulator socket."""
+"""``memtile serve``: an array that AMD's open driver programs over its simulator socket.
+
+The options of ``memtile serve`` that are its own, with what ``--help`` says about each.
+"""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memtile.cli import run_options as options
-from memtile.cli import serve_options as own
 from memtile.cli.failure import UsageError
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
@@ -17,6 +19,56 @@ from memtile.plain_text import json_text, printable
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
+
+DeviceName = Annotated[str, typer.Option(help="Device to be, see memtile info.")]
+Port = Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 takes any free one.")]
+HostName = Annotated[str, typer.Option(help="Address to listen on; the default is this machine only.")]
+Token = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TOKEN",
+        envvar="MEMTILE_TOKEN",
+        help="What clients must begin with; with --host of other machines one is made.",
+    ),
+]
+PortFile = Annotated[
+    Path | None,
+    typer.Option(help="File for the port number.", show_default="mesim_output/mesimulator_aximm_port"),
+]
+CyclesPerRead = Annotated[
+    int | None, typer.Option(min=0, help="Array cycles before each read.", show_default="200")
+]
+CyclesPerAccess = Annotated[
+    int | None,
+    typer.Option(min=0, help="Array cycles between two accesses, as access_cycles.", show_default="20"),
+]
+Memory = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="ADDRESS:SIZE[=FILE.npy]",
+        help="External memory of SIZE bytes (K, M, G) at ADDRESS, with what FILE.npy holds or zeros. "
+        "Again for more.",
+    ),
+]
+SaveMemory = Annotated[
+    bool, typer.Option("--save-memory", help="At the end write each FILE.npy with what its memory holds.")
+]
+History = Annotated[
+    bool, typer.Option("--history", help="Note every cycle, for memtile explain --server --report.")
+]
+DesignName = Annotated[
+    str,
+    typer.Option(
+        "--design", metavar="DESIGN.py|DESIGN.mlir|BUILD", help="The design that clients run: its names."
+    ),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Where it listens as JSON on stdout, in one line; errors too.")
+]
+Verbose = Annotated[
+    bool, typer.Option("--verbose", "-v", help="Tell every problem instead of the first and a count.")
+]
+
 
 EXAMPLES = """\b
 Examples:
@@ -39,24 +91,24 @@ _NO_FILE = (
 
 
 def serve(
-    device: own.DeviceName = "npu1",
-    port: own.Port = 0,
-    host: own.HostName = "",
-    token: own.Token = None,
-    port_file: own.PortFile = None,
-    cycles_per_read: own.CyclesPerRead = None,
-    cycles_per_access: own.CyclesPerAccess = None,
+    device: DeviceName = "npu1",
+    port: Port = 0,
+    host: HostName = "",
+    token: Token = None,
+    port_file: PortFile = None,
+    cycles_per_read: CyclesPerRead = None,
+    cycles_per_access: CyclesPerAccess = None,
     timing: TimingConstants = None,
-    memory: own.Memory = None,
-    save_memory: own.SaveMemory = False,
+    memory: Memory = None,
+    save_memory: SaveMemory = False,
     check: options.Check = False,
-    history: own.History = False,
+    history: History = False,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     record: options.Record = None,
-    design: own.DesignName = "",
-    as_json: own.AsJson = False,
-    verbose: own.Verbose = False,
+    design: DesignName = "",
+    as_json: AsJson = False,
+    verbose: Verbose = False,
 ) -> None:
     """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
 
@@ -67,12 +119,11 @@ def serve(
     """
     import asyncio
 
-    from memtile.arch.chosen_timing import chosen_timing
+    from memtile.arch.timing import chosen_timing
     from memtile.hosts.address_space import CYCLES_PER_READ, AddressSpace
     from memtile.hosts.admission import check_token
     from memtile.hosts.driver_socket import LOOPBACK, PORT_FILE, DriverServer
-    from memtile.hosts.external_memory import served_memory
-    from memtile.hosts.memory_requests import parse_memories
+    from memtile.hosts.external_memory import parse_memories, served_memory
 
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     path = port_file or PORT_FILE
@@ -100,7 +151,7 @@ def serve(
 
 def _array(device: str) -> Array:
     """The array that is served; the log says which of its timing constants are not the defaults."""
-    from memtile.arch.chosen_timing import as_text, changed
+    from memtile.arch.timing import as_text, changed
     from memtile.design.array import Array
 
     array = Array(device)

@@ -100,11 +100,11 @@ def wanted_answers(
     report: Path | None, perfetto: Path | None, record: Path | None
 ) -> Iterator[tuple[Path, str]]:
     """The files that are wanted, and the questions to a server that they are answers to."""
-    from memtile.hosts import questions
+    from memtile.hosts import server_requests
 
     if report is not None:
-        yield report, questions.REPORT if report.suffix == ".html" else questions.REPORT_TEXT
+        yield report, server_requests.REPORT if report.suffix == ".html" else server_requests.REPORT_TEXT
     if perfetto is not None:
-        yield perfetto, questions.CHROME if perfetto.suffix == ".json" else questions.PERFETTO
+        yield perfetto, server_requests.CHROME if perfetto.suffix == ".json" else server_requests.PERFETTO
     if record is not None:
-        yield record, questions.RECORD
+        yield record, server_requests.RECORD

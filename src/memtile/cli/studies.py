@@ -16,7 +16,7 @@ from memtile.output_files import check_writable, write_output
 if TYPE_CHECKING:
     from memtile.arch.devices import Device
     from memtile.explain.results import Result
-    from memtile.sim.engine import Engine
+    from memtile.sim.loop.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Studies:
         from memtile.explore.rerun import band, lifted
 
         if self.coredump is not None:
-            from memtile.explain.dump.write import write_coredump
+            from memtile.explain.dump.capture import write_coredump
 
             write_coredump(engine, device, self.coredump)
         if self.sensitivity:

@@ -12,7 +12,7 @@ from memtile.cli.run_options import EachMaxCycles, running
 from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
-    from memtile.explore.survey.result import SurveyResult
+    from memtile.explore.survey.survey_outcome import SurveyResult
 
 EXAMPLES = """\b
 Examples:

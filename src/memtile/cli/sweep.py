@@ -1,4 +1,7 @@
-"""``memtile sweep``: variants of a design tried and compared, and what the log of a sweep says."""
+"""``memtile sweep``: variants of a design tried and compared, and what the log of a sweep says.
+
+The options of ``memtile sweep``, with what ``--help`` says about each.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,13 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
-from memtile.cli import sweep_options as options
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import EachMaxCycles, running
 from memtile.cli.timing_option import TimingConstants, parse_timing
@@ -21,9 +24,63 @@ from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
-    from memtile.explore.sweep.result import SweepResult
-    from memtile.explore.sweep.row import Row
+    from memtile.explore.sweep.row import SweepRow
     from memtile.explore.sweep.sweep import Sweep, SweepPlan, Watch
+    from memtile.explore.sweep.sweep_result import SweepResult
+
+
+class Sampler(StrEnum):
+    """How the next variants are chosen."""
+
+    TPE = "tpe"
+    NSGA2 = "nsga2"
+
+
+DesignFile = Annotated[str, typer.Argument(metavar="DESIGN.py", help="A design, to be varied.")]
+Grid = Annotated[bool, typer.Option("--grid", help="All variants; the default.")]
+Random = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many variants, taken by chance.")]
+Optimise = Annotated[
+    str | None, typer.Option(metavar="FIGURES", help="Search, by what is to be good: cycles,l2,bds.")
+]
+By = Annotated[str, typer.Option(metavar="FIGURES", help="What a grid is ranked by.")]
+Vary = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME[=VALUES]", help="8,16,32 or 1..8 or 16..128:16; also timing.NAME."),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Parameter that is not varied; repeat."),
+]
+Budget = Annotated[str | None, typer.Option(metavar="TIME", help="Begin no run after 90s, 5m or 2h.")]
+Trials = Annotated[
+    int | None, typer.Option(min=1, help="Variants that --optimise tries; 100 without a --budget.")
+]
+SamplerName = Annotated[Sampler, typer.Option(help="How --optimise chooses: Bayesian or evolutionary.")]
+Seed = Annotated[int, typer.Option(min=0, help="Of what is by chance.")]
+Prune = Annotated[
+    bool | None, typer.Option("--prune/--no-prune", help="Stop early what cannot be better than others.")
+]
+Energy = Annotated[
+    str | None,
+    typer.Option(metavar="TABLE", help="Count energy: published, or l1=PJ,l2=PJ,l3=PJ for each byte."),
+]
+Check = Annotated[bool, typer.Option("--check", help="Races make a variant infeasible too.")]
+Data = Annotated[
+    bool, typer.Option("--data/--no-data", help="Compare words as the design says, or find cycles alone.")
+]
+Workers = Annotated[
+    int | None, typer.Option(min=0, help="Processes here; 0 = this one. One for each processor.")
+]
+Seconds = Annotated[float, typer.Option(min=0.1, help="Time for a variant, in a process here.")]
+Scheduler = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, on whose workers to run instead.")
+]
+LogOption = Annotated[
+    Path | None, typer.Option(metavar="LOG.parquet", help="Log; DESIGN.sweep.parquet if not given.")
+]
+NoLog = Annotated[bool, typer.Option("--no-log", help="Keep nothing.")]
+Restart = Annotated[bool, typer.Option("--restart", help="Forget what the log knows.")]
+
 
 EXAMPLES = """\b
 Examples:
@@ -64,29 +121,29 @@ Top = Annotated[int, typer.Option(min=1, help="Rows of the table, beside those o
 
 
 @app.command("run", epilog=EXAMPLES)
-@running(max_cycles=EachMaxCycles, check=options.Check, data=options.Data)
+@running(max_cycles=EachMaxCycles, check=Check, data=Data)
 def run(
-    file: options.DesignFile,
-    grid: options.Grid = False,
-    random: options.Random = None,
-    optimise: options.Optimise = None,
-    by: options.By = "cycles",
-    vary: options.Vary = None,
-    settings: options.Settings = None,
+    file: DesignFile,
+    grid: Grid = False,
+    random: Random = None,
+    optimise: Optimise = None,
+    by: By = "cycles",
+    vary: Vary = None,
+    settings: Settings = None,
     timing: TimingConstants = None,
-    budget: options.Budget = None,
-    trials: options.Trials = None,
-    sampler: options.SamplerName = options.Sampler.TPE,
-    seed: options.Seed = 0,
-    prune: options.Prune = None,
+    budget: Budget = None,
+    trials: Trials = None,
+    sampler: SamplerName = Sampler.TPE,
+    seed: Seed = 0,
+    prune: Prune = None,
     of_run: RunOptions = USUAL,
-    energy: options.Energy = None,
-    workers: options.Workers = None,
-    seconds: options.Seconds = 120.0,
-    scheduler: options.Scheduler = None,
-    log: options.LogOption = None,
-    no_log: options.NoLog = False,
-    restart: options.Restart = False,
+    energy: Energy = None,
+    workers: Workers = None,
+    seconds: Seconds = 120.0,
+    scheduler: Scheduler = None,
+    log: LogOption = None,
+    no_log: NoLog = False,
+    restart: Restart = False,
     top: Top = 20,
     as_json: AsJson = False,
 ) -> None:
@@ -142,8 +199,8 @@ def show(
 
     Ends with exit code 1 if no variant is good.
     """
-    from memtile.explore.sweep.figures import objectives_of
-    from memtile.explore.sweep.result import read_result
+    from memtile.explore.sweep.sweep_result import read_result
+    from memtile.explore.sweep.variant_figures import objectives_of
 
     result = read_result(log, objectives_of(by) if by else ())
     if picture is not None:
@@ -173,7 +230,7 @@ def replay(
 
     Ends with exit code 1 if something else comes out.
     """
-    from memtile.explore.sweep.replay import replay as again
+    from memtile.explore.sweep.reruns import replay as again
 
     if not trust:
         _ask_to_run(log)
@@ -257,7 +314,7 @@ def _live(made: Sweep) -> Iterator[Watch]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
-    from memtile.explore.sweep.front import costs_of
+    from memtile.explore.sweep.row import costs_of
     from memtile.sheet import stderr_console
 
     console = stderr_console()
@@ -274,7 +331,7 @@ def _live(made: Sweep) -> Iterator[Watch]:
         return
     with Live(view(), console=console, transient=True, refresh_per_second=4) as live:
 
-        def watch(row: Row, done: int, total: int | None) -> None:
+        def watch(row: SweepRow, done: int, total: int | None) -> None:
             nonlocal bad
             bad += row.state.value == "infeasible"
             if row.state.value == "good":

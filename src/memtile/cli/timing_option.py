@@ -27,7 +27,7 @@ def with_timing(texts: Sequence[str] | None) -> AbstractContextManager[None]:
         InputFileError: a text of another form, a value that is no whole number, a name given twice.
         DesignError: names that are no constants, values outside their ranges.
     """
-    from memtile.arch.chosen_timing import chosen_timing
+    from memtile.arch.timing import chosen_timing
 
     return chosen_timing(parse_timing(texts or ()))
 

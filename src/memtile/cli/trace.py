@@ -15,8 +15,8 @@ from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
     from memtile.io.trace.decoder import Trace
-    from memtile.io.trace.names import NamedUnit
-    from memtile.io.trace.setup import TracedUnit
+    from memtile.io.trace.trace_names import NamedUnit
+    from memtile.io.trace.trace_setup import TracedUnit
 
 app = typer.Typer(
     help="Decode recorded traces.", no_args_is_help=True, add_completion=False, rich_markup_mode=None
@@ -97,9 +97,9 @@ def decode(
     events, and ends with exit code 1; everything else is decoded.
     """
     from memtile.io.trace.decoder import decode as decode_words
-    from memtile.io.trace.names import named, unnamed, unplaced
-    from memtile.io.trace.setup import types_of
-    from memtile.io.trace.words import read_words
+    from memtile.io.trace.trace_names import named, unnamed, unplaced
+    from memtile.io.trace.trace_setup import types_of
+    from memtile.io.trace.trace_words import read_words
 
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other.")
@@ -123,7 +123,7 @@ def decode(
 
 def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
 
-    from memtile.io.trace.tables import trace_csv, trace_json
+    from memtile.io.trace.trace_tables import trace_csv, trace_json
     from memtile.report.trace_table import trace_table, trace_title
     from memtile.sheet import print_whole, stdout_console
 
@@ -138,8 +138,8 @@ def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
 
 def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUnit]:
     from memtile.arch.devices import device as find_device
-    from memtile.io.program.formats import read_program
-    from memtile.io.trace.setup import traced_as, traced_by
+    from memtile.io.program.program_formats import read_program
+    from memtile.io.trace.trace_setup import traced_as, traced_by
     from memtile.runs.operations import ArrayShape
 
     setup = [unit for text in events for unit in traced_as(text)]
@@ -150,9 +150,9 @@ def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUn
 
 
 def _write(units: list[NamedUnit], mhz: float, perfetto: Path | None, time: str, vcd: Path | None) -> None:
-    from memtile.io.trace.chrome import chrome_json
     from memtile.io.trace.perfetto import perfetto_bytes
-    from memtile.io.wave.vcd import trace_vcd
+    from memtile.io.trace.trace_tables import chrome_json
+    from memtile.io.trace.waveform import trace_vcd
 
     if perfetto is not None and perfetto.suffix == ".json":
         write_output(perfetto, chrome_json(units, None if time == "cycles" else mhz))

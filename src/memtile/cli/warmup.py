@@ -27,7 +27,7 @@ def warmup(
     is, for this processor, and all later runs take it. With MEMTILE_JIT=0 nothing is compiled: the engine
     then runs in the interpreter, far slower.
     """
-    from memtile.sim.warmup import ready
+    from memtile.sim.loop.engine_warmup import ready
 
     seconds, directory, carried = ready()
     if as_json:

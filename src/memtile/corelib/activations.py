@@ -12,8 +12,8 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
+from memtile.corelib.name_types import Values, floats
 from memtile.corelib.registry import CallError, answers, same_size
-from memtile.corelib.types import Values, floats
 
 Floats = npt.NDArray[np.float32]
 _FLOATS = ("bf16", "f32")

@@ -12,8 +12,8 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
+from memtile.corelib.name_types import Values, floats
 from memtile.corelib.registry import CallError, answers
-from memtile.corelib.types import Values, floats
 
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from memtile.corelib.name_types import TYPES, Values, floats, is_float
 from memtile.corelib.registry import CallError, all_pairs, answers, first, same_size
-from memtile.corelib.types import TYPES, Values, floats, is_float
 
 _FLOATS = ("bf16", "f32")
 _C = {"c": "TYPE"}

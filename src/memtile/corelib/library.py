@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from memtile.arch.devices import device as device_called
 from memtile.arch.tiles import Generation
-from memtile.corelib.registry import ENTRIES, Entry, External, Groups
+from memtile.corelib.registry import ENTRIES, External, Groups, LibraryFunction
 
 _MODULES = (
     "matrices",
@@ -19,9 +19,7 @@ _MODULES = (
     "vision",
     "convolutions",
     "registers",
-    "cascades",
     "block_floats",
-    "partial_convolutions",
 )
 _NEAREST = 3
 
@@ -125,7 +123,7 @@ def described() -> list[Described]:
     ]
 
 
-def _find(name: str) -> tuple[Entry, Groups] | None:
+def _find(name: str) -> tuple[LibraryFunction, Groups] | None:
     for entry in entries():
         if found := entry.match(name):
             spelling, groups = found
@@ -133,7 +131,7 @@ def _find(name: str) -> tuple[Entry, Groups] | None:
     return None
 
 
-def entries() -> list[Entry]:
+def entries() -> list[LibraryFunction]:
     """The table, with all modules that fill it loaded."""
     for module in _MODULES:
         import_module(f"memtile.corelib.{module}")

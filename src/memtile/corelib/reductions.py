@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memtile.corelib.name_types import Values, floats, is_float
 from memtile.corelib.registry import CallError, answers, first, same_size
-from memtile.corelib.types import Values, floats, is_float
 
 _BF16 = {"a": "bf16", "c": "bf16"}
 

@@ -19,9 +19,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from memtile.arch.core import CORES
-from memtile.arch.throughput import THROUGHPUT
+from memtile.arch.core_costs import THROUGHPUT
 from memtile.arch.tiles import Generation
-from memtile.corelib.types import SPELLINGS, TYPES, Values
+from memtile.corelib.name_types import SPELLINGS, TYPES, Values
 from memtile.errors import DesignError
 
 SOURCE = "functions of cores, docs/kernels.md"
@@ -33,7 +33,7 @@ F = TypeVar("F", bound=Callable[..., "Generator[Any, Any, None] | None"])
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LibraryFunction:
     """A function of the library.
 
     Attributes:
@@ -91,7 +91,7 @@ class Entry:
         return ", ".join(f"*{p.name}" if p.kind is p.VAR_POSITIONAL else p.name for p in shown)
 
 
-ENTRIES: list[Entry] = []
+ENTRIES: list[LibraryFunction] = []
 """Every function, in the order of the modules that define them."""
 
 ALL_KINDS = tuple(TYPES)
@@ -105,11 +105,13 @@ def answers(
     pairs: Sequence[tuple[str, str]] = (),
     macs: Callable[..., tuple[int, str]] | None = None,
 ) -> Callable[[F], F]:
-    """Put a function into the table; see :class:`Entry` for the arguments."""
+    """Put a function into the table; see :class:`LibraryFunction` for the arguments."""
 
     def enter(function: F) -> F:
         given = types or {}
-        ENTRIES.append(Entry(function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs))
+        ENTRIES.append(
+            LibraryFunction(function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs)
+        )
         return function
 
     return enter
@@ -129,7 +131,7 @@ class External:
     def __init__(
         self,
         name: str,
-        entry: Entry,
+        entry: LibraryFunction,
         groups: Groups,
         generation: Generation,
         options: Mapping[str, bool] = MappingProxyType({}),

@@ -12,8 +12,8 @@ from math import prod
 import numpy as np
 
 from memtile.arch.tiles import Generation
+from memtile.corelib.name_types import Values, floor_shift, pixels, saturated
 from memtile.corelib.registry import CallError, answers, first, same_size
-from memtile.corelib.types import Values, floor_shift, pixels, saturated
 
 _WEIGHT_BITS, _GRAY_BITS, _FILTER_BITS = 14, 15, 12
 _COEFFICIENT_BITS = 8  # that filter2d drops from its coefficients

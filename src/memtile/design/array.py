@@ -1,4 +1,7 @@
-"""The array as a design sees it: tiles by column and row, one address space, one run."""
+"""The array as a design sees it: tiles by column and row, one address space, one run.
+
+Arrays of the user as buffers in external memory.
+"""
 
 from __future__ import annotations
 
@@ -19,28 +22,67 @@ from memtile.arch.timing import Timing
 from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer
 from memtile.design.circuits import Circuits, End
-from memtile.design.external_buffer import external_buffer
-from memtile.design.fifo_places import Places
 from memtile.design.memory_tile import MemoryTile
-from memtile.design.object_fifo import Depth, ObjectFifo, check_closed
+from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
-from memtile.design.router import Flow, Tree
+from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
-from memtile.design.tile import Site, Tile
+from memtile.design.tile import Tile, TileSite
 from memtile.design.undo import Undo, undo_of
 from memtile.design.values import dtype_of
-from memtile.errors import DesignError, raise_if
+from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff
 from memtile.model.state.columns import NONE
-from memtile.model.state.tiles import OUTSIDE, Placed
+from memtile.model.state.tile_columns import OUTSIDE, Placed
 from memtile.runs.options import MAX_CYCLES, RunKeywords, RunOptions
-from memtile.sheet import Column, Sheet
-from memtile.sim.array_door import ArrayDoor
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine
-from memtile.sim.polling import run_to_next_poll
+from memtile.sheet import Sheet, SheetColumn
+from memtile.sim.doors.array_door import ArrayDoor
+from memtile.sim.doors.polling import run_to_next_poll
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
+from memtile.sim.ports.external_buffers import ExternalMemory
+
+
+def external_buffer(
+    bench: Bench, memory: ExternalMemory, name: str, array: npt.NDArray[Any], address: int | None
+) -> Buffer:
+    """The buffer of a design that an array in external memory is; see ``Array.external``.
+
+    Raises:
+        DesignError: as ``Array.external``.
+    """
+    if not isinstance(array, np.ndarray):
+        problem = Problem(
+            "array",
+            repr(array),
+            "a NumPy array",
+            next_step="Give one such as np.zeros(64, np.int32).",
+            reason="external",
+            where=f"external buffer {name}",
+            source="NumPy",
+        )
+        raise DesignError(problem)
+    shared = [other.name for other in memory.buffers.values() if np.may_share_memory(other.array, array)]
+    raise_if([_twice(name, other) for other in shared], DesignError)
+    added = memory.add(name, array, address)
+    kind = bench.device.kind("interface")
+    return Buffer(name, kind, added.address, array.shape, array.dtype, design=bench)
+
+
+def _twice(name: str, other: str) -> Problem:
+    return Problem(
+        "array",
+        f"memory of {other}",
+        "memory of its own",
+        f"the array shares its memory with the external buffer {other}",
+        f"Use the buffer {other}.",
+        reason="external_twice",
+        where=f"external buffer {name}",
+        source="NumPy",
+    )
+
 
 Kind = TypeVar("Kind", bound=Tile)
 
@@ -117,7 +159,7 @@ class Array(Bench):
         place = (column, row)
         self._check(column, row)
         if place not in self._tiles:
-            site = Site(self, self._number(column, row), place)
+            site = TileSite(self, self._number(column, row), place)
             makers = {"memory": MemoryTile, "compute": ComputeTile, "interface": InterfaceTile}
             self._tiles[place] = makers[TILE_KINDS[self.device.tile(column, row)].role](site=site)
         return self._tiles[place]
@@ -170,7 +212,7 @@ class Array(Bench):
         """
         return external_buffer(self, self.engine.external, name, array, address)
 
-    def connect(self, source: End, *targets: End) -> Flow:
+    def connect(self, source: End, *targets: End) -> RouteDemand:
         """Ask for a circuit from an MM2S channel to one or more S2MM channels; routed by :meth:`route`.
 
         Raises:
@@ -258,7 +300,7 @@ class Array(Bench):
         self._buses.append(bus)
         return bus
 
-    def route(self) -> Mapping[Flow, Tree]:
+    def route(self) -> Mapping[RouteDemand, Tree]:
         """Find circuits for the flows that have none yet and write the registers; all circuits so far.
 
         Raises:
@@ -475,10 +517,10 @@ def _placed(device: Device, columns: int) -> list[Placed]:
 
 
 _TILES = (
-    *map(Column, ("tile", "kind", "buffers")),
-    Column("bytes", right=True),
-    Column("locks", right=True),
-    Column("channels"),
+    *map(SheetColumn, ("tile", "kind", "buffers")),
+    SheetColumn("bytes", right=True),
+    SheetColumn("locks", right=True),
+    SheetColumn("channels"),
 )
 
 

@@ -13,12 +13,12 @@ from memtile.arch.devices import Device
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
-from memtile.explain.dump.write import write_coredump
+from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
 from memtile.runs.options import RunKeywords, RunOptions
 from memtile.runs.program import Program
 from memtile.runs.session import Session
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 if TYPE_CHECKING:
     from memtile.design.buffers import Buffer

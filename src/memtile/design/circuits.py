@@ -20,13 +20,12 @@ from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.design.channels import Channel
-from memtile.design.router import Flow, Tree, route
-from memtile.design.switch_end import SwitchEnd
-from memtile.design.switch_graph import Port, SwitchGraph
+from memtile.design.events import SwitchEnd
+from memtile.design.router import GraphPort, RouteDemand, SwitchGraph, Tree, route
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.runs.own_door import HasDoor, OwnDoor
-from memtile.sim.array_door import ArrayDoor
+from memtile.sim.doors.array_door import ArrayDoor
 
 End = Channel | SwitchEnd
 _SOURCE = "AM020 chapter 2: stream switch"
@@ -54,13 +53,13 @@ class Circuits:
         self._device, self._columns = device, columns
         self._design: object = design
         self.door = OwnDoor(design)
-        self._flows: list[Flow] = []
-        self._taken: dict[Port, str] = {}
-        self._drivers: dict[Port, Port] = {}
+        self._flows: list[RouteDemand] = []
+        self._taken: dict[GraphPort, str] = {}
+        self._drivers: dict[GraphPort, GraphPort] = {}
         self._arbiters: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
-        self.trees: dict[Flow, Tree] = {}
+        self.trees: dict[RouteDemand, Tree] = {}
 
-    def connect(self, source: End, targets: Sequence[End], bus: str = "") -> Flow:
+    def connect(self, source: End, targets: Sequence[End], bus: str = "") -> RouteDemand:
         """Ask for a circuit from an MM2S channel to S2MM channels, or for a way for packets of a ``bus``.
 
         Raises:
@@ -68,7 +67,7 @@ class Circuits:
                 no interface DMA.
         """
         raise_if([p for end in (source, *targets) for p in self._foreign_ends(end)], DesignError)
-        flow = Flow(
+        flow = RouteDemand(
             f"{source.name} -> {', '.join(target.name for target in targets)}",
             port_of(source),
             tuple(port_of(target) for target in targets),
@@ -86,7 +85,7 @@ class Circuits:
             DesignError: the switch cannot join them, or a master has another slave; names both.
         """
         tile = self._device.tile(column, row)
-        start = Port(tile, column, row, False, slave)
+        start = GraphPort(tile, column, row, False, slave)
         problems = []
         for name in masters:
             master = start._replace(is_master=True, name=name)
@@ -140,7 +139,7 @@ class Circuits:
         return undo_of(self, "_flows")
 
     @property
-    def waiting(self) -> tuple[Flow, ...]:
+    def waiting(self) -> tuple[RouteDemand, ...]:
         """The flows that have no circuit yet."""
         return tuple(self._flows)
 
@@ -156,18 +155,18 @@ class Circuits:
     def restore(self, saved: Mapping[str, Any]) -> None:
         """Have what :meth:`saved` found in another array of the same device; no register is written."""
         self.trees = {
-            Flow.restored(flow): {Port(*port): Port(*before) for port, before in tree}
+            RouteDemand.restored(flow): {GraphPort(*port): GraphPort(*before) for port, before in tree}
             for flow, tree in saved["trees"]
         }
-        self._taken = {Port(*port): owner for port, owner in saved["taken"]}
-        self._drivers = {Port(*port): Port(*before) for port, before in saved["drivers"]}
+        self._taken = {GraphPort(*port): owner for port, owner in saved["taken"]}
+        self._drivers = {GraphPort(*port): GraphPort(*before) for port, before in saved["drivers"]}
         self._arbiters = defaultdict(list, {(c, r): names for (c, r), names in saved["arbiters"]})
 
     def arbiters(self, place: tuple[int, int]) -> list[str]:
         """The holders of the packet arbiters of a switch, lowest first; to be added to."""
         return self._arbiters[place]
 
-    def _route(self) -> dict[Flow, Tree]:
+    def _route(self) -> dict[RouteDemand, Tree]:
         """Circuits near the columns of the flows, or else anywhere."""
         near = [port.column for flow in self._flows for port in (flow.source, *flow.targets)]
         first, last = max(min(near) - _MARGIN, 0), min(max(near) + _MARGIN, self._columns - 1)
@@ -194,7 +193,7 @@ class Circuits:
                 master = at + ports.master(port.name) * WORD_BYTES
                 self.door.write32(master, _MASTER_ENABLE | slave)
 
-    def _attach(self, flow: Flow) -> None:
+    def _attach(self, flow: RouteDemand) -> None:
         """Give the switch ports of interface tiles to their DMA."""
         for port in (flow.source, *flow.targets):
             if _is_interface(port) and _is_dma(port):
@@ -249,7 +248,7 @@ class Circuits:
                 source=_SOURCE,
             )
 
-    def _wrong(self, flow: Flow, source: End, targets: Sequence[End]) -> Iterator[Problem]:
+    def _wrong(self, flow: RouteDemand, source: End, targets: Sequence[End]) -> Iterator[Problem]:
         allowed = "one MM2S channel to at least one S2MM channel"
         if source.receives or not targets or not all(target.receives for target in targets):
             yield Problem(
@@ -274,7 +273,7 @@ class Circuits:
                     source=self._device.source.text,
                 )
 
-    def _shared(self, flow: Flow) -> Iterator[Problem]:
+    def _shared(self, flow: RouteDemand) -> Iterator[Problem]:
         """Ends that another flow has: two masters of one port, or a second circuit from one source."""
         owners = {port: other.owner for other in self._flows for port in (other.source, *other.targets)}
         owners |= self._taken
@@ -294,22 +293,22 @@ class Circuits:
 
 @lru_cache(maxsize=_KEPT)
 def _routed(
-    columns: range, device: Device, flows: tuple[Flow, ...], taken: tuple[tuple[Port, str], ...]
-) -> tuple[tuple[Flow, Tree], ...]:
+    columns: range, device: Device, flows: tuple[RouteDemand, ...], taken: tuple[tuple[GraphPort, str], ...]
+) -> tuple[tuple[RouteDemand, Tree], ...]:
     """Circuits of flows, in their order; variants of a design ask for the same ones again and again."""
     return tuple(route(SwitchGraph(device, columns), flows, dict(taken)).items())
 
 
-def _is_interface(port: Port) -> bool:
+def _is_interface(port: GraphPort) -> bool:
     return TILE_KINDS[port.tile].role == "interface"
 
 
-def _is_dma(port: Port) -> bool:
+def _is_dma(port: GraphPort) -> bool:
     """Whether the port of an interface tile is one of its DMA, not of the fabric beside the array."""
     return port.name in (DMA_MASTERS if port.is_master else DMA_SLAVES)
 
 
-def port_of(channel: End) -> Port:
+def port_of(channel: End) -> GraphPort:
     """The switch port of an end of a flow in an array."""
     tile = channel.tile
     if tile.place is None:
@@ -325,9 +324,9 @@ def port_of(channel: End) -> Port:
         )
         raise DesignError(problem)
     if isinstance(channel, SwitchEnd):
-        return Port(tile.kind.name, *tile.place, channel.receives, channel.port)
+        return GraphPort(tile.kind.name, *tile.place, channel.receives, channel.port)
     if tile.kind.role == "interface":
         name = (DMA_MASTERS if channel.receives else DMA_SLAVES)[channel.number]
     else:
         name = f"DMA{channel.number}"
-    return Port(tile.kind.name, *tile.place, channel.receives, name)
+    return GraphPort(tile.kind.name, *tile.place, channel.receives, name)

@@ -55,7 +55,7 @@ class Collision(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PlacementTask:
     """A placement problem: demands, where each may begin, and which channels run together.
 
     Attributes:
@@ -138,7 +138,7 @@ def concurrent(groups: Sequence[Collection[str]]) -> frozenset[Pair]:
 
 
 def make_plan(
-    task: Task, starts: Mapping[int, int], *, interleaved: bool, solver: str, optimal: bool
+    task: PlacementTask, starts: Mapping[int, int], *, interleaved: bool, solver: str, optimal: bool
 ) -> Plan:
     """The plan of a placement that gives every demand its start."""
 

@@ -16,13 +16,13 @@ from memtile.design.channels import Channel
 from memtile.errors import DesignError
 from memtile.explain.deadlock.graph import Via
 from memtile.explain.deadlock.hosts import HostWaiting
-from memtile.sim.actions import Made
-from memtile.sim.polling import cycles_left
+from memtile.sim.doors.polling import cycles_left
+from memtile.sim.kernels.actions import Made
 
 if TYPE_CHECKING:
     from memtile.bd.descriptor import Descriptor
     from memtile.design.transfers import Transfer
-    from memtile.sim.engine import Engine
+    from memtile.sim.loop.engine import Engine
 
 _SOURCE = "host sequences of memtile"
 _EVER = 1 << 62

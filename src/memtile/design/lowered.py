@@ -9,13 +9,13 @@ from math import prod
 
 import numpy as np
 
-from memtile.access.lowering.certificate import Task
+from memtile.access.lowering.certificate import QueueEntry
 from memtile.access.lowering.lower import Access, lower
 from memtile.access.request import Request
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.access.views import View
 from memtile.design.buffers import Buffer
-from memtile.design.transfers import Part, Pattern, Transfer
+from memtile.design.transfers import Pattern, Transfer, TransferPart
 from memtile.errors import TransferError
 
 _UG1603 = "UG1603: tiling parameters"
@@ -62,9 +62,9 @@ def transfer(
     return replace(made, once=partial(transfer, buffer, pattern, access, address=address, iteration=False))
 
 
-def _parts(tasks: Sequence[Task]) -> tuple[Part, ...]:
+def _parts(tasks: Sequence[QueueEntry]) -> tuple[TransferPart, ...]:
     """The tasks, where there are several."""
-    return tuple(Part(len(task.descriptors), task.runs) for task in tasks) if len(tasks) > 1 else ()
+    return tuple(TransferPart(len(task.descriptors), task.runs) for task in tasks) if len(tasks) > 1 else ()
 
 
 def _truth(buffer: Buffer, iteration: object) -> bool | None:

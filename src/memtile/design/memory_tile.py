@@ -8,11 +8,11 @@ from memtile.arch.devices import device as find_device
 from memtile.arch.register_map import tile_register
 from memtile.arch.timing import Timing
 from memtile.design.bench import Bench
-from memtile.design.tile import Site, Tile
+from memtile.design.tile import Tile, TileSite
 from memtile.explain.results import Result
-from memtile.model.state.tiles import Placed
+from memtile.model.state.tile_columns import Placed
 from memtile.runs.options import RunKeywords, RunOptions
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 
 class MemoryTile(Tile):
@@ -36,7 +36,7 @@ class MemoryTile(Tile):
         *,
         timing: Timing | None = None,
         interleaved: bool = True,
-        site: Site | None = None,
+        site: TileSite | None = None,
     ) -> None:
         site = site or _alone(device, timing)
         super().__init__(site.bench.device.kind("memory"), site)
@@ -61,6 +61,6 @@ class MemoryTile(Tile):
         return self.bench.run(options, **more)
 
 
-def _alone(device: str, timing: Timing | None) -> Site:
+def _alone(device: str, timing: Timing | None) -> TileSite:
     model = find_device(device)
-    return Site(Bench(Engine([Placed(model.kind("memory").name)], timing), model), 0)
+    return TileSite(Bench(Engine([Placed(model.kind("memory").name)], timing), model), 0)

@@ -9,13 +9,17 @@ A compute tile's end has the locks ``free`` (buffers to fill) and ``full`` (buff
 one and gives the other, its DMA the other way round. A memory tile has no core: there an object is passed on,
 whole or in parts, under the protocols of ``design.protocols``. An interface tile has no buffers: it moves
 external buffers, started as tasks of the channel.
+
+Why an object FIFO is too deep: which channel lacks descriptors, and who has them.
+
+Where the buffers of object FIFOs go, and who may move parts of objects alone.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -24,8 +28,6 @@ import numpy as np
 from memtile.access.tiling import TilingParameters
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
-from memtile.design.fifo_depth import too_deep
-from memtile.design.fifo_places import Places, part_of_buffers
 from memtile.design.locks import Lock
 from memtile.design.protocols import Guarded, Turns, one_reader, one_writer, read_again
 from memtile.design.tile import Tile
@@ -36,6 +38,79 @@ from memtile.plain_text import printable
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the buffers of the ends go; the first free place where nothing is said.
+
+    Attributes:
+        bank: by tile the first bank to look in.
+        at: by tile the first byte of each of its buffers.
+    """
+
+    bank: Mapping[Tile, int] = field(default_factory=dict)
+    at: Mapping[Tile, Sequence[int]] = field(default_factory=dict)
+
+    def of(self, tile: Tile, number: int) -> dict[str, int]:
+        """What ``Tile.buffer`` is told for buffer ``number`` of an end."""
+        if tile in self.at:
+            return {"at": self.at[tile][number]}
+        return {"bank": self.bank[tile]} if tile in self.bank else {}
+
+
+def part_of_buffers(name: str, field: str, beyond: int, part: object) -> list[Problem]:
+    """What is wrong with a part of objects that moves alone: the other end has buffers, of whole objects.
+
+    Args:
+        name: of the FIFO.
+        field: that says the part.
+        beyond: buffers of the ends at the other side of the memory tile.
+        part: that is said; None = all of it.
+    """
+    if part is None or not beyond:
+        return []
+    problem = Problem(
+        field,
+        f"a part, and {beyond} buffers of whole objects at its other end",
+        "parts of objects that come from or go to interface tiles",
+        f"{field} is a part of each object, but the other end of FIFO {name} has buffers of whole ones",
+        f"Leave {field} out, and give the parts to split or gather.",
+        reason="object_fifo",
+        where=f"object FIFO {name}",
+        source="object FIFO: both ends move the same words",
+    )
+    return [problem]
+
+
+def too_deep(name: str, depth: int, channel: Channel, bds: int, others: int) -> Problem:
+    """The problem of a ring that has no place.
+
+    Args:
+        name: of the FIFO.
+        depth: of its end.
+        channel: that the ring is for.
+        bds: that it needs.
+        others: BDs of the same half that other rings of the same step need.
+    """
+    tile, number = channel.tile, channel.number
+    half = tile.kind.bd_bank(number)
+    free = max(tile.bd_pool.free(number) - others, 0)
+    taken = tile.bd_pool.holders(number) | ({"other rings of this step": others} if others else {})
+    has = ", ".join(f"{who} has {count}" for who, count in taken.items())
+    whose = "for channels of its parity" if len(tile.kind.bd_banks) > 1 else "for all channels"
+    return Problem(
+        "depth",
+        f"depth {depth}, which needs {bds} BDs",
+        f"{free} BDs",
+        f"depth {depth} needs {bds} BDs for {channel.port} of the {tile.title}, "
+        f"of which {free} {'is' if free == 1 else 'are'} free",
+        f"{has[:1].upper()}{has[1:]}. Give less depth, or fewer parts." if has else "Give less depth.",
+        reason="object_fifo",
+        where=f"object FIFO {name}",
+        source=f"AM020: {len(half)} BDs {whose}",
+    )
+
 
 Consumers = Sequence[Tile | Sequence[Tile]]
 Depth = int | Sequence[int]

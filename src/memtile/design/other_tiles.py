@@ -1,15 +1,75 @@
-"""The other tiles of an array: compute tiles and interface tiles."""
+"""The other tiles of an array: compute tiles and interface tiles.
+
+Stack and heap of a compute tile's program, which lie in its data memory beside the buffers.
+
+UG1603, AI Engine data memory: stack and heap lie in data memory, 1 KB each by default; the compiler may
+compute the heap, and fails when the computed size is larger than the one given explicitly.
+"""
 
 from __future__ import annotations
 
-from memtile.arch.core import CASCADE_STEPS, DEFAULT_STACK_BYTES
+from memtile.arch.core import CASCADE_STEPS, DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
 from memtile.arch.register_map import register_named
-from memtile.design.buffers import Buffer
-from memtile.design.compute_map import stack_and_heap
-from memtile.design.switch_end import SwitchEnd
-from memtile.design.tile import Site, Tile
-from memtile.errors import DesignError
-from memtile.sim.kernels import Kernel
+from memtile.design.buffers import Buffer, Reserved
+from memtile.design.events import SwitchEnd
+from memtile.design.tile import Tile, TileSite
+from memtile.errors import DesignError, Problem, raise_if
+from memtile.sim.kernels.kernel_core import Kernel
+
+_SOURCE = "UG1603: AI Engine data memory"
+
+
+def stack_and_heap(
+    where: str,
+    *,
+    stack: int = DEFAULT_STACK_BYTES,
+    heap: int | None = None,
+    heap_computed: int | None = None,
+    stack_at: int | None = None,
+    heap_at: int | None = None,
+) -> list[Reserved]:
+    """What a program takes of its tile's data memory beside the buffers; see ``ComputeTile.reserve``.
+
+    Raises:
+        DesignError: a negative size, or a heap that is smaller than computed.
+    """
+    size = max(DEFAULT_HEAP_BYTES, heap_computed or 0) if heap is None else heap
+    raise_if([*_sizes(where, stack, size), *_heap(where, size, heap_computed)], DesignError)
+    return [Reserved("stack", stack, stack_at), Reserved("heap", size, heap_at)]
+
+
+def _sizes(where: str, stack: int, heap: int) -> list[Problem]:
+    return [
+        Problem(
+            name,
+            f"{nbytes} bytes",
+            "0 bytes or more",
+            f"the {name} is {nbytes} bytes; it must be 0 bytes or more",
+            reason="size",
+            where=where,
+            source=_SOURCE,
+        )
+        for name, nbytes in (("stack", stack), ("heap", heap))
+        if nbytes < 0
+    ]
+
+
+def _heap(where: str, given: int, computed: int | None) -> list[Problem]:
+    if computed is None or computed <= given:
+        return []
+    return [
+        Problem(
+            "heap",
+            f"{computed} bytes computed",
+            f"at most the {given} bytes given",
+            f"the code needs a heap of {computed} bytes; the heap given has {given}",
+            f"Give a heap of {computed} bytes, or none.",
+            reason="heap_size",
+            where=where,
+            source=_SOURCE,
+        )
+    ]
+
 
 CASCADE_CONTROL = register_named("core", "Accumulator_Control")
 _STREAM = "CORE0"
@@ -23,7 +83,7 @@ class ComputeTile(Tile):
         site: where it is in the array.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: TileSite) -> None:
         super().__init__(site.bench.device.kind("compute"), site)
         self.cascades_to: tuple[int, int] | None = None  # place of the tile that a cascade of it goes to
         self.cascades_from: tuple[int, int] | None = None
@@ -70,7 +130,7 @@ class ComputeTile(Tile):
         """Have the core run a kernel from the next cycle on.
 
         Args:
-            kernel: generator function over a :class:`~memtile.sim.kernels.Core`.
+            kernel: generator function over a :class:`~memtile.sim.kernels.kernel_core.Core`.
             endless: True = it serves as long as there is work: a run may end while it waits for a lock. False
                 = it has to end. None = a kernel in a loop without end (``while True``) may wait for work
                 that can still come, see docs/array.md.
@@ -148,7 +208,7 @@ class InterfaceTile(Tile):
         site: where it is in the array.
     """
 
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: TileSite) -> None:
         super().__init__(site.bench.device.kind("interface"), site)
 
     def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:

@@ -24,18 +24,17 @@ from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits, End
 from memtile.design.packet_ports import SOURCE as MERGE_SOURCE
 from memtile.design.packet_ports import MergePlace
-from memtile.design.router import Flow
-from memtile.design.switch_graph import Port
+from memtile.design.router import GraphPort, RouteDemand
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.sim.array_door import ArrayDoor
+from memtile.sim.doors.array_door import ArrayDoor
 
 _SOURCE = "AM020 chapter 2: packet-switched streams"
 _IDS = field_of(STREAM_HEADER, "Stream_ID").maximum + 1
 
 
 @dataclass(frozen=True, slots=True)
-class Stream:
+class PacketStream:
     """Packets with one id.
 
     Attributes:
@@ -47,7 +46,7 @@ class Stream:
 
     id: int
     source: End
-    flow: Flow
+    flow: RouteDemand
     targets: tuple[End, ...] = ()
 
     def packets(self, transfer: Transfer, kind: int = 0, *, bd: int = 0) -> Transfer:
@@ -95,12 +94,12 @@ class PacketBus:
         numbers = list(range(len(ways)) if ids is None else ids)
         self._check_ids(ways, numbers, shared=shared_ids)
         self.streams = tuple(
-            Stream(number, source, circuits.connect(source, targets, self.name), tuple(targets))
+            PacketStream(number, source, circuits.connect(source, targets, self.name), tuple(targets))
             for number, (source, targets) in zip(numbers, ways, strict=True)
         )
 
     @classmethod
-    def restored(cls, name: str, streams: Iterable[Stream], *, keep_headers: bool) -> PacketBus:
+    def restored(cls, name: str, streams: Iterable[PacketStream], *, keep_headers: bool) -> PacketBus:
         """A bus whose ways were found and configured already, in the array that this one goes on from."""
         bus = cls.__new__(cls)
         bus.name, bus._keep, bus.streams = name, keep_headers, tuple(streams)
@@ -230,7 +229,7 @@ class PacketBus:
         places = zip(chosen, numbers, writes, strict=True)
         return tuple(MergePlace(stream, bd, write.words) for (stream, _), bd, write in places)
 
-    def _of_ports(self, tilings: Sequence[TilingParameters]) -> list[tuple[Stream, TilingParameters]]:
+    def _of_ports(self, tilings: Sequence[TilingParameters]) -> list[tuple[PacketStream, TilingParameters]]:
         """The stream that each tiling names."""
         count = len(self.streams)
         problems = [
@@ -260,7 +259,7 @@ class PacketBus:
         Raises:
             DesignError: a slave with too many streams, or a switch without an arbiter or msel left.
         """
-        ways: defaultdict[tuple[int, int], dict[tuple[Port, int], set[Port]]] = defaultdict(dict)
+        ways: defaultdict[tuple[int, int], dict[tuple[GraphPort, int], set[GraphPort]]] = defaultdict(dict)
         for stream in self.streams:
             for port, before in circuits.trees[stream.flow].items():
                 if port.is_master:
@@ -271,14 +270,14 @@ class PacketBus:
                 circuits.door.write32(at + offset, value)
 
     def _registers(
-        self, hops: Mapping[tuple[Port, int], set[Port]], arbiters: list[str]
+        self, hops: Mapping[tuple[GraphPort, int], set[GraphPort]], arbiters: list[str]
     ) -> Iterator[tuple[int, int]]:
         groups = _groups(hops.values())
         problems = self._too_little(hops, groups, arbiters)
         raise_if(problems, DesignError)
         numbers = range(len(arbiters), len(arbiters) + len(groups))
         arbiters += [self.name] * len(groups)
-        slots: defaultdict[Port, int] = defaultdict(int)
+        slots: defaultdict[GraphPort, int] = defaultdict(int)
         for number, group in zip(numbers, groups, strict=True):
             sets = _sets(hops, group)
             for master in sorted(group):
@@ -292,7 +291,10 @@ class PacketBus:
             yield _slave(slave)
 
     def _too_little(
-        self, hops: Mapping[tuple[Port, int], set[Port]], groups: Sequence[set[Port]], arbiters: Sequence[str]
+        self,
+        hops: Mapping[tuple[GraphPort, int], set[GraphPort]],
+        groups: Sequence[set[GraphPort]],
+        arbiters: Sequence[str],
     ) -> list[Problem]:
         problems = []
         for slave in sorted({slave for slave, _ in hops}):
@@ -322,27 +324,29 @@ class PacketBus:
         )
 
 
-def _groups(sets: Iterable[set[Port]]) -> list[set[Port]]:
+def _groups(sets: Iterable[set[GraphPort]]) -> list[set[GraphPort]]:
     """Masters that need one arbiter because a stream joins them."""
-    groups: list[set[Port]] = []
+    groups: list[set[GraphPort]] = []
     for masters in sets:
         touching = [group for group in groups if group & masters]
         groups = [group for group in groups if not group & masters] + [masters.union(*touching)]
     return groups
 
 
-def _sets(hops: Mapping[tuple[Port, int], set[Port]], group: set[Port]) -> list[frozenset[Port]]:
+def _sets(
+    hops: Mapping[tuple[GraphPort, int], set[GraphPort]], group: set[GraphPort]
+) -> list[frozenset[GraphPort]]:
     """The different sets of masters within a group, in the order of the streams."""
     return list(dict.fromkeys(frozenset(masters) for masters in hops.values() if masters <= group))
 
 
-def _is_end(master: Port) -> bool:
+def _is_end(master: GraphPort) -> bool:
     """Whether the words leave the switches there: to a DMA, or out of the array."""
     outward = TILE_KINDS[master.tile].role == "interface" and port_kind(master.name) == "SOUTH"
     return outward or port_kind(master.name) == "DMA"
 
 
-def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
+def _master(port: GraphPort, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
     inner = packed(switch_registers.PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
     word = packed(
         switch_registers.MASTER_CONFIG,
@@ -354,14 +358,14 @@ def _master(port: Port, arbiter: int, mask: int, *, drop: bool) -> tuple[int, in
     return PORTS[port.tile].master(port.name) * WORD_BYTES, word
 
 
-def _slave(port: Port) -> tuple[int, int]:
+def _slave(port: GraphPort) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name)
     return switch_registers.SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(
         switch_registers.SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1
     )
 
 
-def _slot(port: Port, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
+def _slot(port: GraphPort, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
     index = PORTS[port.tile].slave(port.name) * SLOTS_PER_SLAVE + number
     word = packed(switch_registers.SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
     return switch_registers.SLOT_OFFSET + index * WORD_BYTES, word

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from memtile.design.demands import Pair, Task
+from memtile.design.demands import Pair, PlacementTask
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
@@ -24,7 +24,9 @@ def installed() -> bool:
     return find_spec("ortools") is not None
 
 
-def place_by_cpsat(task: Task, hint: Mapping[int, int], effort: float) -> tuple[dict[int, int], bool] | None:
+def place_by_cpsat(
+    task: PlacementTask, hint: Mapping[int, int], effort: float
+) -> tuple[dict[int, int], bool] | None:
     """Starts of all demands and whether they are proven best; None when nothing was found.
 
     Args:
@@ -34,7 +36,7 @@ def place_by_cpsat(task: Task, hint: Mapping[int, int], effort: float) -> tuple[
     """
     from ortools.sat.python import cp_model
 
-    program = _Program(task)
+    program = _IntegerProgram(task)
     for index, start in hint.items():
         program.model.add_hint(program.starts[index], start // task.kind.granule_bytes)
     solver = cp_model.CpSolver()
@@ -48,14 +50,14 @@ def place_by_cpsat(task: Task, hint: Mapping[int, int], effort: float) -> tuple[
     return starts, bool(status == cp_model.OPTIMAL)
 
 
-class _Program:
+class _IntegerProgram:
     """The placement as an integer program; places count in granules.
 
     A variable says that a demand may touch a bank unless it ends before or begins after it, another that a
     pair meets in a bank; their sum is minimised, so neither needs to be forced to zero.
     """
 
-    def __init__(self, task: Task) -> None:
+    def __init__(self, task: PlacementTask) -> None:
         from ortools.sat.python import cp_model
 
         self._task = task

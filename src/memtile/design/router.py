@@ -3,18 +3,138 @@
 The method is that of PathFinder (McMurchie and Ebeling, 1995), known from FPGA routing: every flow takes its
 cheapest tree, ports wanted twice cost more in the next round, until each port has one flow. The order of the
 flows decides nothing but ties, and a rerun gives the same circuits.
+
+The stream switches of an array as a graph: which port leads to which (AM020 chapter 2, driver).
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from importlib import import_module
+from typing import Any, NamedTuple
 
-from memtile.arch.ports import PORTS, port_kind
-from memtile.design.switch_graph import CLOSED, Port, SwitchGraph, leads_to
+from memtile.arch.devices import Device
+from memtile.arch.ports import PORTS, WIRES, circuit_allowed, port_kind
+from memtile.arch.tiles import TileName
 from memtile.errors import DesignError, Problem
+
+_THROUGH = frozenset(WIRES)  # kinds of ports that lead on; all others are ends
+CLOSED = 1e12  # cost of a port that cannot be used
+
+
+class GraphPort(NamedTuple):
+    """A port of a stream switch.
+
+    Attributes:
+        tile: kind of the tile.
+        column: of the tile.
+        row: of the tile.
+        is_master: outgoing; a slave is incoming.
+        name: as in ``arch.ports``.
+    """
+
+    tile: TileName
+    column: int
+    row: int
+    is_master: bool
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.place} {'master' if self.is_master else 'slave'} {self.name}"
+
+    @property
+    def place(self) -> str:
+        """The tile, for messages."""
+        return f"{self.tile}({self.column},{self.row})"
+
+
+class SwitchGraph:
+    """Ports of a range of columns, joined inside the switches and by the wires between tiles.
+
+    Args:
+        device: the device.
+        columns: which columns.
+
+    Raises:
+        DesignError: the library for searching graphs is not installed.
+    """
+
+    def __init__(self, device: Device, columns: range) -> None:
+        self._rx = _rustworkx()
+        self._graph, self._node = _graph(device, columns)
+
+    def path(
+        self, start: GraphPort, end: GraphPort, cost: Callable[[GraphPort], float]
+    ) -> tuple[GraphPort, ...] | None:
+        """The cheapest way from a slave to a master, both included; None if there is none that is open."""
+        found = self._rx.dijkstra_shortest_paths(
+            self._graph, self._node[start], self._node[end], weight_fn=cost
+        )
+        if self._node[end] not in found:
+            return None
+        ports = tuple(self._graph[node] for node in found[self._node[end]])
+        return None if any(cost(port) >= CLOSED for port in ports[1:]) else ports
+
+
+@cache
+def _graph(device: Device, columns: range) -> tuple[Any, Mapping[GraphPort, int]]:
+    """The graph, never changed once it is built, and the node of each port."""
+    graph = _rustworkx().PyDiGraph()
+    kinds = {(c, r): device.tile(c, r) for c in columns for r in range(device.rows)}
+    ports = [port for (c, r), kind in kinds.items() for port in _ports(kind, c, r)]
+    node = dict(zip(ports, graph.add_nodes_from(ports), strict=True))
+    graph.add_edges_from([(node[port], node[after], after) for port in ports for after in _next(port, kinds)])
+    return graph, node
+
+
+def _ports(kind: TileName, column: int, row: int) -> Iterator[GraphPort]:
+    yield from (GraphPort(kind, column, row, False, name) for name in PORTS[kind].slaves)
+    yield from (GraphPort(kind, column, row, True, name) for name in PORTS[kind].masters)
+
+
+def leads_to(slave: GraphPort) -> list[str]:
+    """The masters of its own switch to which a slave may be joined."""
+    masters = PORTS[slave.tile].masters
+    return [
+        name
+        for name in masters
+        if port_kind(name) != "FIFO" and circuit_allowed(slave.tile, slave.name, name)
+    ]
+
+
+def _next(port: GraphPort, kinds: Mapping[tuple[int, int], TileName]) -> Iterator[GraphPort]:
+    """Where words go from a port."""
+    if not port.is_master:
+        for master in leads_to(port):
+            yield port._replace(is_master=True, name=master)
+    elif port_kind(port.name) in _THROUGH:
+        kind = port_kind(port.name)
+        opposite, columns, rows = WIRES[kind]
+        place = (port.column + columns, port.row + rows)
+        slave = opposite + port.name.removeprefix(kind)
+        if place in kinds and slave in PORTS[kinds[place]].slaves:
+            yield GraphPort(kinds[place], *place, False, slave)
+
+
+def _rustworkx() -> Any:
+    try:
+        return import_module("rustworkx")
+    except ImportError:
+        problem = Problem(
+            "rustworkx",
+            "not installed",
+            "rustworkx installed",
+            "rustworkx is not installed",
+            'Install it with pip install "rustworkx", or join the ports yourself with Array.circuit.',
+            reason="library",
+            where="router",
+            source="it searches the graph of ports",
+        )
+        raise DesignError(problem) from None
+
 
 _ROUNDS = 30
 _SHOWN = 8
@@ -28,7 +148,7 @@ _SOURCE = "AM020 chapter 2: a circuit has its ports to itself"
 
 
 @dataclass(frozen=True, slots=True)
-class Flow:
+class RouteDemand:
     """One source and where its words shall go.
 
     Attributes:
@@ -39,8 +159,8 @@ class Flow:
     """
 
     name: str
-    source: Port
-    targets: tuple[Port, ...]
+    source: GraphPort
+    targets: tuple[GraphPort, ...]
     bus: str = ""
 
     @property
@@ -53,20 +173,22 @@ class Flow:
         return [self.name, self.source, self.targets, self.bus]
 
     @classmethod
-    def restored(cls, saved: Sequence[Any]) -> Flow:
+    def restored(cls, saved: Sequence[Any]) -> RouteDemand:
         """The flow that :meth:`saved` found."""
         name, source, targets, bus = saved
-        return cls(name, Port(*source), tuple(Port(*target) for target in targets), bus)
+        return cls(name, GraphPort(*source), tuple(GraphPort(*target) for target in targets), bus)
 
     def __str__(self) -> str:
         return self.name
 
 
-Tree = Mapping[Port, Port]
+Tree = Mapping[GraphPort, GraphPort]
 """Circuit of a flow: each port but the source -> the port before it."""
 
 
-def route(graph: SwitchGraph, flows: Sequence[Flow], taken: Mapping[Port, str]) -> dict[Flow, Tree]:
+def route(
+    graph: SwitchGraph, flows: Sequence[RouteDemand], taken: Mapping[GraphPort, str]
+) -> dict[RouteDemand, Tree]:
     """A tree of ports for every flow, no port in two of them.
 
     Args:
@@ -77,8 +199,8 @@ def route(graph: SwitchGraph, flows: Sequence[Flow], taken: Mapping[Port, str]) 
     Raises:
         DesignError: the links that stay full, with everyone who wants them; or no way at all.
     """
-    trees: dict[Flow, Tree] = {}
-    history: Counter[Port] = Counter()
+    trees: dict[RouteDemand, Tree] = {}
+    history: Counter[GraphPort] = Counter()
     for round_number in range(_ROUNDS):
         for flow in flows:
             trees.pop(flow, None)
@@ -92,9 +214,9 @@ def route(graph: SwitchGraph, flows: Sequence[Flow], taken: Mapping[Port, str]) 
     raise DesignError(_full(full, trees, taken))
 
 
-def _owners(trees: Mapping[Flow, Tree]) -> dict[Port, set[str]]:
+def _owners(trees: Mapping[RouteDemand, Tree]) -> dict[GraphPort, set[str]]:
     """The flows that want each port."""
-    owners: defaultdict[Port, set[str]] = defaultdict(set)
+    owners: defaultdict[GraphPort, set[str]] = defaultdict(set)
     for flow, tree in trees.items():
         for port in (flow.source, *tree):
             owners[port].add(flow.owner)
@@ -103,12 +225,12 @@ def _owners(trees: Mapping[Flow, Tree]) -> dict[Port, set[str]]:
 
 def _prices(
     owner: str,
-    use: Mapping[Port, set[str]],
-    history: Counter[Port],
-    taken: Mapping[Port, str],
+    use: Mapping[GraphPort, set[str]],
+    history: Counter[GraphPort],
+    taken: Mapping[GraphPort, str],
     pressure: int,
-) -> Callable[[Port], float]:
-    def price(port: Port) -> float:
+) -> Callable[[GraphPort], float]:
+    def price(port: GraphPort) -> float:
         if taken.get(port, owner) != owner:
             return CLOSED
         wanting = use.get(port, set())
@@ -119,11 +241,13 @@ def _prices(
     return price
 
 
-def _tree(graph: SwitchGraph, flow: Flow, price: Callable[[Port], float], taken: Mapping[Port, str]) -> Tree:
+def _tree(
+    graph: SwitchGraph, flow: RouteDemand, price: Callable[[GraphPort], float], taken: Mapping[GraphPort, str]
+) -> Tree:
     """The cheapest tree, target by target; ports that the tree has already cost nothing."""
-    before: dict[Port, Port] = {}
+    before: dict[GraphPort, GraphPort] = {}
 
-    def own(port: Port) -> float:
+    def own(port: GraphPort) -> float:
         return 0.0 if port in before else price(port)
 
     for target in flow.targets:
@@ -134,7 +258,7 @@ def _tree(graph: SwitchGraph, flow: Flow, price: Callable[[Port], float], taken:
     return before
 
 
-def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
+def _no_way(flow: RouteDemand, target: GraphPort, taken: Mapping[GraphPort, str]) -> Problem:
     """Only ports that others have for good lead to the target, or none at all."""
     near = {port: owner for port, owner in taken.items() if _close(port, flow.source) or _close(port, target)}
     holders = sorted({f"{port} has {owner}" for port, owner in near.items()})
@@ -154,11 +278,13 @@ def _no_way(flow: Flow, target: Port, taken: Mapping[Port, str]) -> Problem:
     )
 
 
-def _close(port: Port, other: Port) -> bool:
+def _close(port: GraphPort, other: GraphPort) -> bool:
     return (port.column, port.row) == (other.column, other.row)
 
 
-def _full(full: Collection[Port], trees: Mapping[Flow, Tree], taken: Mapping[Port, str]) -> list[Problem]:
+def _full(
+    full: Collection[GraphPort], trees: Mapping[RouteDemand, Tree], taken: Mapping[GraphPort, str]
+) -> list[Problem]:
     """One problem per bundle of links of a tile that is full: who has or wants it, and how many there are."""
     wanted: defaultdict[tuple[str, str], set[str]] = defaultdict(set)
     bundles = {_bundle(port): port for port in full if port.is_master} or {_bundle(p): p for p in full}
@@ -189,9 +315,9 @@ def _full(full: Collection[Port], trees: Mapping[Flow, Tree], taken: Mapping[Por
     return problems
 
 
-def _names(port: Port) -> tuple[str, ...]:
+def _names(port: GraphPort) -> tuple[str, ...]:
     return PORTS[port.tile].masters if port.is_master else PORTS[port.tile].slaves
 
 
-def _bundle(port: Port) -> tuple[str, str]:
+def _bundle(port: GraphPort) -> tuple[str, str]:
     return port.place, f"{port_kind(port.name)}{'>' if port.is_master else '<'}"

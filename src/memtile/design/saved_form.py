@@ -11,7 +11,7 @@ import numpy as np
 from memtile.arch.ports import PORTS
 from memtile.arch.timing import Timing
 from memtile.design.archive import MOST_DIMENSIONS
-from memtile.forms import Each, Either, Form, Named, Such, misfit
+from memtile.forms import Each, Either, Form, NamedForms, Such, misfit
 
 _DTYPE = re.compile(r"[<>|=][biufcV][0-9]{1,3}")
 _COUNT = range(1 << 53)
@@ -80,12 +80,12 @@ HEADER: Form = {
     "columns": range(1, 1 << 8),
     "timing": {field.name: _COUNT for field in fields(Timing)},
     "engine": {
-        "locks": Named(str, _is_number),
-        "channels": Named(str, _is_number),
-        "external": Named((range(1 << 48), bool)),
+        "locks": NamedForms(str, _is_number),
+        "channels": NamedForms(str, _is_number),
+        "external": NamedForms((range(1 << 48), bool)),
         "upsets": _UPSETS,
         "struck": _UPSETS,
-        "kernels": Named((str, Either((bool, None)), Each(_COUNT)), _is_number),
+        "kernels": NamedForms((str, Either((bool, None)), Each(_COUNT)), _is_number),
     },
     "tiles": Each((_PLACE, _TILE)),
     "circuits": {

@@ -19,24 +19,23 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.chosen_timing import timing_in_force
-from memtile.arch.timing import Timing
+from memtile.arch.timing import Timing, timing_in_force
 from memtile.design.archive import Archive, Member, opened, refused
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
+from memtile.design.events import SwitchEnd
 from memtile.design.object_fifo import End as FifoEnd
 from memtile.design.object_fifo import ObjectFifo
-from memtile.design.packet_bus import PacketBus, Stream
-from memtile.design.router import Flow
+from memtile.design.packet_bus import PacketBus, PacketStream
+from memtile.design.router import RouteDemand
 from memtile.design.saved_form import HEADER
-from memtile.design.switch_end import SwitchEnd
 from memtile.errors import DesignError, InputFileError, MemtileError, Problem, raise_if
 from memtile.forms import misfit
 from memtile.jit.cache import source_hash
-from memtile.model.checking.saved import Form, forms
+from memtile.model.checking.saved import ArrayForm, forms
 from memtile.output_files import output_file
-from memtile.sim.machine import COMPILED
-from memtile.sim.snapshot import Snapshot, form_of_port, put_back, take
+from memtile.sim.loop.compiled_model import COMPILED
+from memtile.sim.loop.engine_snapshot import Snapshot, form_of_port, put_back, take
 
 if TYPE_CHECKING:
     from memtile.design.array import Array as Design
@@ -46,7 +45,7 @@ Array = npt.NDArray[Any]
 FORMAT = "memtile array 2"
 _HEADER = "header"
 _MOST_HEADER = 1 << 26  # bytes
-_ANY = Form(None, None)
+_ANY = ArrayForm(None, None)
 
 
 def save(design: Design, path: Path | str) -> None:
@@ -216,10 +215,10 @@ def _streams(bus: PacketBus) -> list[Any]:
     ]
 
 
-def _stream(design: Design, saved: list[Any]) -> Stream:
+def _stream(design: Design, saved: list[Any]) -> PacketStream:
     number, source, targets, flow = saved
     ends = tuple(_made_end(design, end) for end in targets)
-    return Stream(number, _made_end(design, source), Flow.restored(flow), ends)
+    return PacketStream(number, _made_end(design, source), RouteDemand.restored(flow), ends)
 
 
 def _end(end: End) -> list[Any]:
@@ -264,7 +263,7 @@ def _made_fifo(design: Design, saved: Mapping[str, Any]) -> ObjectFifo:
         repeat=saved["repeat"],
         producer=producer,
         consumers=tuple(consumers),
-        flow=Flow.restored(saved["flow"]),
+        flow=RouteDemand.restored(saved["flow"]),
     )
 
 
@@ -319,16 +318,16 @@ def _not_of(made: Design, header: Mapping[str, Any], archive: Archive) -> list[P
     return problems[:1]
 
 
-def _forms_of_header(header: Mapping[str, Any], found: Mapping[str, Member]) -> dict[str, Form]:
+def _forms_of_header(header: Mapping[str, Any], found: Mapping[str, Member]) -> dict[str, ArrayForm]:
     """The forms of the header and of the members that it names; compared data has that of its other side.
 
     Raises:
         LookupError: the header names what the array does not have.
     """
-    made = {_HEADER: Form(np.dtype(np.uint8), (-1,))}
+    made = {_HEADER: ArrayForm(np.dtype(np.uint8), (-1,))}
     external = {name: found.get(f"external/{name}") for name in header["engine"]["external"]}
     made |= {f"external/{name}": _ANY for name in external}
-    buffers: defaultdict[tuple[int, int], dict[str, Form]] = defaultdict(dict)
+    buffers: defaultdict[tuple[int, int], dict[str, ArrayForm]] = defaultdict(dict)
     for (column, row), tile in header["tiles"]:
         for n, channel in enumerate(tile["channels"]):
             if channel["shapes"]:
@@ -343,6 +342,6 @@ def _forms_of_header(header: Mapping[str, Any], found: Mapping[str, Member]) -> 
     return made
 
 
-def _flat(dtype: npt.DTypeLike, shapes: Sequence[Sequence[int]]) -> Form:
+def _flat(dtype: npt.DTypeLike, shapes: Sequence[Sequence[int]]) -> ArrayForm:
     """The form of arrays of some shapes, one after the other."""
-    return Form(np.dtype(dtype), (sum(map(prod, shapes)),))
+    return ArrayForm(np.dtype(dtype), (sum(map(prod, shapes)),))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from memtile.access.lowering.certificate import Task
+from memtile.access.lowering.certificate import QueueEntry
 from memtile.bd.descriptor import Descriptor
 from memtile.design.transfers import Transfer
 
@@ -21,7 +21,7 @@ class TaskPlan:
         chained: each descriptor names the next; False where packets name theirs.
     """
 
-    tasks: tuple[Task, ...]
+    tasks: tuple[QueueEntry, ...]
     times: int = 1
     loop: bool = False
     chained: bool = True
@@ -61,14 +61,14 @@ def plan_of(transfers: Sequence[Transfer], repeat: int, room: int, *, loop: bool
     simple = all(transfer.is_one_run for transfer in transfers)
     if len(transfers) == 1 and not loop and len(transfers[0].tasks) == 1:
         (task,) = transfers[0].tasks
-        return TaskPlan((Task(task.descriptors, task.runs * repeat),))
+        return TaskPlan((QueueEntry(task.descriptors, task.runs * repeat),))
     if not simple and not loop:
         plan = TaskPlan(tuple(_tasks(transfers)), repeat)
         if plan.pushes <= room or not _once(transfers):
             return plan
     whole = transfers if simple else [transfer.in_one_run() for transfer in transfers]
     runs = repeat * max((transfer.runs for transfer in whole), default=1)  # above 1 in a ring is refused
-    return TaskPlan((Task(tuple(d for t in whole for d in t.descriptors), runs),), loop=loop)
+    return TaskPlan((QueueEntry(tuple(d for t in whole for d in t.descriptors), runs),), loop=loop)
 
 
 def begins_again(transfer: Transfer) -> bool:
@@ -84,13 +84,13 @@ def _once(transfers: Sequence[Transfer]) -> bool:
     return all(transfer.is_one_run or transfer.once is not None for transfer in transfers)
 
 
-def _tasks(transfers: Sequence[Transfer]) -> list[Task]:
+def _tasks(transfers: Sequence[Transfer]) -> list[QueueEntry]:
     """Neighbours that are one run in one chain, the others in tasks of their own."""
-    tasks: list[Task] = []
+    tasks: list[QueueEntry] = []
     joins = False
     for transfer in transfers:
         if joins and transfer.is_one_run:
-            tasks[-1] = Task((*tasks[-1].descriptors, *transfer.descriptors))
+            tasks[-1] = QueueEntry((*tasks[-1].descriptors, *transfer.descriptors))
         else:
             tasks += transfer.tasks
         joins = transfer.is_one_run

@@ -18,8 +18,7 @@ from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench, Holder
 from memtile.design.buffers import Buffer, MemoryMap, Owner
 from memtile.design.chains import chain_words
-from memtile.design.channel_list import Channels
-from memtile.design.channels import Channel
+from memtile.design.channels import Channel, ChannelList
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
 from memtile.design.lowered import transfer
@@ -27,18 +26,18 @@ from memtile.design.transfers import Pattern, Transfer
 from memtile.design.undo import Undo
 from memtile.design.values import exactly
 from memtile.errors import DesignError
-from memtile.model.state.tiles import OUTSIDE
+from memtile.model.state.tile_columns import OUTSIDE
 from memtile.runs.own_door import OwnDoor
-from memtile.sheet import Column, Sheet
-from memtile.sim.upsets import Upset
-from memtile.sim.wordless import look_for_words
+from memtile.sheet import Sheet, SheetColumn
+from memtile.sim.loop.timing_only import look_for_words
+from memtile.sim.loop.upsets import Upset
 
 Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint32]
 _COLUMNS_AWAY = {"west": -1, "own": 0, "east": 1}
 
 
-class Site(NamedTuple):
+class TileSite(NamedTuple):
     """Where a tile is: at which bench, under which model number, and in an array at which place."""
 
     bench: Bench
@@ -60,7 +59,7 @@ class Tile:
         own_door: the same port as the design uses it, at once; everything below ends in writes to it.
     """
 
-    def __init__(self, kind: TileKind, site: Site) -> None:
+    def __init__(self, kind: TileKind, site: TileSite) -> None:
         self.kind, self.bench, self.index, self.place = kind, *site
         self.engine, self.device = site.bench.engine, site.bench.device
         self.door = self.engine.door(site.number, timed=True)
@@ -71,8 +70,8 @@ class Tile:
         self.bd_pool = BdPool(kind, self.title)
         owner = Owner(kind, self.title, self.place, self.bench)
         self._memory, self._locks = MemoryMap(owner), LockTable(owner)
-        self.s2mm = Channels(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
-        self.mm2s = Channels(self.title, MM2S, (Channel(self, MM2S, n) for n in range(kind.channels)))
+        self.s2mm = ChannelList(self.title, S2MM, (Channel(self, S2MM, n) for n in range(kind.channels)))
+        self.mm2s = ChannelList(self.title, MM2S, (Channel(self, MM2S, n) for n in range(kind.channels)))
         site.bench.add(self)
 
     @cached_property
@@ -449,10 +448,10 @@ class Tile:
 
 
 _BUFFERS = (
-    *map(Column, ("buffer", "shape", "type")),
-    Column("first byte", right=True),
-    Column("bytes", right=True),
-    Column("banks, if linear"),
+    *map(SheetColumn, ("buffer", "shape", "type")),
+    SheetColumn("first byte", right=True),
+    SheetColumn("bytes", right=True),
+    SheetColumn("banks, if linear"),
 )
 
 

@@ -1,4 +1,7 @@
-"""Transfers: what one pass over a buffer moves, as descriptors without numbers yet."""
+"""Transfers: what one pass over a buffer moves, as descriptors without numbers yet.
+
+A transfer as notebooks show it: drawn on its buffer, and its descriptors as a table.
+"""
 
 from __future__ import annotations
 
@@ -8,23 +11,95 @@ from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from memtile.access.drawing import Drawing
-from memtile.access.lowering.certificate import Task
+import numpy as np
+
+from memtile.access.drawing import NOTHING, Drawing, Numbers, order_drawing, plane_last
+from memtile.access.expected import stream_elements
+from memtile.access.lowering.certificate import QueueEntry
 from memtile.access.lowering.lower import Access
 from memtile.access.tiling import NO_PORT, TilingParameters
 from memtile.access.views import View
-from memtile.arch.tiles import TILE_KINDS
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.design.buffers import Buffer
-from memtile.design.transfer_picture import picture_of
 from memtile.errors import Problem, TransferError, raise_if
+from memtile.sheet import Sheet, SheetColumn
+
+
+def picture_of(transfer: Transfer, plane: tuple[int, int]) -> Drawing:
+    """See :meth:`Transfer.picture`.
+
+    Raises:
+        TransferError: a transfer that was not made from a buffer, or no such axes.
+    """
+    buffer = transfer.buffer
+    if buffer is None:
+        raise TransferError(_no_buffer(transfer))
+    numbers = plane_last(_first_visits(transfer, buffer), plane, f"buffer {buffer.name}")
+    verb = "writes" if transfer.access == "write" else "reads"
+    title = f"{transfer!r} {verb} {buffer.name}: element of the stream that each element is"
+    return order_drawing(numbers, title, _axes(numbers.ndim, plane))
+
+
+def _first_visits(transfer: Transfer, buffer: Buffer) -> Numbers:
+    """The first element of the stream that each element of the buffer is; -1 = none."""
+    bits = buffer.dtype.itemsize * 8
+    found = stream_elements(transfer.tasks, bits)
+    inside = found != NOTHING
+    found[inside] -= transfer.first * WORD_BYTES // buffer.dtype.itemsize
+    numbers = np.full(int(np.prod(buffer.shape)), NOTHING, np.int64)
+    positions = np.flatnonzero(inside & (found >= 0) & (found < len(numbers)))[::-1]
+    numbers[found[positions]] = positions  # NumPy keeps the last of equal indices
+    return numbers.reshape(buffer.shape)
+
+
+def _axes(ndim: int, plane: tuple[int, int]) -> tuple[str, str]:
+    if ndim < len(plane):
+        return "", f"axis {0}"
+    rows, columns = (axis % ndim for axis in plane)
+    return f"axis {rows}", f"axis {columns}"
+
+
+def _no_buffer(transfer: Transfer) -> Problem:
+    return Problem(
+        "buffer",
+        "none",
+        "a transfer of tile.read or tile.write",
+        "the transfer was not made from a buffer, so there is nothing to draw it on",
+        "Draw the descriptors with memtile bd explain.",
+        reason="picture",
+        where=repr(transfer),
+        source="a picture is drawn on the buffer",
+    )
+
+
+_DESCRIPTORS = tuple(
+    map(SheetColumn, ("BD", "words", "first word", "(step, wrap)", "zeros", "acquire", "release"))
+)
+
+
+def transfer_sheet(transfer: Transfer) -> Sheet:
+    """The descriptors of a transfer; tasks that run several times are named below."""
+    rows = []
+    for number, d in enumerate(transfer.descriptors):
+        take = f"lock {d.acquire.id}, {d.acquire.value}" if d.acquire.enable else ""
+        give = f"lock {d.release.id}, {d.release.value:+}" if d.release.value else ""
+        dims, pads = (" ".join(f"({a}, {b})" for a, b in pairs) for pairs in (d.dims, d.pad))
+        rows.append((str(number), str(d.length), f"{d.address:#x}", dims or "in a row", pads, take, give))
+    runs = [
+        f"task {n}: {len(task.descriptors)} BDs, {task.runs} runs"
+        for n, task in enumerate(transfer.tasks)
+        if len(transfer.tasks) > 1 or task.runs > 1
+    ]
+    return Sheet(_DESCRIPTORS, tuple(rows), title=repr(transfer), below=tuple(runs))
+
 
 _GUARDS = "AM025 DMA_BDn_7: one acquire and one release per BD"
 Pattern = TilingParameters | View
 """Which elements of a buffer, and in which order."""
 
 
-class Part(NamedTuple):
+class TransferPart(NamedTuple):
     """One of several tasks of a transfer: how many of its descriptors, and how often they run."""
 
     bds: int
@@ -56,7 +131,7 @@ class Transfer:
     design: object = field(default=None, compare=False)
     buffer: Buffer | None = field(default=None, compare=False)
     first: int = field(default=0, compare=False)
-    parts: tuple[Part, ...] = ()
+    parts: tuple[TransferPart, ...] = ()
     once: Callable[[], Transfer] | None = field(default=None, compare=False)
     port: int = NO_PORT
 
@@ -68,7 +143,6 @@ class Transfer:
         return f"Transfer({size}, {self.runs} runs)" if self.runs > 1 else f"Transfer({size})"
 
     def _repr_html_(self) -> str:
-        from memtile.design.transfer_picture import transfer_sheet
 
         return transfer_sheet(self).html() + ("" if self.buffer is None else self.picture().svg)
 
@@ -94,13 +168,13 @@ class Transfer:
         return made
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
+    def tasks(self) -> tuple[QueueEntry, ...]:
         """What a channel is given for one pass: chains, and how often each runs."""
         if not self.parts:
-            return (Task(self.descriptors, self.runs),)
+            return (QueueEntry(self.descriptors, self.runs),)
         ends = accumulate(part.bds for part in self.parts)
         return tuple(
-            Task(self.descriptors[end - part.bds : end], part.runs)
+            QueueEntry(self.descriptors[end - part.bds : end], part.runs)
             for part, end in zip(self.parts, ends, strict=True)
         )
 

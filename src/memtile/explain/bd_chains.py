@@ -11,13 +11,13 @@ from memtile.bd.windows import place_of_lock
 from memtile.jit.tables import plain
 from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.dma.registers import QUEUE_START_BD_MASK
-from memtile.sim.engine import Engine
+from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
+from memtile.sim.loop.engine import Engine
 
 _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
 
 
-class Release(NamedTuple):
+class ComingRelease(NamedTuple):
     """A BD that a channel has still to end and that releases a lock then.
 
     Attributes:
@@ -56,15 +56,15 @@ class BdChains:
         return bool(running) and self._next(ch, running[-1]) >= 0
 
     @cached_property
-    def releases(self) -> Mapping[int, Sequence[Release]]:
+    def releases(self) -> Mapping[int, Sequence[ComingRelease]]:
         """The coming releases of each lock, by its index among all locks of the model."""
-        found: dict[int, list[Release]] = {}
+        found: dict[int, list[ComingRelease]] = {}
         for ch, tile in enumerate(self._tile):
             for bd, queued in self._to_come(ch):
                 if self._field(ch, bd, bd_fields.RELEASE_VALUE) > 0:
                     lock = lock_seen(self._engine, tile, self._field(ch, bd, bd_fields.RELEASE_ID))
                     if lock is not None:
-                        found.setdefault(lock, []).append(Release(ch, bd, queued))
+                        found.setdefault(lock, []).append(ComingRelease(ch, bd, queued))
         return found
 
     @cached_property

@@ -67,7 +67,7 @@ class Bound:
         }
 
 
-class Use(NamedTuple):
+class ResourceUse(NamedTuple):
     """What a resource did in a run.
 
     Attributes:
@@ -83,7 +83,7 @@ class Use(NamedTuple):
     others: Mapping[str, int]
 
 
-def bound_of(elapsed: int, uses: Iterable[Use]) -> Bound | None:
+def bound_of(elapsed: int, uses: Iterable[ResourceUse]) -> Bound | None:
     """What limits a run; None if nothing was done.
 
     Args:

@@ -1,7 +1,11 @@
-"""What a DMA channel looks like from outside: its name, its errors, and what it waits for."""
+"""What a DMA channel looks like from outside: its name, its errors, and what it waits for.
+
+Why a channel has stopped at an error: the error bits of AM025, and what none of them shows, in words.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -9,14 +13,41 @@ from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import Field
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.explain.bd_chains import BdChains, lock_seen
-from memtile.explain.halts import UNKNOWN_FORMAT
 from memtile.explain.lock_waits import wait_text
 from memtile.explain.names import called, channel_name
-from memtile.explain.stream_waits import Waits, blocked_text
+from memtile.explain.stream_waits import WaitingWords, blocked_text
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.dma.registers import ERROR_UNKNOWN_FORMAT
+from memtile.model.dma.channel_registers import ERROR_UNKNOWN_FORMAT
 from memtile.model.state.causes import Cause, Phase
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
+
+UNKNOWN_FORMAT = "a compressed format that is not public"
+"""Stands among the names of error bits for what no bit shows (DEV-AIE2P-3)."""
+
+CAUSES = {
+    "Error_BD_Invalid": "the descriptor has no Valid_BD",
+    "Error_BD_Unavailable": "the descriptor is one of those that only channels of the other parity have",
+    "Error_DM_Access_to_Unavailable": "an address is in no memory that the channel reaches",
+    "Error_Lock_Access_to_Unavailable": "a lock is none that the channel reaches",
+    "Error_FoT_Length_Exceeded": "the packet is longer than the descriptor, {length} words",
+    "Error_FoT_BDs_per_Task": "the packet is longer than the chain of the task",
+    "AXI_MM_Slave_Error": "external memory at {byte:#x} is read-only",
+    "AXI_MM_Decode_Error": "no external memory is at {byte:#x}",
+    UNKNOWN_FORMAT: "send the data uncompressed, or try it on npu1",
+}
+
+
+def cause_of(errors: Sequence[str], length: int, byte: int) -> str:
+    """The errors that stop a channel, in words.
+
+    Args:
+        errors: AM025 names of the bits.
+        length: words of the descriptor.
+        byte: address of the last access to external memory.
+    """
+    known = [CAUSES[name] for name in errors if name in CAUSES]
+    return ", ".join(known).format(length=length, byte=byte)
+
 
 _OVERFLOW = "Task_Queue_Overflow"
 
@@ -94,7 +125,7 @@ class ChannelView:
             return True
         return self.endless and not self.halted and bool(self.engine.channels.moved[self.ch] <= 0)
 
-    def waits_for(self, waits: Waits) -> str:
+    def waits_for(self, waits: WaitingWords) -> str:
         """One line: what the channel does in this cycle, what would let it go on, and words for it."""
         words = waits.text(self.engine, self.ch)
         if self.idle:

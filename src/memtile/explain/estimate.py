@@ -5,21 +5,55 @@ channels the one counts that met it most. The changes of all constants add up, f
 other. Reads of external memory also get as slow as the words on their way allow: a latency of more cycles
 than ``external_egress_words`` costs every word. What runs beside something slower is counted all the same,
 and what one delay makes another one wait is not: it is an estimate, and ``--sensitivity`` runs both ends.
+
+Timing constants that nobody has measured: which of them a run depended on.
+
+How far cycles hang on constants that nobody has measured, and what lifting a limit would save.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 import numpy as np
 
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Timing, likely
-from memtile.explain.assumed import assumed_names
+from memtile.documents import Count
 from memtile.model.state.causes import Cause, CoreCause
-from memtile.model.state.state import State
-from memtile.sim.engine import Engine
+from memtile.model.state.columns import columns_of, fields_of
+from memtile.model.state.state import State, StateTables
+from memtile.sim.loop.engine import Engine
+
+
+def is_shown(st: State, sign: str) -> bool:
+    """Whether a sign of ``shown_by`` (``arch/timing.py``) is in the state, such as ``Cause.EXTERNAL``.
+
+    Raises:
+        KeyError: no such cause, table or column.
+    """
+    of, name = sign.split(".")
+    if of == Cause.__name__:
+        return bool(st.spent[:, Cause[name]].any())
+    if of == CoreCause.__name__:
+        return bool(st.core_spent[:, CoreCause[name]].any())
+    table, _ = fields_of(StateTables)[of]
+    column = columns_of(table)[name] if isinstance(table, type) else table
+    return bool((getattr(getattr(st, of), name) > (column.rest or 0)).any())
+
+
+def assumed_names(engine: Engine) -> list[str]:
+    """The assumed timing constants that the run so far depended on."""
+    signs = {f.name: f.metadata["shown_by"] for f in fields(Timing)}
+    return [name for name, its in signs.items() if any(is_shown(engine.state, sign) for sign in its)]
+
+
+def assumed(engine: Engine) -> list[str]:
+    """``name = value`` of the assumed timing constants that the run so far depended on."""
+    return [f"{name} = {getattr(engine.timing, name)}" for name in assumed_names(engine)]
+
 
 FIRMWARE = "firmware_access"  # stands for all constants of firmware, which vary alike
 
@@ -102,3 +136,87 @@ _TIMES: Mapping[str, Callable[[State, int], float]] = {
     FIRMWARE: lambda st, value: int(st.clock.host_waited[0]) / max(value, 1),
 }
 """How often a run met a constant, given its value. Depths of buffers have none: what they cost is a rate."""
+
+
+@dataclass(frozen=True, slots=True)
+class RangeEnds:
+    """A run at both ends of the range in which a constant is likely to be.
+
+    Attributes:
+        name: of the constant.
+        value: that the run itself had.
+        low: lower end.
+        high: upper end.
+        cycles_low: of the run with the lower end; None = it did not end as the run did.
+        cycles_high: of the run with the upper end; None likewise.
+    """
+
+    name: str
+    value: Count
+    low: Count
+    high: Count
+    cycles_low: Count | None
+    cycles_high: Count | None
+
+    @property
+    def width(self) -> int:
+        """How far the cycles of both ends are apart; 0 if one of them is not known."""
+        if self.cycles_low is None or self.cycles_high is None:
+            return 0
+        return abs(self.cycles_high - self.cycles_low)
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """Cycles as a band.
+
+    Attributes:
+        cycles: of the run itself.
+        low: fewest of all runs.
+        high: most of all runs.
+        constants: each that the run depends on, the one with the widest band first.
+    """
+
+    cycles: Count
+    low: Count
+    high: Count
+    constants: Sequence[RangeEnds] = ()
+
+    @property
+    def lines(self) -> list[str]:
+        """For people: the band, and a line for each constant."""
+        if not self.constants:
+            return [f"{self.cycles} cycles hang on no assumed constant"]
+        first = self.constants[0]
+        made = f"; {first.name} makes most of it" if first.width else ""
+        return [f"{self.low} to {self.high} cycles{made}", *map(_line, self.constants)]
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A run without one of its limits.
+
+    Attributes:
+        what: is lifted, ``external memory answers at once``.
+        cycles: of the run then; None = it did not end as the run did.
+    """
+
+    what: str
+    cycles: Count | None
+
+
+def lifted_line(lifted: Lifted, elapsed: int) -> str:
+    """For people."""
+    if lifted.cycles is None:
+        return f"if {lifted.what}: the run does not end as it did"
+    saved = elapsed - lifted.cycles
+    return f"if {lifted.what}: {lifted.cycles} cycles ({-saved / max(elapsed, 1):+.0%})"
+
+
+def _line(ends: RangeEnds) -> str:
+    cycles = [
+        "another end of the run" if count is None else f"{count} cycles"
+        for count in (ends.cycles_low, ends.cycles_high)
+    ]
+    values = f"{ends.name} = {ends.value} ({ends.low} to {ends.high})"
+    return f"{values}: {cycles[0]} to {cycles[1]}"

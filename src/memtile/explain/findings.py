@@ -1,15 +1,134 @@
-"""What is wrong with a design or a run, as data: a code that stays, sides, words, cycles and a repair."""
+"""What is wrong with a design or a run, as data: a code that stays, sides, words, cycles and a repair.
+
+The codes of findings and what each stands for. A code keeps its meaning; a new meaning gets a new code.
+
+01xx is said before a run, of budgets and of what the hardware does not have; 02xx of memory that two use
+without an order; 03xx of waiting; 04xx of results; 05xx of time.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
 from typing import Any
 
 from memtile.documents import Count, Positive, plain
-from memtile.explain.finding_codes import CODES
-from memtile.explain.finding_codes import Severity as Severity
 from memtile.plain_text import printable
+
+
+class Severity(StrEnum):
+    """How bad a finding is."""
+
+    ERROR = "error"  # the design is wrong: it hangs, or its words depend on luck
+    WARNING = "warning"  # it may be meant, but seldom is
+    NOTE = "note"  # worth knowing; no run is worse for it
+
+
+@dataclass(frozen=True, slots=True)
+class FindingCode:
+    """What is known of a code.
+
+    Attributes:
+        title: what it stands for.
+        severity: of its findings, where no circumstance makes one less or more sure.
+        holds_words: whether words that are there go no further: they stay behind even where the program ends.
+        follows: codes of findings of the same agents that it only follows from; then it is not reported.
+    """
+
+    title: str
+    severity: Severity
+    holds_words: bool = False
+    follows: tuple[str, ...] = ()
+
+
+CODES: Mapping[str, FindingCode] = MappingProxyType(
+    {
+        "MT0100": FindingCode("the design is refused", Severity.ERROR),
+        "MT0101": FindingCode("more of something is asked than a tile has", Severity.ERROR),
+        "MT0102": FindingCode("a circuit that the stream switch does not have", Severity.ERROR),
+        "MT0103": FindingCode("a lock that nobody can bring to the value that is waited for", Severity.ERROR),
+        "MT0104": FindingCode("a buffer descriptor that ends in the middle of a row", Severity.WARNING),
+        "MT0105": FindingCode("two use the same memory without an order between them", Severity.ERROR),
+        "MT0106": FindingCode("waits that form a circle", Severity.ERROR),
+        "MT0107": FindingCode("buffers that overlap", Severity.ERROR),
+        "MT0108": FindingCode("the two ends of a stream differ in length", Severity.ERROR),
+        "MT0109": FindingCode("a channel with a task whose stream is not connected", Severity.ERROR),
+        "MT0110": FindingCode("a stream whose receiver has no task", Severity.ERROR),
+        "MT0111": FindingCode("packets of an id that no slot takes", Severity.ERROR),
+        "MT0112": FindingCode("a wait for a token that no task before it sends", Severity.ERROR),
+        "MT0113": FindingCode("a stream whose sender has no task", Severity.ERROR),
+        "MT0114": FindingCode(
+            "a task that is pushed to a queue that is full whatever the timing", Severity.ERROR
+        ),
+        "MT0115": FindingCode("a task whose first descriptor halts the channel", Severity.ERROR),
+        "MT0116": FindingCode(
+            "a transfer to external memory after which the host waits for nothing", Severity.WARNING
+        ),
+        "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
+        "MT0202": FindingCode("two writes without an order", Severity.ERROR),
+        "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
+        "MT0204": FindingCode(
+            "words that are overwritten before anybody read them",
+            Severity.ERROR,
+            follows=("MT0201", "MT0205"),
+        ),
+        "MT0205": FindingCode("words of the round before are read again", Severity.ERROR),
+        "MT0206": FindingCode("words that come out otherwise with another timing", Severity.ERROR),
+        "MT0301": FindingCode("a circle of waits", Severity.ERROR, holds_words=True),
+        "MT0302": FindingCode(
+            "a lock that never reaches the value that is waited for", Severity.ERROR, holds_words=True
+        ),
+        "MT0303": FindingCode(
+            "locks that begin without the room or the data that a first wait needs",
+            Severity.ERROR,
+            holds_words=True,
+        ),
+        "MT0304": FindingCode("two ends of a stream expect different lengths", Severity.ERROR),
+        "MT0305": FindingCode(
+            "a release goes to a lock that nobody waits for", Severity.ERROR, holds_words=True
+        ),
+        "MT0306": FindingCode("a packet that nobody takes", Severity.ERROR, holds_words=True),
+        "MT0307": FindingCode(
+            "packets that share an arbiter hold each other up", Severity.ERROR, holds_words=True
+        ),
+        "MT0308": FindingCode("a task that was dropped because the queue was full", Severity.ERROR),
+        "MT0309": FindingCode("a core that ended while others wait for it", Severity.ERROR, holds_words=True),
+        "MT0310": FindingCode(
+            "cores that take the same locks in different orders", Severity.ERROR, holds_words=True
+        ),
+        "MT0311": FindingCode("a core without a program", Severity.ERROR),
+        "MT0312": FindingCode("a stream that nobody takes or nobody sends", Severity.ERROR),
+        "MT0313": FindingCode("a wait for a token that nobody sends", Severity.ERROR),
+        "MT0314": FindingCode("a wait for something that is not there", Severity.ERROR),
+        "MT0315": FindingCode("a channel or core that was halted while others wait for it", Severity.ERROR),
+        "MT0316": FindingCode(
+            "a tile whose clock is off, or whose reset is held, while others wait for it", Severity.ERROR
+        ),
+        "MT0317": FindingCode("a core that is stalled at a lock which nobody can tell", Severity.ERROR),
+        "MT0318": FindingCode("a host that ended before what it started was written", Severity.WARNING),
+        "MT0319": FindingCode("writes that nothing answers", Severity.WARNING),
+        "MT0401": FindingCode("words come out in another order", Severity.ERROR),
+        "MT0402": FindingCode("words come out shifted", Severity.ERROR),
+        "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
+        "MT0404": FindingCode("bytes come out in another order", Severity.ERROR),
+        "MT0406": FindingCode("the same block comes out again", Severity.ERROR),
+        "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
+        "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
+        "MT0503": FindingCode("short tasks cost time", Severity.NOTE),
+        "MT0504": FindingCode("two take turns at one buffer", Severity.NOTE),
+        "MT0505": FindingCode("the host is slower than the array", Severity.NOTE),
+        "MT0506": FindingCode("external memory costs time", Severity.NOTE),
+    }
+)
+
+DROPPED = "MT0308"
+"""Of a task that was dropped, which is wrong whether or not anything waits for it."""
+WRONG_LOCK = "MT0305"
+"""Of a release to the wrong lock, which a hang and a race can both come from."""
+HOLDING = frozenset(name for name, code in CODES.items() if code.holds_words)
+"""Of words that are there and go no further: they stay behind even where the program comes to its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +154,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordRange:
     """Words of a memory that a finding is about.
 
     Attributes:
@@ -71,7 +190,7 @@ class Finding:
     severity: Severity
     message: str
     sides: Sequence[Side] = ()
-    words: Sequence[Words] = ()
+    words: Sequence[WordRange] = ()
     cycles: tuple[int, int] | None = None
     fix: str = ""
     count: int = 1
@@ -92,7 +211,7 @@ class Finding:
             Severity(data["severity"]),
             data["message"],
             tuple(Side(**side) for side in data["sides"]),
-            tuple(Words(**words) for words in data["words"]),
+            tuple(WordRange(**words) for words in data["words"]),
             None if data["cycles"] is None else (data["cycles"][0], data["cycles"][1]),
             data["fix"],
             data["count"],

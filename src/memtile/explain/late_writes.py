@@ -13,7 +13,7 @@ from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
 from memtile.explain.stream_waits import traced_channels
 from memtile.model.state.causes import Phase
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 _FIX = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
 

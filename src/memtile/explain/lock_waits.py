@@ -2,19 +2,26 @@
 
 What a chain releases is in its descriptors. What a kernel will release only the kernel knows; one that
 has released the lock before is named as a releaser, one that could reach it as one that may.
+
+Releases that go to the lock of another ring.
+
+Who takes from a ring gives back: one channel waits for lock *room* and gives *data*, another one takes *data*
+and gives *room*. Where nobody gives *room*, and who takes *data* gives a lock that somebody else gives
+already, that one stands where *room* was meant.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from memtile.arch.tiles import MEMORY
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.names import called, channel_name, core_name
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.loop.engine import Engine
 
 
 def wait_text(engine: Engine, chains: BdChains, at: int, lock: int, operand: int, waiting: str) -> str:
@@ -99,3 +106,35 @@ def _in_reach(engine: Engine, tile: int, waiting: str) -> Iterator[str]:
         seen = engine.spec.tiles.core_reach[cores.tile[core]]
         if cores.phase[core] != CorePhase.DONE and tile in seen and core_name(engine, core) != waiting:
             yield f"{core_name(engine, core)} (kernel {running.kernel!r})"
+
+
+class Swap(NamedTuple):
+    """A release that goes to the wrong lock; channels and locks by their indices in the model.
+
+    Attributes:
+        giver: channel that releases.
+        gives: lock that it releases.
+        meant: lock that nobody releases.
+        waiting: channel that takes from that one.
+    """
+
+    giver: int
+    gives: int
+    meant: int
+    waiting: int
+
+
+def swaps(engine: Engine, chains: BdChains) -> Iterator[Swap]:
+    """All such releases of the channels' present tasks, or of their last ones."""
+    steps = chains.lock_steps()
+    by_cores = {lock for running in engine.cores.running.values() for lock in running.released}
+    given = {gives for _, _, gives in steps if gives is not None} | by_cores
+    for waiting, meant, data in steps:
+        if meant is None or data is None or meant in given or data == meant:
+            continue
+        for giver, takes, gives in steps:
+            if giver == waiting or takes != data or gives is None:
+                continue
+            others = {ch for ch, _, lock in steps if lock == gives and ch != giver}
+            if others or gives in by_cores:
+                yield Swap(giver, gives, meant, waiting)

@@ -6,8 +6,8 @@ from memtile.arch.ports import PORTS
 from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.loop.engine import Engine
 
 
 def channel_name(engine: Engine, ch: int) -> str:

@@ -1,4 +1,7 @@
-"""From accesses that nothing orders to findings: whose they are, what they are about, and what is missing."""
+"""From accesses that nothing orders to findings: whose they are, what they are about, and what is missing.
+
+The sides of a race: their names, where they are said, and the locks that they take and give.
+"""
 
 from __future__ import annotations
 
@@ -7,23 +10,148 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.explain.bd_chains import BdChains
-from memtile.explain.finding_codes import CODES
-from memtile.explain.findings import Finding, Side, Words
-from memtile.explain.race_sides import Sides
-from memtile.explain.swapped_locks import Swap, swaps
+from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.findings import CODES, Finding, Side, WordRange
+from memtile.explain.lock_waits import Swap, owner, swaps
+from memtile.explain.names import called, core_name
 from memtile.jit.tables import plain
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
-from memtile.sim.races.book import Kind
-from memtile.sim.races.watch import Access, Found, RaceWatch
+from memtile.model.checking.notes import FIRST_CHANNEL, HOST
+from memtile.model.dma import bd_fields
+from memtile.model.state.columns import Ints
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.kernels.kernel_lines import place_said
+from memtile.sim.loop.engine import Engine
+from memtile.sim.races.race_book import RaceKind
+from memtile.sim.races.race_watch import Race, RaceAccess, RaceWatch
 
-_CODES = {Kind.NEVER_WRITTEN: "MT0203", Kind.STALE: "MT0205", Kind.WRITE_WRITE: "MT0202"}
+
+class Sides:
+    """Those who use memory, of an engine that stands still.
+
+    Args:
+        engine: the model.
+        began: by lock of the model the value that it began with.
+    """
+
+    def __init__(self, engine: Engine, began: Ints) -> None:
+        self._engine, self._began = engine, began
+        self._channels = len(engine.channels.tile)
+
+    def name(self, access: RaceAccess) -> str:
+        """The channel, the core or the host, by the user's name and its place."""
+        if access.agent == HOST:
+            return "the host"
+        if access.agent < FIRST_CHANNEL + self._channels:
+            return called(self._engine, access.agent - FIRST_CHANNEL)
+        core = access.agent - FIRST_CHANNEL - self._channels
+        running = self._engine.cores.running.get(core)
+        kernel = f", kernel {running.kernel!r}" if running else ""
+        return f"{core_name(self._engine, core)}{kernel}"
+
+    def place(self, access: RaceAccess) -> str:
+        """The BD and where the design says it, or the line of the kernel; empty for a host."""
+        if access.agent == HOST:
+            return ""
+        if access.agent < FIRST_CHANNEL + self._channels:
+            tile = int(self._engine.channels.tile[access.agent - FIRST_CHANNEL])
+            said = self._engine.bd_places.get((tile, access.site))
+            return f"BD {access.site}, {said}" if said else f"BD {access.site}"
+        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
+        return place_said(running.function if running else None, access.site)
+
+    def text(self, access: RaceAccess) -> str:
+        """The name, and which of its BDs or lines."""
+        is_core = access.agent >= FIRST_CHANNEL + self._channels
+        line = f"line {access.site}" if access.site else ""
+        place = line if is_core else self.place(access).split(",")[0]
+        return ", ".join(filter(None, [self.name(access), place]))
+
+    def handed(self, giver: RaceAccess, taker: RaceAccess) -> bool:
+        """Whether one gives a lock that the other one takes."""
+        return bool(self._given(giver) & self._taken(taker))
+
+    def has_data_early(self, reader: RaceAccess, writer: RaceAccess) -> bool:
+        """Whether a lock that the writer gives to the reader says at the start that there is data."""
+        return any(self._began[lock] > 0 for lock in self._given(writer) & self._taken(reader))
+
+    def room_locks(self, reader: RaceAccess, writer: RaceAccess) -> set[int]:
+        """Locks by which a reader gives room to a writer."""
+        return self._given(reader) & self._taken(writer)
+
+    def swap_texts(self, swap: Swap) -> tuple[str, str]:
+        """What a release to the wrong lock does, and the repair."""
+        giver, given, meant = called(self._engine, swap.giver), self._lock(swap.gives), self._lock(swap.meant)
+        waiting = called(self._engine, swap.waiting)
+        says = (
+            f"{giver} takes what {waiting} gives, and releases {given} instead of {meant}, which nobody does"
+        )
+        return f"{says}.", f"Let {giver} release {meant}."
+
+    def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
+        """A repair that orders a read after a write."""
+        common = self._given(writer) & self._taken(reader)
+        if common:
+            lock = self._lock(min(common))
+            if self._began[min(common)] == 0:
+                return f"Let {self.text(reader)} acquire {lock} before each read, once for each buffer."
+            return f"{lock} lets the reader go before there is data: begin it with 0, or take more of it."
+        return self.order_fix(writer, reader, "read")
+
+    def room_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
+        """A repair that orders a write after a read."""
+        common = self._given(reader) & self._taken(writer)
+        if common:
+            lock = self._lock(min(common))
+            return (
+                f"{lock} gives more room than there is: begin it with the number of buffers, or release less."
+            )
+        return self.order_fix(reader, writer, "write")
+
+    def order_fix(self, first: RaceAccess, then: RaceAccess, does: str) -> str:
+        """A repair that orders one access before the other."""
+        given = self._given(first)
+        if then.agent == HOST:
+            return f"Let {self.text(first)} release a lock that the host waits for before the {does}."
+        if given:
+            lock = self._lock(min(given))
+            return (
+                f"Let {self.text(then)} acquire {lock}, which {self.text(first)} releases, before the {does}."
+            )
+        return f"Let {self.text(first)} release a lock that {self.text(then)} acquires before the {does}."
+
+    def _given(self, access: RaceAccess) -> set[int]:
+        return self._locks(access, bd_fields.RELEASE_VALUE, bd_fields.RELEASE_ID, "released")
+
+    def _taken(self, access: RaceAccess) -> set[int]:
+        return self._locks(access, bd_fields.ACQUIRE_ENABLE, bd_fields.ACQUIRE_ID, "taken")
+
+    def _locks(self, access: RaceAccess, enable: int, lock: int, by_kernel: str) -> set[int]:
+        """Locks that a BD, or a kernel so far, takes or gives; indices among all of the model."""
+        if access.agent == HOST:
+            return set()
+        ch = access.agent - FIRST_CHANNEL
+        if ch >= self._channels:
+            running = self._engine.cores.running.get(ch - self._channels)
+            return set(getattr(running, by_kernel)) if running else set()
+        state, tile = self._engine.state, int(self._engine.channels.tile[ch])
+        if int(bd_fields.read_field(state, tile, access.site, enable)) == 0:
+            return set()
+        seen = lock_seen(self._engine, tile, int(bd_fields.read_field(state, tile, access.site, lock)))
+        return set() if seen is None else {seen}
+
+    def _lock(self, lock: int) -> str:
+        tile, number = owner(self._engine, lock)
+        name = self._engine.lock_names.get(lock)
+        where = f" of tile {place(self._engine.spec, tile)}" if len(self._engine.spec.tiles.kind) > 1 else ""
+        return f"lock {number}{f' {name!r}' if name else ''}{where}"
+
+
+_CODES = {RaceKind.NEVER_WRITTEN: "MT0203", RaceKind.STALE: "MT0205", RaceKind.WRITE_WRITE: "MT0202"}
 """The codes of kinds that need no look at who hands words to whom."""
-_TOO_EARLY = (Kind.READ_WRITE, Kind.OVERWRITTEN)  # a write that did not wait for a read
+_TOO_EARLY = (RaceKind.READ_WRITE, RaceKind.OVERWRITTEN)  # a write that did not wait for a read
 
 
-class Area(NamedTuple):
+class NamedArea(NamedTuple):
     """A buffer that a design has a name for.
 
     Attributes:
@@ -56,9 +184,9 @@ class _Spot:
 
 def race_findings(
     engine: Engine,
-    found: Sequence[Found],
+    found: Sequence[Race],
     watch: RaceWatch,
-    areas: Sequence[Area],
+    areas: Sequence[NamedArea],
 ) -> list[Finding]:
     """Findings of a checked run, in the order of their cycles; those of one pair and buffer are one.
 
@@ -70,12 +198,16 @@ def race_findings(
     """
     sides, spots = Sides(engine, watch.began), _Spots(engine, watch.place_of_external, areas)
     swapped = {swap.gives: swap for swap in swaps(engine, BdChains(engine))}
-    groups: dict[tuple[str, frozenset[int]], list[tuple[Found, _Spot]]] = {}
+    groups: dict[tuple[str, frozenset[int]], list[tuple[Race, _Spot]]] = {}
     early: set[frozenset[int]] = set()  # pairs of which the writer was too early already
-    hurried: set[Found] = set()
-    hasty = [one for one in found if one.kind is Kind.NEVER_WRITTEN]  # reads that came before any write
+    hurried: set[Race] = set()
+    hasty = [one for one in found if one.kind is RaceKind.NEVER_WRITTEN]  # reads that came before any write
     for one in found:
-        if one.kind is Kind.STALE and one.earlier is not None and not sides.handed(one.later, one.earlier):
+        if (
+            one.kind is RaceKind.STALE
+            and one.earlier is not None
+            and not sides.handed(one.later, one.earlier)
+        ):
             continue  # the writer waits for nobody, which is found as such
         if _read_too_early(one, hasty):
             hurried.add(one)
@@ -92,7 +224,7 @@ def race_findings(
     ]
 
 
-def _agents(one: Found) -> frozenset[int]:
+def _agents(one: Race) -> frozenset[int]:
     return frozenset(access.agent for access in (one.earlier, one.later) if access is not None)
 
 
@@ -100,7 +232,7 @@ def _follows(
     code: str,
     agents: frozenset[int],
     memories: set[str],
-    groups: Mapping[tuple[str, frozenset[int]], Sequence[tuple[Found, _Spot]]],
+    groups: Mapping[tuple[str, frozenset[int]], Sequence[tuple[Race, _Spot]]],
 ) -> bool:
     """Whether a finding only follows from another one of the same words.
 
@@ -113,9 +245,9 @@ def _follows(
     return any((root, agents) in groups for root in CODES[code].follows)
 
 
-def _read_too_early(one: Found, hasty: Sequence[Found]) -> bool:
+def _read_too_early(one: Race, hasty: Sequence[Race]) -> bool:
     """Whether the reader of words had read some of them before anybody wrote them."""
-    if one.earlier is None or one.kind is not Kind.READ_WRITE:
+    if one.earlier is None or one.kind is not RaceKind.READ_WRITE:
         return False
     reader = one.earlier.agent
     return any(
@@ -123,7 +255,7 @@ def _read_too_early(one: Found, hasty: Sequence[Found]) -> bool:
     )
 
 
-def _code(one: Found, sides: Sides, *, follows: bool, hasty: bool) -> str:
+def _code(one: Race, sides: Sides, *, follows: bool, hasty: bool) -> str:
     """Its code; ``follows``: the writer was too early for the reader before, ``hasty``: the reader itself."""
     if one.kind in _CODES:
         return _CODES[one.kind]
@@ -137,14 +269,14 @@ def _code(one: Found, sides: Sides, *, follows: bool, hasty: bool) -> str:
     return "MT0204" if follows and sides.handed(writer, reader) else "MT0201"
 
 
-def _reader_and_writer(one: Found) -> tuple[Access, Access]:
+def _reader_and_writer(one: Race) -> tuple[RaceAccess, RaceAccess]:
     assert one.earlier is not None
-    return (one.earlier, one.later) if one.kind is Kind.READ_WRITE else (one.later, one.earlier)
+    return (one.earlier, one.later) if one.kind is RaceKind.READ_WRITE else (one.later, one.earlier)
 
 
 def _finding(
     code: str,
-    ones: Sequence[tuple[Found, _Spot]],
+    ones: Sequence[tuple[Race, _Spot]],
     sides: Sides,
     *,
     hasty: bool,
@@ -162,7 +294,7 @@ def _finding(
         CODES[code].severity,
         message,
         sides=tuple(_sides(one, spots[0], sides)),
-        words=tuple(Words(spot.memory, spot.first, spot.count) for spot in spots),
+        words=tuple(WordRange(spot.memory, spot.first, spot.count) for spot in spots),
         cycles=(min(each.later.cycle for each, _ in ones), max(each.until for each, _ in ones)),
         fix=fix,
         count=sum(each.count for each, _ in ones),
@@ -179,21 +311,21 @@ def _together(spots: Sequence[_Spot]) -> list[_Spot]:
     return list(spans.values())
 
 
-def _sides(one: Found, spot: _Spot, sides: Sides) -> list[Side]:
-    writes = one.kind in (Kind.READ_WRITE, Kind.WRITE_WRITE)
+def _sides(one: Race, spot: _Spot, sides: Sides) -> list[Side]:
+    writes = one.kind in (RaceKind.READ_WRITE, RaceKind.WRITE_WRITE)
     found = [_side(one.later, "writes" if writes else "reads", spot, sides)]
     if one.earlier is not None:
-        does = "reads" if one.kind is Kind.READ_WRITE else "writes"
+        does = "reads" if one.kind is RaceKind.READ_WRITE else "writes"
         found.insert(0, _side(one.earlier, does, spot, sides))
     return found
 
 
-def _side(access: Access, does: str, spot: _Spot, sides: Sides) -> Side:
+def _side(access: RaceAccess, does: str, spot: _Spot, sides: Sides) -> Side:
     cycle = access.cycle if access.cycle >= 0 else None
     return Side(sides.name(access), f"{does} {spot.text}", sides.place(access), cycle)
 
 
-def _texts(code: str, one: Found, spot: _Spot, sides: Sides, *, hasty: bool) -> tuple[str, str]:
+def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, hasty: bool) -> tuple[str, str]:
     """Sentence and repair; ``hasty``: the reader was too early, not the writer."""
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
@@ -210,7 +342,7 @@ def _texts(code: str, one: Found, spot: _Spot, sides: Sides, *, hasty: bool) -> 
             f"{says}; {given}.",
             "Let the reader's BDs go through the buffers in the order of the writer's.",
         )
-    if code == "MT0202" or one.kind is Kind.WRITE_WRITE:
+    if code == "MT0202" or one.kind is RaceKind.WRITE_WRITE:
         says = f"{earlier} and {later} both write {spot.text}, and nothing says who comes first"
         return f"{says}.", sides.order_fix(one.earlier, one.later, "write")
     reader, writer = _reader_and_writer(one)
@@ -227,13 +359,13 @@ class _Spots:
     """Where words are, by the names of the design."""
 
     def __init__(
-        self, engine: Engine, external: Callable[[int], tuple[int, int]], areas: Sequence[Area]
+        self, engine: Engine, external: Callable[[int], tuple[int, int]], areas: Sequence[NamedArea]
     ) -> None:
         self._engine, self._external, self._areas = engine, external, areas
         self._tiles = plain(engine.spec.tiles)
         self._words = len(engine.state.memory)
 
-    def of(self, one: Found) -> _Spot:
+    def of(self, one: Race) -> _Spot:
         """The words of what was found, as far as they lie in the buffer, or memory, of the first of them."""
         if one.first >= self._words:
             return self._outside(one)
@@ -247,11 +379,11 @@ class _Spots:
         low, high = max(first, begins), min(last, ends - 1)
         return _Spot(f"buffer {there[0].name!r}", low - begins, high - low + 1)
 
-    def _outside(self, one: Found) -> _Spot:
+    def _outside(self, one: Race) -> _Spot:
         region, first = self._external(one.first)
         name = list(self._engine.external.buffers)[region]
         return _Spot(f"external buffer {name!r}", first, one.last - one.first + 1)
 
 
-def _has(area: Area, first: int, last: int) -> bool:
+def _has(area: NamedArea, first: int, last: int) -> bool:
     return area.first < (last + 1) * WORD_BYTES and first * WORD_BYTES < area.first + area.nbytes

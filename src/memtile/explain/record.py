@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
-from memtile.arch.acts import Acts
+from memtile.arch.registers import Acts
 from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES
 from memtile.explain.findings import Severity
 from memtile.explain.names import channel_name
@@ -21,8 +21,8 @@ from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.loop.engine import Engine
 
 FORMAT, VERSION = "memtile-record", 1
 IGNORED = ("provenance.python", "provenance.numpy", "provenance.numba", "provenance.memtile")
@@ -30,7 +30,7 @@ IGNORED = ("provenance.python", "provenance.numpy", "provenance.numba", "provena
 _LEVELS = {"interface": "external", "memory": "memory tile", "compute": "compute tile"}
 
 
-class Verdict(StrEnum):
+class RunVerdict(StrEnum):
     """What can be said of a run."""
 
     PASS = "pass"  # it ended, everything expected came out, and all that it touched is modelled
@@ -75,7 +75,7 @@ def text_of(found: Mapping[str, Any]) -> str:
     return json.dumps(found, indent=1, sort_keys=True, ensure_ascii=True) + "\n"
 
 
-def judged(result: Result, stored: Sequence[str] = ()) -> tuple[Verdict, list[str]]:
+def judged(result: Result, stored: Sequence[str] = ()) -> tuple[RunVerdict, list[str]]:
     """The verdict, and why.
 
     Args:
@@ -84,11 +84,11 @@ def judged(result: Result, stored: Sequence[str] = ()) -> tuple[Verdict, list[st
     """
     wrong = list(_wrong(result))
     if wrong:
-        return Verdict.FAIL, wrong
+        return RunVerdict.FAIL, wrong
     open_ = list(_open(result, stored))
     if open_:
-        return Verdict.UNKNOWN, open_
-    return Verdict.PASS, [f"finished, and {len(result.checks)} comparisons are bit-exact"]
+        return RunVerdict.UNKNOWN, open_
+    return RunVerdict.PASS, [f"finished, and {len(result.checks)} comparisons are bit-exact"]
 
 
 def _wrong(result: Result) -> Iterator[str]:

@@ -1,8 +1,11 @@
-"""What a run leaves: status, cycles, what every channel did in each of them, outputs and how they compare."""
+"""What a run leaves: status, cycles, what every channel did in each of them, outputs and how they compare.
+
+Arrays that came out of a run, each made when somebody looks at it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -12,21 +15,20 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.access.drawing import Drawing
-from memtile.arch import chosen_timing
+from memtile.arch import timing as chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.documents import plain
-from memtile.errors import DesignError
-from memtile.explain.band import Band, Lifted, lifted_line
+from memtile.errors import DesignError, MemtileError
 from memtile.explain.bars import cause_bars
-from memtile.explain.bound import Bound, Use, bound_of
+from memtile.explain.bound import Bound, ResourceUse, bound_of
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.estimate import Estimate
+from memtile.explain.estimate import Band, Estimate, Lifted, lifted_line
 from memtile.explain.findings import Finding, Severity
-from memtile.explain.kept import Kept
+from memtile.explain.model_link import ModelLink
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
-from memtile.sheet import Column, Sheet
+from memtile.sheet import Sheet, SheetColumn
 
 Array = npt.NDArray[Any]
 
@@ -157,7 +159,7 @@ class Result:
     estimate: Estimate | None = None
     lifted: tuple[Lifted, ...] = ()
     waits: WaitGraph = field(default_factory=WaitGraph)
-    kept: Kept | None = field(default=None, compare=False)
+    kept: ModelLink | None = field(default=None, compare=False)
 
     @property
     def exact(self) -> bool | None:
@@ -188,17 +190,17 @@ class Result:
         """What limits the run: the resource that was busy longest. None without time, or if nothing moved."""
         return bound_of(self.cycles, self._uses()) if self.timed else None
 
-    def _uses(self) -> Iterator[Use]:
+    def _uses(self) -> Iterator[ResourceUse]:
         for use in self.channels:
             name = f"{use.name} {use.label!r}" if use.label else use.name
             others = {cause.text: n for cause, n in use.spent.items() if cause is not Cause.MOVING}
-            yield Use(name, "moving", use.spent.get(Cause.MOVING, 0), others)
+            yield ResourceUse(name, "moving", use.spent.get(Cause.MOVING, 0), others)
         for core in self.cores:
             rest = {why.text: n for why, n in core.spent.items() if why is not CoreCause.RUNNING}
             busy = core.spent.get(CoreCause.RUNNING, 0)
-            yield Use(f"{core.name}, kernel {core.kernel!r}", "computing", busy, rest)
+            yield ResourceUse(f"{core.name}, kernel {core.kernel!r}", "computing", busy, rest)
         rest = {"waiting for the array": self.cycles - self.host_cycles}
-        yield Use("the host", "between its accesses", self.host_cycles, rest)
+        yield ResourceUse("the host", "between its accesses", self.host_cycles, rest)
 
     def bytes_per_cycle(self, direction: str) -> float:
         """Stream bytes per cycle of all channels of ``"S2MM"`` or ``"MM2S"``; 0 without time.
@@ -304,8 +306,8 @@ class Result:
         self._kept.save("save_timeline", self, Path(path))
 
     @property
-    def _kept(self) -> Kept:
-        return self.kept if self.kept is not None else Kept(None)
+    def _kept(self) -> ModelLink:
+        return self.kept if self.kept is not None else ModelLink(None)
 
     def picture(self, path: Path | str | None = None) -> Drawing:
         """What each channel spent its cycles on, a bar for each.
@@ -341,13 +343,13 @@ class Result:
         """The sheet as plain text."""
         return str(self.sheet())
 
-    def _columns(self, causes: Sequence[Cause], named: bool) -> Iterator[Column]:
-        yield Column("channel", one_line=True)
+    def _columns(self, causes: Sequence[Cause], named: bool) -> Iterator[SheetColumn]:
+        yield SheetColumn("channel", one_line=True)
         if named:
-            yield Column("name", one_line=True)
-        yield from (Column(cause.text, right=True) for cause in causes)
+            yield SheetColumn("name", one_line=True)
+        yield from (SheetColumn(cause.text, right=True) for cause in causes)
         if self.timed:
-            yield Column("busy", right=True, one_line=True)
+            yield SheetColumn("busy", right=True, one_line=True)
 
     def sheet(self) -> Sheet:
         """The run for people: a row of cycles by cause for each channel, and lines below."""
@@ -454,3 +456,41 @@ def _channel_json(use: ChannelUse, timed: bool) -> dict[str, Any]:
         "cycles": spent,
         "errors": list(use.errors),
     }
+
+
+class Outputs(Mapping[str, Array]):
+    """Arrays by name.
+
+    Args:
+        made: makes each array; called once.
+        gone: makes what a look at any of them raises, if the run has left no words.
+    """
+
+    def __init__(
+        self, made: Mapping[str, Callable[[], Array]], gone: Callable[[], MemtileError] | None = None
+    ) -> None:
+        self._made, self._gone = dict(made), gone
+        self._arrays: dict[str, Array] = {}
+
+    def __getitem__(self, name: str) -> Array:
+        if self._gone is not None:
+            raise self._gone()
+        if name not in self._arrays:
+            self._arrays[name] = self._made[name]()
+        return self._arrays[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._made)
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._made
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As a plain dictionary: what makes the arrays stays here."""
+        return dict, (dict(self),)

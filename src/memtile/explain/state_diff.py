@@ -11,8 +11,8 @@ from memtile.documents import plain
 from memtile.explain.names import channel_name
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.columns import Owner
-from memtile.model.state.compare import Difference, differences
-from memtile.sim.engine import Engine
+from memtile.model.state.state_differences import Difference, differences
+from memtile.sim.loop.engine import Engine
 
 _SHOWN = 8  # differences of a column that are printed
 

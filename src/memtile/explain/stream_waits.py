@@ -2,6 +2,8 @@
 
 Trace packets, tokens and answers to control packets are sent whether or not somebody takes them, so what
 waits where they may come along is nobody's unfinished work; nor is what waits for a tile-control port.
+
+Packets that a switch does not pass on: their headers, and what the slots of their ports take instead.
 """
 
 from __future__ import annotations
@@ -11,19 +13,23 @@ from functools import partial
 
 import numpy as np
 
+from memtile.arch.ports import ARBITERS, SLOTS_PER_SLAVE
+from memtile.arch.registers import field_of
+from memtile.arch.switch_registers import SLOT
 from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import configured_ways, masters_among, reached, wired
 from memtile.jit.tables import plain
 from memtile.model.state.streams import PAIR
+from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import OFF, PACKET
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 _BEAT = max(kind.stream_words for kind in TILE_KINDS.values())  # words
 
 
 @dataclass(slots=True)
-class Waits:
+class WaitingWords:
     """Words that wait when nothing moves.
 
     Attributes:
@@ -55,11 +61,11 @@ class Waits:
         return [f"{port_name(engine, port)}: {_words(n)} {wait[n > 1]}" for port, n in self.lost.items()]
 
 
-def stream_waits(engine: Engine) -> Waits:
+def stream_waits(engine: Engine) -> WaitingWords:
     """The words that wait, of a model in which nothing moves."""
     held = plain(engine.state.fifos).held
     full = np.flatnonzero((engine.channels.direction == S2MM) & (held > 0)).tolist()
-    filled, found = _filled(engine), Waits()
+    filled, found = _filled(engine), WaitingWords()
     if not full and not filled:
         return found
     foreign = reached(_own_senders(engine), lambda port: configured_ways(engine, port))
@@ -102,7 +108,7 @@ def _words(count: int) -> str:
     return f"{count} word" if count == 1 else f"{count} words"
 
 
-def _count(engine: Engine, port: int, found: Waits) -> None:
+def _count(engine: Engine, port: int, found: WaitingWords) -> None:
     """Count the words of a port for whoever does not take them."""
     switch = plain(engine.state.switch)
     slots = (switch.head[port] + np.arange(switch.held[port])) & switch.wrap[port]
@@ -158,3 +164,41 @@ def traced_channels(engine: Engine) -> set[int]:
     ports = [int(port) for port in plain(engine.spec.event_units).trace_port if port >= 0]
     ways = reached([port for port in ports if switch.mode[port] != OFF], partial(configured_ways, engine))
     return {int(switch.channel[at]) for at in ways if switch.is_master[at] and switch.channel[at] >= 0}
+
+
+_ENABLE, _ID, _MASK, _MSEL, _ARBITER = (
+    field_of(SLOT, name) for name in ("enable", "id", "mask", "msel", "arbit")
+)
+
+
+def stuck_text(engine: Engine, port: int) -> str:
+    """One line about the packet that stops slave port ``port``: no slot matches it, or no master takes it."""
+    switch = plain(engine.state.switch)
+    header = int(switch.words[port, switch.head[port]])
+    stream = header & STREAM_MASK
+    text = f"{port_name(engine, port)}: a packet is stuck, header {header:#010x}, stream id {stream}: "
+    slots = [slot for slot in _slots(engine, port) if _ENABLE.get(slot)]
+    for slot in slots:
+        if (stream ^ _ID.get(slot)) & _MASK.get(slot) == 0:
+            arbiter, msel = _ARBITER.get(slot), _MSEL.get(slot)
+            return f"{text}no master takes arbiter {arbiter}, msel {msel}{_takers(engine, port, arbiter)}"
+    taken = ", ".join(f"id {_ID.get(slot)} mask {_MASK.get(slot):#04x}" for slot in slots)
+    return f"{text}no slot matches it; enabled are {taken or 'none'}"
+
+
+def _slots(engine: Engine, port: int) -> list[int]:
+    """The slot registers of a slave port."""
+    switch, tiles = plain(engine.state.switch), plain(engine.spec.tiles)
+    tile = int(switch.tile[port])
+    first = tiles.register_base[tile] + plain(engine.spec.kinds).slot_config[tiles.kind[tile]]
+    first += switch.number[port] * SLOTS_PER_SLAVE
+    found: list[int] = engine.state.registers[first : first + SLOTS_PER_SLAVE].tolist()
+    return found
+
+
+def _takers(engine: Engine, port: int, arbiter: int) -> str:
+    """Which msels of the arbiter have masters."""
+    tile = int(plain(engine.state.switch).tile[port])
+    masters = engine.state.arbiters.masters[tile * ARBITERS + arbiter]
+    used = [str(msel) for msel, bits in enumerate(masters.tolist()) if bits]
+    return f"; its masters take msel {', '.join(used)}" if used else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 
 def named_tiles(engine: Engine, design: Engine) -> dict[int, int]:

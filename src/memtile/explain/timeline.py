@@ -10,7 +10,7 @@ from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name, port_name
 from memtile.explain.results import Result
 from memtile.jit.tables import plain
-from memtile.model.checking.history import (
+from memtile.model.checking.history_log import (
     AGENT_LSB,
     BD_LSB,
     BD_MASK,
@@ -26,8 +26,8 @@ from memtile.model.checking.notes import FIRST_CHANNEL, HOST
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import Ints
-from memtile.sim.engine import Engine
-from memtile.sim.history import History
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.run_history import History
 
 _VALUES: Mapping[Thing, type[Cause] | type[CoreCause] | type[PortDoes]] = {
     Thing.CHANNEL: Cause,

@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import IO
 
-from memtile.sandbox.start import Start
+from memtile.sandbox.start import ProcessStart
 
 _TO_LEAVE = 3.0  # seconds
 _FIRST = "from memtile.explore.line_process import follow; follow()\n"
@@ -48,7 +48,7 @@ class LineProcess:
     def __init__(
         self,
         code: str,
-        confine: Callable[[Sequence[str]], Start] | None = None,
+        confine: Callable[[Sequence[str]], ProcessStart] | None = None,
         folder: str | None = None,
         *,
         follows: bool = True,
@@ -103,7 +103,7 @@ class LineProcess:
 
     def _begin(self) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
-        start = Start((sys.executable, "-c", _FIRST * self._follows + self._code), None)
+        start = ProcessStart((sys.executable, "-c", _FIRST * self._follows + self._code), None)
         if self._confine is not None:
             start = self._confine(start.command)
         self._process = subprocess.Popen(

@@ -1,15 +1,20 @@
-"""Runs with other constants: how far cycles depend on them, and what a lifted limit would save."""
+"""Runs with other constants: how far cycles depend on them, and what a lifted limit would save.
+
+Questions to a run that is made anew: how far it hangs on assumed constants, and what limits it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from memtile.arch.chosen_timing import chosen_timing
-from memtile.arch.timing import Timing, likely
-from memtile.explain.band import Band, Ends, Lifted
+from memtile.arch.timing import Timing, chosen_timing, likely
+from memtile.explain.estimate import Band, Lifted, RangeEnds
 from memtile.explain.results import Result
+from memtile.explain.slow import slow_findings
 from memtile.model.state.causes import Cause, CoreCause
-from memtile.sim.kernel_time import kernel_time
+from memtile.runs.program import Run
+from memtile.sim.kernels.kernel_lines import kernel_time
 
 Again = Callable[[], Result]
 """Makes the design anew and runs it; called inside ``chosen_timing``."""
@@ -53,10 +58,10 @@ def _lifted(result: Result, again: Again, lift: Mapping[str, int]) -> int | None
         return _cycles(result, again, {})
 
 
-def _ends(result: Result, name: str, low: int, high: int, again: Again) -> Ends:
+def _ends(result: Result, name: str, low: int, high: int, again: Again) -> RangeEnds:
     value = result.timing.get(name, getattr(Timing(), name))
     ends = (_cycles(result, again, {name: at}) for at in (low, high))
-    return Ends(name, value, low, high, *ends)
+    return RangeEnds(name, value, low, high, *ends)
 
 
 def _cycles(result: Result, again: Again, constants: Mapping[str, int]) -> int | None:
@@ -88,3 +93,41 @@ _LIMITS: Mapping[str, tuple[Mapping[str, int], Callable[[Result], bool]]] = {
     "tasks started at once": ({"task_start": 1}, _spent(Cause.TASK_START)),
 }
 """Limits by what would be without them: the constants of that, and whether they cost a run anything."""
+
+
+Runs = Callable[[], Result | Run]
+"""Makes a design anew and runs it: ``lambda: memtile.load("design.mlir").run(a)``."""
+
+
+def sensitivity(run: Runs) -> Result:
+    """A run, and how far its cycles hang on timing constants that nobody has measured.
+
+    It is done once as it is, and at both ends of the range of every such constant, and of all together.
+
+    Args:
+        run: makes the design anew and runs it, in Python, from MLIR or as a program.
+
+    Returns:
+        Its result, with ``band``.
+    """
+    result = _result(run)
+    return replace(result, band=band(result, lambda: _result(run)))
+
+
+def bottleneck(run: Runs) -> Result:
+    """A run, and what it would be without each of the limits that cost it cycles.
+
+    Args:
+        run: makes the design anew and runs it, in Python, from MLIR or as a program.
+
+    Returns:
+        Its result, with ``lifted`` and further ``findings``; ``bound`` has what limits it.
+    """
+    result = _result(run)
+    findings = (*result.findings, *slow_findings(result))
+    return replace(result, lifted=lifted(result, lambda: _result(run)), findings=findings)
+
+
+def _result(run: Runs) -> Result:
+    done = run()
+    return done.result if isinstance(done, Run) else done

@@ -13,11 +13,11 @@ from contextvars import copy_context
 from dataclasses import replace
 from typing import Any
 
-from memtile.design.run import run
+from memtile.design.run_design import run
 from memtile.errors import DesignError
 from memtile.explain.results import Result
 from memtile.runs.options import USUAL, RunOptions
-from memtile.sim.warmup import ready
+from memtile.sim.loop.engine_warmup import ready
 
 
 def run_many(

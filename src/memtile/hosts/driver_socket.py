@@ -22,14 +22,12 @@ from memtile.explain.findings import Finding
 from memtile.hosts import admission
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.admission import Admission
-from memtile.hosts.client_accesses import ClientAccesses, Counts
-from memtile.hosts.driver_protocol import FORMS, NO_ANSWER, parse, reply
-from memtile.hosts.notices import Log, Notice, Notices
+from memtile.hosts.client_accesses import FORMS, NO_ANSWER, AccessCounts, ClientAccesses, parse, reply
+from memtile.hosts.notices import Log, Notices, ServerNotice
 from memtile.hosts.own_files import claimed, placed, write_private
-from memtile.hosts.questions import NO_QUESTION, Ask, answered, question, refused
 from memtile.hosts.served_run import ServedRun
-from memtile.hosts.standstill import why_nothing_changes
-from memtile.hosts.witness import Witness
+from memtile.hosts.server_requests import NO_QUESTION, Ask, answered, question, refused
+from memtile.hosts.witness import Witness, why_nothing_changes
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
 """Where the driver looks for the port number, from its working directory."""
@@ -55,7 +53,7 @@ class _Client(asyncio.BufferedProtocol):
     def __init__(self, served: _Served, number: int, gone: Callable[[_Client], None]) -> None:
         self._gone, self._ask, self._told = gone, served.ask, served.races
         self._log: Log = lambda text: served.log(f"client {number}: {text}")
-        self._notices, self.counts = Notices(self._log, served.every), Counts()
+        self._notices, self.counts = Notices(self._log, served.every), AccessCounts()
         self._admission, self._buffer = served.admission, served.buffer
         self._accesses = ClientAccesses(served, self._notices, self.counts)
         self._rest = b""
@@ -201,7 +199,7 @@ class _Client(asyncio.BufferedProtocol):
     def _malformed(self, line: bytes) -> None:
         self.counts.malformed += 1
         text = f"malformed line {line[:_SHOWN]!r}; lines are {FORMS}"
-        self._notices.tell(Notice("malformed lines", text, text))
+        self._notices.tell(ServerNotice("malformed lines", text, text))
 
 
 class _Served:
@@ -284,7 +282,7 @@ class DriverServer:
     watched: ServedRun | None = None
     ask: Ask | None = None
     clients: int = 0
-    counts: Counts = field(default_factory=Counts)
+    counts: AccessCounts = field(default_factory=AccessCounts)
     _present: list[_Client] = field(default_factory=list)
     _most: int = 1
     _served: _Served = field(init=False)

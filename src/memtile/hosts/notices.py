@@ -16,7 +16,7 @@ MOST_ALIKE = 10
 """Different things of one group that are told."""
 
 
-class Notice(NamedTuple):
+class ServerNotice(NamedTuple):
     """Something to tell.
 
     Attributes:
@@ -50,7 +50,7 @@ class Notices:
         self._told: dict[str, int] = {}  # by group
         self._counted: dict[str, int] = {}  # by group, those that were not told
 
-    def tell(self, notice: Notice) -> None:
+    def tell(self, notice: ServerNotice) -> None:
         """Log the notice, or count it."""
         if self._every:
             self._log(notice.text)
@@ -66,7 +66,7 @@ class Notices:
         else:
             self._counted[notice.group] = self._counted.get(notice.group, 0) + 1
 
-    def _begin(self, thing: tuple[str, str], notice: Notice) -> None:
+    def _begin(self, thing: tuple[str, str], notice: ServerNotice) -> None:
         self._times[thing] = 1
         self._first[thing] = notice.text
         self._told[notice.group] = self._told.get(notice.group, 0) + 1

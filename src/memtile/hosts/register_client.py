@@ -10,7 +10,7 @@ from typing import BinaryIO
 from memtile.arch.address_map import ARRAY_BASE
 from memtile.errors import InputFileError, Problem
 from memtile.hosts.admission import token_line
-from memtile.hosts.questions import asked, read_answer
+from memtile.hosts.server_requests import asked, read_answer
 from memtile.runs.operations import Write
 
 _SECONDS = 30.0

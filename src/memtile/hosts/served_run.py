@@ -15,7 +15,7 @@ from memtile.design.array import Array
 from memtile.errors import DesignError, Problem
 from memtile.explain.findings import Finding
 from memtile.explain.outcome import outcome
-from memtile.explain.race_findings import Area, race_findings
+from memtile.explain.race_findings import NamedArea, race_findings
 from memtile.explain.results import Result, Status
 from memtile.explain.take_names import named_channels, named_tiles, take_names
 from memtile.explain.timeline import Timeline
@@ -47,7 +47,7 @@ class ServedRun:
         self.array, self.options = array, options
         self._cycles = max(cycles, LEAST_CYCLES)
         self._moves: Mapping[int, tuple[str, ...]] = {}
-        self._areas: list[Area] = []
+        self._areas: list[NamedArea] = []
         if design is not None:
             take_names(array.engine, design.engine)
             channels = named_channels(array.engine, design.engine)

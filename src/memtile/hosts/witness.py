@@ -1,4 +1,11 @@
-"""What goes wrong inside of a served array, seen between accesses: who only has registers sees a time-out."""
+"""What goes wrong inside of a served array, seen between accesses: who only has registers sees a time-out.
+
+A client that polls a channel which nobody can help any more: it is told why, once.
+
+Who only has registers sees a time-out. When the status of a channel has been read ``POLLS`` times in a row
+and was always the same, the waits of the channel are followed; what is at work is left out, so that what is
+named would be so for ever if the client went on reading.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +13,25 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.channel_view import ChannelView
-from memtile.explain.circuit_errors import barred_text
+from memtile.explain.channel_view import CAUSES, ChannelView
 from memtile.explain.core_view import idle_text
-from memtile.explain.halts import CAUSES
-from memtile.explain.stuck_packets import stuck_text
-from memtile.hosts.notices import Notice
+from memtile.explain.deadlock.find import Open, hang
+from memtile.explain.deadlock.graph import Via
+from memtile.explain.deadlock.hosts import HostWaiting
+from memtile.explain.stream_waits import stuck_text
+from memtile.explain.switch_ways import barred_text
+from memtile.hosts.address_space import POLLS
+from memtile.hosts.notices import ServerNotice
 from memtile.jit.tables import cells, plain
-from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
-from memtile.sim import machine
-from memtile.sim.core_control import ENABLE, control_places
-from memtile.sim.engine import Engine
+from memtile.model.dma.channel_registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
+from memtile.model.state.causes import Phase
+from memtile.runs.waits import polled_channel
+from memtile.sim.kernels.core_control import ENABLE, control_places
+from memtile.sim.loop import compiled_model
+from memtile.sim.loop.engine import Engine
 
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)
 _CAUSES = {**CAUSES, "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}"}
@@ -43,7 +56,7 @@ class Witness:
         self._enabled = np.zeros(len(self._controls), dtype=bool)
         self._barred = self._switch.barred.copy()
 
-    def look(self) -> Iterator[Notice]:
+    def look(self) -> Iterator[ServerNotice]:
         """A notice for each thing that was not there when it looked last."""
         engine, c = self._engine, self._engine.channels
         if self._alarms[0] == self._seen:
@@ -66,27 +79,27 @@ class Witness:
             self._enabled = enabled
             for core in np.flatnonzero(new).tolist():
                 text = idle_text(engine, core)
-                yield Notice(f"enabled cores {core}", text, text)
+                yield ServerNotice(f"enabled cores {core}", text, text)
 
-    def _in_switches(self) -> Iterator[Notice]:
+    def _in_switches(self) -> Iterator[ServerNotice]:
         """Packets that are stuck, and circuits that a switch does not have."""
         if not np.array_equal(self._switch.unrouted, self._stuck):
             new = self._switch.unrouted & ~self._stuck
             self._stuck = self._switch.unrouted.copy()
             for port in np.flatnonzero(new).tolist():
                 text = stuck_text(self._engine, port)
-                yield Notice(f"stuck packets at port {port}", text, text)
+                yield ServerNotice(f"stuck packets at port {port}", text, text)
         if not np.array_equal(self._switch.barred, self._barred):
             new = self._switch.barred & ~self._barred
             self._barred = self._switch.barred.copy()
             for port in np.flatnonzero(new).tolist():
                 text = barred_text(self._engine, port)
-                yield Notice("circuits that a switch does not have", text, text)
+                yield ServerNotice("circuits that a switch does not have", text, text)
 
-    def _halted(self, ch: int) -> Notice:
+    def _halted(self, ch: int) -> ServerNotice:
         view, c = ChannelView(self._engine, ch, BdChains(self._engine)), self._engine.channels
         offset = view.kind.status_base[c.direction[ch]] + int(c.number[ch]) * WORD_BYTES
-        status = machine.read(self._engine.state, view.tile, offset)
+        status = compiled_model.read(self._engine.state, view.tile, offset)
         names = [name for name in view.errors if name in _CAUSES]
         length, byte = int(c.length[ch]), view.external_byte if view.kind.axi_masters else 0
         memories = f"there is {self._memories}" if self._memories else "serve --memory gives some"
@@ -95,9 +108,9 @@ class Witness:
             f"{view.name}, BD {c.bd[ch]}: halted by {', '.join(names)}, status {status:#010x}: {cause}. "
             f"To go on, {view.way_out}"
         )
-        return Notice(f"halts of {view.name}", text, text)
+        return ServerNotice(f"halts of {view.name}", text, text)
 
-    def _overflow(self, ch: int, lost: int) -> Notice:
+    def _overflow(self, ch: int, lost: int) -> ServerNotice:
         view = ChannelView(self._engine, ch, BdChains(self._engine))
         bd = int(self._engine.channels.lost_push[ch]) & QUEUE_START_BD_MASK
         pushes = "a push" if lost == 1 else f"{lost} pushes"
@@ -106,4 +119,18 @@ class Witness:
             f"{view.name}: {pushes} to the full queue lost, Task_Queue_Overflow; {last} would have started "
             f"BD {bd}. {view.kind.queue_depth} tasks can wait"
         )
-        return Notice(f"lost pushes of {view.name}", f"BD {bd}", text)
+        return ServerNotice(f"lost pushes of {view.name}", f"BD {bd}", text)
+
+
+def why_nothing_changes(engine: Engine, address: int) -> Iterator[ServerNotice]:
+    """The notices for a client that has read ``POLLS`` times the same at an absolute byte address."""
+    if not 0 <= address - ARRAY_BASE < ARRAY_BYTES:
+        return
+    channels = tuple(polled_channel(engine, address - ARRAY_BASE))
+    if not channels or engine.channels.phase[channels[0]] == Phase.IDLE:
+        return
+    text = f"the client: has read {address:#x} {POLLS} times, and nothing changes"
+    client = HostWaiting("the client", text, channels, Via.END, frozenset())
+    found = hang(engine, BdChains(engine), Open(hosts=[client]), {}, quiet=False, timed=True)
+    for finding in found.findings:
+        yield ServerNotice("hangs", finding.message, str(finding))

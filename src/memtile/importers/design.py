@@ -13,15 +13,16 @@ from memtile.arch.devices import device as find_device
 from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
-from memtile.importers.bodies.emptied import fill
+from memtile.importers.bodies.texts import fill
 from memtile.importers.kernels.kernel import kernels
-from memtile.importers.kernels.shipped import with_library
+from memtile.importers.kernels.user_functions import with_library
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
-from memtile.importers.mlir.forms.device import devices
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.device_forms import devices
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reader import read
+from memtile.importers.mlir.references import check_uses
 from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
     SequenceProgram,
@@ -30,10 +31,9 @@ from memtile.importers.mlir.sequence.program import (
     program_of,
     unread,
 )
-from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
-from memtile.importers.mlir.text import Text
+from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
+from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.tree import Region
-from memtile.importers.mlir.uses import check_uses
 from memtile.input_files import read_bytes
 from memtile.runs.core_kernels import Kernels
 
@@ -261,7 +261,7 @@ def _device_name(described: DeviceDescription, wanted: str | None) -> str:
         return find_device(described.device).name
     except DesignError as error:
         says = f"the text leaves the device open: {described.device}"
-        form, step = Form(described.operation), "Say it with --device npu1 or --device npu2."
+        form, step = OperationForm(described.operation), "Say it with --device npu1 or --device npu2."
         if not described.device.isupper():
             raise form.error(str(error), "a device", reason="device") from None
         raise form.error(says, "a device such as npu1", reason="device_open", step=step) from None
@@ -293,7 +293,7 @@ def _unknown(described: DeviceDescription) -> list[Problem]:
     return [
         problem
         for operations in described.unknown.values()
-        for problem in Form(operations[0])
+        for problem in OperationForm(operations[0])
         .error("nothing is known of this operation", "operations of docs/mlir.md", reason="mlir_unknown")
         .problems
     ]

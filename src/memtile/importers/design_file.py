@@ -1,12 +1,15 @@
 """Python files of users: a module with a ``design()`` function, loaded with errors that name its line.
 
 What the code of a design prints goes to standard error: standard output is for what commands show.
+
+Functions of a Python file by name, for cores that call what their design only declares.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib.util
+import runpy
 import sys
 import traceback
 from collections.abc import Callable
@@ -138,3 +141,21 @@ def _line(path: Path, error: Exception) -> int | None:
 def _described(error: Exception) -> str:
     """The error in one line, and which kernel it is from."""
     return "; ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+
+
+def functions_of(file: Path) -> dict[str, Callable[..., Any]]:
+    """The functions of a file, those without a leading underscore.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, or fails.
+        MemtileError: as the file itself raises it.
+    """
+    try:
+        found = runpy.run_path(str(file))
+    except MemtileError:
+        raise
+    except Exception as error:
+        raise InputFileError(
+            f"{file}: its functions cannot be had: {type(error).__name__}: {error}."
+        ) from None
+    return {name: each for name, each in found.items() if callable(each) and not name.startswith("_")}

@@ -53,7 +53,7 @@ def run_alone(
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedArrays:
     """What the command line says of external buffers and of other arrays, told apart.
 
     Attributes:
@@ -67,7 +67,7 @@ class Named:
     own: list[Wanted]
 
 
-def filled(made: Configured, given: Sequence[Given], wanted: Sequence[Wanted], *, alone: bool) -> Named:
+def filled(made: Configured, given: Sequence[Given], wanted: Sequence[Wanted], *, alone: bool) -> NamedArrays:
     """Fill the external buffers that arrays are given for, by name; by number too if there are no arguments.
 
     Raises:
@@ -83,7 +83,7 @@ def filled(made: Configured, given: Sequence[Given], wanted: Sequence[Wanted], *
     for each in given:
         if each.name in names:
             _fill(names[each.name], made.external[names[each.name]], each.array)
-    return Named(
+    return NamedArrays(
         [each for each in given if each.name not in names],
         [each for each in wanted if each.name not in names],
         [each for each in wanted if each.name in names],

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from memtile.importers.kernels import blocks, host, table
-from memtile.importers.mlir.forms.device import HANDLERS as DEVICE
-from memtile.importers.mlir.forms.device import IGNORED
+from memtile.importers.kernels import control_flow, host_calls, table
+from memtile.importers.mlir.forms.device_forms import HANDLERS as DEVICE
+from memtile.importers.mlir.forms.device_forms import IGNORED
 from memtile.importers.mlir.sequence.program import HANDLERS as SEQUENCE
 
 
@@ -15,7 +15,7 @@ def known() -> dict[str, tuple[str, ...]]:
     return {
         "device": _sorted(DEVICE),
         "host sequence": _sorted(SEQUENCE),
-        "core": _sorted((*table.HANDLERS, *host.HANDLERS, *blocks.NAMES)),
+        "core": _sorted((*table.HANDLERS, *host_calls.HANDLERS, *control_flow.NAMES)),
         "read and ignored": _sorted(IGNORED),
     }
 

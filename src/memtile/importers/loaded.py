@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
-from memtile.importers.external_runs import Named, filled, run_alone, taken
+from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
 from memtile.importers.mlir.configure import Configured
@@ -24,7 +24,7 @@ from memtile.importers.mlir.sequence.program import (
     is_scalar,
     program_of,
 )
-from memtile.importers.mlir.sequence.reader import NO_PARAMETERS, Parameters
+from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.types import Shaped
 from memtile.model.state.causes import CoreCause
 from memtile.runs.array_names import Given, Wanted
@@ -179,7 +179,7 @@ class Loaded:
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
 
-    def _sequence_run(self, named: Named, sequence: SequenceProgram, options: RunOptions) -> Run:
+    def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
         given = named.given
         packets = str(len(sequence.arguments))  # behind the others, if nobody gave it

@@ -8,8 +8,7 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils
 
-from memtile.jit.bounds import SYMBOL, install
-from memtile.jit.settings import BOUNDS
+from memtile.jit.settings import BOUNDS, SYMBOL, install
 
 _ERROR = ir.Constant(ir.IntType(32), -1)
 """What a function returns in the place of its result; its callers pass it on."""

@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memtile.errors import MemtileError
-from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
+from memtile.jit.safe_folders import make_own, why_unsafe, why_unsafe_inside
 from memtile.jit.settings import BOUNDS
 
 Sources = tuple[str, ...]

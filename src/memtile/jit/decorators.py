@@ -18,17 +18,17 @@ from memtile.jit.cache import Sources, cache_directory, forget_old, made_once
 from memtile.jit.progress import PROGRESS, shown
 from memtile.jit.settings import ENABLED, settings
 
-__all__ = ["ENABLED", "ENTRIES", "Part", "compiling", "entry", "inlined", "jit", "to_stderr"]
+__all__ = ["ENABLED", "ENTRIES", "CompiledPart", "compiling", "entry", "inlined", "jit", "to_stderr"]
 
 if TYPE_CHECKING:
-    from memtile.jit.entries import Entry
+    from memtile.jit.entries import CompiledEntry
 
 F = TypeVar("F", bound=Callable[..., Any])
-ENTRIES: list[Entry] = []
+ENTRIES: list[CompiledEntry] = []
 """The entries of all modules that were imported so far."""
 
 
-class Part:
+class CompiledPart:
     """A function that compiled code calls compiled; Python calls it as it is.
 
     Attributes:
@@ -59,7 +59,7 @@ class Part:
         return type_of_part(self)
 
 
-def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], Entry]:
+def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], CompiledEntry]:
     """Compile a function that Python calls with all that it calls, and keep what comes out on disk.
 
     The function takes 64-bit integers, the first one where a struct is (``structs``), and gives one.
@@ -69,10 +69,10 @@ def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], Entr
         kinds: of the structs that it takes.
     """
 
-    def compiled(function: Callable[..., int]) -> Entry:
-        from memtile.jit.entries import Entry
+    def compiled(function: Callable[..., int]) -> CompiledEntry:
+        from memtile.jit.entries import CompiledEntry
 
-        made = Entry(function, sources, *kinds)
+        made = CompiledEntry(function, sources, *kinds)
         ENTRIES.append(made)
         return made
 
@@ -80,7 +80,7 @@ def entry(sources: Sources, *kinds: type) -> Callable[[Callable[..., int]], Entr
 
 
 def _part(function: F, *, inline: bool) -> F:
-    return cast(F, Part(function, inline=inline)) if ENABLED else function
+    return cast(F, CompiledPart(function, inline=inline)) if ENABLED else function
 
 
 def jit(function: F) -> F:
@@ -93,11 +93,11 @@ def inlined(function: F) -> F:
     return _part(function, inline=True)
 
 
-def _notice(wanted: Entry | None) -> str:
+def _notice(wanted: CompiledEntry | None) -> str:
     """What who waits for the compiler should know, in one sentence."""
     from numba import __version__
 
-    from memtile.jit.hooks import missing_hook
+    from memtile.jit.numba_hooks import missing_hook
 
     missing = missing_hook()
     time = f"minutes, as Numba {__version__} lacks {missing}" if missing else "20 to 60 seconds"
@@ -107,7 +107,9 @@ def _notice(wanted: Entry | None) -> str:
 
 
 @contextmanager
-def compiling(say: Callable[[str], None], sources: Sources, wanted: Entry | None = None) -> Iterator[None]:
+def compiling(
+    say: Callable[[str], None], sources: Sources, wanted: CompiledEntry | None = None
+) -> Iterator[None]:
     """Context in which first calls of entries made from ``sources`` may compile.
 
     If what is ``wanted`` is kept already, nothing is compiled. ``say`` is called if one does, before it does,

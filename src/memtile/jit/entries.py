@@ -1,5 +1,5 @@
 """Entries: compiled functions that Python calls, as machine code from the cache (``native``) or the package
-(``carried``).
+(``bundled_engine``).
 
 Where this Numba does not hand its machine code over, or ``MEMTILE_JIT=numba`` says so, Numba itself keeps and
 calls it: slower to load and to call, otherwise the same.
@@ -15,16 +15,16 @@ from inspect import signature
 from typing import Any
 from zlib import crc32
 
-from memtile.jit import carried, native
+from memtile.jit import bundled_engine, native
 from memtile.jit.cache import Sources, cache_directory
 from memtile.jit.settings import settings
 from memtile.jit.struct_layout import layout_of
-from memtile.jit.structs import Place, place_of
+from memtile.jit.structs import StructPlace, place_of
 
 BY_NUMBA = os.environ.get("MEMTILE_JIT") == "numba"
 
 
-class Entry:
+class CompiledEntry:
     """A compiled function of a struct, numbers and further structs, all 64-bit integers; it gives one.
 
     It is compiled, or what is kept is loaded, when it is first called. The layouts of all structs that it
@@ -50,7 +50,7 @@ class Entry:
 
     def __call__(self, struct: Any, *numbers: int) -> int:
         """Call it without the lock of the interpreter: other threads run meanwhile."""
-        place: Place = struct.place or place_of(struct)
+        place: StructPlace = struct.place or place_of(struct)
         if self.free(place.result, place.error, place.given, *map(c_int64, numbers)):
             raise RuntimeError(f"{self.__name__}: an error in compiled code")
         return place.answer.value
@@ -75,31 +75,31 @@ class Entry:
         code = self.kept() or (None if self._by_numba else self._compiled())
         return native.load(code) if code else self._numba_calls()
 
-    def kept(self) -> native.Code | None:
+    def kept(self) -> native.MachineCode | None:
         """The machine code on disk, None if there is none for these sources, structs and this processor.
 
         What was compiled for this very processor comes before what the package carries for many.
         """
         return self.in_cache() or self.in_package().code
 
-    def in_cache(self) -> native.Code | None:
+    def in_cache(self) -> native.MachineCode | None:
         """The machine code in the cache, None if there is none."""
         if self._by_numba:
             return None
         return native.kept(cache_directory(self.sources), self.__name__, self._about)
 
-    def in_package(self) -> carried.Found:
+    def in_package(self) -> bundled_engine.BundledEngine:
         """The machine code that the package carries, and why not."""
         if self._by_numba:
-            return carried.Found(None, "")
-        return carried.found(self.__name__, self.sources, self._about)
+            return bundled_engine.BundledEngine(None, "")
+        return bundled_engine.found(self.__name__, self.sources, self._about)
 
     @property
     def _about(self) -> str:
         layouts = [layout_of(kind) for kind in self._kinds]
         return f"{crc32(repr(layouts).encode()):08x}"
 
-    def _compiled(self) -> native.Code | None:
+    def _compiled(self) -> native.MachineCode | None:
         """Compile it and keep what comes out; None if Numba has to call it."""
         from memtile.jit.parts import machine_code
 
@@ -108,7 +108,7 @@ class Entry:
             made = machine_code(self.function, self._numbers)
         if made is None:
             return None
-        code = native.Code(made[0], self._about, made[1])
+        code = native.MachineCode(made[0], self._about, made[1])
         native.keep(directory, self.__name__, code)
         return code
 

@@ -86,7 +86,7 @@ def _stores_zero(instruction: Any, places: set[int]) -> bool:
     return isinstance(value, ir.Constant) and id(place) in places
 
 
-class Library(JITCodeLibrary):
+class LinkedLibrary(JITCodeLibrary):
     """Code as Numba makes it, but for :func:`drop_first_zeros`."""
 
     def add_ir_module(self, ir_module: ir.Module) -> None:
@@ -96,7 +96,7 @@ class Library(JITCodeLibrary):
         super().add_ir_module(ir_module)
 
 
-class PartLibrary(Library):
+class PartLibrary(LinkedLibrary):
     """The code of one part, to be linked into the function that Python calls and nothing else."""
 
     codegen = NoEnvironment()
@@ -124,7 +124,7 @@ class PartLibrary(Library):
         return self._shared_module
 
 
-class EntryLibrary(Library):
+class EntryLibrary(LinkedLibrary):
     """The code of a function that Python calls, with all parts that it calls, each once."""
 
     def add_linking_library(self, library: CodeLibrary) -> None:

@@ -18,14 +18,14 @@ from typing import Any, NamedTuple
 from zlib import crc32
 
 from memtile.errors import MemtileError
-from memtile.jit import bounds
+from memtile.jit import settings
 from memtile.jit.settings import BOUNDS
 from memtile.output_files import write_output
 
 _loaded: list[Any] = []  # what the linker made lives as long as the process
 
 
-class Code(NamedTuple):
+class MachineCode(NamedTuple):
     """Machine code of a function.
 
     Attributes:
@@ -67,13 +67,13 @@ def _file(directory: Path, name: str) -> Path:
     return directory / f"{name}-{crc32(machine().encode()):08x}.object"
 
 
-def file_of(code: Code, **more: Any) -> bytes:
+def file_of(code: MachineCode, **more: Any) -> bytes:
     """What is in a file: a line that says what the code is, with ``more`` in it, and the object file."""
     head = {"symbol": code.symbol, "about": code.about, "sha256": sha256(code.content).hexdigest(), **more}
     return json.dumps(head).encode() + b"\n" + code.content
 
 
-def keep(directory: Path, name: str, code: Code) -> None:
+def keep(directory: Path, name: str, code: MachineCode) -> None:
     """Write code to a file; where there is no room for it, it is compiled again by the next process."""
     try:
         write_output(_file(directory, name), file_of(code), durable=False)
@@ -81,7 +81,7 @@ def keep(directory: Path, name: str, code: Code) -> None:
         print(f"note: compiled code is not cached: {error}", file=sys.stderr)
 
 
-def kept(directory: Path, name: str, about: str) -> Code | None:
+def kept(directory: Path, name: str, about: str) -> MachineCode | None:
     """The code that is kept, None if there is none, it is damaged, or it depends on something else.
 
     Its directory counts as used now: those used last stay (``cache.forget_old``).
@@ -89,7 +89,7 @@ def kept(directory: Path, name: str, about: str) -> Code | None:
     try:
         first, _, content = _file(directory, name).read_bytes().partition(b"\n")
         head = json.loads(first)
-        found = Code(head["symbol"], head["about"], content)
+        found = MachineCode(head["symbol"], head["about"], content)
     except (OSError, ValueError, KeyError, TypeError):
         return None
     whole = head.get("sha256") == sha256(content).hexdigest()
@@ -100,11 +100,11 @@ def kept(directory: Path, name: str, about: str) -> Code | None:
     return found
 
 
-def load(code: Code) -> Calls:
+def load(code: MachineCode) -> Calls:
     """Link the code into this process."""
     from llvmlite import binding
 
-    bounds.install()
+    settings.install()
     binding.initialize_native_target()
     binding.initialize_native_asmprinter()
     target = binding.Target.from_triple(binding.get_process_triple())
@@ -122,4 +122,4 @@ def load(code: Code) -> Calls:
 def calls(address: int) -> Calls:
     """The two ways to call the function at an address."""
     free, held = CFUNCTYPE(c_int32)(address), PYFUNCTYPE(c_int32)(address)
-    return Calls(bounds.raising(free), bounds.raising(held)) if BOUNDS else Calls(free, held)
+    return Calls(settings.raising(free), settings.raising(held)) if BOUNDS else Calls(free, held)

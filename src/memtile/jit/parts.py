@@ -13,7 +13,7 @@ from numba import njit
 from numba.core import types
 
 from memtile.jit import host_word_types  # noqa: F401  (Numba learns of them)
-from memtile.jit.hooks import missing_hook
+from memtile.jit.numba_hooks import missing_hook
 
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.
 _ALWAYS = {"error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 
-class Field(NamedTuple):
+class StructField(NamedTuple):
     """One array or table of a struct.
 
     Attributes:
@@ -26,7 +26,7 @@ class Field(NamedTuple):
         return 1 + self.ndim
 
 
-class Layout(NamedTuple):
+class StructLayout(NamedTuple):
     """What all structs of a kind have in common.
 
     Attributes:
@@ -37,7 +37,7 @@ class Layout(NamedTuple):
 
     kind: str
     name: str
-    fields: tuple[Field | Layout, ...]
+    fields: tuple[StructField | StructLayout, ...]
 
     @property
     def words(self) -> int:
@@ -45,18 +45,18 @@ class Layout(NamedTuple):
         return sum(f.words for f in self.fields)
 
 
-_layouts: dict[type, Layout] = {}
+_layouts: dict[type, StructLayout] = {}
 
 
-def _layout(name: str, value: Any) -> Field | Layout:
+def _layout(name: str, value: Any) -> StructField | StructLayout:
     if isinstance(value, tuple):
         names: tuple[str, ...] = value._fields  # type: ignore[attr-defined]
         fields = tuple(_layout(*field) for field in zip(names, value, strict=True))
-        return Layout(type(value).__name__, name, fields)
+        return StructLayout(type(value).__name__, name, fields)
     flags = value.flags
     if not (flags.c_contiguous and flags.aligned and flags.writeable):
         raise TypeError(f"{name}: an array that is not contiguous, not aligned or not writable")
-    return Field(name, value.dtype, value.ndim)
+    return StructField(name, value.dtype, value.ndim)
 
 
 def lay_out(struct: Any) -> None:
@@ -72,6 +72,6 @@ def lay_out(struct: Any) -> None:
         raise TypeError(f"{kind.__name__}: arrays of another type or layout than before")
 
 
-def layout_of(kind: type) -> Layout:
+def layout_of(kind: type) -> StructLayout:
     """The layout of all structs of a kind; :func:`lay_out` has seen the first of them."""
     return _layouts[kind]

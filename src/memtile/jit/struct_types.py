@@ -10,7 +10,7 @@ from numba.core.typing.templates import AttributeTemplate
 from numba.extending import infer_getattr, intrinsic, lower_getattr_generic, models, register_model
 
 from memtile.jit.column_types import ColumnType, TableType, load_array
-from memtile.jit.struct_layout import Field, Layout, layout_of
+from memtile.jit.struct_layout import StructField, StructLayout, layout_of
 
 
 class StructType(types.Type):
@@ -20,11 +20,11 @@ class StructType(types.Type):
         members: by name, the first 64-bit word of a field and its type.
     """
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: StructLayout) -> None:
         self.members: dict[str, tuple[int, types.Type]] = {}
         at = 0
         for field in layout.fields:
-            if isinstance(field, Field):
+            if isinstance(field, StructField):
                 self.members[field.name] = at, _type_of(field, f"{layout.kind}.{field.name}")
                 at += 1 + field.ndim
             else:
@@ -33,7 +33,7 @@ class StructType(types.Type):
         super().__init__(name=f"Struct({layout.kind}, {crc32(repr(layout).encode()):x})")
 
 
-def _type_of(field: Field, place: str) -> types.Type:
+def _type_of(field: StructField, place: str) -> types.Type:
     """Type of an array of a struct; ``place`` is unlike that of all other arrays."""
     if field.dtype.names is None:
         return ColumnType(place, field.dtype, field.ndim)

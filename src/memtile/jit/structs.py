@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from memtile.jit.deferred import Deferred
 from memtile.jit.settings import ENABLED
-from memtile.jit.struct_layout import Field, Layout, lay_out, layout_of
+from memtile.jit.struct_layout import StructField, StructLayout, lay_out, layout_of
 from memtile.jit.tables import plain
 
 T = TypeVar("T")
@@ -27,7 +27,7 @@ _ADDRESSES = 1 << 64
 _of_memory: Callable[[npt.NDArray[Any]], Any] = np.ndarray.ctypes.__get__
 
 
-class Place(NamedTuple):
+class StructPlace(NamedTuple):
     """Where compiled code finds the arrays of a struct, and where it leaves what it has to say.
 
     Attributes:
@@ -58,12 +58,12 @@ class Struct:
         desk: what a caller of compiled code has prepared for it, None until it has.
     """
 
-    place: Place | None = None
+    place: StructPlace | None = None
     at_hand: Any = None
     desk: Any = None
 
 
-class Extent(NamedTuple):
+class ArrayExtent(NamedTuple):
     """Where an array is.
 
     Attributes:
@@ -77,30 +77,30 @@ class Extent(NamedTuple):
     shape: tuple[int, ...]
 
 
-def _places(fields: tuple[Any, ...]) -> Iterator[Extent]:
+def _places(fields: tuple[Any, ...]) -> Iterator[ArrayExtent]:
     """Those of all arrays, in order."""
     for value in fields:
         if isinstance(value, tuple):
             yield from _places(value)
         else:
             first = _of_memory(value).data  # the array interface describes columns, which takes long
-            yield Extent(first, first + value.nbytes, value.shape)
+            yield ArrayExtent(first, first + value.nbytes, value.shape)
 
 
-def _overlap(places: list[Extent]) -> bool:
+def _overlap(places: list[ArrayExtent]) -> bool:
     """Whether two arrays have a byte in common; compiled code relies on it that none do."""
     taken = sorted(place for place in places if place.first < place.behind)
     return any(one.behind > next_.first for one, next_ in pairwise(taken))
 
 
-def place_of(struct: Any) -> Place:
+def place_of(struct: Any) -> StructPlace:
     """Where compiled functions find the arrays of a :class:`Struct`.
 
     Raises:
         TypeError: an array has another type or number of dimensions than in the other structs of the kind,
             is not contiguous, aligned and writable, or overlaps another one.
     """
-    place: Place | None = struct.place
+    place: StructPlace | None = struct.place
     if place is None:
         lay_out(struct)
         extents = list(_places(struct))
@@ -111,7 +111,7 @@ def place_of(struct: Any) -> Place:
     return place
 
 
-def place_like(struct: Any, like: Place, by: int) -> Place:
+def place_like(struct: Any, like: StructPlace, by: int) -> StructPlace:
     """:func:`place_of` where another struct of the kind is known to have the same arrays.
 
     Args:
@@ -129,10 +129,10 @@ def _are_addresses(kind: Any) -> npt.NDArray[np.uint64]:
     """Of each word of a place, 1 if it is an address."""
     layout = layout_of(kind)
     found, at = np.zeros(layout.words + 2, np.uint64), 0
-    waiting: list[Field | Layout] = [layout]
+    waiting: list[StructField | StructLayout] = [layout]
     while waiting:
         field = waiting.pop()
-        if isinstance(field, Layout):
+        if isinstance(field, StructLayout):
             waiting += reversed(field.fields)
         else:
             found[at] = 1
@@ -140,12 +140,12 @@ def _are_addresses(kind: Any) -> npt.NDArray[np.uint64]:
     return found
 
 
-def _place(words: npt.NDArray[np.uint64]) -> Place:
+def _place(words: npt.NDArray[np.uint64]) -> StructPlace:
     """The place whose last two words are for the result and for an error."""
     first = int(_of_memory(words).data)
     result = first + words.itemsize * (len(words) - 2)
     answer, error = c_int64.from_address(result), c_void_p(result + words.itemsize)
-    return Place(first, c_int64(first), c_void_p(result), error, answer, words)
+    return StructPlace(first, c_int64(first), c_void_p(result), error, answer, words)
 
 
 def addresses_at(struct: Any) -> dict[str, int]:

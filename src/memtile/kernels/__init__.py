@@ -13,7 +13,7 @@ from memtile.lazy import offer
 if TYPE_CHECKING:
     from memtile.corelib.cost import kernel
     from memtile.model.state.causes import CoreCause
-    from memtile.sim.actions import (
+    from memtile.sim.kernels.actions import (
         Accesses,
         Action,
         CascadeGet,
@@ -25,26 +25,26 @@ if TYPE_CHECKING:
         StreamPut,
         Wait,
     )
-    from memtile.sim.apart import apart
-    from memtile.sim.kernel_calls import calls
-    from memtile.sim.kernels import Core, Kernel
+    from memtile.sim.kernels.isolation import apart
+    from memtile.sim.kernels.kernel_core import Core, Kernel
+    from memtile.sim.kernels.repeated_calls import calls
 
 _HOMES = {
-    "Accesses": "memtile.sim.actions",
-    "Action": "memtile.sim.actions",
-    "CascadeGet": "memtile.sim.actions",
-    "CascadePut": "memtile.sim.actions",
-    "Core": "memtile.sim.kernels",
+    "Accesses": "memtile.sim.kernels.actions",
+    "Action": "memtile.sim.kernels.actions",
+    "CascadeGet": "memtile.sim.kernels.actions",
+    "CascadePut": "memtile.sim.kernels.actions",
+    "Core": "memtile.sim.kernels.kernel_core",
     "CoreCause": "memtile.model.state.causes",
-    "EventInstruction": "memtile.sim.actions",
-    "Kernel": "memtile.sim.kernels",
-    "LockOperation": "memtile.sim.actions",
-    "Pattern": "memtile.sim.actions",
-    "StreamGet": "memtile.sim.actions",
-    "StreamPut": "memtile.sim.actions",
-    "Wait": "memtile.sim.actions",
-    "apart": "memtile.sim.apart",
-    "calls": "memtile.sim.kernel_calls",
+    "EventInstruction": "memtile.sim.kernels.actions",
+    "Kernel": "memtile.sim.kernels.kernel_core",
+    "LockOperation": "memtile.sim.kernels.actions",
+    "Pattern": "memtile.sim.kernels.actions",
+    "StreamGet": "memtile.sim.kernels.actions",
+    "StreamPut": "memtile.sim.kernels.actions",
+    "Wait": "memtile.sim.kernels.actions",
+    "apart": "memtile.sim.kernels.isolation",
+    "calls": "memtile.sim.kernels.repeated_calls",
     "kernel": "memtile.corelib.cost",
 }
 

@@ -3,27 +3,56 @@
 The register tables say which bits keep a write, which clear on a written 1 and which read back, and what a
 register does beyond that (``arch.acts``). An address that nothing answers gives ``SLAVE_ERROR``, never a
 silent 0.
+
+Program memory of a core: plain storage behind the memory-mapped AXI4 port (AM020 chapter 4).
 """
 
 from __future__ import annotations
 
-from memtile.arch.acts import Acts
+from memtile.arch.core import CORE
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import Acts
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.checking import notes
-from memtile.model.cores import cascade, debug, program_memory
-from memtile.model.dma import registers as dma
+from memtile.model.cores import cascade, debug
+from memtile.model.dma import channel_registers as dma
 from memtile.model.dma import task_end, task_queue
-from memtile.model.events import registers as event_registers
-from memtile.model.events import setup as event_setup
+from memtile.model.events import unit_setup as event_setup
+from memtile.model.events import units as event_registers
 from memtile.model.events.asserted import fold
 from memtile.model.events.reports import signal
-from memtile.model.memory import control as memory_control
-from memtile.model.memory import ecc, lock_port, lock_registers, scrubber, watchpoints, windows
-from memtile.model.state.events import Signal
-from memtile.model.state.memory import Origin
+from memtile.model.memory import ecc, lock_port, locks, neighbours, scrubber, watchpoints
+from memtile.model.memory import memory_control as memory_control
+from memtile.model.state.event_columns import TileSignal
+from memtile.model.state.memory import AccessOrigin
 from memtile.model.state.state import Spec, State
-from memtile.model.streams import interface_mux, packet_switch, stream_parity, switch_config
+from memtile.model.streams import interface_mux, packet_switch, switch_config, switch_ports
+
+NOWHERE = -1
+_BASE, _END = CORE.program_base, CORE.program_base + CORE.program_bytes
+_WORDS = CORE.program_words
+_CONTROL = register_named("core", "Core_Memory_Control")
+_ZEROISE = _CONTROL.field("Memory_Zeroisation").mask
+
+
+@jit
+def program_word(spec: Spec, tile: int, offset: int) -> int:
+    """Index in ``State.program`` of byte ``offset`` of the tile, or -1 when it is no program memory."""
+    core = spec.tiles.core[tile]
+    if core < 0 or offset < _BASE or offset >= _END:
+        return NOWHERE
+    return int(core * _WORDS + (offset - _BASE) // WORD_BYTES)
+
+
+@jit
+def write_control(st: State, tile: int, value: int) -> None:
+    """Act on a write to the core's memory control: zeroisation, done at once (DEV-REG-9)."""
+    first = program_word(st.spec, tile, _BASE)
+    if value & _ZEROISE and first != NOWHERE:
+        for word in range(first, first + _WORDS):
+            st.program[word] = 0
+
 
 OKAY, SLAVE_ERROR = 0, -1
 _PLAIN = int(Acts.KEEPS)  # up to here registers are what was written
@@ -56,7 +85,7 @@ def refuse(st: State, tile: int) -> int:
     kind = st.spec.tiles.kind[tile]
     at = st.spec.tiles.register_base[tile] + st.spec.kinds.slave_error_status[kind]
     st.registers[at] |= 1 << st.spec.kinds.slave_error_bit[kind]
-    signal(st, tile, Signal.SLAVE_ERROR)
+    signal(st, tile, TileSignal.SLAVE_ERROR)
     return SLAVE_ERROR
 
 
@@ -86,12 +115,12 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
         st.memory[word] = value
         if st.guards.inspected[tile] > 0:
             ecc.overwritten(st, tile, word, 1)
-            watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, True)
+            watchpoints.see(st, tile, offset // WORD_BYTES, 1, AccessOrigin.AXI, True)
             notes.host_accesses(st, word, 1, True)
         return OKAY
     register = register_of(st.spec, tile, offset)
     if register < 0:
-        word = program_memory.program_word(st.spec, tile, offset)
+        word = program_word(st.spec, tile, offset)
         if word < 0:
             return refuse(st, tile)
         st.program[word] = value
@@ -120,11 +149,11 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
     elif acts == Acts.CHANNEL_STATUS:
         dma.clear_status(st, ch, value)
     elif acts == Acts.LOCK_VALUE:
-        lock_registers.set_value(st, lock, value)
+        locks.set_value(st, lock, value)
     elif acts == Acts.LOCK_OVERFLOW:
-        lock_registers.clear_flags(st.locks.overflow, lock, tiles.locks[tile], value)
+        locks.clear_flags(st.locks.overflow, lock, tiles.locks[tile], value)
     elif acts == Acts.LOCK_UNDERFLOW:
-        lock_registers.clear_flags(st.locks.underflow, lock, tiles.locks[tile], value)
+        locks.clear_flags(st.locks.underflow, lock, tiles.locks[tile], value)
     elif acts == Acts.MEMORY_CONTROL:
         memory_control.write_control(st, tile, at)
     elif acts == Acts.CHECK_BITS:
@@ -135,7 +164,7 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
     elif acts == Acts.WATCHPOINT:
         watchpoints.configure(st, tile)
     elif acts == Acts.PROGRAM_CONTROL:
-        program_memory.write_control(st, tile, value)
+        write_control(st, tile, value)
     elif acts == Acts.DEBUG_CONTROL:
         debug.write_control(st, tile, argument, value)
     elif acts == Acts.CASCADE:
@@ -145,11 +174,11 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
     elif acts == Acts.MERGE:
         packet_switch.restart_merge(st, tile, argument)
     elif acts == Acts.PARITY_INJECTION:
-        stream_parity.inject(st, tile, value)
+        switch_ports.inject(st, tile, value)
     elif acts == Acts.MULTIPLEXER:
         interface_mux.configure(st, tile)
     elif acts == Acts.TILE_CONTROL:
-        windows.set_isolation(st, tile, st.registers[at])
+        neighbours.set_isolation(st, tile, st.registers[at])
         lock_port.look_again(st)
     elif acts == Acts.COLUMN_CLOCK:
         st.clock.columns_written[0] = 1
@@ -171,13 +200,13 @@ def read(st: State, tile: int, offset: int) -> int:
     if offset < st.spec.tiles.memory_words[tile] * WORD_BYTES:
         word = st.spec.tiles.memory_base[tile] + offset // WORD_BYTES
         if st.guards.inspected[tile] > 0:
-            watchpoints.see(st, tile, offset // WORD_BYTES, 1, Origin.AXI, False)
+            watchpoints.see(st, tile, offset // WORD_BYTES, 1, AccessOrigin.AXI, False)
             notes.host_accesses(st, word, 1, False)
             return ecc.delivered(st, tile, word, True)
         return int(st.memory[word])
     register = register_of(st.spec, tile, offset)
     if register < 0:
-        word = program_memory.program_word(st.spec, tile, offset)
+        word = program_word(st.spec, tile, offset)
         return refuse(st, tile) if word < 0 else int(st.program[word])
     kind = st.spec.tiles.kind[tile]
     if st.spec.register_map.acts[kind, register] <= _PLAIN:
@@ -205,11 +234,11 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
         notes.lock_seen(st, lock)
         return int(st.locks.value[lock])
     if acts == Acts.LOCK_REQUEST:
-        return lock_registers.request(st, tile, offset)
+        return locks.request(st, tile, offset)
     if acts == Acts.LOCK_OVERFLOW:
-        return lock_registers.flags(st.locks.overflow, lock, tiles.locks[tile])
+        return locks.flags(st.locks.overflow, lock, tiles.locks[tile])
     if acts == Acts.LOCK_UNDERFLOW:
-        return lock_registers.flags(st.locks.underflow, lock, tiles.locks[tile])
+        return locks.flags(st.locks.underflow, lock, tiles.locks[tile])
     if acts == Acts.CORE_STATUS:
         return debug.core_status(st, tile)
     if acts == Acts.DEBUG_STATUS:

@@ -14,7 +14,7 @@ from memtile.arch.registers import WORD_BITS, ModuleName, Register
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.jit.tables import table
 from memtile.model.state.columns import Ints, Shorts
-from memtile.model.state.tiles import RegisterMap
+from memtile.model.state.tile_columns import RegisterMap
 
 _UNMAPPED = -1
 

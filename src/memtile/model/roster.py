@@ -14,7 +14,7 @@ import numpy as np
 from memtile.jit.decorators import inlined, jit
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.model.state.columns import Ints
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 
 OFF = 2  # in the columns ``active``: without clock; nothing wakes what belongs to the tile

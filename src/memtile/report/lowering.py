@@ -1,4 +1,7 @@
-"""A lowered tiling for people (loops after each rewrite, descriptors, counts) and for programs (JSON)."""
+"""A lowered tiling for people (loops after each rewrite, descriptors, counts) and for programs (JSON).
+
+Loop nests as one line of text, outermost loop first: ``8 x +64, 4 x +1``.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,48 @@ from rich.text import Text
 
 from memtile.access.expected import Expected, matches, stream_elements
 from memtile.access.lowering.lower import Lowering
+from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros
+from memtile.access.request import Request
 from memtile.access.tiling import NO_PORT
 from memtile.access.tiling_cases import TilingCase, parse_tiling
-from memtile.access.walk import Addresses
+from memtile.access.walk import Addresses, Loop
 from memtile.arch.tiles import WORD_BYTES
-from memtile.bd.cases import case_of, refusal
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Packet
+from memtile.bd.descriptor_cases import case_of, hex_words, refusal
 from memtile.bd.explain import count, explain
-from memtile.bd.word_cases import hex_words
 from memtile.errors import TransferError
-from memtile.report.loops import item_lines, request_loops
+
+SHOWN = 6  # items of a sequence before it is cut
+
+
+def request_loops(request: Request) -> str:
+    """The loops as they were asked for, by dimension; single turns left out."""
+    loops = [f"{wrap} x d{d}{stride:+}" for d, wrap, stride in request.axes if wrap > 1]
+    start = ", ".join(str(extent.start) for extent in request.extents)
+    return f"from ({start}): {', '.join(loops) or 'one element'}"
+
+
+def item_lines(items: Sequence[Item], unit: str) -> list[str]:
+    """One line per box of accesses; addresses and steps in ``unit``."""
+    lines = [_item(item, unit) for item in items[:SHOWN]]
+    return [*lines, f"... {len(items) - SHOWN} more"] if len(items) > SHOWN else lines
+
+
+def _item(item: Item, unit: str) -> str:
+    match item:
+        case Zeros(size):
+            return f"{size} zeros"
+        case Repeat(count, step, items):
+            return f"{count} x {step:+} of [{'; '.join(item_lines(items, unit))}]"
+        case Nest(base, loops):
+            return f"from {unit} {base}: {', '.join(map(_loop, reversed(loops))) or 'once'}"
+
+
+def _loop(loop: Loop) -> str:
+    zeros = [f"{n} {side}" for n, side in ((loop.before, "before"), (loop.after, "after")) if n]
+    return f"{loop.wrap} x {loop.step:+}" + (f" [zeros: {', '.join(zeros)}]" if zeros else "")
+
 
 _TOPIC = 11  # columns
 _ORDER_TOPICS = ("order", "padding")  # what of an explanation does not depend on the buffer's place

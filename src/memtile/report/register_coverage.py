@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from memtile.arch.acts import Acts
 from memtile.arch.core import CORE
 from memtile.arch.devices import DEVICES
 from memtile.arch.driver_registers import DriverRegister, driver_registers
 from memtile.arch.register_map import TILE_MODULES, register_at
-from memtile.arch.registers import ModuleName
+from memtile.arch.registers import Acts, ModuleName
 from memtile.arch.tiles import Generation, TileKind, kinds_of
 from memtile.errors import DesignError, Problem
 

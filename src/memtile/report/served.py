@@ -11,7 +11,7 @@ from typing import Any
 from memtile.errors import DesignError
 from memtile.explain.record import record, text_of
 from memtile.explain.results import Result
-from memtile.hosts import questions
+from memtile.hosts import server_requests
 from memtile.hosts.served_run import ServedRun
 from memtile.report.run.data import Report
 from memtile.report.run.files import report_pieces, timeline_pieces
@@ -42,12 +42,12 @@ class Answers:
             MemtileError: the ``perfetto`` package is missing for a timeline in Perfetto's form.
         """
         kinds: dict[str, Callable[[Result], bytes]] = {
-            questions.RESULT: self._result,
-            questions.RECORD: self._record,
-            questions.REPORT: partial(self._report, suffix=".html"),
-            questions.REPORT_TEXT: partial(self._report, suffix=".txt"),
-            questions.CHROME: partial(self._timeline, suffix=".json"),
-            questions.PERFETTO: partial(self._timeline, suffix=""),
+            server_requests.RESULT: self._result,
+            server_requests.RECORD: self._record,
+            server_requests.REPORT: partial(self._report, suffix=".html"),
+            server_requests.REPORT_TEXT: partial(self._report, suffix=".txt"),
+            server_requests.CHROME: partial(self._timeline, suffix=".json"),
+            server_requests.PERFETTO: partial(self._timeline, suffix=""),
         }
         if what not in kinds:
             raise DesignError(f"memtile serve: {what!r} is no question; it answers {', '.join(kinds)}.")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.table import Table
 
 from memtile.io.trace.decoder import Trace
-from memtile.io.trace.names import NamedUnit
+from memtile.io.trace.trace_names import NamedUnit
 from memtile.sheet import unclipped
 
 _NS_PER_US = 1000

@@ -18,7 +18,7 @@ from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Bools, Code, Ints, OperationTable, marked
 from memtile.runs.operations import WORD_MAX, ArrayShape
 from memtile.runs.word_marks import clocks
-from memtile.sim.passing import NEXT, Programmed
+from memtile.sim.doors.passing_time import NEXT, Programmed
 
 _LEAST, _MOST = 4, 1 << 17  # operations of a batch
 _LONGEST = 256  # words of a block in data memory that are written one by one; more are copied

@@ -13,9 +13,9 @@ from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Bools, OperationTable, table_of
 from memtile.runs.operations import ArrayShape, Operation, locate, words_written
 from memtile.runs.word_marks import core_controls
-from memtile.sim.core_control import control_register, enabled_cores, held_cores
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import Kernel
+from memtile.sim.kernels.core_control import control_register, enabled_cores, held_cores
+from memtile.sim.kernels.kernel_core import Kernel
+from memtile.sim.loop.engine import Engine
 
 Place = tuple[int, int]
 Kernels = Mapping[Place, Kernel]

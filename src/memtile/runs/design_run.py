@@ -8,16 +8,15 @@ from dataclasses import replace
 from memtile.explain.checks import Check
 from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
-from memtile.explain.outputs import Outputs
-from memtile.explain.results import Result
+from memtile.explain.results import Outputs, Result
 from memtile.runs.machine import HostSteps, Machine
 from memtile.runs.observing import moves_of
 from memtile.runs.options import RunOptions, whole_cycles
-from memtile.sim.clock import Stop
-from memtile.sim.engine import Engine, Progress
-from memtile.sim.polling import run_to_next_poll
-from memtile.sim.untimed import run_untimed, words_within
-from memtile.sim.wordless import gone, look_for_words, no_time, words_wanted
+from memtile.sim.doors.polling import run_to_next_poll
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine, Progress
+from memtile.sim.loop.timing_only import gone, look_for_words, no_time, words_wanted
+from memtile.sim.loop.untimed import run_untimed, words_within
 
 
 def run_sequences(

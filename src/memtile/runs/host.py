@@ -20,12 +20,11 @@ from memtile.runs.own_door import OwnDoor
 from memtile.runs.pace import Pace
 from memtile.runs.register_writes import Advance
 from memtile.runs.waits import TokenHost
-from memtile.sim.clock import Stop
-from memtile.sim.partition import restart
-from memtile.sim.passing import AT_ONCE
-from memtile.sim.polling import run_to_next_poll
-from memtile.sim.settling import settle
-from memtile.sim.untimed import run_untimed
+from memtile.sim.doors.passing_time import AT_ONCE
+from memtile.sim.doors.polling import run_to_next_poll, settle
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.partition import restart
+from memtile.sim.loop.untimed import run_untimed
 
 
 class ProgramHost:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from memtile.arch.devices import Device
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.runs.own_door import AnyDoor
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 HostProgram = Callable[[Any], Iterator[Any]]
 """A host sequence as its user writes it."""

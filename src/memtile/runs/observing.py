@@ -7,23 +7,22 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from memtile.errors import DesignError, Problem
-from memtile.explain.finding_codes import WRONG_LOCK
-from memtile.explain.findings import Finding
-from memtile.explain.race_findings import Area, race_findings
+from memtile.explain.findings import WRONG_LOCK, Finding
+from memtile.explain.race_findings import NamedArea, race_findings
 from memtile.explain.results import Result
 from memtile.runs.machine import Machine
 from memtile.runs.options import RunOptions
-from memtile.sim.fast_forward import fast_forwarding
-from memtile.sim.history import History
-from memtile.sim.races.watch import Found, RaceWatch
-from memtile.sim.wordless import moving_words
+from memtile.sim.loop.run_history import History
+from memtile.sim.loop.timing_only import moving_words
+from memtile.sim.races.race_watch import Race, RaceWatch
+from memtile.sim.skip.fast_forward import fast_forwarding
 
 
-def areas_of(machine: Machine) -> Iterator[Area]:
+def areas_of(machine: Machine) -> Iterator[NamedArea]:
     """The buffers of a design, with their places."""
     for tile in machine.members:
         for buffer in tile.buffers:
-            yield Area(buffer.name, tile.index, buffer.offset, buffer.nbytes)
+            yield NamedArea(buffer.name, tile.index, buffer.offset, buffer.nbytes)
 
 
 def moves_of(machine: Machine) -> dict[int, tuple[str, ...]]:
@@ -44,7 +43,7 @@ class Observed:
     """
 
     machine: Machine
-    found: Sequence[Found] = ()
+    found: Sequence[Race] = ()
     watch: RaceWatch | None = None
     histories: Sequence[History] = ()
 

@@ -12,8 +12,8 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
-from memtile.sim.array_door import ArrayDoor
-from memtile.sim.door import Door
+from memtile.sim.doors.array_door import ArrayDoor
+from memtile.sim.doors.tile_door import Door
 
 Words = npt.NDArray[np.uint32]
 AnyDoor = Door | ArrayDoor

@@ -14,7 +14,7 @@ from memtile.runs.firmware import UPDATE, pointer_of
 from memtile.runs.operation_table import Code, Ints, OperationTable
 from memtile.runs.operations import ArrayShape, Operation, Other
 from memtile.runs.word_marks import queues
-from memtile.sim.host_time import HostTime
+from memtile.sim.doors.host_time import HostTime
 
 
 class Pace:

@@ -13,8 +13,7 @@ import numpy as np
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.deadlock.hosts import HostWaiting
-from memtile.explain.finding_codes import DROPPED, HOLDING
-from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.findings import DROPPED, HOLDING, Finding, Severity, Side
 from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
@@ -43,7 +42,7 @@ from memtile.runs.program import Program, Run
 from memtile.runs.register_writes import Handler, apply, check
 from memtile.runs.waits import WAIT, TokenHost, ends_waiting, wait_problems, waiting_program
 from memtile.runs.word_marks import queues
-from memtile.sim.clock import Stop
+from memtile.sim.loop.clock import Stop
 
 _FIX = "Take the write out of the program, or run it on the device that it is for."
 _NOTES: Mapping[str, str] = MappingProxyType(

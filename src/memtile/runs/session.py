@@ -16,7 +16,7 @@ from memtile.runs.operations import Operation
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.program_run import ProgramRun
-from memtile.sim.settling import settle
+from memtile.sim.doors.polling import settle
 
 
 class Session:

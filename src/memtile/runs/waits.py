@@ -26,8 +26,8 @@ from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Code, table_of
 from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
 from memtile.runs.word_marks import queues
-from memtile.sim.engine import Engine
-from memtile.sim.polling import cycles_left
+from memtile.sim.doors.polling import cycles_left
+from memtile.sim.loop.engine import Engine
 
 
 def waiting_program(

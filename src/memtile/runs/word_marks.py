@@ -7,12 +7,11 @@ from functools import cache
 
 import numpy as np
 
-from memtile.arch.acts import Acts
-from memtile.arch.registers import Register
+from memtile.arch.registers import Acts, Register
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
 from memtile.model.register_tables import registers_of
 from memtile.runs.operation_table import TILE_WORDS, Bools
-from memtile.sim.core_control import control_register
+from memtile.sim.kernels.core_control import control_register
 
 
 @cache

@@ -16,15 +16,14 @@ from contextlib import suppress
 from typing import NamedTuple, NoReturn
 
 from memtile.sandbox import landlock, namespaces, seccomp
-from memtile.sandbox.kernel import (
+from memtile.sandbox.kernel_features import (
     CAP_DAC_OVERRIDE,
     adopt_orphans,
     drop_capabilities,
     end_with_parent,
     forgo_privileges,
 )
-from memtile.sandbox.limits import limit_resources
-from memtile.sandbox.policy import CONFINED, DEVICES, SYSTEM, Policy
+from memtile.sandbox.policy import CONFINED, DEVICES, SYSTEM, Policy, limit_resources
 
 END = signal.SIGUSR1
 """Has the first process end all others, then itself."""
@@ -34,7 +33,7 @@ _POLL = 0.05  # seconds between two counts of the processes
 _SOON = -10  # priority of the first process, where it may have one
 
 
-class Ends(NamedTuple):
+class KeeperPipes(NamedTuple):
     """What the keeper hands over.
 
     Attributes:
@@ -54,7 +53,7 @@ class Ends(NamedTuple):
         os.write(self.notes, f"{json.dumps([kind, value])}\n".encode())
 
 
-def enter(policy: Policy, command: Sequence[str], ends: Ends) -> NoReturn:
+def enter(policy: Policy, command: Sequence[str], ends: KeeperPipes) -> NoReturn:
     """Be the door, and start the first process."""
     try:
         os.setsid()
@@ -73,7 +72,7 @@ def enter(policy: Policy, command: Sequence[str], ends: Ends) -> NoReturn:
         os._exit(1)
 
 
-def _be_first(policy: Policy, command: Sequence[str], ends: Ends, isolated: bool) -> None:
+def _be_first(policy: Policy, command: Sequence[str], ends: KeeperPipes, isolated: bool) -> None:
     """Restrict this process, start the command, and end with it."""
     if isolated:
         end_with_parent(signal.SIGKILL)
@@ -132,7 +131,7 @@ def _statuses(process: int) -> Iterator[int | None]:
         yield None
 
 
-def _be_command(policy: Policy, command: Sequence[str], ends: Ends) -> NoReturn:
+def _be_command(policy: Policy, command: Sequence[str], ends: KeeperPipes) -> NoReturn:
     end_with_parent(signal.SIGKILL)
     with suppress(OSError):
         os.setpriority(os.PRIO_PROCESS, 0, ends.priority)

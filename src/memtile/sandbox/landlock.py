@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable
 from functools import cache
 
-from memtile.sandbox.kernel import system_call
+from memtile.sandbox.kernel_features import system_call
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446  # the same numbers on all machines
 _VERSION = 1
@@ -34,7 +34,7 @@ SCOPES = 6
 """First version that keeps signals and abstract sockets inside."""
 
 
-class _Attributes(ctypes.Structure):
+class _RulesetAttributes(ctypes.Structure):
     _fields_ = (("files", ctypes.c_uint64), ("network", ctypes.c_uint64), ("scoped", ctypes.c_uint64))
 
 
@@ -64,7 +64,7 @@ def restrict(rights: Iterable[tuple[str, int]]) -> None:
         OSError: the kernel refuses it.
     """
     handled = _ALL & ~sum(right for right, first in _SINCE.items() if version() < first)
-    attributes = _Attributes(handled, 3 if version() >= _TCP else 0, 3 if version() >= SCOPES else 0)
+    attributes = _RulesetAttributes(handled, 3 if version() >= _TCP else 0, 3 if version() >= SCOPES else 0)
     size = 8 * (1 + (version() >= _TCP) + (version() >= SCOPES))
     rules = system_call(_CREATE, ctypes.byref(attributes), size, 0)
     for path, allowed in rights:

@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from memtile.sandbox.inside import END, Ends, enter
+from memtile.sandbox.inside import END, KeeperPipes, enter
 from memtile.sandbox.policy import Policy
 
 GRACE = 0.9
@@ -45,7 +45,11 @@ def main() -> NoReturn:
         door = os.fork()
         if not door:
             os.close(reading)
-            enter(policy, command, Ends(folder, frozenset(mask), os.getpriority(os.PRIO_PROCESS, 0), writing))
+            enter(
+                policy,
+                command,
+                KeeperPipes(folder, frozenset(mask), os.getpriority(os.PRIO_PROCESS, 0), writing),
+            )
         os.close(writing)
         keeper = _Keeper(door, reading, policy.parent)
         keeper.wait()

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from memtile.sandbox.kernel import checked, libc, system_call
+from memtile.sandbox.kernel_features import checked, libc, system_call
 
 _MOUNTS, _UTS, _IPC, _USER, _PIDS, _NETWORK = (1 << n for n in (17, 26, 27, 28, 29, 30))
 _MOUNT_SETATTR = 442
@@ -22,7 +22,7 @@ _NO_SUID, _NO_DEVICES, _NO_PROGRAMS = 2, 4, 8
 PROCESSES = Path("/proc")
 
 
-class _Attributes(ctypes.Structure):
+class _MountAttributes(ctypes.Structure):
     _fields_ = tuple((name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user"))
 
 
@@ -105,7 +105,7 @@ def _mount(source: str, target: str, kind: str, flags: int) -> None:
 
 
 def _attributes(path: str, how: int, *, set_: int = 0, clear: int = 0) -> None:
-    wanted = _Attributes(set_, clear, 0, 0)
+    wanted = _MountAttributes(set_, clear, 0, 0)
     name = ctypes.create_string_buffer(os.fsencode(path))
     system_call(_MOUNT_SETATTR, _HERE, name, how, ctypes.byref(wanted), ctypes.sizeof(wanted))
 

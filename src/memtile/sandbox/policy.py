@@ -1,11 +1,16 @@
-"""What a confined process may do: folders, limits and environment, as plain data."""
+"""What a confined process may do: folders, limits and environment, as plain data.
+
+Limits that the kernel keeps for each process: address space, processes of the user, core files.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import resource
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,3 +123,36 @@ def folders_of(inputs: Sequence[str], root: Path) -> tuple[str, ...]:
         else:
             found.append(folder / given.name if is_broad(folder) else folder)
     return tuple(dict.fromkeys(str(each) for each in found if not each.is_symlink()))
+
+
+_FOR_THREADS = 4
+"""Threads of a process and of each processor that the limit of processes leaves room for."""
+
+
+def limit_resources(memory: int, processes: int, *, alone: bool) -> None:
+    """Limit this process and its children, as far as present limits are not below.
+
+    Args:
+        memory: bytes of address space of each process.
+        processes: that may run at a time; the kernel counts threads too, and does not limit root.
+        alone: the kernel counts from here on, not all processes of the user.
+    """
+    running = 0 if alone else _tasks_of_user()
+    _lower(resource.RLIMIT_AS, memory)
+    _lower(resource.RLIMIT_NPROC, running + _FOR_THREADS * (processes + (os.cpu_count() or 1)))
+    _lower(resource.RLIMIT_CORE, 0)
+
+
+def _lower(kind: int, value: int) -> None:
+    _, most = resource.getrlimit(kind)
+    value = value if most == resource.RLIM_INFINITY else min(value, most)
+    resource.setrlimit(kind, (value, value))
+
+
+def _tasks_of_user() -> int:
+    found = 0
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it ended meanwhile
+            if process.stat().st_uid == os.getuid():
+                found += sum(1 for _ in (process / "task").iterdir())
+    return found

@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memtile.sandbox.kernel import MACHINE, system_call
+from memtile.sandbox.kernel_features import MACHINE, system_call
 
 _AUDIT = {"x86_64": (3 << 30) + 62, "aarch64": (3 << 30) + 183}  # 64 bits, little-endian, machine of ELF
 _SECCOMP = {"x86_64": 317, "aarch64": 277}
@@ -100,7 +100,7 @@ _ALLOW, _ERROR, _KILL = 32_767 << 16, 5 << 16, 1 << 31
 _MODE_FILTER, _ON_ALL_THREADS, _ACTION_AVAILABLE = 1, 1, 2
 
 
-class _Program(ctypes.Structure):
+class _FilterProgram(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
 
 
@@ -129,7 +129,7 @@ def restrict(*, isolated: bool) -> None:
         OSError: the kernel refuses it.
     """
     code = b"".join(struct.pack("=HBBI", *step) for step in program(isolated=isolated))
-    given = _Program(len(code) // 8, code)
+    given = _FilterProgram(len(code) // 8, code)
     system_call(_SECCOMP[MACHINE], _MODE_FILTER, _ON_ALL_THREADS, ctypes.byref(given))
 
 

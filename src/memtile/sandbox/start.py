@@ -28,7 +28,7 @@ _PACKAGE = str(Path(__file__).resolve().parents[2])
 _NEEDED = "Linux 5.13 or newer with Landlock and seccomp, on x86-64 or AArch64"
 
 
-class Start(NamedTuple):
+class ProcessStart(NamedTuple):
     """How a confined process is started.
 
     Attributes:
@@ -40,7 +40,9 @@ class Start(NamedTuple):
     environment: Mapping[str, str] | None
 
 
-def confined(policy: Policy, command: Sequence[str], variables: Mapping[str, str] = os.environ) -> Start:
+def confined(
+    policy: Policy, command: Sequence[str], variables: Mapping[str, str] = os.environ
+) -> ProcessStart:
     """Return how a command is started so that it keeps to a policy.
 
     Args:
@@ -50,7 +52,7 @@ def confined(policy: Policy, command: Sequence[str], variables: Mapping[str, str
     """
     policy = policy._replace(reads=(*policy.reads, *installation()))
     launch = (sys.executable, "-I", "-S", "-c", _LAUNCH.format(_PACKAGE))
-    return Start((*launch, policy.as_text(), *command), environment(variables))
+    return ProcessStart((*launch, policy.as_text(), *command), environment(variables))
 
 
 @cache

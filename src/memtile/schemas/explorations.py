@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from memtile.documents import Amount, Count, Positive, Scalar, Share, among, keyed, limited
-from memtile.explore.survey.outcome import Bucket
-from memtile.explore.sweep.figures import FIGURES
-from memtile.explore.sweep.row import State
-from memtile.explore.sweep.space import Axis
+from memtile.explore.survey.survey_outcome import Bucket
+from memtile.explore.sweep.row import VariantState
+from memtile.explore.sweep.space import SweepAxis
+from memtile.explore.sweep.variant_figures import FIGURES
 
 _Text = Annotated[str, Meta(min_length=1)]
 _Web = Annotated[str, Meta(pattern="^https://")]
@@ -20,7 +20,7 @@ _Values = Annotated[
 ]
 
 
-_FailedState = Annotated[str, among(each for each in State if each is not State.GOOD)]
+_FailedState = Annotated[str, among(each for each in VariantState if each is not VariantState.GOOD)]
 
 
 class Figures(TypedDict):
@@ -126,7 +126,7 @@ class Variant(TypedDict):
     key: str
     number: Count
     point: dict[str, Scalar]
-    state: State
+    state: VariantState
     kind: str
     why: str
     figures: KnownFigures
@@ -161,10 +161,10 @@ class SweepOutput(TypedDict):
 
     design: str
     objectives: _Objectives
-    space: list[Axis]
+    space: list[SweepAxis]
     size: int | None
     expected: int | None
-    counts: Annotated[dict[str, Count], keyed(State)]
+    counts: Annotated[dict[str, Count], keyed(VariantState)]
     stopped: str
     front: list[str]
     rows: list[RankedVariant]
@@ -320,7 +320,7 @@ class Rig(TypedDict):
     """The set-up that simulates a case.
 
     Attributes:
-        name: a set-up of tests/silicon_rig.py; measure = a design of memtile measure
+        name: a set-up of tests/support/silicon/silicon_rig.py; measure = a design of memtile measure
         reads: which of its numbers is the quantity
     """
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypedDict
 from msgspec import Meta
 
 from memtile.documents import Count, Hex, Positive, Word, limited, one_of
-from memtile.io.program.formats import Format
+from memtile.io.program.program_formats import Format
 from memtile.schemas.common import Descriptor, Line, Problem, Tile, Words
 
 _DIGITS = "^(0[xX][0-9a-fA-F]{1,32}|[0-9]{1,32})$"

@@ -8,17 +8,17 @@ from msgspec import Meta
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.documents import Amount, Count, Positive, Scalar, Share, Word, among, having, keyed, limited
-from memtile.explain.band import Band, Lifted
 from memtile.explain.bound import Cost
+from memtile.explain.compare.comparison import ArrayChange
 from memtile.explain.compare.cycles import RunChanges
-from memtile.explain.compare.outputs import ArrayChange
-from memtile.explain.compare.registers import BdChange
+from memtile.explain.compare.register_changes import BdChange
 from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.estimate import Band, Lifted
 from memtile.explain.findings import Severity, Side
-from memtile.explain.findings import Words as MemoryWords
-from memtile.explain.record import Verdict
+from memtile.explain.findings import WordRange as MemoryWords
+from memtile.explain.record import RunVerdict
 from memtile.explain.results import Status
-from memtile.explore.campaign_result import Outcome
+from memtile.explore.campaign import Outcome
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.schemas.common import ChosenTiming
 
@@ -288,7 +288,7 @@ class Record(TypedDict):
 
     format: Literal["memtile-record"]
     version: Literal[1]
-    verdict: Verdict
+    verdict: RunVerdict
     why: Annotated[list[str], Meta(min_length=1)]
     result: Annotated[dict[str, Any], having("status", "cycles", "findings", "assumed")]
     stored_registers: list[str]

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 from msgspec import Meta
 
 from memtile.documents import Count, one_of
-from memtile.io.trace.decoder import Origin
+from memtile.io.trace.decoder import SegmentOrigin
 from memtile.schemas.common import Problem
 
 _False = Annotated[bool, Meta(extra_json_schema={"const": False})]
@@ -20,7 +20,7 @@ class Segment(TypedDict):
         exact: False where the absolute time is not known.
     """
 
-    origin: Origin
+    origin: SegmentOrigin
     word: Count
     start_cycle: Count
     end_cycle: Count

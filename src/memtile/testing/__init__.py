@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from memtile.testing.pictures import feature_map
     from memtile.testing.rig import Rig
     from memtile.testing.strategies import descriptors, register_words, tilings
-    from memtile.testing.streams import Bench
+    from memtile.testing.stream_bench import Bench
     from memtile.testing.trace_encoder import TraceEncoder, encode_trace
 
 _HOMES = {
-    "Bench": "memtile.testing.streams",
+    "Bench": "memtile.testing.stream_bench",
     "Rig": "memtile.testing.rig",
     "TraceEncoder": "memtile.testing.trace_encoder",
     "descriptors": "memtile.testing.strategies",

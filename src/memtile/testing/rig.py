@@ -19,8 +19,8 @@ from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.model.state.causes import Cause
-from memtile.model.state.tiles import Placed
-from memtile.sim.engine import Engine
+from memtile.model.state.tile_columns import Placed
+from memtile.sim.loop.engine import Engine
 
 Words = npt.NDArray[np.uint32]
 Probe = Callable[[], bool]

@@ -17,7 +17,7 @@ from memtile.access.walk import PAD, Addresses, Walk, addresses
 from memtile.bd.descriptor import Descriptor
 
 
-class Task(NamedTuple):
+class QueueEntry(NamedTuple):
     """One entry of a channel's queue: a chain and how often it runs."""
 
     descriptors: tuple[Descriptor, ...]
@@ -65,13 +65,13 @@ def note(certificate: Certificate) -> None:
         found.append(certificate)
 
 
-def certify(asked: Addresses, tasks: Sequence[Task], address: int = 0) -> Certificate:
+def certify(asked: Addresses, tasks: Sequence[QueueEntry], address: int = 0) -> Certificate:
     """Compare what ``tasks`` move, their buffer at word ``address``, with the words asked for."""
     pads = int(np.count_nonzero(asked == PAD))
     return Certificate(len(asked), pads, _first_difference(asked, stream(tasks), address))
 
 
-def stream(tasks: Sequence[Task]) -> Addresses:
+def stream(tasks: Sequence[QueueEntry]) -> Addresses:
     """Word addresses that ``tasks`` visit one after the other: int64, -1 for padding."""
     walks = [Walk.of(descriptor, run) for task in tasks for run in range(task.runs) for descriptor in task[0]]
     return (

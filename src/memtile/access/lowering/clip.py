@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from memtile.access.layout import merged
 from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros, joined, total_size
-from memtile.access.request import Axis, Request
-from memtile.access.strides import merged
+from memtile.access.request import LoopAxis, Request
 from memtile.access.walk import Loop
 
 
@@ -32,7 +32,7 @@ def clip(request: Request) -> tuple[Item, ...]:
     return _clip(request, merged(request.axes), starts)
 
 
-def _clip(request: Request, axes: Sequence[Axis], starts: list[int]) -> tuple[Item, ...]:
+def _clip(request: Request, axes: Sequence[LoopAxis], starts: list[int]) -> tuple[Item, ...]:
     if not axes:
         return (_single(request, starts),)
     axis, *inner = axes
@@ -67,7 +67,7 @@ def _wrapped(body: tuple[Item, ...], loop: Loop) -> list[Item]:
     return [*([ends[0]] if loop.before else []), *turns, *([ends[1]] if loop.after else [])]
 
 
-def _runs(start: int, axis: Axis, span: int, size: int) -> list[Stretch]:
+def _runs(start: int, axis: LoopAxis, span: int, size: int) -> list[Stretch]:
     """Runs of turns that see the boundary alike; ``span`` is the reach of the inner loops."""
     count, stride = axis.wrap, axis.stride
     if stride == 0 or (start >= 0 and start + (count - 1) * stride + span < size):

@@ -1,4 +1,7 @@
-"""Lower a request to the fewest legal descriptors of a tile kind, with proof."""
+"""Lower a request to the fewest legal descriptors of a tile kind, with proof.
+
+The plan of a transfer: the chains that a channel gets as its tasks, with the fewest descriptors.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,12 @@ from functools import lru_cache
 from typing import Literal
 
 from memtile.access.boxes import check_walk
-from memtile.access.lowering.certificate import Certificate, Task, certify, note
-from memtile.access.lowering.chain import Chain
+from memtile.access.lowering.certificate import Certificate, QueueEntry, certify, note
+from memtile.access.lowering.chain import Chain, best_chain
 from memtile.access.lowering.clip import clip
 from memtile.access.lowering.fit import Fields, Shape
 from memtile.access.lowering.nest import Item, rescaled
-from memtile.access.lowering.plan import bds_needed, best_plan
+from memtile.access.lowering.queue_tasks import Limits, cost, fewest_tasks
 from memtile.access.lowering.refusal import (
     DmaSide,
     count_problem,
@@ -21,13 +24,57 @@ from memtile.access.lowering.refusal import (
     size_problems,
     step_problems,
 )
-from memtile.access.lowering.tasks import Limits
+from memtile.access.lowering.search import fewest, fewest_in_tasks
 from memtile.access.request import WORD_BITS, Request, misaligned, words
-from memtile.access.walk import Walk
+from memtile.access.walk import Addresses, Walk
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
 from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import DmaAddress
 from memtile.errors import Problem, TransferError, raise_if
+
+SEARCHED_WORDS = 256  # streams up to here are searched exhaustively for one chain, in milliseconds
+SEARCHED_IN_TASKS = 16  # and up to here for several tasks
+_COUNTED = 1 << 12  # how far descriptors of one chain are counted for a message
+_FACTOR = 4  # times what there is, how far those of several tasks are
+
+
+def best_plan(
+    items: tuple[Item, ...] | None, asked: Addresses, fields: Fields, limits: Limits
+) -> tuple[Chain, ...] | None:
+    """The fewest descriptors: by rewriting loops, and for a short stream never more than a search finds.
+
+    Args:
+        items: what to move, in words; None when it cannot be said in whole words.
+        asked: the same word by word.
+        fields: of the tile kind.
+        limits: of one channel.
+
+    Returns:
+        Chains to run one after the other, each as a task; None when there are none within the limits.
+    """
+    chain = None if items is None else best_chain(items, fields, limits.bds, limits.runs)
+    enough = limits.bds if chain is None else len(chain.shapes) - 1
+    if enough and len(asked) <= SEARCHED_WORDS:
+        chain = fewest(asked, fields, enough, limits.runs) or chain
+    plan: tuple[Chain, ...] | None = None if chain is None else (chain,)
+    if limits.tasks > 1 and (plan is None or cost(plan)[0] > 1):
+        plans = (plan, None if items is None else fewest_tasks(items, fields, limits))
+        plan = min((found for found in plans if found is not None), key=cost, default=None)
+        bds, tasks = (limits.bds, 1) if plan is None else cost(plan)[:2]
+        if len(asked) <= SEARCHED_IN_TASKS:
+            fewer = limits._replace(bds=bds if plan is None or tasks > 1 else bds - 1)
+            plans = (plan, fewest_in_tasks(asked, fields, fewer))
+            plan = min((found for found in plans if found is not None), key=cost, default=None)
+    return plan
+
+
+def bds_needed(items: tuple[Item, ...], fields: Fields, limits: Limits) -> int | None:
+    """Descriptors that there would have to be; None for too many to count."""
+    more = limits._replace(bds=_FACTOR * limits.bds)
+    chain = best_chain(items, fields, _COUNTED, limits.runs)
+    plan = fewest_tasks(items, fields, more) if limits.tasks > 1 else None
+    return min((cost(found)[0] for found in ((chain,) if chain else None, plan) if found), default=None)
+
 
 Access = Literal["read", "write"]
 _KEPT = 2048  # lowerings, of those that were asked for last
@@ -50,7 +97,7 @@ class Lowering:
     kind: TileKind
     clipped: tuple[Item, ...]
     boxes: tuple[Item, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[QueueEntry, ...]
     certificate: Certificate
 
     @property
@@ -104,10 +151,10 @@ def _placed(
     return made
 
 
-def _moved(task: Task, address: int) -> Task:
+def _moved(task: QueueEntry, address: int) -> QueueEntry:
     """The task with its buffer at another word."""
     moved = (d.but(address=DmaAddress(d.address + address)) for d in task.descriptors)
-    return Task(tuple(moved), task.runs)
+    return QueueEntry(tuple(moved), task.runs)
 
 
 @lru_cache(maxsize=_KEPT)
@@ -126,7 +173,7 @@ def _lowered(request: Request, tile: TileName, access: Access, most: int | None,
     if plan is None:
         count = count_problem(bds_needed(items or (), fields, limits), available, site, one_run=not iteration)
         raise TransferError([*step_problems(items or (), request, site), count])
-    tasks = tuple(Task(tuple(_descriptors(chain, tile)), chain.runs) for chain in plan)
+    tasks = tuple(QueueEntry(tuple(_descriptors(chain, tile)), chain.runs) for chain in plan)
     certificate = certify(asked, tasks)
     if not certificate.holds:
         raise TransferError(
@@ -149,7 +196,7 @@ def _refuse_early(items: tuple[Item, ...] | None, request: Request, site: DmaSid
         raise TransferError([*padding, *inner, *size])
 
 
-def _walk_problems(tasks: tuple[Task, ...], kind: TileKind) -> list[Problem]:
+def _walk_problems(tasks: tuple[QueueEntry, ...], kind: TileKind) -> list[Problem]:
     descriptors = [descriptor for task in tasks for descriptor in task.descriptors]
     walks = [Walk.of(d, run) for d in descriptors for run in range(d.iteration.wrap)]
     return [problem for walk in walks for problem in check_walk(walk, kind)][-1:]

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from importlib.resources import files
 from typing import Any
 
-from memtile.cli.agents.arguments import with_marks
+from memtile.cli.agents.tool_arguments import with_marks
+from memtile.cli.agents.tool_worker import ToolWorker
 from memtile.cli.agents.tools import MODELS, TOOLS, Answer
-from memtile.cli.agents.worker import Worker
 from memtile.errors import InputFileError
 from memtile.plain_text import json_text
 
@@ -35,7 +35,7 @@ def skill_text() -> str:
     return (files("memtile.cli.agents") / "skill.md").read_text(encoding="utf-8")
 
 
-def serve(version: str, worker: Worker, warning: str = "") -> None:
+def serve(version: str, worker: ToolWorker, warning: str = "") -> None:
     """Answer calls until standard input ends.
 
     Args:
@@ -60,7 +60,7 @@ def _pass_on(asked: int, server: int) -> None:
             out.write(with_marks(line))
 
 
-def made_server(version: str, worker: Worker, warning: str = "") -> Any:
+def made_server(version: str, worker: ToolWorker, warning: str = "") -> Any:
     """The server with its tools and the skill as a resource; the arguments are those of :func:`serve`.
 
     Raises:
@@ -94,7 +94,7 @@ def _sdk() -> Any:
 
 
 def _answering(
-    tool: Callable[..., Answer], turns: asyncio.Lock, worker: Worker, warning: str
+    tool: Callable[..., Answer], turns: asyncio.Lock, worker: ToolWorker, warning: str
 ) -> Callable[..., Any]:
     """The tool as the SDK calls it: an input that is refused is an answer that says so, not a failure.
 

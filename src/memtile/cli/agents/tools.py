@@ -1,21 +1,70 @@
 """The tools: each is a command, over the same functions, and answers with data.
 
 Their docstrings are what an agent reads to choose one; the schema of their arguments is made from the types.
+
+Results of commands as short answers: what an agent needs to go on, and nothing that fills its memory.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from memtile.arch.tiles import TileName
-from memtile.cli.agents.answers import FINDINGS, run_answer, shortened
-from memtile.cli.agents.given import Kind, given_file
+from memtile.cli.agents.tool_inputs import Kind, given_file
 from memtile.errors import InputFileError
 from memtile.runs.options import MAX_CYCLES
+
+if TYPE_CHECKING:
+    from memtile.explain.results import Result
+
+LINES = 60
+"""Of a list that has no end of its own; what is left out is said."""
+FINDINGS = 20
+WORDS = 16
+"""First words of an output."""
+
+
+def shortened(lines: Sequence[Any], most: int = LINES) -> list[Any]:
+    """The first of them, and how many are left out."""
+    rest = len(lines) - most
+    return [*lines] if rest <= 0 else [*lines[:most], f"... and {rest} more"]
+
+
+def run_answer(result: Result, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """A run in short: how it ended, what is wrong, where its cycles went, the first words of its outputs."""
+    whole = result.as_json()
+    kept = ("status", "cycles", "bit_exact", "bytes_per_cycle", "bound", "errors", "unsimulated")
+    return {
+        "good": result.good,
+        **{key: whole[key] for key in kept},
+        "findings": shortened(whole["findings"], FINDINGS),
+        "waiting": shortened(whole["waiting"]),
+        "resting": shortened(whole["resting"], 8),
+        "checks": shortened([check for check in whole["checks"] if not check["exact"]], 8),
+        "channels": shortened([_busy(channel) for channel in whole["channels"]]),
+        "cores": shortened([_busy(core) for core in whole["cores"]]),
+        "outputs": {name: _array(array) for name, array in arrays.items()},
+        "assumed": whole["assumed"],
+        "parameters": whole["parameters"],
+    }
+
+
+def _busy(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A channel or core with the causes that it had."""
+    spent = row["cycles"] or {}
+    left = {key: value for key, value in row.items() if value not in ("", [], None) and key != "cycles"}
+    return {**left, "cycles": {cause: cycles for cause, cycles in spent.items() if cycles}}
+
+
+def _array(array: Any) -> dict[str, Any]:
+    flat = array.reshape(-1)
+    first = [each if isinstance(each, int | float) else str(each) for each in flat[:WORDS].tolist()]
+    return {"dtype": str(array.dtype), "shape": list(array.shape), "first": first}
+
 
 Answer = dict[str, Any]
 SECONDS = 60.0
@@ -146,9 +195,8 @@ def descriptor(
     length and address in words, dims [[step, wrap], ...], pad, iteration, next, acquire, release, packet. The
     answer has both forms, sentences, pictures of the order of accesses, and what is not legal.
     """
-    from memtile.bd.cases import words_of_case
-    from memtile.bd.word_cases import hex_words, parse_words
-    from memtile.report.descriptors import explained_json
+    from memtile.bd.descriptor_cases import hex_words, parse_words, words_of_case
+    from memtile.report.descriptor_text import explained_json
 
     if (words is None) == (fields is None):
         raise InputFileError("arguments of the tool: give words or fields, one of them.")
@@ -208,7 +256,7 @@ def _lowered(found: Any, elements: bool) -> Answer:
     from rich.console import Console
 
     from memtile.bd.codec import encode
-    from memtile.bd.word_cases import hex_words
+    from memtile.bd.descriptor_cases import hex_words
     from memtile.report.lowering import print_answer
 
     text = io.StringIO()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.switch_waits import Party
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,28 +6,28 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 
 from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.core_view import awaited
 from memtile.explain.deadlock.abstraction import Abstraction
-from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.hosts import HostWaiting
-from memtile.explain.deadlock.locks import Givers
-from memtile.explain.deadlock.streams import Need, Party, Streams
-from memtile.explain.link_waits import awaited
+from memtile.explain.deadlock.lock_givers import Givers
+from memtile.explain.deadlock.switch_waits import Need, Party, Streams
 from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
-_TILES: Mapping[Kind, Callable[[Engine, int], int]] = {
-    Kind.CHANNEL: lambda engine, ch: int(engine.channels.tile[ch]),
-    Kind.CORE: lambda engine, core: int(engine.state.cores.tile[core]),
-    Kind.LOCK: lambda engine, lock: owner(engine, lock)[0],
-    Kind.PACKET: lambda engine, port: int(plain(engine.state.switch).tile[port]),
-    Kind.PORT: lambda engine, port: int(plain(engine.state.switch).tile[port]),
+_TILES: Mapping[PartyKind, Callable[[Engine, int], int]] = {
+    PartyKind.CHANNEL: lambda engine, ch: int(engine.channels.tile[ch]),
+    PartyKind.CORE: lambda engine, core: int(engine.state.cores.tile[core]),
+    PartyKind.LOCK: lambda engine, lock: owner(engine, lock)[0],
+    PartyKind.PACKET: lambda engine, port: int(plain(engine.state.switch).tile[port]),
+    PartyKind.PORT: lambda engine, port: int(plain(engine.state.switch).tile[port]),
 }
 """The tile of a party, by its kind; hosts are in none."""
 
 
-class Waits:
+class EngineWaits:
     """The waits of an engine, reached from those who have not come to their end.
 
     Args:
@@ -74,7 +74,7 @@ class Waits:
                 continue
             self.needs[party] = found = self._needs(party)
             for need in found:
-                if need.of.kind is Kind.LOCK:
+                if need.of.kind is PartyKind.LOCK:
                     self._waiting.setdefault(need.of, party)
                 rest.append(need.of)
 
@@ -90,18 +90,18 @@ class Waits:
 
     def lock_wanted(self, party: Party) -> int:
         """The lock that a channel or core waits for, among all of the model; -1 = none."""
-        if party.kind is Kind.CORE:
+        if party.kind is PartyKind.CORE:
             cores = self.engine.state.cores
             return int(cores.target[party.number]) if cores.phase[party.number] == CorePhase.ACQUIRE else -1
         c, ch = self.engine.channels, party.number
-        if party.kind is not Kind.CHANNEL or Cause(int(c.why[ch])) is not Cause.LOCK_ACQUIRE:
+        if party.kind is not PartyKind.CHANNEL or Cause(int(c.why[ch])) is not Cause.LOCK_ACQUIRE:
             return -1
         seen = lock_seen(self.engine, int(c.tile[ch]), int(c.acquire_lock[ch]))
         return -1 if seen is None else seen
 
     def operand(self, party: Party) -> int:
         """Of the acquire of a channel or core; below 0 it waits for at least its opposite."""
-        if party.kind is Kind.CORE:
+        if party.kind is PartyKind.CORE:
             return int(self.engine.state.cores.value[party.number])
         return int(self.engine.channels.acquire_value[party.number])
 
@@ -109,7 +109,7 @@ class Waits:
     def is_helped(party: Party, needs: Sequence[Need], alive: set[Party]) -> bool:
         """Whether one of those it needs is at work; where all must take its words, whether all are."""
         helped = [need.of in alive for need in needs]
-        all_of_them = any(need.via is Via.ROOM for need in needs) and party.kind is not Kind.HOST
+        all_of_them = any(need.via is Via.ROOM for need in needs) and party.kind is not PartyKind.HOST
         return bool(helped) and (all(helped) if all_of_them else any(helped))
 
     def stopped(self, party: Party) -> int:
@@ -131,33 +131,35 @@ class Waits:
         if self.stopped(party) >= 0:
             return []  # nothing goes on there, whatever others do
         match party.kind:
-            case Kind.CHANNEL:
+            case PartyKind.CHANNEL:
                 return self._of_channel(party)
-            case Kind.CORE:
+            case PartyKind.CORE:
                 return self._of_core(party)
-            case Kind.LOCK:
+            case PartyKind.LOCK:
                 return self._of_lock(party)
-            case Kind.PACKET:
+            case PartyKind.PACKET:
                 return self._or_moving(party, self.streams.of_packet(party.number))
-            case Kind.HOST:
+            case PartyKind.HOST:
                 host = self.hosts[party.number]
-                return [Need(Party(Kind.CHANNEL, ch), host.via) for ch in host.channels]
-            case Kind.PORT:
+                return [Need(Party(PartyKind.CHANNEL, ch), host.via) for ch in host.channels]
+            case PartyKind.PORT:
                 return self._of_port(party)
 
     def _is_undecided(self, party: Party) -> bool:
         """Whether an abstract run does not say that a party waits in every run: of packets time says it."""
         if self.abstraction is None:
             return False
-        if party.kind is Kind.PACKET or party in self.abstraction.undecided or self.stopped(party) >= 0:
+        if party.kind is PartyKind.PACKET or party in self.abstraction.undecided or self.stopped(party) >= 0:
             return True
-        return party.kind is Kind.CHANNEL and bool(self.engine.channels.phase[party.number] == Phase.HALTED)
+        return party.kind is PartyKind.CHANNEL and bool(
+            self.engine.channels.phase[party.number] == Phase.HALTED
+        )
 
     def _of_lock(self, party: Party) -> list[Need]:
         if self.abstraction is None:
             return self.givers.of(party.number, self._waiting[party])
         hosts = (number for number, host in enumerate(self.hosts) if party.number in host.releases)
-        return [*self.givers.all_of(party.number), *(Need(Party(Kind.HOST, n), Via.TASK) for n in hosts)]
+        return [*self.givers.all_of(party.number), *(Need(Party(PartyKind.HOST, n), Via.TASK) for n in hosts)]
 
     def _of_port(self, party: Party) -> list[Need]:
         """Of a port with words who keeps them from going on; nobody where the way ends there."""
@@ -176,13 +178,13 @@ class Waits:
         c, ch = self.engine.channels, party.number
         if c.phase[ch] == Phase.IDLE and not c.queue_count[ch]:
             hosts = (number for number, host in enumerate(self.hosts) if host.may_start(ch))
-            return [Need(Party(Kind.HOST, number), Via.TASK) for number in hosts]
+            return [Need(Party(PartyKind.HOST, number), Via.TASK) for number in hosts]
         if c.phase[ch] == Phase.HALTED:
             return []
         why = Cause(int(c.why[ch]))
         if why is Cause.LOCK_ACQUIRE:
             lock = self.lock_wanted(party)
-            return [] if lock < 0 else [Need(Party(Kind.LOCK, lock), Via.LOCK)]
+            return [] if lock < 0 else [Need(Party(PartyKind.LOCK, lock), Via.LOCK)]
         if why is Cause.STREAM_STARVED:
             return self._starved(party)
         if why is Cause.STREAM_BLOCKED:
@@ -221,7 +223,7 @@ class Waits:
             return []
         if cores.phase[core] == CorePhase.ACQUIRE:
             lock = self.lock_wanted(party)
-            return [Need(Party(Kind.LOCK, lock), Via.LOCK)] if lock >= 0 else []
+            return [Need(Party(PartyKind.LOCK, lock), Via.LOCK)] if lock >= 0 else []
         if cores.why[core] in (CoreCause.CASCADE_STALL, CoreCause.STREAM_STALL):
             return self._at_link(party)
         self.moving.add(party)
@@ -233,7 +235,7 @@ class Waits:
         beside, gets = awaited(self.engine, core), LINKS[CorePhase(int(cores.phase[core]))].gets
         if beside is not None:
             via = Via.WORDS if gets else Via.ROOM
-            return [Need(Party(Kind.CORE, beside), via)] if beside >= 0 else []
+            return [Need(Party(PartyKind.CORE, beside), via)] if beside >= 0 else []
         if gets:
             return self._or_moving(party, self.streams.brought_by(int(cores.stream_in[core])))
         return self._or_moving(party, self.streams.taken_by(int(cores.stream_out[core])))

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memtile.explain.deadlock.abstraction import CIRCLE_BEFORE_A_RUN
-from memtile.explain.deadlock.build import Waits
-from memtile.explain.deadlock.graph import Kind, Via
+from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.lock_sums import most_possible
-from memtile.explain.deadlock.streams import Need, Party
-from memtile.explain.deadlock.words import Words, receives
+from memtile.explain.deadlock.sentences import Sentences, receives
+from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity
 
@@ -28,7 +28,7 @@ _SEPARATE = (
 _SAME_ORDER = "Let all cores take these locks in the same order."
 
 
-def circle_finding(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
+def circle_finding(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding:
     """The finding about a circle.
 
     Args:
@@ -40,31 +40,31 @@ def circle_finding(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
     return made if waits.abstraction is None else replace(made, code=CIRCLE_BEFORE_A_RUN)
 
 
-def _of_its_kind(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
+def _of_its_kind(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding:
     code, fix = _kind(way, waits, words)
     if code == "MT0302":
         return _never(way, waits, words)
     says = "; ".join(_steps(way, waits, words))
-    sides = [words.side(party) for party in way if party.kind is not Kind.LOCK]
+    sides = [words.side(party) for party in way if party.kind is not PartyKind.LOCK]
     return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
 
 
-def need_between(party: Party, following: Party, waits: Waits) -> Need:
+def need_between(party: Party, following: Party, waits: EngineWaits) -> Need:
     """Why a party of a circle waits for the next one."""
     return next(need for need in waits.needs[party] if need.of == following)
 
 
-def _kind(way: Sequence[Party], waits: Waits, words: Words) -> tuple[str, str]:
+def _kind(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> tuple[str, str]:
     """Code and repair."""
     needs = [need_between(party, way[(n + 1) % len(way)], waits) for n, party in enumerate(way)]
     if any(need.via is Via.ARBITER for need in needs):
         return "MT0307", _SEPARATE
-    locks = [party for party in way if party.kind is Kind.LOCK]
+    locks = [party for party in way if party.kind is PartyKind.LOCK]
     if not _of_locks(way):
         return "MT0301", _BREAK
-    if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is Kind.LOCK):
+    if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is PartyKind.LOCK):
         return "MT0310", _SAME_ORDER
-    actors = [party for party in way if party.kind is not Kind.LOCK]
+    actors = [party for party in way if party.kind is not PartyKind.LOCK]
     empty = all(words.value(lock.number) == 0 for lock in locks)
     if empty and all(_fresh(party, waits) for party in actors):
         return "MT0303", _begin(way, waits, words)
@@ -73,38 +73,38 @@ def _kind(way: Sequence[Party], waits: Waits, words: Words) -> tuple[str, str]:
 
 def _of_locks(way: Sequence[Party]) -> bool:
     """Whether all of a circle wait for locks."""
-    return 2 * sum(party.kind is Kind.LOCK for party in way) == len(way)
+    return 2 * sum(party.kind is PartyKind.LOCK for party in way) == len(way)
 
 
-def _holds(way: Sequence[Party], at: int, waits: Waits) -> bool:
+def _holds(way: Sequence[Party], at: int, waits: EngineWaits) -> bool:
     """Whether the lock at a place of a circle was taken by the core after it."""
     after = way[(at + 1) % len(way)]
-    return after.kind is Kind.CORE and way[at].number in waits.engine.cores.running[after.number].taken
+    return after.kind is PartyKind.CORE and way[at].number in waits.engine.cores.running[after.number].taken
 
 
-def _fresh(party: Party, waits: Waits) -> bool:
+def _fresh(party: Party, waits: EngineWaits) -> bool:
     """Whether a channel has done no descriptor, or a core has never had the lock that it waits for."""
     if waits.of_registers:
         return False  # nobody knows
-    if party.kind is Kind.CORE:
+    if party.kind is PartyKind.CORE:
         return waits.lock_wanted(party) not in waits.engine.cores.running[party.number].taken
-    return party.kind is Kind.CHANNEL and not waits.engine.channels.bds_done[party.number]
+    return party.kind is PartyKind.CHANNEL and not waits.engine.channels.bds_done[party.number]
 
 
-def _short(way: Sequence[Party], waits: Waits) -> tuple[Party, int] | None:
+def _short(way: Sequence[Party], waits: EngineWaits) -> tuple[Party, int] | None:
     """The party of a circle of locks that waits for more than all its locks hold, and how much that is."""
-    if waits.of_registers and any(party.kind is Kind.CORE for party in way):
+    if waits.of_registers and any(party.kind is PartyKind.CORE for party in way):
         return None  # what a core has taken, no register shows
     most = most_possible(way, waits)
     if most is None:
         return None
     for party in way:
-        if party.kind is not Kind.LOCK and waits.operand(party) < 0 and -waits.operand(party) > most:
+        if party.kind is not PartyKind.LOCK and waits.operand(party) < 0 and -waits.operand(party) > most:
             return party, most
     return None
 
 
-def _never(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
+def _never(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding:
     found = _short(way, waits)
     assert found is not None
     party, most = found
@@ -114,41 +114,41 @@ def _never(way: Sequence[Party], waits: Waits, words: Words) -> Finding:
     )
     first = way.index(party)
     order = [*way[first:], *way[:first]]
-    sides = [words.side(other) for other in order if other.kind is not Kind.LOCK]
+    sides = [words.side(other) for other in order if other.kind is not PartyKind.LOCK]
     fix = "Wait for less, or begin with higher values."
     return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
-def _begin(way: Sequence[Party], waits: Waits, words: Words) -> str:
+def _begin(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> str:
     """Which lock should begin with a value: that of who writes first."""
     writers = [party for party in way if _writes(party, waits)]
-    first = (writers or [party for party in way if party.kind is not Kind.LOCK])[0]
+    first = (writers or [party for party in way if party.kind is not PartyKind.LOCK])[0]
     lock = words.lock(waits.lock_wanted(first))
     return f"Begin with {lock} at the number of free buffers: {words.name(first)} is to be the first."
 
 
-def _writes(party: Party, waits: Waits) -> bool:
+def _writes(party: Party, waits: EngineWaits) -> bool:
     return receives(waits, party)
 
 
-def _wrong_lock(way: Sequence[Party], waits: Waits, words: Words) -> Finding | None:
+def _wrong_lock(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding | None:
     """A core of the circle may release the lock that is waited for, but has released another one instead."""
     for n, party in enumerate(way):
         after = way[(n + 1) % len(way)]
-        if party.kind is Kind.LOCK and need_between(party, after, waits).via is Via.MAY_RELEASE:
+        if party.kind is PartyKind.LOCK and need_between(party, after, waits).via is Via.MAY_RELEASE:
             found = wrong_release(party, way[n - 1], waits, words)
             if found is not None:
                 return found
     return None
 
 
-def _forgotten(way: Sequence[Party], waits: Waits, words: Words) -> Finding | None:
+def _forgotten(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding | None:
     """A core of the circle takes the same lock again and has never released the one that is waited for."""
     if not _of_locks(way):
         return None
     for n, party in enumerate(way):
         after, waiting = way[(n + 1) % len(way)], way[n - 1]
-        if party.kind is not Kind.LOCK or need_between(party, after, waits).via is not Via.MAY_RELEASE:
+        if party.kind is not PartyKind.LOCK or need_between(party, after, waits).via is not Via.MAY_RELEASE:
             continue
         wanted = waits.lock_wanted(after)
         if wanted in waits.engine.cores.running[after.number].taken:
@@ -163,14 +163,14 @@ def _forgotten(way: Sequence[Party], waits: Waits, words: Words) -> Finding | No
     return None
 
 
-def _steps(way: Sequence[Party], waits: Waits, words: Words) -> Iterator[str]:
+def _steps(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Iterator[str]:
     """One part of the sentence for each one that acts."""
     for n, party in enumerate(way):
         after = way[(n + 1) % len(way)]
-        if party.kind is Kind.LOCK:
+        if party.kind is PartyKind.LOCK:
             continue
         text = f"{words.name(party)} {words.need(party, need_between(party, after, waits))}"
-        if after.kind is Kind.LOCK:
+        if after.kind is PartyKind.LOCK:
             giver = way[(n + 2) % len(way)]
             may = need_between(after, giver, waits).via is Via.MAY_RELEASE
             text += f", which {words.name(giver)} {'may' if may else 'would'} release"

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from memtile.explain.channel_view import ChannelView
-from memtile.explain.circuit_errors import barred_text
+from memtile.explain.channel_view import ChannelView, cause_of
+from memtile.explain.core_view import link_text
 from memtile.explain.deadlock.abstraction import BEFORE_A_RUN
-from memtile.explain.deadlock.build import Waits
-from memtile.explain.deadlock.graph import Kind, Via
-from memtile.explain.deadlock.streams import Party
-from memtile.explain.deadlock.words import Words, receives
+from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.graph import PartyKind, Via
+from memtile.explain.deadlock.sentences import Sentences, receives
+from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.halts import cause_of
-from memtile.explain.link_waits import link_text
-from memtile.explain.stuck_packets import stuck_text
+from memtile.explain.stream_waits import stuck_text
+from memtile.explain.switch_ways import barred_text
 from memtile.jit.tables import plain
-from memtile.model.dma.registers import QUEUE_START_BD_MASK
+from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class ChainEnd:
     """The end of a chain of waits, and what is needed to name it.
 
     Attributes:
@@ -37,8 +36,8 @@ class End:
 
     party: Party
     waiting: Sequence[Party]
-    waits: Waits
-    words: Words
+    waits: EngineWaits
+    words: Sentences
     offered: Mapping[int, str]
     missing: Mapping[int, int]
 
@@ -53,22 +52,22 @@ class End:
         if self.waits.stopped(self.party) >= 0:
             return self._without_clock()
         match self.party.kind:
-            case Kind.LOCK:
+            case PartyKind.LOCK:
                 return self._lock()
-            case Kind.CORE:
+            case PartyKind.CORE:
                 return self._core()
-            case Kind.CHANNEL:
+            case PartyKind.CHANNEL:
                 return self._channel()
-            case Kind.PORT:
+            case PartyKind.PORT:
                 return self._port()
-            case Kind.HOST:
+            case PartyKind.HOST:
                 return self._host()
-            case Kind.PACKET:
+            case PartyKind.PACKET:
                 return None
 
     def _made(self, code: str, says: str, fix: str = "", first: Sequence[Side] = ()) -> Finding:
         """A finding about it, its sides being the end itself and those who wait for it."""
-        own = [] if self.party.kind is Kind.LOCK or first else [self.words.side(self.party)]
+        own = [] if self.party.kind is PartyKind.LOCK or first else [self.words.side(self.party)]
         actors = [self.words.side(party) for party in self._actors()]
         sides = [*actors, *first, *own] if self._is_over_before_a_run else [*first, *own, *actors]
         return Finding(code, Severity.ERROR, f"{says}.", sides, fix=fix)
@@ -76,7 +75,7 @@ class End:
     @property
     def _is_over_before_a_run(self) -> bool:
         """Whether it has done all that the text says, so that those who wait for it are what to look at."""
-        if self.waits.abstraction is None or self.party.kind is not Kind.CHANNEL:
+        if self.waits.abstraction is None or self.party.kind is not PartyKind.CHANNEL:
             return self.waits.abstraction is not None
         c, ch = self.waits.engine.channels, self.party.number
         return bool(c.phase[ch] == Phase.IDLE and not c.pushes_lost[ch])
@@ -85,7 +84,7 @@ class End:
         """The parties that act: behind a lock those that wait for it."""
         found: list[Party] = []
         for party in self.waiting:
-            if party.kind is Kind.LOCK:
+            if party.kind is PartyKind.LOCK:
                 needs = self.waits.needs.items()
                 found += [other for other, each in needs if any(need.of == party for need in each)]
             else:
@@ -137,7 +136,7 @@ class End:
         there = (core for core in self.waits.givers.reaching(self.party.number) if core in cores)
         ended = [core for core in there if self.waits.givers.ended(core)]
         ended.sort(key=lambda core: not cores[core].taken)
-        return Party(Kind.CORE, ended[0]) if ended else None
+        return Party(PartyKind.CORE, ended[0]) if ended else None
 
     def _core(self) -> Finding | None:
         cores, core = self.waits.engine.state.cores, self.party.number
@@ -255,7 +254,7 @@ class End:
 
     def _not_sent(self, used: bool | None) -> Finding:
         first = self._wanted_by(Via.WORDS)[0]
-        if first.kind is Kind.PACKET:
+        if first.kind is PartyKind.PACKET:
             says = f"{self.words.name(first)} waits for its rest"
         else:
             says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"

@@ -7,17 +7,17 @@ from dataclasses import dataclass, field, replace
 
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.abstraction import Abstraction
-from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.circles import circle_finding
-from memtile.explain.deadlock.ends import End
-from memtile.explain.deadlock.graph import Kind, WaitEdge, WaitGraph, WaitNode
+from memtile.explain.deadlock.ends import ChainEnd
+from memtile.explain.deadlock.graph import PartyKind, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.deadlock.roots import circle, roots, waiting_for
-from memtile.explain.deadlock.streams import Party
-from memtile.explain.deadlock.words import Moves, Words
+from memtile.explain.deadlock.sentences import Moves, Sentences
+from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding
 from memtile.model.state.causes import Phase
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,12 @@ class Open:
     def parties(self) -> Iterator[Party]:
         """All of them as nodes."""
         yield from (
-            Party(Kind.CHANNEL, ch) for ch in dict.fromkeys((*self.channels, *self.offered, *self.missing))
+            Party(PartyKind.CHANNEL, ch)
+            for ch in dict.fromkeys((*self.channels, *self.offered, *self.missing))
         )
-        yield from (Party(Kind.CORE, core) for core in self.cores)
-        yield from (Party(Kind.PORT, port) for port in self.ports)
-        yield from (Party(Kind.HOST, number) for number in range(len(self.hosts)))
+        yield from (Party(PartyKind.CORE, core) for core in self.cores)
+        yield from (Party(PartyKind.PORT, port) for port in self.ports)
+        yield from (Party(PartyKind.HOST, number) for number in range(len(self.hosts)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,29 +89,29 @@ def hang(
         of_registers: whether the engine holds what registers show of a machine, and no history.
         abstraction: of a run that stands for all runs: its findings are those before a run.
     """
-    waits = Waits(
+    waits = EngineWaits(
         engine, chains, found.hosts, quiet=quiet, of_registers=of_registers, abstraction=abstraction
     )
     waits.reach(found.parties())
     dead = waits.dead()
-    words = Words(waits, moves, timed=timed)
+    words = Sentences(waits, moves, timed=timed)
     ends = roots(dead, waits.needs, _mild(dead, waits, found))
     circles = [circle(each, waits.needs) for each in ends if len(each) > 1]
     findings = [circle_finding(way, waits, words) for way in circles]
-    dropping = {Party(Kind.CHANNEL, ch) for ch in found.dropping}
+    dropping = {Party(PartyKind.CHANNEL, ch) for ch in found.dropping}
     for party in dict.fromkeys((*(each[0] for each in ends if len(each) == 1), *sorted(dropping))):
         waiting = waiting_for(party, waits.needs, dead)
-        made = End(party, waiting, waits, words, found.offered, found.missing).finding()
+        made = ChainEnd(party, waiting, waits, words, found.offered, found.missing).finding()
         findings += [made] if made is not None else []
     return Hang(
         tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, circles, ends)
     )
 
 
-def _mild(dead: Iterable[Party], waits: Waits, found: Open) -> set[Party]:
+def _mild(dead: Iterable[Party], waits: EngineWaits, found: Open) -> set[Party]:
     """Channels that may have done all their work: idle, with nothing lost, offered or missing."""
     c = waits.engine.channels
-    channels = (party for party in dead if party.kind is Kind.CHANNEL)
+    channels = (party for party in dead if party.kind is PartyKind.CHANNEL)
     return {
         party
         for party in channels
@@ -135,8 +136,8 @@ def _dated(findings: Iterable[Finding], now: int | None) -> Iterator[Finding]:
 
 def _graph(
     dead: set[Party],
-    waits: Waits,
-    words: Words,
+    waits: EngineWaits,
+    words: Sentences,
     circles: Sequence[Sequence[Party]],
     ends: Sequence[Sequence[Party]],
 ) -> WaitGraph:

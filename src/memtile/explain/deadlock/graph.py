@@ -11,7 +11,7 @@ from memtile.plain_text import printable
 _MERMAID = {ord(sign): f"#{name};" for sign, name in zip('#"`<>&', (35, "quot", 96, 60, 62, 38), strict=True)}
 
 
-class Kind(StrEnum):
+class PartyKind(StrEnum):
     """The kind of a party."""
 
     CHANNEL = "channel"
@@ -49,7 +49,7 @@ class WaitNode:
     """
 
     id: str
-    kind: Kind
+    kind: PartyKind
     name: str
     state: str = ""
     root: bool = False
@@ -97,7 +97,7 @@ class WaitGraph:
         """The graph for Graphviz; locks are ellipses, roots are red."""
         lines = ["digraph waits {", '  node [shape=box, fontname="sans-serif"];']
         for node in self.nodes:
-            shape = ", shape=ellipse" if node.kind is Kind.LOCK else ""
+            shape = ", shape=ellipse" if node.kind is PartyKind.LOCK else ""
             color = ", color=red" if node.root else ""
             lines.append(f"  {_quoted(node.id)} [label={_quoted(_label(node))}{shape}{color}];")
         for edge in self.edges:
@@ -111,7 +111,7 @@ class WaitGraph:
         ids = {node.id: f"n{number}" for number, node in enumerate(self.nodes)}
         lines = ["flowchart LR"]
         for node in self.nodes:
-            opening, closing = ("([", "])") if node.kind is Kind.LOCK else ("[", "]")
+            opening, closing = ("([", "])") if node.kind is PartyKind.LOCK else ("[", "]")
             text = _label(node).translate(_MERMAID).replace("\n", "<br/>")
             mark = ":::root" if node.root else ""
             lines.append(f'  {ids[node.id]}{opening}"{text}"{closing}{mark}')

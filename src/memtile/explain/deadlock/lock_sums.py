@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from memtile.explain.bd_chains import lock_seen
-from memtile.explain.deadlock.build import Waits
-from memtile.explain.deadlock.graph import Kind
-from memtile.explain.deadlock.streams import Party
+from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.deadlock.switch_waits import Party
 
 
-def most_possible(way: Sequence[Party], waits: Waits) -> int | None:
+def most_possible(way: Sequence[Party], waits: EngineWaits) -> int | None:
     """The most that any lock of a circle can come to; None where that is not known.
 
     Known where all that release one of the locks take as much from them before: then the sum of the locks
@@ -20,10 +20,10 @@ def most_possible(way: Sequence[Party], waits: Waits) -> int | None:
         way: the parties of the circle.
         waits: of the run.
     """
-    if any(party.kind not in (Kind.CHANNEL, Kind.LOCK, Kind.CORE) for party in way):
+    if any(party.kind not in (PartyKind.CHANNEL, PartyKind.LOCK, PartyKind.CORE) for party in way):
         return None
     engine, chains = waits.engine, waits.chains
-    locks = {party.number for party in way if party.kind is Kind.LOCK}
+    locks = {party.number for party in way if party.kind is PartyKind.LOCK}
     for running in engine.cores.running.values():
         if locks & (running.released | running.taken):
             return None
@@ -33,7 +33,7 @@ def most_possible(way: Sequence[Party], waits: Waits) -> int | None:
     return sum(int(engine.state.locks.value[lock]) for lock in locks)
 
 
-def _gives_more(ch: int, locks: Collection[int], waits: Waits) -> bool:
+def _gives_more(ch: int, locks: Collection[int], waits: EngineWaits) -> bool:
     """Whether a channel, from its present descriptor on, ever releases more of the locks than it took."""
     engine, chains = waits.engine, waits.chains
     tile, present, chain = int(engine.channels.tile[ch]), int(engine.channels.bd[ch]), chains.of(ch)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from memtile.explain.deadlock.graph import Kind, Via
-from memtile.explain.deadlock.streams import Need, Party
+from memtile.explain.deadlock.graph import PartyKind, Via
+from memtile.explain.deadlock.switch_waits import Need, Party
 
 Needs = Mapping[Party, Sequence[Need]]
 
@@ -137,7 +137,14 @@ def _way(before: Mapping[Party, Party], start: Party, end: Party) -> list[Party]
 
 def _turned(way: list[Party]) -> list[Party]:
     """The circle, beginning with a party that acts: a host, a core, a channel."""
-    order = [Kind.HOST, Kind.CORE, Kind.CHANNEL, Kind.PACKET, Kind.LOCK, Kind.PORT]
+    order = [
+        PartyKind.HOST,
+        PartyKind.CORE,
+        PartyKind.CHANNEL,
+        PartyKind.PACKET,
+        PartyKind.LOCK,
+        PartyKind.PORT,
+    ]
     first = min(range(len(way)), key=lambda n: (order.index(way[n].kind), way[n].number), default=0)
     return way[first:] + way[:first]
 

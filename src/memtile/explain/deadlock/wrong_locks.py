@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memtile.explain.deadlock.build import Waits
-from memtile.explain.deadlock.graph import Kind
-from memtile.explain.deadlock.streams import Party
-from memtile.explain.deadlock.words import Words
+from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.deadlock.sentences import Sentences
+from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.findings import Finding, Severity
-from memtile.explain.lock_waits import owner
-from memtile.explain.swapped_locks import Swap, swaps
+from memtile.explain.lock_waits import Swap, owner, swaps
 
 
-def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Finding | None:
+def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
     """The finding that somebody gives to another lock what ``waiting`` waits for; None if nobody does.
 
     Args:
@@ -36,18 +35,22 @@ def wrong_release(lock: Party, waiting: Party, waits: Waits, words: Words) -> Fi
         fix = f"Let {name} release {words.lock(lock.number)}."
         return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
     for swap in swaps(waits.engine, waits.chains):
-        if swap.meant == lock.number and waiting == Party(Kind.CHANNEL, swap.waiting):
+        if swap.meant == lock.number and waiting == Party(PartyKind.CHANNEL, swap.waiting):
             return _swapped(swap, waiting, waits, words)
     return None
 
 
-def _swapped(swap: Swap, waiting: Party, waits: Waits, words: Words) -> Finding:
+def _swapped(swap: Swap, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding:
     """A channel that acquires what the waiting one releases, and releases a lock that others release."""
-    giver = Party(Kind.CHANNEL, swap.giver)
+    giver = Party(PartyKind.CHANNEL, swap.giver)
     name, given = words.name(giver), words.lock(swap.gives)
     others = (ch for ch, _, lock in waits.chains.lock_steps() if lock == swap.gives and ch != swap.giver)
     other = next(others, None)
-    too = "a core releases too" if other is None else f"{words.name(Party(Kind.CHANNEL, other))} releases too"
+    too = (
+        "a core releases too"
+        if other is None
+        else f"{words.name(Party(PartyKind.CHANNEL, other))} releases too"
+    )
     says = (
         f"{words.name(waiting)} {words.wanted(waiting)}, and nobody releases it; {name}, which takes what "
         f"that gives, releases {given} instead, which {too}"
@@ -57,11 +60,11 @@ def _swapped(swap: Swap, waiting: Party, waits: Waits, words: Words) -> Finding:
     return Finding("MT0305", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
-def _nobody(lock: int, waits: Waits) -> str:
+def _nobody(lock: int, waits: EngineWaits) -> str:
     return "nobody else acquires" if _takers(lock, waits) else "nobody acquires"
 
 
-def _useless(lock: int, waits: Waits) -> Iterator[tuple[int, Party]]:
+def _useless(lock: int, waits: EngineWaits) -> Iterator[tuple[int, Party]]:
     """Locks of the same tile that nobody acquires but who releases them, and who that is."""
     engine, chains = waits.engine, waits.chains
     tile, _ = owner(engine, lock)
@@ -69,24 +72,24 @@ def _useless(lock: int, waits: Waits) -> Iterator[tuple[int, Party]]:
         if other == lock or owner(engine, other)[0] != tile or _may_be_taken(other, waits):
             continue
         if not _takers(other, waits):
-            yield from ((other, Party(Kind.CHANNEL, ch)) for ch in releases)
+            yield from ((other, Party(PartyKind.CHANNEL, ch)) for ch in releases)
     for core, running in sorted(engine.cores.running.items()):
         for other in sorted(running.released):
             if other != lock and owner(engine, other)[0] == tile:
                 takers = _takers(other, waits)
-                if takers <= {Party(Kind.CORE, core)} and lock not in running.released:
-                    yield other, Party(Kind.CORE, core)
+                if takers <= {Party(PartyKind.CORE, core)} and lock not in running.released:
+                    yield other, Party(PartyKind.CORE, core)
 
 
-def _may_be_taken(lock: int, waits: Waits) -> bool:
+def _may_be_taken(lock: int, waits: EngineWaits) -> bool:
     """Whether a kernel could acquire a lock, or should have before it ended."""
     return any(core in waits.engine.cores.running for core in waits.givers.reaching(lock))
 
 
-def _takers(lock: int, waits: Waits) -> set[Party]:
+def _takers(lock: int, waits: EngineWaits) -> set[Party]:
     """The parties that acquire a lock, or have acquired it."""
-    found = {Party(Kind.CHANNEL, ch) for ch in waits.chains.acquirers.get(lock, ())}
+    found = {Party(PartyKind.CHANNEL, ch) for ch in waits.chains.acquirers.get(lock, ())}
     for core, running in waits.engine.cores.running.items():
         if lock in running.taken or lock == running.asked:
-            found.add(Party(Kind.CORE, core))
+            found.add(Party(PartyKind.CORE, core))
     return found

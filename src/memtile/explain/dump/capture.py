@@ -1,22 +1,31 @@
-"""The address space of tiles as a memory-mapped master would read it, without what a read would change."""
+"""The address space of tiles as a memory-mapped master would read it, without what a read would change.
+
+An array as a coredump file.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.acts import Shows
 from memtile.arch.core import CORE
+from memtile.arch.devices import Device
+from memtile.arch.registers import Shows
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileName
-from memtile.explain.dump.formats import TILE_WORDS, Words
+from memtile.errors import DesignError, Problem
+from memtile.explain.dump.dump_formats import SYSTEMS, TILE_WORDS, About, Words, elf_parts, raw_parts
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import answering, index_map, registers_of
-from memtile.model.state.tiles import OUTSIDE
-from memtile.sim.engine import Engine
+from memtile.model.state.causes import Phase
+from memtile.model.state.tile_columns import OUTSIDE
+from memtile.output_files import write_output
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.timing_only import look_for_words
 
 
 def array_tiles(engine: Engine) -> Iterator[int]:
@@ -70,3 +79,52 @@ def _values(engine: Engine, tile: int, name: TileName) -> npt.NDArray[np.uint32]
 @cache
 def _readable(name: TileName) -> npt.NDArray[np.int64]:
     return np.array([register.readable for register in registers_of(name)], np.int64)
+
+
+ELF_SUFFIX = ".elf"
+MAKER = "memtile"
+_REQUESTED = "AIE-ML v2"  # the generation whose driver leaves the request in the file
+
+
+def write_coredump(engine: Engine, device: Device, path: Path, *, elf: bool | None = None) -> None:
+    """Write all tiles of an array to a file.
+
+    Args:
+        engine: the model of an array.
+        device: that it is.
+        path: of the file.
+        elf: True = an ELF of type ET_CORE, False = raw, None = an ELF if the name ends in ``.elf``.
+
+    Raises:
+        DesignError: the engine has one tile alone; after a run without words.
+        InputFileError: the file cannot be written.
+    """
+    if len(engine.spec.tiles.kind) == 1:
+        raise DesignError(_alone(path))
+    look_for_words(engine, f"coredump {path}", "a dump of memory")
+    as_elf = path.suffix == ELF_SUFFIX if elf is None else elf
+    tiles = all_words(engine)
+    if as_elf:
+        about = About(status=_status(engine), driver=MAKER, device=f"{MAKER} {device.name}")
+        parts = elf_parts(tiles, len(list(array_tiles(engine))), SYSTEMS[device.generation], about)
+    else:
+        parts = raw_parts(tiles, request=device.generation == _REQUESTED)
+    write_output(path, parts)
+
+
+def _status(engine: Engine) -> str:
+    """``timeout`` while a channel has a task, else ``idle``."""
+    return "timeout" if (engine.channels.phase != Phase.IDLE).any() else "idle"
+
+
+def _alone(path: Path) -> Problem:
+    return Problem(
+        "design",
+        "a memory tile alone",
+        "an array",
+        "the design is a memory tile alone; a coredump is of an array",
+        "Take memtile.Array and its memory_tile().",
+        reason="coredump",
+        where=f"coredump {path}",
+        source="XRT dumps all tiles of the columns of a context",
+    )

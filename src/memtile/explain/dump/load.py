@@ -2,6 +2,8 @@
 
 The model never runs. What no register shows is not made up: queue entries are -1, and :func:`unknown` says
 what else.
+
+Cores as their status registers show them.
 """
 
 from __future__ import annotations
@@ -10,21 +12,47 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from memtile.arch.acts import Acts, Shows
 from memtile.arch.core import CORE
-from memtile.arch.registers import Register
-from memtile.arch.tiles import S2MM, TILE_KINDS, WORD_BYTES
+from memtile.arch.registers import Acts, Register, Shows
+from memtile.arch.tiles import COMPUTE, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.explain.bd_chains import lock_seen
-from memtile.explain.dump.cores_seen import put_core
-from memtile.explain.dump.formats import Words
+from memtile.explain.dump.dump_formats import Words
 from memtile.jit.tables import plain
 from memtile.model import column_clock
 from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.dma.registers import ERROR_QUEUE_OVERFLOW
+from memtile.model.dma.channel_registers import ERROR_QUEUE_OVERFLOW
 from memtile.model.register_tables import answering, registers_of
-from memtile.model.state.causes import Cause, Phase
-from memtile.sim.engine import Engine
+from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
+from memtile.sim.loop.engine import Engine
+
+_WAITS = ("Lock_Stall_S", "Lock_Stall_W", "Lock_Stall_N", "Lock_Stall_E")
+_HALTS = ("Debug_Halt", "Error_Halt")
+
+
+def put_core(engine: Engine, tile: int, registers: Sequence[Register], words: Words) -> None:
+    """Have the core of a tile do what Core_Status shows; one that shows nothing has no program."""
+    core = int(plain(engine.spec.tiles).core[tile])
+    status = next((each for each in registers if each.acts is Acts.CORE_STATUS), None)
+    if core < 0 or status is None:
+        return
+    word = int(words[status.offset // WORD_BYTES])
+    shown = {field.name for field in status.fields if field.get(word)}
+    if not shown - {"Reset"}:
+        return
+    engine.cores.resume_ended(core, "", endless=None, released=())
+    cores = engine.state.cores
+    cores.phase[core], cores.why[core], cores.target[core] = CorePhase.WAIT, CoreCause.RUNNING, -1
+    for phase, link in LINKS.items():
+        if link.status in shown:
+            cores.phase[core], cores.why[core] = phase, link.stall
+    if shown & {*_WAITS}:
+        cores.phase[core], cores.why[core] = CorePhase.ACQUIRE, CoreCause.LOCK_STALL
+        cores.lock[core] = COMPUTE.locks * next(n for n, name in enumerate(_WAITS) if name in shown)
+    if shown & {*_HALTS}:
+        cores.why[core] = CoreCause.HALTED
+    if "Core_Done" in shown:
+        cores.phase[core], cores.why[core], cores.ended[core] = CorePhase.DONE, CoreCause.DONE, 1
 
 
 def put_tile(engine: Engine, tile: int, words: Words) -> None:

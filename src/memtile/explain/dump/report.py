@@ -9,17 +9,17 @@ from typing import Any
 from memtile.documents import plain
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import ChannelView, channel_views
-from memtile.explain.deadlock.build import Waits
+from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.find import Hang, Open, hang
-from memtile.explain.deadlock.graph import Kind
-from memtile.explain.deadlock.streams import Party
-from memtile.explain.deadlock.words import Moves, Words
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.deadlock.sentences import Moves, Sentences
+from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.dump.load import unknown
 from memtile.explain.dump.twin import Twin
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import lock_errors
 from memtile.model.state.causes import LINKS, CoreCause
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 _STANDS = {
     "finished": "all that was started has ended",
@@ -30,7 +30,7 @@ _STANDS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ServedReport:
     """What a served model says of its own run.
 
     Attributes:
@@ -50,7 +50,7 @@ class Told:
     waiting: Sequence[str]
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Told:
+    def of(cls, data: Mapping[str, Any]) -> ServedReport:
         """From the answer of a server.
 
         Raises:
@@ -108,7 +108,7 @@ class DumpReport:
     unknown: Sequence[str] = ()
     twin: Twin | None = None
     notes: Sequence[str] = field(default_factory=tuple)
-    told: Told | None = None
+    told: ServedReport | None = None
 
     @property
     def good(self) -> bool:
@@ -166,7 +166,7 @@ def explained(
     moves: Moves,
     twin: Twin | None = None,
     notes: Sequence[str] = (),
-    told: Told | None = None,
+    told: ServedReport | None = None,
 ) -> DumpReport:
     """What a model says that holds a dump.
 
@@ -181,11 +181,11 @@ def explained(
     chains = BdChains(engine)
     views = channel_views(engine, chains)
     stopped = hang(engine, chains, _open(engine, views), moves, quiet=True, timed=False, of_registers=True)
-    waits = Waits(engine, chains, (), quiet=True, of_registers=True)
-    words = Words(waits, moves, timed=False)
+    waits = EngineWaits(engine, chains, (), quiet=True, of_registers=True)
+    words = Sentences(waits, moves, timed=False)
     bds = engine.channels.bd.tolist()
-    named = {view.ch: Party(Kind.CHANNEL, view.ch) for view in views if not view.idle}
-    cores = [Party(Kind.CORE, core) for core in sorted(engine.cores.running)]
+    named = {view.ch: Party(PartyKind.CHANNEL, view.ch) for view in views if not view.idle}
+    cores = [Party(PartyKind.CORE, core) for core in sorted(engine.cores.running)]
     return DumpReport(
         source=tuple(source),
         hang=stopped,

@@ -20,7 +20,7 @@ from memtile.jit.tables import plain
 from memtile.model.dma import bd_fields
 from memtile.model.state.causes import Cause, CorePhase
 from memtile.model.streams.switch_config import PACKET
-from memtile.sim.engine import Engine
+from memtile.sim.loop.engine import Engine
 
 _ENABLE, _ID, _MASK, _MSEL, _ARBITER = (
     field_of(SLOT, name) for name in ("enable", "id", "mask", "msel", "arbit")

@@ -14,18 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.acts import Shows
-from memtile.arch.registers import Register
+from memtile.arch.registers import Register, Shows
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.explain.dump.capture import array_tiles, tile_words
-from memtile.explain.dump.formats import Words
+from memtile.explain.dump.dump_formats import Words
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of
-from memtile.sim.engine import Engine
-from memtile.sim.kernels import place
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.loop.engine import Engine
 
 _SHOWN = 12
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from memtile.arch.events import EVENTS
 from memtile.bd.descriptor import Dim
 from memtile.bd.windows import WEST
-from memtile.explore.measure.experiment import Constant, Experiment, Units, Values
-from memtile.explore.measure.parts import (
+from memtile.explore.measure.experiment import (
     COMPUTE,
     EAST,
     INTERFACE,
@@ -18,6 +17,10 @@ from memtile.explore.measure.parts import (
     STALL,
     START,
     TAKEN,
+    Constant,
+    Experiment,
+    Units,
+    Values,
     apart,
     descriptor,
     guarded_steps,
@@ -25,7 +28,7 @@ from memtile.explore.measure.parts import (
     receiver,
     take,
 )
-from memtile.explore.measure.script import Flow, Port, Script, Traced
+from memtile.explore.measure.script import RunningPort, Script, ScriptFlow, Traced
 
 _BROADCAST, _ANSWER = 3, 4  # broadcast channels
 
@@ -115,7 +118,7 @@ _WRITES = 2
 
 
 def _before_external(script: Script) -> None:
-    script.select_ports(INTERFACE, "pl", (Port("SOUTH3"), Port("SOUTH2", master=True)))
+    script.select_ports(INTERFACE, "pl", (RunningPort("SOUTH3"), RunningPort("SOUTH2", master=True)))
     for bd in range(_READS):
         more = {"dims": (Dim(_APART, 0),)} if bd == _READS - 1 else {"next": bd + 1}
         script.bd(
@@ -165,8 +168,8 @@ EXTERNAL = Experiment(
     "an interface tile reads external memory when it has a lock, twice in one burst and once in many, and "
     "writes it twice",
     (
-        Flow(INTERFACE, ("DMA", 0), MEMORY, ("DMA", 0)),
-        Flow(MEMORY, ("DMA", 0), INTERFACE, ("DMA", 0)),
+        ScriptFlow(INTERFACE, ("DMA", 0), MEMORY, ("DMA", 0)),
+        ScriptFlow(MEMORY, ("DMA", 0), INTERFACE, ("DMA", 0)),
     ),
     (Traced(INTERFACE, "pl", (_E_STALL, _E_FINISHED, SENT, TAKEN)),),
     _before_external,
@@ -240,7 +243,7 @@ ZERO = Experiment(
 
 
 def _before_neighbour(script: Script) -> None:
-    script.select_ports(EAST, "memory_tile", (Port("DMA0"),))
+    script.select_ports(EAST, "memory_tile", (RunningPort("DMA0"),))
     script.select_channels(EAST)
     receiver(script, EAST)
     for bd, more in ((0, {"next": 1}), (1, {"address": WEST.address(0)})):
@@ -251,7 +254,7 @@ def _before_neighbour(script: Script) -> None:
 NEIGHBOUR = Experiment(
     "neighbour",
     "a memory tile sends words of its own, then words of its western neighbour, each when it has a lock",
-    (Flow(EAST, ("DMA", 0), EAST, ("DMA", 0)),),
+    (ScriptFlow(EAST, ("DMA", 0), EAST, ("DMA", 0)),),
     (Traced(EAST, "memory_tile", (STALL, SENT)),),
     _before_neighbour,
     guarded_steps(EAST, 2),

@@ -10,7 +10,7 @@ from memtile.arch.ports import PORTS
 from memtile.arch.register_map import TILE_MODULES, register_named
 from memtile.arch.registers import ModuleName, packed
 from memtile.arch.tiles import DIRECTIONS, MM2S, TILE_KINDS, WORD_BYTES, TileKind, TileName
-from memtile.arch.trace import EVENT_REGISTERS, MODULES
+from memtile.arch.trace_facts import EVENT_REGISTERS, MODULES
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN, DmaAddress
@@ -37,7 +37,7 @@ _SLOTS = 4  # of an event register
 _PORTS = 4  # of a register that selects ports
 
 
-class Port(NamedTuple):
+class RunningPort(NamedTuple):
     """A port of a stream switch whose PORT_RUNNING is wanted; ``master`` = where words leave the switch."""
 
     name: str
@@ -52,7 +52,7 @@ class Traced(NamedTuple):
     events: tuple[str, ...]
 
 
-class Flow(NamedTuple):
+class ScriptFlow(NamedTuple):
     """A stream that the design asks for: bundle and number of a port at both ends; a packet id, or None."""
 
     source: Place
@@ -125,7 +125,7 @@ class Script:
         fields = {"S2MM_Sel1_Channel": 1, "MM2S_Sel1_Channel": 1}
         self.register(place, "memory_tile", "DMA_Event_Channel_Selection", **fields)
 
-    def select_ports(self, place: Place, module: ModuleName, ports: tuple[Port, ...]) -> None:
+    def select_ports(self, place: Place, module: ModuleName, ports: tuple[RunningPort, ...]) -> None:
         """The ports that the events PORT_RUNNING_0 and following are about."""
         table = PORTS[self.device.tile(*place)]
         for first in range(0, len(ports), _PORTS):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from memtile.arch.devices import Device
 from memtile.arch.tiles import TILE_KINDS
-from memtile.arch.trace import MODULES, PacketType
+from memtile.arch.trace_facts import MODULES, PacketType
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.explore.measure.script import Place, Traced
 from memtile.io.trace.decoder import UnitTrace

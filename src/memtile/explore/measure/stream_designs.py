@@ -1,11 +1,17 @@
-"""Measurements of channels, their buffers and stream switches."""
+"""Measurements of channels, their buffers and stream switches.
+
+Measurement of a relay: where the time goes from a buffer's being full to its first word's leaving.
+
+On Phoenix it is 15 cycles longer than the rules of the model (DEV-SILICON-1). No capture that is public says
+which of the three parts has them; this design has all of them in one trace.
+"""
 
 from __future__ import annotations
 
 from memtile.arch.tiles import TILE_KINDS
-from memtile.bd.descriptor import Packet
-from memtile.explore.measure.experiment import Constant, Experiment, Units, Values
-from memtile.explore.measure.parts import (
+from memtile.bd.descriptor import Packet, Release
+from memtile.bd.windows import OWN
+from memtile.explore.measure.experiment import (
     BACK_PRESSURE,
     COMPUTE,
     FINISHED,
@@ -19,6 +25,10 @@ from memtile.explore.measure.parts import (
     START,
     TAKEN,
     WORDS,
+    Constant,
+    Experiment,
+    Units,
+    Values,
     descriptor,
     guarded,
     guarded_steps,
@@ -27,7 +37,7 @@ from memtile.explore.measure.parts import (
     receiver,
     take,
 )
-from memtile.explore.measure.script import Flow, Place, Port, Script, Traced
+from memtile.explore.measure.script import Place, RunningPort, Script, ScriptFlow, Traced
 
 
 def _span(units: Units, place: Place, stall: str, finished: str, number: int) -> int:
@@ -110,7 +120,7 @@ _C_STALL, _C_FINISHED = "DMA_MM2S_0_STALLED_LOCK", "DMA_MM2S_0_FINISHED_BD"
 EGRESS = Experiment(
     "compute_egress",
     "a compute tile sends words to the memory tile below it when it has a lock",
-    (Flow(COMPUTE, ("DMA", 0), MEMORY, ("DMA", 0)),),
+    (ScriptFlow(COMPUTE, ("DMA", 0), MEMORY, ("DMA", 0)),),
     (Traced(COMPUTE, "memory", (_C_STALL, _C_FINISHED, _C_BACK_PRESSURE)),),
     _before_compute,
     guarded_steps(COMPUTE),
@@ -208,7 +218,7 @@ _NORTH = tuple(f"PORT_RUNNING_{n}" for n in range(1, 7))
 
 
 def _before_north(script: Script) -> None:
-    loop_ports(script, *(Port(f"NORTH{n}", master=True) for n in range(6)))
+    loop_ports(script, *(RunningPort(f"NORTH{n}", master=True) for n in range(6)))
     script.bd(MEMORY, 0, descriptor(script, MEMORY, 4 * WORDS))
 
 
@@ -220,7 +230,7 @@ def _north(units: Units) -> str:
 NORTH = Experiment(
     "north",
     "a memory tile sends words to a channel of the compute tile above it that has no task",
-    (Flow(MEMORY, ("DMA", 0), COMPUTE, ("DMA", 0)),),
+    (ScriptFlow(MEMORY, ("DMA", 0), COMPUTE, ("DMA", 0)),),
     (Traced(MEMORY, "memory_tile", (SENT, *_NORTH)),),
     _before_north,
     _blocked_steps,
@@ -243,7 +253,7 @@ _FEW = 4  # words of the first descriptor: less than the ports in front of the w
 
 
 def _before_wire(script: Script) -> None:
-    loop_ports(script, *(Port(f"NORTH{n}", master=True) for n in range(6)))
+    loop_ports(script, *(RunningPort(f"NORTH{n}", master=True) for n in range(6)))
     script.bd(MEMORY, 0, descriptor(script, MEMORY, _FEW, acquire=take(script, MEMORY, 0), next=1))
     script.bd(MEMORY, 1, descriptor(script, MEMORY, 2 * _FEW))
 
@@ -259,7 +269,7 @@ def _wire_start(units: Units, _values: Values) -> int:
 WIRE = Experiment(
     "wire",
     "a memory tile sends two short descriptors to a channel of the compute tile above it that has no task",
-    (Flow(MEMORY, ("DMA", 0), COMPUTE, ("DMA", 0)),),
+    (ScriptFlow(MEMORY, ("DMA", 0), COMPUTE, ("DMA", 0)),),
     (Traced(MEMORY, "memory_tile", (SENT, *_NORTH)),),
     _before_wire,
     _blocked_steps,
@@ -278,7 +288,7 @@ _OTHER_START = "DMA_MM2S_SEL1_START_TASK"
 
 
 def _before_packet(script: Script) -> None:
-    loop_ports(script, Port("DMA1"))
+    loop_ports(script, RunningPort("DMA1"))
     receiver(script, MEMORY)
     script.bd(MEMORY, 0, descriptor(script, MEMORY, packet=Packet(20)))
     script.bd(MEMORY, _OTHER_BD, descriptor(script, MEMORY))
@@ -299,7 +309,10 @@ def _packet_arbitration(units: Units, _values: Values) -> int:
 PACKET = Experiment(
     "packet",
     "a memory tile sends a packet to itself, then words by another channel",
-    (Flow(MEMORY, ("DMA", 0), MEMORY, ("DMA", 0), 20), Flow(MEMORY, ("DMA", 1), MEMORY, ("DMA", 1))),
+    (
+        ScriptFlow(MEMORY, ("DMA", 0), MEMORY, ("DMA", 0), 20),
+        ScriptFlow(MEMORY, ("DMA", 1), MEMORY, ("DMA", 1)),
+    ),
     (Traced(MEMORY, "memory_tile", (START, _OTHER_START, SENT, TAKEN)),),
     _before_packet,
     _packet_steps,
@@ -310,4 +323,81 @@ PACKET = Experiment(
             _packet_arbitration,
         ),
     ),
+)
+
+
+_WORDS = 16  # of the buffer
+_FEED, _FULL = 0, 1  # locks
+_RECEIVED = "DMA_S2MM_SEL0_FINISHED_BD"
+_STALL, _SENT_ALL = "DMA_MM2S_SEL1_STALLED_LOCK", "DMA_MM2S_SEL1_FINISHED_BD"
+_RELAYED = "PORT_RUNNING_2"
+
+
+def _before(script: Script) -> None:
+    loop_ports(script, RunningPort("DMA0", master=True), RunningPort("DMA1"))
+    receiver(script, MEMORY, _WORDS, release=Release(OWN.lock(_FULL), 1))
+    dims = in_one_bank(script, MEMORY)
+    script.bd(MEMORY, 0, descriptor(script, MEMORY, _WORDS, dims=dims, acquire=take(script, MEMORY, _FEED)))
+    place = OWN.address(script.kind(MEMORY).memory_words // 2)
+    taken = take(script, MEMORY, _FULL)
+    script.bd(MEMORY, _OTHER_BD, descriptor(script, MEMORY, _WORDS, address=place, acquire=taken))
+
+
+def _steps(script: Script) -> None:
+    script.push(MEMORY, "MM2S", 1, _OTHER_BD)
+    script.push(MEMORY, "MM2S", 0, 0)
+    script.let_pass(5)
+    script.lock(MEMORY, _FEED, 1)
+    script.let_pass(PASSES)
+
+
+def _written(units: Units) -> int:
+    """From the cycle in which the last word entered to FINISHED_BD."""
+    return units[MEMORY].begin(_RECEIVED) - units[MEMORY].end(TAKEN) + 1
+
+
+def _handed(units: Units) -> int:
+    """The end of the sender's lock stall, from the receiver's FINISHED_BD; before it below 0."""
+    return units[MEMORY].end(_STALL) - units[MEMORY].begin(_RECEIVED)
+
+
+RELAY = Experiment(
+    "relay",
+    "a channel of a memory tile fills a buffer of 16 words; another one waits for its lock and sends it",
+    (LOOP, ScriptFlow(MEMORY, ("DMA", 1), MEMORY, ("DMA", 1))),
+    (Traced(MEMORY, "memory_tile", (SENT, TAKEN, _RELAYED, _RECEIVED, _STALL, _SENT_ALL)),),
+    _before,
+    _steps,
+    (
+        Constant(
+            "ingress_latency",
+            "the last word enters the receiver to its FINISHED_BD, less its write and finished_bd_delay",
+            lambda u, v: _written(u) - v["finished_bd_delay"] - 1,
+        ),
+        Constant(
+            "relay_written",
+            "the last word enters the receiver's port to its FINISHED_BD",
+            lambda u, _: _written(u),
+            model=4,
+        ),
+        Constant(
+            "relay_handed",
+            "the receiver's FINISHED_BD to the end of the sender's lock stall",
+            lambda u, _: _handed(u),
+            model=-1,
+        ),
+        Constant(
+            "relay_sent",
+            "the sender's lock stall ends to the first word at its slave port",
+            lambda u, _: u[MEMORY].begin(_RELAYED) - u[MEMORY].end(_STALL),
+            model=4,
+        ),
+        Constant(
+            "relay_finished",
+            "FINISHED_BD of the receiver to that of the sender, 16 words",
+            lambda u, _: u[MEMORY].begin(_SENT_ALL) - u[MEMORY].begin(_RECEIVED),
+            model=10,
+        ),
+    ),
+    needed=("finished_bd_delay",),
 )

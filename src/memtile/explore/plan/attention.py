@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, must_divide, refuse
+from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, divisors, must_divide, refuse
 
 _EACH = 2  # bytes of a bfloat16
 
@@ -43,7 +43,7 @@ class Attention:
         place: dict[str, Value] = {"device": machine.device.name, "columns": machine.columns}
         return {**sizes, **place, "macs": self.macs or machine.macs("bfloat16"), "exponents": self.exponents}
 
-    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+    def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
         """All that fits into the memories and channels.
 
         Raises:
@@ -66,7 +66,7 @@ class Attention:
 
     def _expected(
         self, machine: Machine, cores: int, tall: int, deep: int, depth: int, keep: bool
-    ) -> Candidate | None:
+    ) -> PlanCandidate | None:
         band, block = tall * self.size * _EACH, deep * self.size * _EACH
         scratch = tall * deep * 4 + tall * self.size * 4  # scores and sums of a core, float32
         panel = self.length if keep else deep
@@ -85,4 +85,4 @@ class Attention:
         each = max(rounds * steps * busy, load if keep else rounds * load)
         ramp = machine.beats(2 * panel * self.size * _EACH) + move + 3 * machine.beats(cores * band)
         point: dict[str, Value] = {"cores": cores, "tall": tall, "deep": deep, "depth": depth, "keep": keep}
-        return Candidate({**point}, share * each + ramp, l2 * machine.columns)
+        return PlanCandidate({**point}, share * each + ramp, l2 * machine.columns)

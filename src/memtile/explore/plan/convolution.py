@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
+from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, divisors, refuse
 
 _SPLITS = ("rows", "columns", "channels")
 
@@ -86,7 +86,7 @@ class Convolution:
         }
         return {**image, **kinds, **rest, "macs": self.macs or machine.macs("int8")}
 
-    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+    def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
         """All that fits into the memories and channels.
 
         Raises:
@@ -139,7 +139,7 @@ class Convolution:
             return tall // last % cores == 0
         return self.width // last >= cores
 
-    def _depths(self, machine: Machine, cores: int, tall: int, split: str) -> Iterator[Candidate]:
+    def _depths(self, machine: Machine, cores: int, tall: int, split: str) -> Iterator[PlanCandidate]:
         alone = tall == self.height
         held = 1 if alone or self.size == 1 else 3
         pads = ("memory tile", "core") if self.size > 1 else ("core",)
@@ -157,7 +157,7 @@ class Convolution:
             if made is not None:
                 yield made
 
-    def _expected(self, machine: Machine, point: dict[str, Value]) -> Candidate | None:
+    def _expected(self, machine: Machine, point: dict[str, Value]) -> PlanCandidate | None:
         names = ("cores", "tall", "depth", "depth_in", "depth_out")
         cores, tall, depth, depth_in, depth_out = (int(point[name]) for name in names)
         widest = max(self.channels, self._made)
@@ -183,4 +183,4 @@ class Convolution:
         each = max(move * (2 if depth == 1 else 1), compute + (machine.beats(part) if depth_out == 1 else 0))
         each = max(each, move + compute) if depth_in in (1, 3) else each
         latency = self.layers * (2 * move + compute + machine.beats(part)) + 2 * move
-        return Candidate({**point}, objects * each + latency, l2)
+        return PlanCandidate({**point}, objects * each + latency, l2)

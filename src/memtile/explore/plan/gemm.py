@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.explore.plan.machine import Candidate, Machine, Value, divisors, refuse
+from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, divisors, refuse
 
 _BYTES = {"int8": 1, "int16": 2, "int32": 4, "bfloat16": 2}
 _SUM_BYTES = 4
@@ -48,7 +48,7 @@ class Gemm:
         place: dict[str, Value] = {"device": machine.device.name, "columns": machine.columns}
         return {**sizes, **place, "macs": self.macs or machine.macs(self.dtype)}
 
-    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+    def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
         """All that fits into the memories and channels.
 
         Raises:
@@ -114,7 +114,7 @@ class Gemm:
 
     def _ways(
         self, machine: Machine, tile: dict[str, int], cuts: tuple[_Cut, _Cut], s: int, *, exact: bool
-    ) -> Iterator[Candidate]:
+    ) -> Iterator[PlanCandidate]:
         """How one tiling of the cores can be fed."""
         high, across = cuts
         deep, bands = tile["deep"], self.m // (tile["rows"] * high.own)
@@ -151,7 +151,7 @@ class Gemm:
 
     def _expected(
         self, machine: Machine, point: dict[str, Value], served: int, counts: tuple[int, int, int]
-    ) -> Candidate | None:
+    ) -> PlanCandidate | None:
         bands, strips, inner = counts
         names = ("rows", "tall", "wide", "deep", "depth", "panel", "ways")
         rows, tall, wide, deep, depth, panel, ways = (int(point[name]) for name in names)
@@ -171,7 +171,7 @@ class Gemm:
         busiest = max(compute, streams, out, machine.beats(loads_a), machine.beats(loads_b))
         ramp = machine.beats(max(a, b)) + machine.beats(max(tall, wide) * deep * each)
         drain = machine.beats(c / ways) + core_out
-        return Candidate({**point}, busiest + ramp + drain, l2 * machine.columns)
+        return PlanCandidate({**point}, busiest + ramp + drain, l2 * machine.columns)
 
 
 class _Cut(NamedTuple):

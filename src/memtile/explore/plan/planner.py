@@ -12,16 +12,13 @@ from typing import Protocol, Unpack
 
 from memtile.arch.devices import device as find_device
 from memtile.errors import DesignError
-from memtile.explore.plan.certificate import Proof, prove
-from memtile.explore.plan.machine import Candidate, Machine, Value, refuse
-from memtile.explore.plan.result import PlanResult
-from memtile.explore.plan.source import template
-from memtile.explore.sweep.attempt import Rivals
-from memtile.explore.sweep.figures import objectives_of, table_for
-from memtile.explore.sweep.front import costs_of, front
+from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, refuse
+from memtile.explore.plan.plan_result import PlanResult, Proof, prove, template
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
-from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState, costs_of, front
 from memtile.explore.sweep.sources import sources_of
+from memtile.explore.sweep.sweep_attempt import Rivals
+from memtile.explore.sweep.variant_figures import objectives_of, table_for
 from memtile.output_files import write_output
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 
@@ -30,10 +27,10 @@ TRIED = 24
 SECONDS = 300.0
 _SLOWEST = 3  # times the estimate of the fastest: what is expected to take longer is tried last
 _ROUND = 8  # candidates that are tried before those that they beat are left out
-Watch = Callable[[Row, int, int], None]
+Watch = Callable[[SweepRow, int, int], None]
 
 
-class Layer(Protocol):
+class PlannedLayer(Protocol):
     """What is to be computed: ``Gemm``, ``Convolution``, ``Attention``, ``RowReduction``."""
 
     @property
@@ -47,12 +44,12 @@ class Layer(Protocol):
     def fixed(self, machine: Machine) -> Mapping[str, Value]:
         """Arguments that are the same for all candidates."""
 
-    def candidates(self, machine: Machine) -> Iterator[Candidate]:
+    def candidates(self, machine: Machine) -> Iterator[PlanCandidate]:
         """All that fits into the memories and channels."""
 
 
 def plan(
-    layer: Layer,
+    layer: PlannedLayer,
     *,
     device: str = "npu1",
     columns: int | None = None,
@@ -97,7 +94,7 @@ def plan(
     with _file(layer.template) as file:
         points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
         hash_ = sources_of(file).hash
-        tasks = [Task(hash_, point, table, **options.changed()) for point in points]
+        tasks = [Variant(hash_, point, table, **options.changed()) for point in points]
         rows = _tried(file, tasks, names, workers, watch)
         ranked, proofs, failed = _ranked(file, rows, names, proved, options)
     return PlanResult(
@@ -113,7 +110,7 @@ def plan(
     )
 
 
-def _too_large(layer: Layer, machine: Machine) -> DesignError:
+def _too_large(layer: PlannedLayer, machine: Machine) -> DesignError:
     allowed = f"parts of {machine.l1} bytes for a core and {machine.l2} for a memory tile, at most"
     says = f"no way to cut {layer.title} has {allowed}"
     return refuse(layer.template, "layer", layer.title, allowed, says, "Make smaller layers of it.")
@@ -127,7 +124,7 @@ def _machine(name: str, columns: int | None) -> Machine:
     return Machine(device, count)
 
 
-def _promising(found: Iterable[Candidate], count: int) -> list[Candidate]:
+def _promising(found: Iterable[PlanCandidate], count: int) -> list[PlanCandidate]:
     """The fastest by estimate, and among the others those that need least memory for their cycles."""
     order = sorted(found, key=lambda each: (each.cycles, each.l2))
     fast = order[: -(-count // 2)]
@@ -150,17 +147,17 @@ def _file(name: str) -> Iterator[str]:
 
 def _tried(
     file: str,
-    tasks: Sequence[Task],
+    tasks: Sequence[Variant],
     names: Sequence[str],
     workers: int,
     watch: Watch | None,
-) -> list[Row]:
+) -> list[SweepRow]:
     numbers = {task.key: n for n, task in enumerate(tasks)}
-    rows: list[Row] = []
+    rows: list[SweepRow] = []
     runner = ProcessRunner(file, workers, SECONDS) if workers else HereRunner(file)
     try:
         for first in range(0, len(tasks), _ROUND):
-            good = [costs_of(row.figures, names) for row in rows if row.state is State.GOOD]
+            good = [costs_of(row.figures, names) for row in rows if row.state is VariantState.GOOD]
             rivals = Rivals(names, [good[place] for place in front(good)])
             requests: list[Request] = [(task, rivals) for task in tasks[first : first + _ROUND]]
             for row in runner.rows(requests):
@@ -173,20 +170,20 @@ def _tried(
 
 
 def _ranked(
-    file: str, rows: Sequence[Row], names: Sequence[str], proved: int, options: RunOptions
-) -> tuple[list[Row], dict[str, Proof], list[Row]]:
+    file: str, rows: Sequence[SweepRow], names: Sequence[str], proved: int, options: RunOptions
+) -> tuple[list[SweepRow], dict[str, Proof], list[SweepRow]]:
     """Good rows, best first; certificates of the best; those that are no good."""
-    good = [row for row in rows if row.state is State.GOOD]
+    good = [row for row in rows if row.state is VariantState.GOOD]
     good.sort(key=lambda row: (costs_of(row.figures, names), row.number))
-    failed = [row for row in rows if row.state is not State.GOOD]
+    failed = [row for row in rows if row.state is not VariantState.GOOD]
     proofs: dict[str, Proof] = {}
-    kept: list[Row] = []
+    kept: list[SweepRow] = []
     for row in good:
         if len(proofs) < proved:
             point = {name: value for name, value in row.point.items() if name != "data"}
             proof = prove(file, point, row.figures["cycles"], options)
             if not proof.holds:
-                failed.append(replace(row, state=State.INFEASIBLE, why=proof.why, kind="certificate"))
+                failed.append(replace(row, state=VariantState.INFEASIBLE, why=proof.why, kind="certificate"))
                 continue
             proofs[row.key] = proof
         kept.append(row)

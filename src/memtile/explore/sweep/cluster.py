@@ -21,14 +21,14 @@ from typing import Any
 
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError, Problem, SimulationError
-from memtile.explore.sweep.attempt import attempt
 from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.log_form import checked_row
 from memtile.explore.sweep.processes import Request, request_of
-from memtile.explore.sweep.row import Row, State, Task
-from memtile.explore.sweep.sources import Sources, same_text
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState
+from memtile.explore.sweep.sources import DesignSources, same_text
+from memtile.explore.sweep.sweep_attempt import attempt
 from memtile.io.formats.json_text import parse_json
-from memtile.jit.places import make_own, why_unsafe, why_unsafe_inside
+from memtile.jit.safe_folders import make_own, why_unsafe, why_unsafe_inside
 from memtile.output_files import write_output
 
 _AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us
@@ -51,7 +51,7 @@ class ClusterRunner:
         SimulationError: nobody answers at the address.
     """
 
-    def __init__(self, address: str, file: str, sources: Sources) -> None:
+    def __init__(self, address: str, file: str, sources: DesignSources) -> None:
         self._address = address
         self._common = {"path": str(Path(file).resolve()), "sources": plain(sources)}
         self._hash = sources.hash
@@ -62,14 +62,14 @@ class ClusterRunner:
         except (OSError, ValueError) as error:
             raise SimulationError(self._problem("nobody answers", str(error) or "no answer")) from None
 
-    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+    def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come.
 
         Raises:
             SimulationError: the scheduler is lost.
             DesignError: a worker has another memtile.
         """
-        waiting, running = iter(requests), dict[Any, Task]()
+        waiting, running = iter(requests), dict[Any, Variant]()
         session, done = uuid.uuid4().hex, queue.Queue[Any]()
         while True:
             for request in itertools.islice(waiting, max(self._room() - len(running), 0)):
@@ -110,12 +110,12 @@ class ClusterRunner:
         asked = {**self._common, "task": asdict(task), "rivals": asdict(rivals)}
         return self._client.submit(attempt_there, asked, key=f"memtile-{task.key}-{session}", pure=False)
 
-    def _row(self, future: Any, task: Task) -> Row | None:
+    def _row(self, future: Any, task: Variant) -> SweepRow | None:
         """The row of what has ended; None if it was lost on its way, with a worker that others replace."""
         try:
             error = future.exception(timeout=_SECONDS)
             if error is None:
-                return Row.of(future.result(timeout=_SECONDS))
+                return SweepRow.of(future.result(timeout=_SECONDS))
         except Exception as problem:
             if future.status == "cancelled" or self._client.status != _RUNNING:
                 raise self._lost() from None
@@ -126,7 +126,7 @@ class ClusterRunner:
             raise error
         killed = isinstance(error, extra("distributed").KilledWorker)
         why = "the worker process ended" if killed else f"{type(error).__name__}: {error}"
-        return Row(task.key, task.sources, task.point, State.INFEASIBLE, why, "crashed")
+        return SweepRow(task.key, task.sources, task.point, VariantState.INFEASIBLE, why, "crashed")
 
     def _lost(self) -> SimulationError:
         return SimulationError(self._problem("it is lost", "no connection"))
@@ -159,14 +159,14 @@ def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
         DesignError: this memtile is not that of the one who asks.
     """
     task, rivals = request_of(asked)
-    sources = Sources(**asked["sources"])
+    sources = DesignSources(**asked["sources"])
     if sources.hash != task.sources:
         raise DesignError(_OTHER)
     folder = _kept(task.sources)
     answer = folder / f"{task.key}.json"
     if answer.is_file():
         text = answer.read_text(encoding="utf-8")
-        row = Row.of(checked_row(parse_json(text, str(answer)), answer, 1))
+        row = SweepRow.of(checked_row(parse_json(text, str(answer)), answer, 1))
         if rivals.spare(row):
             return row.as_json()
     found = attempt(_file(asked["path"], sources, folder), task, rivals).as_json()
@@ -179,7 +179,7 @@ def forget_there(sources: str) -> None:
     shutil.rmtree(_kept(sources), ignore_errors=True)
 
 
-def _file(path: str, sources: Sources, folder: Path) -> str:
+def _file(path: str, sources: DesignSources, folder: Path) -> str:
     """The design here: where it was, if its sources are the same, else what was sent."""
     if all(same_text(Path(path).parent / name, text) for name, text in sources.files.items()):
         return path

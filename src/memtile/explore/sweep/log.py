@@ -16,10 +16,10 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from memtile.errors import InputFileError, cannot_write
+from memtile.explore.sweep.data_frames import HEAD, table_in, table_of
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.frames import HEAD, table_in, table_of
 from memtile.explore.sweep.log_form import checked_head, checked_row
-from memtile.explore.sweep.row import Row, State
+from memtile.explore.sweep.row import SweepRow, VariantState
 from memtile.io.formats.json_text import parse_json
 from memtile.output_files import output_file
 
@@ -39,7 +39,7 @@ class Log:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.rows: dict[str, Row] = {}
+        self.rows: dict[str, SweepRow] = {}
         self.head: dict[str, Any] = {}
         self._journal: io.FileIO | None = None
         self._forgets = False
@@ -93,12 +93,12 @@ class Log:
         self.head = {**head, "sources": {**known, **head["sources"]}}
 
     def _take(self, data: Any, number: int) -> None:
-        self._keep(Row.of(checked_row(data, self.path, number)))
+        self._keep(SweepRow.of(checked_row(data, self.path, number)))
 
-    def _keep(self, row: Row) -> bool:
+    def _keep(self, row: SweepRow) -> bool:
         """Have a row, unless more is known already: of one that was stopped early the last one counts."""
         known = self.rows.get(row.key)
-        if known is not None and known.state is not State.BEATEN:
+        if known is not None and known.state is not VariantState.BEATEN:
             return False
         self.rows[row.key] = row
         return True
@@ -133,7 +133,7 @@ class Log:
             raise
         return self
 
-    def add(self, row: Row) -> None:
+    def add(self, row: SweepRow) -> None:
         """Keep a row; one that is there stays as it is."""
         if self._keep(row):
             self._line(row.as_json())
@@ -176,7 +176,7 @@ class Log:
             self._journal.close()
             self._journal = None
 
-    def _write(self, file: BinaryIO, rows: Iterable[Row]) -> None:
+    def _write(self, file: BinaryIO, rows: Iterable[SweepRow]) -> None:
         table = table_of(list(rows), keep=True)
         table = table.replace_schema_metadata({**(table.schema.metadata or {}), HEAD: json.dumps(self.head)})
         extra("pyarrow.parquet").write_table(table, file)

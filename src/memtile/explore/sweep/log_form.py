@@ -6,9 +6,9 @@ import re
 from typing import Any
 
 from memtile.errors import InputFileError
-from memtile.explore.sweep.figures import FIGURES
-from memtile.explore.sweep.row import State
-from memtile.forms import Each, Either, Form, Named, Such, misfit
+from memtile.explore.sweep.row import VariantState
+from memtile.explore.sweep.variant_figures import FIGURES
+from memtile.forms import Each, Either, Form, NamedForms, Such, misfit
 
 MOST_ROWS = 1 << 20
 MOST_BYTES = 1 << 30
@@ -24,13 +24,15 @@ _LABEL = Either((range(-1 << 63, 1 << 63), float, bool, str, None))
 
 def _few(value: Any) -> bool:
     """Whether a design has no more files and text than a design can have."""
-    if misfit(value, Named(str)):
+    if misfit(value, NamedForms(str)):
         return False
     return len(value) <= _MOST_FILES and sum(map(len, value.values())) <= _MOST_TEXT
 
 
 _HASH = Such(lambda value: isinstance(value, str) and bool(_KEY.fullmatch(value)), "16 hexadecimal digits")
-_STATE = Such(lambda value: isinstance(value, str) and value in [*State], f"one of {', '.join(State)}")
+_STATE = Such(
+    lambda value: isinstance(value, str) and value in [*VariantState], f"one of {', '.join(VariantState)}"
+)
 _NAMES = ", ".join(FIGURES)
 _FIGURE = Such(lambda value: isinstance(value, str) and value in FIGURES, f"one of {_NAMES}")
 _OBJECTIVES = Such(
@@ -47,9 +49,9 @@ HEAD: Form = {
     "version": int,
     "design": str,
     "hash": _HASH,
-    "sources": Named({"name": str, "files": _FILES}, lambda key: bool(_KEY.fullmatch(key))),
+    "sources": NamedForms({"name": str, "files": _FILES}, lambda key: bool(_KEY.fullmatch(key))),
     "space": _AXES,
-    "set": Named(_LABEL),
+    "set": NamedForms(_LABEL),
     "objectives": _OBJECTIVES,
     "strategy": str,
     "max_cycles": _NUMBER,
@@ -61,11 +63,11 @@ ROW: Form = {
     "key": _HASH,
     "sources": _HASH,
     "number": _NUMBER,
-    "point": Named(_LABEL),
+    "point": NamedForms(_LABEL),
     "state": _STATE,
     "kind": str,
     "why": str,
-    "figures": Named(float),
+    "figures": NamedForms(float),
     "seconds": float,
 }
 _LATER = {"energy": "", "data": True}  # what the first logs do not say

@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from memtile.arch.chosen_timing import noting_looks
+from memtile.arch.timing import noting_looks
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
-from memtile.explore.sweep.figures import static_bound
 from memtile.explore.sweep.unchanged import Unchanged
-from memtile.sim.rewind import RUN_ONLY, Start, can_rewind
+from memtile.explore.sweep.variant_figures import static_bound
+from memtile.sim.loop.rewind import RUN_ONLY, ModelStart, can_rewind
 
 _KEPT = 2  # designs; each may have some megabytes
 _LOCK = threading.Lock()
@@ -34,7 +34,7 @@ class Prepared:
     """
 
     made: MemoryTile | Array
-    start: Start | None = None
+    start: ModelStart | None = None
     kernels: Unchanged | None = None
 
     @cached_property
@@ -83,7 +83,7 @@ def prepared(key: Hashable, timing: Mapping[str, object], make: Callable[[], Mem
     if looks or not can_rewind(engine) or _has_hosts(made):
         return Prepared(made)
     kernels = Unchanged(running.function for running in engine.cores.running.values() if running.function)
-    return Prepared(made, Start(engine), kernels) if kernels.known else Prepared(made)
+    return Prepared(made, ModelStart(engine), kernels) if kernels.known else Prepared(made)
 
 
 def keep(key: Hashable, what: Prepared | MemtileError) -> None:

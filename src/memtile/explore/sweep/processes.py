@@ -17,11 +17,11 @@ from dataclasses import asdict
 from typing import Any
 
 from memtile.explore.line_process import LineProcess, NoAnswerError
-from memtile.explore.sweep.attempt import Rivals, attempt
-from memtile.explore.sweep.row import Row, State, Task
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState
 from memtile.explore.sweep.space import TIMING
+from memtile.explore.sweep.sweep_attempt import Rivals, attempt
 
-Request = tuple[Task, Rivals]
+Request = tuple[Variant, Rivals]
 _CODE = "from memtile.explore.sweep.processes import serve; serve()"
 _GARBAGE = 100_000, 20, 20  # a variant leaves rings of objects: looking for them often costs more than they
 _AHEAD = 2  # tasks that each process has or that wait for it, so that none waits for us
@@ -40,7 +40,7 @@ class HereRunner:
     def __init__(self, file: str) -> None:
         self._file = file
 
-    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+    def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come."""
         yield from (attempt(self._file, *request) for request in requests)
 
@@ -64,10 +64,10 @@ class ProcessRunner:
         self._designs: list[str] = [""] * workers  # that each process was given last
         self._took = _LONG  # seconds for a variant, about
 
-    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+    def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come."""
         waiting, ahead = iter(requests), list[tuple[str, Request]]()
-        running: dict[Future[Row], int] = {}
+        running: dict[Future[SweepRow], int] = {}
         try:
             while True:
                 room = max(min(_MOST_AHEAD, int(_LONG / self._took)), 1) - len(ahead)
@@ -85,7 +85,7 @@ class ProcessRunner:
             for future in running:
                 future.cancel()
 
-    def _hand_out(self, ahead: list[tuple[str, Request]], running: dict[Future[Row], int]) -> None:
+    def _hand_out(self, ahead: list[tuple[str, Request]], running: dict[Future[SweepRow], int]) -> None:
         """Give each process what it has room for."""
         for _ in range(_AHEAD):
             for worker, pool in enumerate(self._pools):
@@ -100,11 +100,11 @@ class ProcessRunner:
         new = (n for n, (design, _) in enumerate(ahead) if design not in self._designs)
         return next(itertools.chain(mine, new), 0)
 
-    def _attempt(self, worker: int, request: Request) -> Row:
+    def _attempt(self, worker: int, request: Request) -> SweepRow:
         task, rivals = request
         line = json.dumps({"file": self._file, "task": asdict(task), "rivals": asdict(rivals)})
         try:
-            return Row.of(json.loads(self._all[worker].ask(line, self._seconds)))
+            return SweepRow.of(json.loads(self._all[worker].ask(line, self._seconds)))
         except NoAnswerError as lost:
             return _lost(task, str(lost), "seconds" if lost.late else "crashed")
 
@@ -124,14 +124,14 @@ def _design(request: Request) -> str:
     return json.dumps(values, sort_keys=True)
 
 
-def _lost(task: Task, why: str, kind: str) -> Row:
-    return Row(task.key, task.sources, task.point, State.INFEASIBLE, why, kind)
+def _lost(task: Variant, why: str, kind: str) -> SweepRow:
+    return SweepRow(task.key, task.sources, task.point, VariantState.INFEASIBLE, why, kind)
 
 
 def request_of(data: dict[str, Any]) -> Request:
     """A request that went through JSON."""
     rivals = data["rivals"]
-    return Task(**data["task"]), Rivals(rivals["objectives"], [tuple(costs) for costs in rivals["costs"]])
+    return Variant(**data["task"]), Rivals(rivals["objectives"], [tuple(costs) for costs in rivals["costs"]])
 
 
 def serve() -> None:

@@ -1,22 +1,26 @@
-"""One variant of a sweep: where it is in the space, and what came of it."""
+"""One variant of a sweep: where it is in the space, and what came of it.
+
+Which variants are better than which: domination and the Pareto front.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from memtile.explore.sweep.space import Label
+from memtile.explore.sweep.variant_figures import FIGURES
 from memtile.runs.options import RunOptions
 
 _ASKED = ("max_cycles", "check")  # said in any case
 Set = Mapping[str, Label]
 
 
-class State(StrEnum):
+class VariantState(StrEnum):
     """What became of a variant."""
 
     GOOD = "good"
@@ -25,7 +29,7 @@ class State(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Task(RunOptions):
+class Variant(RunOptions):
     """What is to be tried, and the options of its run: all that decides what comes out, and so the key.
 
     Attributes:
@@ -49,7 +53,7 @@ class Task(RunOptions):
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SweepRow:
     """A variant and what came of it.
 
     Attributes:
@@ -67,7 +71,7 @@ class Row:
     key: str
     sources: str
     point: Set
-    state: State
+    state: VariantState
     why: str = ""
     kind: str = ""
     figures: Mapping[str, float] = field(default_factory=dict)
@@ -89,6 +93,29 @@ class Row:
         }
 
     @classmethod
-    def of(cls, data: Mapping[str, Any]) -> Row:
+    def of(cls, data: Mapping[str, Any]) -> SweepRow:
         """What ``as_json`` wrote down."""
-        return cls(**{**data, "state": State(data["state"])})
+        return cls(**{**data, "state": VariantState(data["state"])})
+
+
+Costs = tuple[float, ...]
+"""Of one variant, one number for each objective, less being better."""
+
+
+def costs_of(figures: Mapping[str, float], objectives: Sequence[str]) -> Costs:
+    """The costs of a variant."""
+    return tuple(FIGURES[name].cost(figures[name]) for name in objectives)
+
+
+def dominates(one: Costs, other: Costs) -> bool:
+    """Whether one variant is nowhere worse and somewhere better than another."""
+    return one != other and all(a <= b for a, b in zip(one, other, strict=True))
+
+
+def front(costs: Sequence[Costs]) -> list[int]:
+    """Places of those that nobody dominates, in the order of their costs; equals are all in it."""
+    kept: list[int] = []
+    for place in sorted(range(len(costs)), key=lambda place: (costs[place], place)):
+        if not any(dominates(costs[other], costs[place]) for other in kept):
+            kept.append(place)
+    return kept

@@ -6,15 +6,15 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import groupby
 
-from memtile.explore.sweep.row import Row
-from memtile.explore.sweep.space import Axis, Space
+from memtile.explore.sweep.row import SweepRow
+from memtile.explore.sweep.space import Space, SweepAxis
 
 _BINS = 8  # of an axis without steps
 Effects = Mapping[str, float]
 """By name of an axis, 0 to 1."""
 
 
-def sensitivity(space: Space, rows: Sequence[Row], figure: str) -> Effects:
+def sensitivity(space: Space, rows: Sequence[SweepRow], figure: str) -> Effects:
     """The part of a figure's variance over good variants that each axis explains alone, largest first.
 
     It is the variance of the means that the figure has at each value of the axis, over that of all (the
@@ -32,7 +32,7 @@ def sensitivity(space: Space, rows: Sequence[Row], figure: str) -> Effects:
     return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))
 
 
-def _between(axis: Axis, rows: Sequence[Row], values: Sequence[float]) -> float:
+def _between(axis: SweepAxis, rows: Sequence[SweepRow], values: Sequence[float]) -> float:
     """The variance of the means of groups, each as heavy as it has members."""
     pairs = sorted(((_group(axis, row), value) for row, value in zip(rows, values, strict=True)), key=str)
     means: list[float] = []
@@ -42,7 +42,7 @@ def _between(axis: Axis, rows: Sequence[Row], values: Sequence[float]) -> float:
     return _variance(means)
 
 
-def _group(axis: Axis, row: Row) -> Hashable:
+def _group(axis: SweepAxis, row: SweepRow) -> Hashable:
     """The value of an axis, or the bin of a number."""
     label = row.point.get(axis.name)
     if axis.values or not isinstance(label, int | float):

@@ -17,12 +17,12 @@ from typing import Any
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
 from memtile.importers.design_file import design_function
-from memtile.jit.places import why_unsafe
+from memtile.jit.safe_folders import why_unsafe
 from memtile.output_files import make_folder, write_output
 
 
 @dataclass(frozen=True, slots=True)
-class Sources:
+class DesignSources:
     """Sources of a design.
 
     Attributes:
@@ -83,7 +83,7 @@ class Sources:
             raise InputFileError(f"{path.name}: the file of the log cannot be written: {error}.") from None
 
 
-def sources_of(file: str) -> Sources:
+def sources_of(file: str) -> DesignSources:
     """The sources of a design: its file, and what it imports from its folder, by whatever way.
 
     Raises:
@@ -99,7 +99,7 @@ def sources_of(file: str) -> Sources:
         if name not in found:
             found[name] = _text(path.parent / name)
             waiting += _imported(path.parent, found[name], str(path.parent / name))
-    return Sources(path.name, found)
+    return DesignSources(path.name, found)
 
 
 _LOADED: dict[tuple[str, str], Callable[..., Any]] = {}

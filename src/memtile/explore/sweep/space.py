@@ -17,8 +17,7 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from memtile.arch.timing import Timing, likely
-from memtile.design.parameters import Parameter, limits_of, parameters_of, value_of
-from memtile.design.ranges import Choices, Range, is_number
+from memtile.design.parameters import Choices, Parameter, Range, is_number, limits_of, parameters_of, value_of
 from memtile.errors import DesignError, Problem, raise_if
 
 TIMING = "timing."
@@ -31,7 +30,7 @@ _problem = partial(Problem, reason="space", source="annotations of the design fu
 
 
 @dataclass(frozen=True, slots=True)
-class Axis:
+class SweepAxis:
     """One thing that is varied.
 
     Attributes:
@@ -59,7 +58,7 @@ class Axis:
 class Space:
     """All that is varied; points are numbered as an odometer counts, the last axis first."""
 
-    axes: tuple[Axis, ...]
+    axes: tuple[SweepAxis, ...]
 
     @property
     def size(self) -> int | None:
@@ -93,7 +92,7 @@ class Space:
         return {axis.name: point[axis.name] for axis in self.axes}
 
 
-def _any(axis: Axis, chance: random.Random) -> Label:
+def _any(axis: SweepAxis, chance: random.Random) -> Label:
     if axis.values:
         return chance.choice(axis.values)
     low, high = axis.span
@@ -121,7 +120,7 @@ def space_of(
         DesignError: names that are nothing to vary, texts that are no values, nothing to vary; all at once.
     """
     found = {parameter.name: parameter for parameter in parameters_of(function)}
-    axes: list[Axis] = []
+    axes: list[SweepAxis] = []
     problems: list[Problem] = [_both(where, name) for name in vary if name in fixed]
     for name, parameter in found.items():
         if name in fixed:
@@ -149,13 +148,13 @@ def space_of(
     return Space(tuple(axes))
 
 
-def axis_of(parameter: Parameter) -> Axis | None:
+def axis_of(parameter: Parameter) -> SweepAxis | None:
     """The axis that the annotation of a parameter says; None if it leaves the values open."""
     if isinstance(limit := _range_of(parameter.kind), Range) and not _steps(limit, parameter.kind):
-        return Axis(parameter.name, (), (float(limit.low), float(limit.high)), limit.log)
+        return SweepAxis(parameter.name, (), (float(limit.low), float(limit.high)), limit.log)
     values = _values(parameter.kind)
     log = isinstance(limit, Range) and limit.log
-    return None if values is None else Axis(parameter.name, values, log=log)
+    return None if values is None else SweepAxis(parameter.name, values, log=log)
 
 
 def _range_of(kind: Any) -> Range | Choices | None:
@@ -214,28 +213,28 @@ def counted(low: float, high: float, step: float) -> tuple[Label, ...]:
     return tuple(low + n * step for n in range(count))
 
 
-def _named(name: str, kind: Any, text: str) -> Axis:
+def _named(name: str, kind: Any, text: str) -> SweepAxis:
     """An axis of values that a text says, each of which must be one of the parameter."""
     ends, _, step = text.partition(":")
     low, dots, high = ends.partition("..")
     if not dots:
         labels = dict.fromkeys(label(value_of(kind, part.strip())) for part in _parts(text))
-        return Axis(name, tuple(labels))
+        return SweepAxis(name, tuple(labels))
     return _range(name, kind, (low, high), step)
 
 
-def _range(name: str, kind: Any, ends: tuple[str, str], step: str) -> Axis:
+def _range(name: str, kind: Any, ends: tuple[str, str], step: str) -> SweepAxis:
     """An axis of the values between two ends that a text says, in steps where it says how long they are."""
     low, high = ends
     first, last = value_of(kind, low.strip()), value_of(kind, high.strip())
     if not (is_number(first) and is_number(last) and first <= last):
         raise ValueError(f"{low} and {high} are no ends of a range")
     if not step and isinstance(first, float):
-        return Axis(name, (), (first, last))
+        return SweepAxis(name, (), (first, last))
     by = value_of(type(first), step.strip()) if step else 1
     if by <= 0:
         raise ValueError(f"a step of {step} leads nowhere")
-    return Axis(name, tuple(value_of(kind, value) for value in counted(first, last, by)))
+    return SweepAxis(name, tuple(value_of(kind, value) for value in counted(first, last, by)))
 
 
 def _parts(text: str) -> Iterator[str]:
@@ -251,7 +250,7 @@ def _parts(text: str) -> Iterator[str]:
     yield part
 
 
-def _constant(name: str, text: str) -> Axis:
+def _constant(name: str, text: str) -> SweepAxis:
     constant = name.removeprefix(TIMING)
     low, high = likely(constant)
     if not text and low == high:
@@ -299,7 +298,7 @@ def _nothing(where: str, found: Mapping[str, Parameter]) -> Problem:
     return _problem("parameters", "none with values", "at least one", says, step, where=where)
 
 
-def _no_steps(axis: Axis) -> Problem:
+def _no_steps(axis: SweepAxis) -> Problem:
     says = f"{axis.name} may be any number of {axis.span[0]:g}..{axis.span[1]:g}; a grid needs steps"
     step = f"Give a step, --vary {axis.name}=LOW..HIGH:STEP, or take --random N or --optimise."
     return _problem(axis.name, "no step", "a range with a step", says, step, where="sweep")
@@ -309,7 +308,7 @@ def space_from(data: Sequence[Mapping[str, Any]]) -> Space:
     """The space that ``axes`` that a log has."""
     return Space(
         tuple(
-            Axis(each["name"], tuple(each["values"]), (each["span"][0], each["span"][1]), each["log"])
+            SweepAxis(each["name"], tuple(each["values"]), (each["span"][0], each["span"][1]), each["log"])
             for each in data
         )
     )

@@ -12,12 +12,12 @@ from typing import Any
 
 from memtile.errors import DesignError
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.figures import FIGURES
-from memtile.explore.sweep.row import Row, State
-from memtile.explore.sweep.space import Axis, Label, Point, Space
+from memtile.explore.sweep.row import SweepRow, VariantState
+from memtile.explore.sweep.space import Label, Point, Space, SweepAxis
+from memtile.explore.sweep.variant_figures import FIGURES
 
 Batch = Iterable[Point]
-Batches = Generator[Batch, Sequence[Row], None]
+Batches = Generator[Batch, Sequence[SweepRow], None]
 """Yields batches of points and takes the rows of each, in the order of the points."""
 BATCH = 16
 LISTED = 256
@@ -95,7 +95,7 @@ def _sampler(optuna: Any, name: str, seed: int) -> Any:
     )
 
 
-def _spread(optuna: Any, axis: Axis) -> Any:
+def _spread(optuna: Any, axis: SweepAxis) -> Any:
     """The distribution of an axis: numbers in even steps as numbers, so that near means alike."""
     spread = optuna.distributions
     if not axis.values:
@@ -113,22 +113,22 @@ def _in_order(values: Sequence[Label]) -> bool:
     return all(a < b for a, b in itertools.pairwise(values))  # type: ignore[operator]
 
 
-def _label(axis: Axis, value: Any) -> Label:
+def _label(axis: SweepAxis, value: Any) -> Label:
     return axis.values[value] if axis.values else float(value)
 
 
-def _tell(study: Any, trial: Any, row: Row | None, objectives: Sequence[str]) -> None:
+def _tell(study: Any, trial: Any, row: SweepRow | None, objectives: Sequence[str]) -> None:
     """Tell Optuna what came of a point; what is not good has broken a constraint, or is worse than others."""
     state = extra("optuna").trial.TrialState
     if row is None:
         study.tell(trial, state=state.FAIL)
         return
-    if row.state is State.GOOD:
+    if row.state is VariantState.GOOD:
         trial.set_constraint("feasible", 0.0)
         study.tell(trial, [FIGURES[name].cost(row.figures[name]) for name in objectives])
         return
     known = {name: FIGURES[name].cost(row.figures.get(name, _WORST)) for name in objectives}
-    trial.set_constraint("feasible", 0.0 if row.state is State.BEATEN else 1.0)
+    trial.set_constraint("feasible", 0.0 if row.state is VariantState.BEATEN else 1.0)
     study.tell(trial, [abs(_WORST) if value == -_WORST else value for value in known.values()])
 
 

@@ -10,22 +10,21 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from memtile.arch.chosen_timing import chosen_timing
+from memtile.arch.timing import chosen_timing
 from memtile.design.parameters import chosen
 from memtile.documents import plain
 from memtile.errors import SimulationError
-from memtile.explore.sweep.attempt import Rivals
 from memtile.explore.sweep.cluster import ClusterRunner
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.figures import objectives_of, table_for
-from memtile.explore.sweep.front import costs_of, front
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
-from memtile.explore.sweep.result import INTERRUPTED, SweepResult
-from memtile.explore.sweep.row import Row, State, Task
-from memtile.explore.sweep.sources import Sources, loaded, sources_of
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState, costs_of, front
+from memtile.explore.sweep.sources import DesignSources, loaded, sources_of
 from memtile.explore.sweep.space import TIMING, Label, Point, Space, label, space_of
 from memtile.explore.sweep.strategy import Batches, listed, optimised
+from memtile.explore.sweep.sweep_attempt import Rivals
+from memtile.explore.sweep.sweep_result import INTERRUPTED, SweepResult
+from memtile.explore.sweep.variant_figures import objectives_of, table_for
 from memtile.runs.options import RunOptions
 
 Strategy = Literal["grid", "random", "optimise"]
@@ -33,14 +32,14 @@ SECONDS = 120.0
 """Time for a variant, after which its process is ended."""
 TRIALS = 100
 BUDGET = "the time is over"
-Watch = Callable[[Row, int, int | None], None]
+Watch = Callable[[SweepRow, int, int | None], None]
 """Is given each row as it comes, how many there are, and how many there will be; None = nobody knows."""
 
 
 class Runner(Protocol):
     """Tries variants, here or in other processes."""
 
-    def rows(self, requests: Iterable[Request]) -> Iterator[Row]:
+    def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come."""
 
     def close(self) -> None:
@@ -105,7 +104,7 @@ class Sweep:
         self.file, self.plan = file, plan.refuse("a sweep", "untimed", "history", "progress")
         self.objectives = objectives_of(plan.objectives)
         self.energy = table_for(plan.energy, self.objectives)
-        self.sources: Sources = sources_of(file)
+        self.sources: DesignSources = sources_of(file)
         function = loaded(file, self.sources.hash)
         with chosen_timing(plan.timing):  # names and ranges
             pass
@@ -117,7 +116,7 @@ class Sweep:
         fixed: dict[str, Label] = {name: label(values[name]) for name in plan.set}
         self._fixed = {**fixed, **{f"{TIMING}{name}": value for name, value in plan.timing.items()}}
         self.hash = self.sources.hash
-        self._rows: dict[str, Row] = {}
+        self._rows: dict[str, SweepRow] = {}
         self._numbers: dict[str, int] = {}
         self._ran, self._stopped, self._lost = 0, "", False
 
@@ -219,7 +218,7 @@ class Sweep:
         for point in batch:
             values = {**self._fixed, **point}
             plan = self.plan
-            task = Task(self.hash, values, self.energy, **plan.changed())
+            task = Variant(self.hash, values, self.energy, **plan.changed())
             known = self._rows.get(task.key) or (log.rows.get(task.key) if log is not None else None)
             asked.append(task.key)
             self._numbers.setdefault(task.key, len(self._numbers))
@@ -231,7 +230,7 @@ class Sweep:
                 return
             yield task, rivals
 
-    def _keep(self, row: Row, watch: Watch) -> None:
+    def _keep(self, row: SweepRow, watch: Watch) -> None:
         """Have a row, with its place among those that were asked for."""
         new = row.key not in self._rows
         self._rows[row.key] = replace(row, number=self._numbers[row.key])
@@ -239,7 +238,7 @@ class Sweep:
             watch(self._rows[row.key], len(self._rows), self.total)
 
     def _best(self) -> list[tuple[float, ...]]:
-        good = [row for row in self._rows.values() if row.state is State.GOOD]
+        good = [row for row in self._rows.values() if row.state is VariantState.GOOD]
         costs = [costs_of(row.figures, self.objectives) for row in good]
         return [costs[place] for place in front(costs)]
 

@@ -9,7 +9,7 @@ import traceback
 from pathlib import Path
 
 from memtile.errors import MemtileError
-from memtile.hosts.iron.switch import arm
+from memtile.hosts.iron.backend_switch import arm
 
 _FAILED, _BAD_INPUT = 1, 2  # exit codes, as of a program that fails and of a command line that is wrong
 _OF_HOSTS = "HostRuntimeError"  # mlir-aie's, which is not there before the program imports it

@@ -11,7 +11,7 @@ from memtile.arch.devices import device as find_device
 from memtile.hosts.iron.kernel_files import Options
 from memtile.hosts.iron.runtime import runtime_class
 from memtile.hosts.iron.tensor import tensor_class
-from memtile.importers.functions import functions_of
+from memtile.importers.design_file import functions_of
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 
 _NONE: Mapping[str, Callable[..., Any]] = {}

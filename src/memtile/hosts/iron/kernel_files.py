@@ -12,13 +12,13 @@ import numpy as np
 from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError
-from memtile.hosts.iron.arguments import Argument, Bytes, iron_problem, only_tensors, taken_by
+from memtile.hosts.iron.kernel_arguments import Argument, Bytes, iron_problem, only_tensors, taken_by
 from memtile.importers.bodies.container import container
 from memtile.importers.bodies.texts import beside
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.input_files import read_bytes
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.external_uses import external_uses
 from memtile.runs.options import RunOptions

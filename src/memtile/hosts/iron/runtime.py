@@ -14,7 +14,7 @@ import numpy as np
 
 from memtile.errors import MemtileError
 from memtile.explain.results import Status
-from memtile.hosts.iron.arguments import Argument
+from memtile.hosts.iron.kernel_arguments import Argument
 from memtile.hosts.iron.kernel_files import KernelFiles, KernelRun, Options, Ran, runner
 from memtile.runs.program import Run
 

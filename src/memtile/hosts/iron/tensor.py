@@ -15,7 +15,7 @@ import numpy.typing as npt
 Bytes = npt.NDArray[np.uint8]
 
 
-class Memory:
+class TensorStorage:
     """One allocation, as mlir-aie's ``Storage`` wants its transport: the host's copy and the device's."""
 
     def __init__(self, nbytes: int) -> None:
@@ -59,7 +59,9 @@ class TensorParts:
         data = None if isinstance(shape_or_data, tuple) else _as_array(shape_or_data, dtype)
         shape = tuple(map(int, shape_or_data)) if data is None else data.shape
         nbytes = math.prod(shape) * np.dtype(dtype).itemsize
-        self._storage = self._storage_class(Memory(nbytes), nbytes, device, self._resolve_coherence_granule())
+        self._storage = self._storage_class(
+            TensorStorage(nbytes), nbytes, device, self._resolve_coherence_granule()
+        )
         self._place(shape, np.dtype(dtype), 0)
         if data is not None:
             np.copyto(self._data, data)

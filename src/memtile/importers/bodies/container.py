@@ -11,14 +11,14 @@ from typing import Unpack
 
 from memtile.arch.devices import Device
 from memtile.design.array import Array
-from memtile.importers.bodies.bodies import Bodies, bodies
-from memtile.importers.bodies.finder import NO_FUNCTIONS, Functions
+from memtile.importers.bodies.device_finder import NO_FUNCTIONS, Functions
+from memtile.importers.bodies.program_bodies import Bodies, bodies
 from memtile.importers.bodies.texts import beside
 from memtile.input_files import read_bytes
-from memtile.io.program import formats
+from memtile.io.program import program_formats
 from memtile.io.program.brought import brought
 from memtile.io.program.containers.build_folder import build_files
-from memtile.io.program.device import device_of
+from memtile.io.program.device_detection import device_of
 from memtile.io.program.file_order import ordered
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import NO_KERNELS, Kernels, NamedKernels
@@ -48,7 +48,7 @@ class Container:
     shape: ArrayShape
     bodies: Bodies
     launch: int
-    programs: Sequence[formats.Program]
+    programs: Sequence[program_formats.Program]
     notes: tuple[str, ...]
 
     @cached_property
@@ -95,7 +95,7 @@ class Container:
 
 
 def container(
-    programs: Sequence[formats.Program],
+    programs: Sequence[program_formats.Program],
     texts: Sequence[Path],
     *,
     device: str | None = None,
@@ -140,12 +140,12 @@ def build(folder: Path, *, device: str | None = None, functions: Functions = NO_
         InputFileError: the folder is no build, or its files cannot be read.
     """
     found = build_files(folder)
-    programs = [formats.read_program(read_bytes(file), str(file)) for file in found.files]
+    programs = [program_formats.read_program(read_bytes(file), str(file)) for file in found.files]
     texts = beside(found.files)
     return container(programs, texts, device=device, functions=functions, names=found.devices)
 
 
-def _launch(programs: Sequence[formats.Program], known: Bodies) -> int:
+def _launch(programs: Sequence[program_formats.Program], known: Bodies) -> int:
     """How many operations configure the array, if firmware is the host of those that follow."""
     first = list(takewhile(lambda program: program.format in _CONFIGURATIONS, programs))
     rest = programs[len(first) :]

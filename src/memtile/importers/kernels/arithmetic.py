@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memtile.importers.kernels import functions
+from memtile.importers.kernels import function_types
 
 _HALF = 16  # bits that bfloat16 has not
 _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
@@ -304,9 +304,9 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 _PLAIN = (
     integer, place, reach, sized, amount, packed, positive, stride, endless, bits_of, floordiv, divide,
     remainder, ceildiv, fits_signed, fits_unsigned, type_of, over, over_up, left, shift, least, largest,
-    truncated, from_bf16, from_f32, to_f32, *functions.PLAIN,
+    truncated, from_bf16, from_f32, to_f32, *function_types.PLAIN,
 )  # fmt: skip
-_LOUD = (to_bf16, f32, *functions.LOUD)
+_LOUD = (to_bf16, f32, *function_types.LOUD)
 _AFTER = (bf16,)  # of those before
 NAMES: dict[str, Any] = {
     **{f.__name__: f for f in _PLAIN},

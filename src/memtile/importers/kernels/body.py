@@ -14,30 +14,30 @@ from typing import Any
 from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError, Problem
-from memtile.importers.kernels import blocks, host
+from memtile.importers.kernels import control_flow, host_calls
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
-from memtile.importers.kernels.constants import memory_of_constant
+from memtile.importers.kernels.body_operands import working_type
+from memtile.importers.kernels.body_segments import BodySegment, defined
 from memtile.importers.kernels.expressions import WIDEST, is_computed
 from memtile.importers.kernels.quote import Lines, Node, expr, function, number, temporary, text, variable
-from memtile.importers.kernels.segments import Segment, defined
+from memtile.importers.kernels.scalar_handlers import memory_of_constant
 from memtile.importers.kernels.table import HANDLERS
 from memtile.importers.kernels.verify import finished
-from memtile.importers.kernels.views import working_type
 from memtile.importers.mlir.description import DeviceDescription
-from memtile.importers.mlir.forms.faults import limit_error, reading
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operand_faults import limit_error, reading
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
-from memtile.importers.mlir.tree import Block, Operation
+from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped, shaped
 from memtile.limits import limit
 
-SYNCHRONISES = frozenset(host.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
+SYNCHRONISES = frozenset(host_calls.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
 _COSTLY = 1000  # cycles of an operation, at most
 _UNKNOWN_TURNS = 16  # of a loop whose bounds are values
 
 
 @dataclass(slots=True)
-class Program:
+class CoreProgram:
     """What the body of a core became.
 
     Attributes:
@@ -97,7 +97,7 @@ class Program:
         """The function that an operation calls; None if it calls none."""
         if operation.name not in ("func.call", "call"):
             return None
-        form = Form(operation)
+        form = OperationForm(operation)
         name = str(form.attributes.get("callee") or form.symbol)
         found = self.device.functions.get(name)
         if found is None:
@@ -109,22 +109,22 @@ def _inside(function: Operation) -> list[Operation]:
     return [inner for inner in function.walk() if inner is not function]
 
 
-def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> Program:
+def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> CoreProgram:
     """The program of a core.
 
     Raises:
         InputFileError: operations that are not known; all of them.
     """
-    program = Program(device, Form(core).values[0], costs, sites=[core])
+    program = CoreProgram(device, OperationForm(core).values[0], costs, sites=[core])
     _check(program, core)
     writer = Writer(program, inside=None)
     if program.tile in device.parameter_locks:
-        host.acquire(writer, device.parameter_locks[program.tile], 1)
+        host_calls.acquire(writer, device.parameter_locks[program.tile], 1)
     region = core.regions[0]
     if len(region.blocks) == 1:
         writer.block(region.blocks[0])
     else:
-        blocks.machine(writer, region)
+        control_flow.machine(writer, region)
     writer.flush()
     lines, shapes = Lines(), dict[str, tuple[int, ...]]()
     lines.add("cycles = 0")
@@ -142,7 +142,7 @@ def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> P
     return program
 
 
-def _check(program: Program, core: Operation) -> None:
+def _check(program: CoreProgram, core: Operation) -> None:
     """Refuse what nobody knows, all at once."""
     problems: list[Problem] = []
     seen: set[str] = set()
@@ -158,12 +158,12 @@ def _check(program: Program, core: Operation) -> None:
             name = operation.name
             if (
                 name not in HANDLERS
-                and name not in host.HANDLERS
-                and name not in blocks.NAMES
+                and name not in host_calls.HANDLERS
+                and name not in control_flow.NAMES
                 and name not in seen
             ):
                 seen.add(name)
-                error = Form(operation).error(
+                error = OperationForm(operation).error(
                     "nothing is known of this operation", "operations of docs/mlir.md", reason="mlir_unknown"
                 )
                 problems += error.problems
@@ -181,10 +181,10 @@ def _check_calls(
 ) -> None:
     """Refuse functions that call themselves, and calls that nobody would write out."""
     for operation, called in calls.get(id(top), ()):
-        name = Form(called).symbol or "a function"
+        name = OperationForm(called).symbol or "a function"
         if called in outer:
             says = f"{name} calls itself"
-            raise Form(operation).error(says, "functions that call others", reason="mlir_call")
+            raise OperationForm(operation).error(says, "functions that call others", reason="mlir_call")
         if len(outer) > limit("body_call_depth"):
             says = f"{name} is called within more than {limit('body_call_depth')} calls"
             raise limit_error(operation, "body_call_depth", says)
@@ -199,7 +199,7 @@ class Writer:
         inside: the writer of the generator, for a piece; None for the generator itself.
     """
 
-    def __init__(self, program: Program, inside: Writer | None) -> None:
+    def __init__(self, program: CoreProgram, inside: Writer | None) -> None:
         self.program, self.inside = program, inside
         self.lines = Lines()
         self.numbers: dict[str, int] = dict(inside.numbers) if inside else {}
@@ -208,7 +208,7 @@ class Writer:
         self.defined: dict[str, None] = {}
         self.outer_memory: dict[str, None] = {}
         self.prefix = ""
-        self.labels: dict[str, Block] = {}
+        self.labels: dict[str, OperationBlock] = {}
 
     def inner(self) -> Writer:
         """A writer for a piece of this function."""
@@ -231,9 +231,9 @@ class Writer:
         return self.inside is None
 
     @property
-    def _form(self) -> Form:
+    def _form(self) -> OperationForm:
         """The operation that is written."""
-        return Form(self.program.sites[self.lines.site])
+        return OperationForm(self.program.sites[self.lines.site])
 
     def use(self, value: str) -> Node:
         """The node of a value: its name, or the number that it is."""
@@ -310,7 +310,7 @@ class Writer:
         with self.lines.within("if cycles: pass"):
             self._pass_time()
 
-    def block(self, block: Block) -> None:
+    def block(self, block: OperationBlock) -> None:
         """Write the operations of a block."""
         for operation in block.operations:
             self.operation(operation)
@@ -334,12 +334,12 @@ class Writer:
         return len(self.program.sites) - 1
 
     def _write(self, operation: Operation) -> None:
-        form = Form(operation)
+        form = OperationForm(operation)
         self.lines.cost += self.cost(operation)
         if self.is_host and operation.regions and not self.program.syncs(operation):
             self.piece(operation, lambda inner: HANDLERS[operation.name](inner, form))
-        elif operation.name in host.HANDLERS:
-            host.HANDLERS[operation.name](self, form)
+        elif operation.name in host_calls.HANDLERS:
+            host_calls.HANDLERS[operation.name](self, form)
         else:
             HANDLERS[operation.name](self, form)
 
@@ -377,12 +377,12 @@ class Writer:
         made.body = lines.body
         shapes = {_name(key).id: shape for key in free if (shape := _shape_of(self.types, key)) is not None}
         tree = finished(made, self.program.sites, shapes, 1)
-        self.program.names[name.id] = Segment(name.id, tree, expected)
+        self.program.names[name.id] = BodySegment(name.id, tree, expected)
         self.lines.book()
         self.lines.add("(turn, *_back) = _piece(*_given)", _back=back, _piece=name, _given=given)
         self.lines.add("cycles += turn")
 
-    def constant_array(self, name: str, form: Form) -> tuple[Node, str]:
+    def constant_array(self, name: str, form: OperationForm) -> tuple[Node, str]:
         """The Python name of the array that a constant of the module is, and its type."""
         value = f"%array%{name}"
         made = _name(value)
@@ -398,7 +398,7 @@ class Writer:
             self.inside.types[value] = kind
         return made, kind
 
-    def parameter(self, form: Form) -> tuple[Node, str]:
+    def parameter(self, form: OperationForm) -> tuple[Node, str]:
         """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
         device, operation = self.program.device, form.operation
         kind = device.parameters[parameter_read(operation)].kind
@@ -445,12 +445,12 @@ def type_of(shape: Shaped) -> str:
     return f"memref<{''.join(f'{size}x' for size in shape.shape)}{shape.element}>"
 
 
-def _array(device: DeviceDescription, name: str, form: Form) -> tuple[Any, str]:
+def _array(device: DeviceDescription, name: str, form: OperationForm) -> tuple[Any, str]:
     """The elements of a constant, and its type."""
     operation = device.constants.get(name)
     if operation is None:
         raise form.error(f"no constant has the name {name}", "memref.global", reason="mlir_constant")
-    data = Form(operation)
+    data = OperationForm(operation)
     kind = data.last_type()
     given = data.initial() or data.attributes.get("initial_value")
     if kind is None or given is None or isinstance(given, bool):
@@ -473,7 +473,7 @@ def _known_turns(operation: Operation) -> int | None:
     """Turns of a loop whose bounds are numbers; None if they are not."""
     if not operation.name.endswith(".for"):
         return None
-    form, words = Form(operation), operation.words
+    form, words = OperationForm(operation), operation.words
     try:
         low, high = (form.whole(form.after(key)) for key in ("=", "to"))
         step = form.whole(form.after("step")) if "step" in words else 1

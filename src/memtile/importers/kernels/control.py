@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 
+from memtile.importers.kernels.body_operands import index_of, listed_indices, mapped, number_of
+from memtile.importers.kernels.body_operations import extreme_of, give, nothing, results_of, turns, yielded
 from memtile.importers.kernels.emitter import Emitter, Handler, items_of
 from memtile.importers.kernels.expressions import paired
 from memtile.importers.kernels.maps import AffineMap, affine_map
-from memtile.importers.kernels.operands import index_of, listed_indices, mapped, number_of
-from memtile.importers.kernels.operations import extreme_of, give, nothing, results_of, turns, yielded
 from memtile.importers.kernels.quote import Node, every, number
-from memtile.importers.mlir.forms.operands import Form, shown
+from memtile.importers.mlir.forms.operands import OperationForm, shown
 from memtile.importers.mlir.tree import Region
 
 
-def _map_of(emitter: Emitter, form: Form) -> tuple[AffineMap, list[Node]]:
+def _map_of(emitter: Emitter, form: OperationForm) -> tuple[AffineMap, list[Node]]:
     """The map or set that an operation begins with, and its results of the values in its brackets."""
     given = form.attributes.get("map", form.attributes.get("condition"))
     found = affine_map(form, str(given) if given is not None else _map_text(form))
     return found, mapped(form, found, [number_of(emitter, form, value) for value in form.values])
 
 
-def _map_text(form: Form) -> str:
+def _map_text(form: OperationForm) -> str:
     """The map that an operation names or writes out in front of its operands."""
     tokens = form.operation.tokens
     at = form.operation.spans[0].first
@@ -31,7 +31,7 @@ def _map_text(form: Form) -> str:
     return tokens.join(at, tokens.close.get(at + 1, at) + 1)
 
 
-def apply(emitter: Emitter, form: Form) -> None:
+def apply(emitter: Emitter, form: OperationForm) -> None:
     """``affine.apply #map(%i)[%n]``."""
     _, results = _map_of(emitter, form)
     if len(results) != 1:
@@ -40,14 +40,14 @@ def apply(emitter: Emitter, form: Form) -> None:
     give(emitter, form.result, "index", results[0])
 
 
-def extreme(emitter: Emitter, form: Form) -> None:
+def extreme(emitter: Emitter, form: OperationForm) -> None:
     """``affine.min #map(%i)`` and ``affine.max``."""
     _, results = _map_of(emitter, form)
     value = extreme_of(form, results, "min" if form.operation.name.endswith("min") else "max")
     give(emitter, form.result, "index", value)
 
 
-def affine_if(emitter: Emitter, form: Form) -> None:
+def affine_if(emitter: Emitter, form: OperationForm) -> None:
     """``affine.if #set(%i)[%n] { .. } else { .. }``."""
     found, results = _map_of(emitter, form)
     if not all(found.signs):
@@ -58,7 +58,7 @@ def affine_if(emitter: Emitter, form: Form) -> None:
 
 
 def choose(
-    emitter: Emitter, form: Form, ways: Sequence[tuple[Node, Region]], last: Region | None = None
+    emitter: Emitter, form: OperationForm, ways: Sequence[tuple[Node, Region]], last: Region | None = None
 ) -> None:
     """Regions of which the first is done whose condition holds, else the last; it yields the results."""
     lines = emitter.lines
@@ -74,14 +74,14 @@ def choose(
             _way(emitter, form, last)
 
 
-def _way(emitter: Emitter, form: Form, region: Region) -> None:
+def _way(emitter: Emitter, form: OperationForm, region: Region) -> None:
     emitter.block(region.blocks[0])
     for name, value in zip(results_of(form), yielded(region.blocks[0]), strict=False):
         give(emitter, name, emitter.types.get(value, "index"), emitter.use(value))
     emitter.lines.book()
 
 
-def index_switch(emitter: Emitter, form: Form) -> None:
+def index_switch(emitter: Emitter, form: OperationForm) -> None:
     """``scf.index_switch %i -> i32 case 2 { .. } case 5 { .. } default { .. }``."""
     regions = form.operation.regions
     if form.generic:
@@ -101,7 +101,7 @@ def index_switch(emitter: Emitter, form: Form) -> None:
     choose(emitter, form, list(zip(tests, regions, strict=False)), regions[-1])
 
 
-def execute_region(emitter: Emitter, form: Form) -> None:
+def execute_region(emitter: Emitter, form: OperationForm) -> None:
     """``scf.execute_region { .. }`` and ``memref.alloca_scope``, of one block."""
     region = form.operation.regions[0]
     if len(region.blocks) > 1:
@@ -109,7 +109,7 @@ def execute_region(emitter: Emitter, form: Form) -> None:
     choose(emitter, form, [], region)
 
 
-def forall(emitter: Emitter, form: Form) -> None:
+def forall(emitter: Emitter, form: OperationForm) -> None:
     """``scf.forall (%i, %j) in (4, %n) { .. }``, ``scf.parallel``, ``affine.parallel``, in order."""
     block = form.operation.regions[0].blocks[0]
     if form.operation.results or "shared_outs" in form.operation.words:
@@ -127,13 +127,13 @@ def forall(emitter: Emitter, form: Form) -> None:
 Ranges = tuple[list[str], list[Node], list[Node], list[Node]]
 
 
-def _check_counters(form: Form, names: Sequence[str]) -> None:
+def _check_counters(form: OperationForm, names: Sequence[str]) -> None:
     for name in names:
         if name[:1] != "%":
             raise form.error(f"{shown(name)} is no counter", "%name", reason="mlir_operands")
 
 
-def _ranges(emitter: Emitter, form: Form) -> Ranges:
+def _ranges(emitter: Emitter, form: OperationForm) -> Ranges:
     """Counters, first values, bounds and steps of a loop over several dimensions."""
     if form.generic:
         return _generic_ranges(emitter, form)
@@ -150,7 +150,7 @@ def _ranges(emitter: Emitter, form: Form) -> Ranges:
     return names, nodes[0], nodes[1], steps
 
 
-def _generic_ranges(emitter: Emitter, form: Form) -> Ranges:
+def _generic_ranges(emitter: Emitter, form: OperationForm) -> Ranges:
     names = [name for name, _ in form.operation.regions[0].blocks[0].arguments]
     values = [number_of(emitter, form, value) for value in form.values]
     many = len(names)

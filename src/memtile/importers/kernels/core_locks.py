@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.locks import lock_form
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.jit.tables import plain
 
@@ -58,7 +58,7 @@ def _reached(
         yield each
         if each.name not in ("func.call", "call"):
             continue
-        name = Form(each).symbol or str(Form(each).attributes.get("callee", ""))
+        name = OperationForm(each).symbol or str(OperationForm(each).attributes.get("callee", ""))
         if name in seen:
             continue
         seen.add(name)
@@ -76,7 +76,7 @@ def _has_body(function: Operation) -> bool:
 
 def _released(operation: Operation, made: Configured) -> Iterator[str]:
     """Values of the locks that an operation releases."""
-    form = Form(operation)
+    form = OperationForm(operation)
     if operation.name == "aie.use_lock":
         said = lock_form(form, reason="mlir_lock")
         if said is not None and said.action == "release":

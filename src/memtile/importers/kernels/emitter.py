@@ -7,8 +7,8 @@ from typing import Any, Protocol
 
 from memtile.importers.kernels.expressions import bits_of
 from memtile.importers.kernels.quote import Lines, Node, expr
-from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.tree import Block, Operation
+from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.tree import Operation, OperationBlock
 
 
 class Emitter(Protocol):
@@ -30,7 +30,7 @@ class Emitter(Protocol):
     def known(self, value: str, kind: str, number: int) -> None:
         """Let a value be a number wherever it is used."""
 
-    def block(self, block: Block) -> None:
+    def block(self, block: OperationBlock) -> None:
         """Emit the operations of a block."""
 
     def loop_cost(self) -> None:
@@ -39,17 +39,17 @@ class Emitter(Protocol):
     def check_end(self, operation: Operation) -> None:
         """At the end of a turn of a loop, see that it does not turn for ever."""
 
-    def constant_array(self, name: str, form: Form) -> tuple[Node, str]:
+    def constant_array(self, name: str, form: OperationForm) -> tuple[Node, str]:
         """The Python name of the array that a constant of the module is, and its type."""
 
-    def parameter(self, form: Form) -> tuple[Node, str]:
+    def parameter(self, form: OperationForm) -> tuple[Node, str]:
         """The buffer that an operation reads a parameter of the scratchpad from, and the parameter's type."""
 
 
-Handler = Callable[[Emitter, Form], None]
+Handler = Callable[[Emitter, OperationForm], None]
 
 
-def last_kind(form: Form) -> str:
+def last_kind(form: OperationForm) -> str:
     """The last type that the operation names, without blanks."""
     tokens, found = form.operation.tokens, ""
     for first, end in form.operation.spans:
@@ -62,7 +62,7 @@ def last_kind(form: Form) -> str:
     return found.strip("()")
 
 
-def type_names(form: Form) -> list[str]:
+def type_names(form: OperationForm) -> list[str]:
     """The types behind the last colon at the top of an operation, in order, without blanks."""
     tokens, begin, stop = form.operation.tokens, -1, -1
     for first, end in form.operation.spans:
@@ -74,7 +74,7 @@ def type_names(form: Form) -> list[str]:
     return [] if begin < 0 else types_between(form, begin, stop)
 
 
-def types_between(form: Form, at: int, end: int) -> list[str]:
+def types_between(form: OperationForm, at: int, end: int) -> list[str]:
     """The types between two places of an operation, in order, without blanks."""
     tokens, found = form.operation.tokens, list[str]()
     while at < end:

@@ -1,29 +1,207 @@
-"""Kernels of the cores of a device, attached to their tiles."""
+"""Kernels of the cores of a device, attached to their tiles.
+
+The end of an object FIFO as a core uses it: how many objects it holds, and which comes next.
+
+What goes wrong while a core body runs: an error of the operation that its line of Python came from.
+
+A generated line is the number of its operation, and one (``quote.Lines``). Functions of ``arithmetic`` that
+may fail get that number, so that compiled code, which knows no lines, can say it too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from types import TracebackType
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.corelib.registry import External
+from memtile.design.locks import Lock
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.importers.kernels.body import Program, translate
+from memtile.importers.kernels.arithmetic import (
+    AMOUNT,
+    DIVISOR,
+    ENDLESS,
+    GAPS,
+    NUMBER,
+    OUTSIDE,
+    OVERFLOW,
+    QUOTIENT,
+    SHIFT,
+    SIZE,
+    STEP,
+    ZERO,
+    BodyError,
+)
+from memtile.importers.kernels.body import CoreProgram, translate
+from memtile.importers.kernels.body_operands import CoreBuffer, for_user, working_type
+from memtile.importers.kernels.body_segments import BodySegment
+from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
-from memtile.importers.kernels.faults import said_in, told
-from memtile.importers.kernels.fifo_ports import FifoPort
-from memtile.importers.kernels.given import asks_for_core, check_answer, missing_function, wrong_function
-from memtile.importers.kernels.links import from_words, to_words
-from memtile.importers.kernels.segments import Segment
-from memtile.importers.kernels.views import Piece, for_user, working_type
+from memtile.importers.kernels.user_functions import (
+    asks_for_core,
+    check_answer,
+    missing_function,
+    wrong_function,
+)
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.fifos import FifoEnd
+from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.tree import Operation
-from memtile.sim.actions import Action
-from memtile.sim.apart import keeps_apart, known_to_reach
-from memtile.sim.kernel_lines import SAID
-from memtile.sim.kernels import RELEASES, Core, Kernel
+from memtile.sim.kernels.actions import Action, LockOperation
+from memtile.sim.kernels.isolation import keeps_apart, known_to_reach
+from memtile.sim.kernels.kernel_core import RELEASES, Core, Kernel
+from memtile.sim.kernels.kernel_lines import SAID, Said
+
+_LONGEST = 100  # characters of a Python message that are shown
+_USERS = "timed"  # function that calls those of the user
+
+
+@contextmanager
+def told(files: Container[str], sites: Sequence[Operation]) -> Iterator[None]:
+    """What fails within, in generated lines, is an error of the operation that they came from.
+
+    Args:
+        files: names of the body and of its pieces in tracebacks.
+        sites: operations by their number.
+
+    Raises:
+        InputFileError: in the place of what was raised. What functions of the user raise passes.
+    """
+    try:
+        yield
+    except BodyError as error:
+        site, code, one, other = error.args
+        says, allowed, reason = _FAULTS[code](one, other)
+        raise operation_error(sites[site], says, allowed, reason=reason) from error
+    except (ArithmeticError, LookupError, NameError, TypeError, ValueError, AttributeError) as error:
+        line = _line_of(files, error.__traceback__)
+        if line is None:
+            raise
+        says, allowed = f"it cannot be computed: {_cause(error)}", "values of the types that it needs"
+        raise operation_error(sites[line - 1], says, allowed, reason="mlir_body") from error
+
+
+def said_in(sites: Sequence[Operation]) -> Said:
+    """The text that generated Python was made of.
+
+    Args:
+        sites: operations by their number; the first one is the core.
+    """
+    text = sites[0].tokens.text
+
+    @cache
+    def line_of(line: int) -> int:
+        operation = sites[line - 1]
+        tokens = operation.tokens
+        return tokens.text.place(tokens.offset(operation.at))[0]
+
+    return Said(text.name, line_of)
+
+
+def _cause(error: Exception) -> str:
+    if isinstance(error, NameError):
+        return "a value that it uses has not been computed yet"
+    return f"{type(error).__name__}: {str(error)[:_LONGEST]}".rstrip(".")
+
+
+def _line_of(files: Container[str], traceback: TracebackType | None) -> int | None:
+    """Line of the generated code that failed; None if a function of the user did."""
+    found = None
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename in files:
+            found = traceback.tb_lineno
+        elif code.co_name == _USERS:
+            found = None
+        traceback = traceback.tb_next
+    return found
+
+
+Says = tuple[str, str, str]
+_FAULTS: Mapping[int, Callable[[int, int], Says]] = {
+    OUTSIDE: lambda index, size: (
+        f"index {index} is outside of {size} elements",
+        f"0..{size - 1}",
+        "mlir_index",
+    ),
+    ZERO: lambda number, _: (f"{number} is divided by zero", "another number than 0", "mlir_division"),
+    SHIFT: lambda count, bits: (f"it shifts by {count}", f"0..{bits - 1}", "mlir_shift"),
+    NUMBER: lambda _, __: (
+        "a number that is infinite or none is made whole",
+        "finite numbers",
+        "mlir_number",
+    ),
+    OVERFLOW: lambda number, bits: (
+        f"a result of {number} and another number does not fit {bits} bits, which the text says it does",
+        f"results of {bits} bits",
+        "mlir_overflow",
+    ),
+    QUOTIENT: lambda number, bits: (
+        f"the quotient of {number} and -1 does not fit {bits} bits",
+        f"results of {bits} bits",
+        "mlir_overflow",
+    ),
+    DIVISOR: lambda number, _: (f"an index is divided by {number}", "1 or more", "mlir_division"),
+    SIZE: lambda size, wanted: (
+        f"memory that it uses has {size} elements in a dimension where its type has {wanted}",
+        f"{wanted} elements",
+        "mlir_type",
+    ),
+    AMOUNT: lambda size, wanted: (
+        f"{size} elements get a shape of {wanted}",
+        "as many elements",
+        "mlir_type",
+    ),
+    GAPS: lambda _, __: ("its memory has gaps", "elements that follow each other", "mlir_type"),
+    STEP: lambda step, _: (f"its step is {step}", "1 or more", "mlir_loop"),
+    ENDLESS: lambda cycles, most: (
+        f"{cycles} cycles pass in it without an end",
+        f"up to {most} cycles between two synchronisations",
+        "mlir_endless",
+    ),
+}
+
+
+class FifoPort:
+    """One end of an object FIFO for one core.
+
+    To acquire n objects is to hold n: only those that are missing are taken, all at once. To release gives
+    back the oldest ones (mlir-aie, aie.objectfifo.acquire and release).
+
+    Args:
+        core: that uses it.
+        views: of the buffers, in turn.
+        take: lock that counts the objects it may take; None without locks.
+        give: lock that counts those it gave.
+    """
+
+    def __init__(self, core: Core, views: Sequence[Any], take: Lock | None, give: Lock | None) -> None:
+        self._core, self._views, self._take, self._give = core, views, take, give
+        self._held = self._first = 0
+
+    def acquire(self, count: int) -> Iterator[LockOperation]:
+        """Hold so many objects."""
+        missing = count - self._held
+        if missing > 0:
+            if self._take is not None:
+                yield self._core.acquire(self._take, -missing)
+            self._held = count
+
+    def release(self, count: int) -> Iterator[LockOperation]:
+        """Give back so many, the oldest first."""
+        if self._give is not None and count:
+            yield self._core.release(self._give, count)
+        self._held -= count
+        self._first = (self._first + count) % len(self._views)
+
+    def objects(self, count: int) -> list[Any]:
+        """Views of the oldest objects that it holds."""
+        return [self._views[(self._first + n) % len(self._views)] for n in range(count)]
+
 
 Externals = Mapping[str, Callable[..., Any]]
 """Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
@@ -74,11 +252,11 @@ def is_endless(core: CoreDescription) -> bool:
     return any(len(text) > _DIGITS or int(text) >= _ENDLESS for text in numbers)
 
 
-def _kernel(made: Configured, core: CoreDescription, program: Program, externals: Externals) -> Kernel:
+def _kernel(made: Configured, core: CoreDescription, program: CoreProgram, externals: Externals) -> Kernel:
     file, said = f"<core {made.tiles[core.tile].title}>", said_in(program.sites)
     helpers = {"for_user": _for_user, "to_words": to_words, "from_words": from_words, SAID: said}
     body: Callable[..., Iterator[Action]] = program.generator(file, helpers)
-    segments = [piece for piece in program.names.values() if isinstance(piece, Segment)]
+    segments = [piece for piece in program.names.values() if isinstance(piece, BodySegment)]
     for segment in segments:
         segment.said = said
     files = {file, *(segment.file for segment in segments)}
@@ -100,7 +278,7 @@ def _kernel(made: Configured, core: CoreDescription, program: Program, externals
     return kernel
 
 
-def _places(made: Configured, tile: str, program: Program) -> set[tuple[int, int]]:
+def _places(made: Configured, tile: str, program: CoreProgram) -> set[tuple[int, int]]:
     """Columns and rows of the tiles whose buffers and locks a body names, or has as ends of object FIFOs."""
     ends = [end for _, end in _ends(made, tile)]
     buffers, locks = set(program.buffers), set(program.locks)
@@ -110,10 +288,12 @@ def _places(made: Configured, tile: str, program: Program) -> set[tuple[int, int
     return {place for place in places if place is not None}
 
 
-def piece_of(made: Configured, value: str) -> Piece:
+def piece_of(made: Configured, value: str) -> CoreBuffer:
     """A buffer in the type that generated code works with."""
     buffer, shape = made.buffers[value], made.device.buffers[value].shape
-    return Piece(buffer.name, buffer.offset, shape.shape or (1,), working_type(shape.element), buffer.place)
+    return CoreBuffer(
+        buffer.name, buffer.offset, shape.shape or (1,), working_type(shape.element), buffer.place
+    )
 
 
 def _ports(made: Configured, tile: str, core: Core) -> Iterator[tuple[tuple[str, str], FifoPort]]:

@@ -9,17 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from memtile.importers.kernels.body_operands import memory_of, number_of
+from memtile.importers.kernels.body_operations import give, yielded
 from memtile.importers.kernels.emitter import Emitter, Handler, loaded, stored
 from memtile.importers.kernels.expressions import RULES, bits_of
 from memtile.importers.kernels.maps import AffineMap, affine_map, plain_map
-from memtile.importers.kernels.memory import check_element
-from memtile.importers.kernels.operands import memory_of, number_of
-from memtile.importers.kernels.operations import give, yielded
+from memtile.importers.kernels.memref_handlers import check_element
 from memtile.importers.kernels.quote import Node, expr, number
-from memtile.importers.kernels.values import nest
-from memtile.importers.mlir.forms.faults import Parts
-from memtile.importers.mlir.forms.operands import Form, shown
-from memtile.importers.mlir.tree import Block
+from memtile.importers.kernels.ssa_values import nest
+from memtile.importers.mlir.forms.operand_faults import Parts
+from memtile.importers.mlir.forms.operands import OperationForm, shown
+from memtile.importers.mlir.tree import OperationBlock
 from memtile.importers.mlir.types import Shaped, shaped
 
 
@@ -38,13 +38,13 @@ class Operand:
     map: AffineMap | None
 
 
-def split_operands(form: Form) -> tuple[Parts[str], Parts[str]]:
+def split_operands(form: OperationForm) -> tuple[Parts[str], Parts[str]]:
     """The operands that are read and those that are written."""
     inputs, outputs = _split(form)
     return Parts(form.operation, inputs, "input"), Parts(form.operation, outputs, "output")
 
 
-def _split(form: Form) -> tuple[list[str], list[str]]:
+def _split(form: OperationForm) -> tuple[list[str], list[str]]:
     values = form.values
     key = next(
         (key for key in ("operandSegmentSizes", "operand_segment_sizes") if key in form.attributes), ""
@@ -59,7 +59,7 @@ def _split(form: Form) -> tuple[list[str], list[str]]:
     return (inputs, outputs) if outputs else (values[:-1], values[-1:])
 
 
-def _bracketed(form: Form, word: str) -> list[str]:
+def _bracketed(form: OperationForm, word: str) -> list[str]:
     """The values in the bracket behind a word."""
     tokens = form.operation.tokens
     for first, end in form.operation.spans:
@@ -77,7 +77,7 @@ def operand(emitter: Emitter, value: str, found: AffineMap | None) -> Operand:
 
 
 def _with_maps(
-    emitter: Emitter, form: Form, values: Sequence[str], maps: Sequence[AffineMap]
+    emitter: Emitter, form: OperationForm, values: Sequence[str], maps: Sequence[AffineMap]
 ) -> list[Operand]:
     """Operands, each with its map.
 
@@ -94,7 +94,9 @@ Body = Callable[[list[Node], list[Node]], list[Node]]
 """From the elements and the counters of the loops to what the outputs become."""
 
 
-def structured(emitter: Emitter, form: Form, operands: Sequence[Operand], outputs: int, body: Body) -> None:
+def structured(
+    emitter: Emitter, form: OperationForm, operands: Sequence[Operand], outputs: int, body: Body
+) -> None:
     """Loops over what the maps say, in which the body computes elements of the last operands.
 
     Args:
@@ -122,7 +124,7 @@ def structured(emitter: Emitter, form: Form, operands: Sequence[Operand], output
             emitter.lines.add("_cell = _value", _cell=cell, _value=stored(result, each.kind.element))
 
 
-def _check_maps(emitter: Emitter, form: Form, operands: Sequence[Operand], outputs: int) -> None:
+def _check_maps(emitter: Emitter, form: OperationForm, operands: Sequence[Operand], outputs: int) -> None:
     """Refuse maps that are not of their operands, and results that are no memory."""
     with_map = [each for each in operands if each.map is not None]
     for each in operands:
@@ -168,7 +170,7 @@ def _cell(emitter: Emitter, each: Operand, names: Sequence[Node]) -> Node:
     return expr("_memory[*_at]", _memory=memory, _at=places)
 
 
-def generic(emitter: Emitter, form: Form) -> None:
+def generic(emitter: Emitter, form: OperationForm) -> None:
     """``linalg.generic {indexing_maps, iterator_types} ins(..) outs(..) { ^bb0(..): .. linalg.yield }``."""
     inputs, outputs = split_operands(form)
     maps = [affine_map(form, str(text)) for text in form.attributes["indexing_maps"]]
@@ -177,7 +179,7 @@ def generic(emitter: Emitter, form: Form) -> None:
     structured(emitter, form, operands, len(outputs), _inside(emitter, form, block))
 
 
-def _inside(emitter: Emitter, form: Form, block: Block) -> Body:
+def _inside(emitter: Emitter, form: OperationForm, block: OperationBlock) -> Body:
     """The body that a block is: its arguments are the elements, what it yields the results."""
     inputs, outputs = split_operands(form)
     outside = {*inputs, *outputs}
@@ -200,11 +202,11 @@ def _inside(emitter: Emitter, form: Form, block: Block) -> Body:
     return body
 
 
-def _numbered(emitter: Emitter, block: Block, names: Sequence[Node]) -> None:
+def _numbered(emitter: Emitter, block: OperationBlock, names: Sequence[Node]) -> None:
     """The counters that ``linalg.index`` asks for."""
     for operation in block.operations:
         if operation.name == "linalg.index":
-            form = Form(operation)
+            form = OperationForm(operation)
             dim = form.integer("dim") if "dim" in form.attributes else form.whole(operation.words[0])
             if not 0 <= dim < len(names):
                 raise form.error(f"it asks for loop {dim}", f"0..{len(names) - 1}", reason="mlir_index")
@@ -215,7 +217,7 @@ def _identity(rank: int) -> AffineMap:
     return plain_map(rank, range(rank))
 
 
-def fill(emitter: Emitter, form: Form) -> None:
+def fill(emitter: Emitter, form: OperationForm) -> None:
     """``linalg.fill ins(%c : i32) outs(%m : memref<..>)``."""
     value = form.values[0]
     memory, kind = memory_of(emitter, form, form.values[1])
@@ -248,7 +250,7 @@ def product(maps: Sequence[str]) -> Handler:
     order = sorted(set("".join(maps)), key="".join((maps[2], maps[0], maps[1])).index)
     found = [plain_map(len(order), [order.index(letter) for letter in text]) for text in maps]
 
-    def handler(emitter: Emitter, form: Form) -> None:
+    def handler(emitter: Emitter, form: OperationForm) -> None:
         inputs, outputs = split_operands(form)
         values = (*inputs.exactly(2), *outputs.exactly(1))
         given_maps = form.attributes.get("indexing_maps")
@@ -272,7 +274,7 @@ def product(maps: Sequence[str]) -> Handler:
 def mapped(rule: Callable[[list[Node], str], Node], arity: int = 1) -> Handler:
     """A named operation element by element, of so many inputs."""
 
-    def handler(emitter: Emitter, form: Form) -> None:
+    def handler(emitter: Emitter, form: OperationForm) -> None:
         given_inputs, given_outputs = split_operands(form)
         inputs, outputs = given_inputs.exactly(arity), given_outputs.exactly(1)
         kind = shaped(emitter.types.get(outputs[0], "")) or Shaped((), "")
@@ -304,7 +306,7 @@ def _either(integer: str, floating: str) -> Handler:
     return mapped(rule, 2)
 
 
-def _dims(form: Form, *names: str) -> list[int]:
+def _dims(form: OperationForm, *names: str) -> list[int]:
     for name in names:
         if name in form.attributes:
             return form.integers(name)
@@ -312,7 +314,7 @@ def _dims(form: Form, *names: str) -> list[int]:
     return [] if at is None else form.whole_list(at)
 
 
-def moved(emitter: Emitter, form: Form) -> None:
+def moved(emitter: Emitter, form: OperationForm) -> None:
     """``linalg.transpose .. permutation = [1, 0]``, and ``linalg.broadcast .. dimensions = [0]``."""
     inputs, outputs = split_operands(form)
     kind = shaped(emitter.types.get(outputs[0], "")) or Shaped((), "")
@@ -330,7 +332,7 @@ def moved(emitter: Emitter, form: Form) -> None:
     structured(emitter, form, operands, 1, lambda given, _: [given[0]])
 
 
-def reduce(emitter: Emitter, form: Form) -> None:
+def reduce(emitter: Emitter, form: OperationForm) -> None:
     """``linalg.reduce ins(..) outs(..) dimensions = [1] (%in, %acc) { .. }``, or ``{ arith.addf }``."""
     inputs, outputs = split_operands(form)
     kind = shaped(emitter.types.get(inputs[0], "")) or Shaped((), "")
@@ -341,7 +343,7 @@ def reduce(emitter: Emitter, form: Form) -> None:
     structured(emitter, form, operands, len(outputs), _body_of(emitter, form))
 
 
-def map_(emitter: Emitter, form: Form) -> None:
+def map_(emitter: Emitter, form: OperationForm) -> None:
     """``linalg.map ins(..) outs(..) (%a, %b) { .. linalg.yield }``."""
     inputs, outputs = split_operands(form)
     kind = shaped(emitter.types.get(outputs[0], "")) or Shaped((), "")
@@ -349,7 +351,7 @@ def map_(emitter: Emitter, form: Form) -> None:
     structured(emitter, form, operands, 1, _body_of(emitter, form))
 
 
-def _body_of(emitter: Emitter, form: Form) -> Body:
+def _body_of(emitter: Emitter, form: OperationForm) -> Body:
     if not form.operation.regions:
         raise form.error("its body is not there", "a region", reason="mlir_unknown")
     block = form.operation.regions[0].blocks[0]

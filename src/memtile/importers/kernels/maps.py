@@ -14,9 +14,9 @@ from weakref import WeakKeyDictionary
 from memtile.importers.kernels.expressions import INDEX, paired, wrapped
 from memtile.importers.kernels.quote import Node, expr, value_of
 from memtile.importers.mlir.attributes import number
-from memtile.importers.mlir.forms.faults import limit_error
-from memtile.importers.mlir.forms.operands import Form, shown
-from memtile.importers.mlir.tokens import Tokens
+from memtile.importers.mlir.forms.operand_faults import limit_error
+from memtile.importers.mlir.forms.operands import OperationForm, shown
+from memtile.importers.mlir.token_packets import Tokens
 from memtile.limits import limit
 
 _MAP = re.compile(r"(?:affine_map|affine_set)<\(([^)]*)\)(?:\[([^\]]*)\])?(?:->|:)\((.*)\)>", re.DOTALL)
@@ -101,7 +101,7 @@ def plain_map(dims: int, results: Sequence[int]) -> AffineMap:
     return AffineMap(names, tuple(Affine(name=names[n]) for n in results))
 
 
-def affine_map(form: Form, text: str) -> AffineMap:
+def affine_map(form: OperationForm, text: str) -> AffineMap:
     """The map or set of an attribute: written out, or by its alias.
 
     Raises:
@@ -133,7 +133,7 @@ def affine_map(form: Form, text: str) -> AffineMap:
     return AffineMap(dims, tuple(results), symbols, tuple(signs))
 
 
-def affine(form: Form, words: Sequence[str], use: Callable[[str], Node]) -> Node:
+def affine(form: OperationForm, words: Sequence[str], use: Callable[[str], Node]) -> Node:
     """The node of an affine expression of values, from its tokens.
 
     Args:
@@ -171,7 +171,7 @@ def _split(text: str) -> list[str]:
     return [each for each in (*found, text[first:]) if each]
 
 
-def _words(form: Form, text: str) -> list[str]:
+def _words(form: OperationForm, text: str) -> list[str]:
     """The words of an expression that is written without blanks."""
     found, at, operand = list[str](), 0, True
     while at < len(text):
@@ -184,16 +184,16 @@ def _words(form: Form, text: str) -> list[str]:
     return found
 
 
-def _read(form: Form, words: Sequence[str], names: frozenset[str]) -> Affine:
+def _read(form: OperationForm, words: Sequence[str], names: frozenset[str]) -> Affine:
     """The expression that words are; all of them."""
-    reader = _Reader(form, words, names)
+    reader = _MapReader(form, words, names)
     found = reader.level(0)
     if reader.at < len(words):
         raise reader.error(words[reader.at])
     return found
 
 
-class _Reader:
+class _MapReader:
     """Reads an affine expression.
 
     Args:
@@ -202,7 +202,7 @@ class _Reader:
         names: that stand for something.
     """
 
-    def __init__(self, form: Form, words: Sequence[str], names: frozenset[str]) -> None:
+    def __init__(self, form: OperationForm, words: Sequence[str], names: frozenset[str]) -> None:
         self._form, self._words, self._names = form, words, names
         self.at = 0
         self._depth = limit("body_depth")

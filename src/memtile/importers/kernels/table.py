@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memtile.importers.kernels import (
+    body_operations,
     control,
     linalg,
-    memory,
-    numbers,
-    operations,
-    parameters,
-    vector_memory,
+    memref_handlers,
+    runtime_parameters,
+    scalar_handlers,
+    ssa_values,
     vectors,
 )
 from memtile.importers.kernels.emitter import Handler
 
 HANDLERS: Mapping[str, Handler] = {
-    **numbers.HANDLERS,
-    **memory.HANDLERS,
-    **vector_memory.HANDLERS,
+    **scalar_handlers.HANDLERS,
+    **memref_handlers.HANDLERS,
+    **ssa_values.HANDLERS,
     **vectors.HANDLERS,
     **linalg.HANDLERS,
-    **operations.HANDLERS,
+    **body_operations.HANDLERS,
     **control.HANDLERS,
-    **parameters.HANDLERS,
+    **runtime_parameters.HANDLERS,
 }

@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import reduce
 
+from memtile.importers.kernels.body_operands import index_of, listed_indices, number_of
+from memtile.importers.kernels.body_operations import give
 from memtile.importers.kernels.emitter import Emitter, Handler
 from memtile.importers.kernels.expressions import RULES, bits_of, paired
 from memtile.importers.kernels.maps import affine_map
-from memtile.importers.kernels.operands import index_of, listed_indices, number_of
-from memtile.importers.kernels.operations import give
 from memtile.importers.kernels.quote import Node, every, expr, number, part
-from memtile.importers.kernels.values import (
+from memtile.importers.kernels.ssa_values import (
     begin,
     element,
     elementwise,
@@ -29,8 +29,8 @@ from memtile.importers.kernels.values import (
     whole,
 )
 from memtile.importers.mlir.attributes import Compound
-from memtile.importers.mlir.forms.operands import Form, shown
-from memtile.importers.mlir.tree import Span
+from memtile.importers.mlir.forms.operands import OperationForm, shown
+from memtile.importers.mlir.tree import TokenSpan
 from memtile.importers.mlir.types import Shaped
 
 _SAME = ("minsi", "minui", "maxsi", "maxui", "minimumf", "maximumf", "minnumf", "maxnumf", "minf", "maxf")
@@ -51,7 +51,7 @@ def combined(kind: str, one: Node, other: Node, element_kind: str) -> Node:
     return RULES[f"arith.{name}"]([one, other], element_kind, element_kind)
 
 
-def _kind(form: Form) -> str:
+def _kind(form: OperationForm) -> str:
     """The kind of a reduction, ``<add>``, or ``#vector.kind<add>``."""
     given = form.attributes.get("kind")
     if given is None:
@@ -68,7 +68,7 @@ def _kind(form: Form) -> str:
     return str(given)
 
 
-def broadcast(emitter: Emitter, form: Form) -> None:
+def broadcast(emitter: Emitter, form: OperationForm) -> None:
     """``vector.broadcast %x : f32 to vector<16xf32>``; sizes of 1 and dimensions in front are repeated."""
     target, source = result_vector(form), vector_of(emitter, form.values[0])
     name = begin(emitter, form, target)
@@ -79,7 +79,7 @@ def broadcast(emitter: Emitter, form: Form) -> None:
         put(emitter, name, place(names, target.shape), value)
 
 
-def shape_cast(emitter: Emitter, form: Form) -> None:
+def shape_cast(emitter: Emitter, form: OperationForm) -> None:
     """``vector.shape_cast``: the same elements in another shape."""
     source, target = vector_of(emitter, form.values[0]), result_vector(form)
     if (source.elements, source.element) != (target.elements, target.element):
@@ -88,7 +88,7 @@ def shape_cast(emitter: Emitter, form: Form) -> None:
     give(emitter, form.result, text_of(target), emitter.use(form.values[0]))
 
 
-def bitcast(emitter: Emitter, form: Form) -> None:
+def bitcast(emitter: Emitter, form: OperationForm) -> None:
     """``vector.bitcast``: the same bits as elements of another width."""
     source, target = vector_of(emitter, form.values[0]), result_vector(form)
     given, wide = _width(form, source.element), _width(form, target.element)
@@ -129,7 +129,7 @@ def bitcast(emitter: Emitter, form: Form) -> None:
         put(emitter, name, at, RULES["arith.bitcast"]([wrapped], f"i{wide}", kind))
 
 
-def _width(form: Form, kind: str) -> int:
+def _width(form: OperationForm, kind: str) -> int:
     found = bits_of(kind) or {"bf16": 16, "f32": 32}.get(kind)
     if found is None:
         raise form.error(
@@ -138,7 +138,7 @@ def _width(form: Form, kind: str) -> int:
     return found
 
 
-def positions(emitter: Emitter, form: Form, first: int) -> list[Node]:
+def positions(emitter: Emitter, form: OperationForm, first: int) -> list[Node]:
     """Places in a vector: the numbers of the last list in brackets, values among them.
 
     Args:
@@ -155,13 +155,13 @@ def positions(emitter: Emitter, form: Form, first: int) -> list[Node]:
     return [index_of(emitter, form, form.text(_untyped(form, item))) for item in form.split(at)]
 
 
-def _untyped(form: Form, item: Span) -> Span:
+def _untyped(form: OperationForm, item: TokenSpan) -> TokenSpan:
     """A value of a list without its type, which ``vector.extractelement`` prints: ``[%i : index]``."""
     words = form.operation.tokens.words
-    return Span(item.first, next((at for at in range(*item) if words[at] == ":"), item.end))
+    return TokenSpan(item.first, next((at for at in range(*item) if words[at] == ":"), item.end))
 
 
-def _part_of(emitter: Emitter, form: Form, whole_: Shaped, first: int) -> tuple[Node, Shaped]:
+def _part_of(emitter: Emitter, form: OperationForm, whole_: Shaped, first: int) -> tuple[Node, Shaped]:
     """Where a part of a vector begins, and the part: each index is checked in its own dimension."""
     at = positions(emitter, form, first)
     if len(at) > len(whole_.shape):
@@ -180,7 +180,7 @@ def _stretch(first: Node, many: int) -> Node:
     return part(first, expr("_first + _many", _first=first, _many=many))
 
 
-def extract(emitter: Emitter, form: Form) -> None:
+def extract(emitter: Emitter, form: OperationForm) -> None:
     """``vector.extract %v[1, %i] : f32 from vector<4x8xf32>``: an element, or a smaller vector."""
     source = vector_of(emitter, form.values[0])
     first, inner = _part_of(emitter, form, source, 1)
@@ -192,7 +192,7 @@ def extract(emitter: Emitter, form: Form) -> None:
         give(emitter, form.result, source.element, element(emitter, form.values[0], first))
 
 
-def insert(emitter: Emitter, form: Form) -> None:
+def insert(emitter: Emitter, form: OperationForm) -> None:
     """``vector.insert %x, %v[1] : f32 into vector<4xf32>``: the vector with one part changed."""
     source, target = (vector_of(emitter, value) for value in form.values.first(2))
     first, inner = _part_of(emitter, form, target, 2)
@@ -210,7 +210,7 @@ def _is_part(moves: Sequence[int], sizes: Sequence[int], shape: Sequence[int]) -
     return all(0 <= m <= n - s for m, s, n in zip(moves, sizes, shape, strict=True))
 
 
-def strided_slice(emitter: Emitter, form: Form) -> None:
+def strided_slice(emitter: Emitter, form: OperationForm) -> None:
     """``vector.extract_strided_slice`` and ``insert_strided_slice``, with steps of 1."""
     taking = form.operation.name.endswith(".extract_strided_slice")
     small = result_vector(form) if taking else vector_of(emitter, form.values[0])
@@ -237,7 +237,7 @@ def strided_slice(emitter: Emitter, form: Form) -> None:
         put(emitter, name, at, element(emitter, form.values[0], of))
 
 
-def reduction(emitter: Emitter, form: Form) -> None:
+def reduction(emitter: Emitter, form: OperationForm) -> None:
     """``vector.reduction <add>, %v, %acc : vector<16xi32> into i32``: from the first element to the last."""
     source, kind = vector_of(emitter, form.values[0]), _kind(form)
     values = form.values
@@ -265,13 +265,13 @@ def _sums(emitter: Emitter, given: str, target: Shaped) -> Node:
     return sums
 
 
-def _reduced(emitter: Emitter, form: Form, sums: Node, target: Shaped) -> None:
+def _reduced(emitter: Emitter, form: OperationForm, sums: Node, target: Shaped) -> None:
     """The sums as the result."""
     kind = text_of(target) if target.shape else target.element
     give(emitter, form.result, kind, sums if target.shape else whole(expr("_s[0]", _s=sums), target.element))
 
 
-def multi_reduction(emitter: Emitter, form: Form) -> None:
+def multi_reduction(emitter: Emitter, form: OperationForm) -> None:
     """``vector.multi_reduction <add>, %v, %acc [0] : vector<4x8xf32> to vector<8xf32>``."""
     source, kind = vector_of(emitter, form.values[0]), _kind(form)
     given = form.attributes.get("reduction_dims")
@@ -288,7 +288,7 @@ def multi_reduction(emitter: Emitter, form: Form) -> None:
     _reduced(emitter, form, sums, target)
 
 
-def contract(emitter: Emitter, form: Form) -> None:
+def contract(emitter: Emitter, form: OperationForm) -> None:
     """``vector.contract {indexing_maps, iterator_types, kind} %a, %b, %c``: products summed up."""
     maps = [affine_map(form, str(text)) for text in form.attributes["indexing_maps"]]
     shapes = [vector_of(emitter, value) for value in form.values.first(3)]
@@ -311,7 +311,7 @@ def contract(emitter: Emitter, form: Form) -> None:
     _reduced(emitter, form, sums, target)
 
 
-def outer_product(emitter: Emitter, form: Form) -> None:
+def outer_product(emitter: Emitter, form: OperationForm) -> None:
     """``vector.outerproduct %a, %b, %acc``."""
     one, other = (vector_of(emitter, value) for value in form.values.first(2))
     target = Shaped((*one.shape, *other.shape), one.element)
@@ -326,14 +326,14 @@ def outer_product(emitter: Emitter, form: Form) -> None:
         put(emitter, name, at, value)
 
 
-def _listed(form: Form, *names: str) -> list[int]:
+def _listed(form: OperationForm, *names: str) -> list[int]:
     """The numbers of an attribute, or of the list in brackets."""
     found = next((name for name in names if name in form.attributes), "")
     at = form.bracket("[")
     return form.integers(found or names[0]) if found or at is None else form.whole_list(at)
 
 
-def transpose(emitter: Emitter, form: Form) -> None:
+def transpose(emitter: Emitter, form: OperationForm) -> None:
     """``vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>``."""
     source, target = vector_of(emitter, form.values[0]), result_vector(form)
     order = _listed(form, "permutation", "transp")
@@ -349,7 +349,7 @@ def transpose(emitter: Emitter, form: Form) -> None:
         put(emitter, name, place(names, target.shape), value)
 
 
-def shuffle(emitter: Emitter, form: Form) -> None:
+def shuffle(emitter: Emitter, form: OperationForm) -> None:
     """``vector.shuffle %a, %b [0, 4, 1] : vector<4xf32>, vector<4xf32>``: parts of both, by number."""
     one, other = (vector_of(emitter, value) for value in form.values.first(2))
     order = _listed(form, "mask")
@@ -368,7 +368,7 @@ def shuffle(emitter: Emitter, form: Form) -> None:
             put(emitter, name, paired("+", number(n * inner.elements), e), value)
 
 
-def interleave(emitter: Emitter, form: Form) -> None:
+def interleave(emitter: Emitter, form: OperationForm) -> None:
     """``vector.interleave %a, %b``: elements of both in turn."""
     shape = vector_of(emitter, form.values[0])
     target = Shaped((*shape.shape[:-1], 2 * shape.shape[-1]), shape.element)
@@ -381,7 +381,7 @@ def interleave(emitter: Emitter, form: Form) -> None:
     elementwise(emitter, form, target, rule)
 
 
-def fused(emitter: Emitter, form: Form) -> None:
+def fused(emitter: Emitter, form: OperationForm) -> None:
     """``vector.fma %a, %b, %c``."""
     values, shape = form.values.exactly(3), vector_of(emitter, form.values[0])
 
@@ -392,7 +392,7 @@ def fused(emitter: Emitter, form: Form) -> None:
     elementwise(emitter, form, shape, rule)
 
 
-def create_mask(emitter: Emitter, form: Form) -> None:
+def create_mask(emitter: Emitter, form: OperationForm) -> None:
     """``vector.create_mask %n, %m`` and ``vector.constant_mask [2, 3]``: 1 in front of the bounds."""
     target = result_vector(form)
     if form.values:
@@ -406,7 +406,7 @@ def create_mask(emitter: Emitter, form: Form) -> None:
         put(emitter, name, place(names, target.shape), value)
 
 
-def step(emitter: Emitter, form: Form) -> None:
+def step(emitter: Emitter, form: OperationForm) -> None:
     """``vector.step``: 0, 1, 2 ..."""
     elementwise(emitter, form, result_vector(form), lambda at: at)
 

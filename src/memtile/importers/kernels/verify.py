@@ -15,7 +15,7 @@ from memtile.importers.kernels.arithmetic import NAMES
 from memtile.importers.kernels.expressions import WIDEST
 from memtile.importers.kernels.proofs import HOST_TABLES, proved
 from memtile.importers.kernels.quote import TYPES, children
-from memtile.importers.mlir.forms.faults import limit_error, operation_error
+from memtile.importers.mlir.forms.operand_faults import limit_error, operation_error
 from memtile.importers.mlir.forms.operands import shown
 from memtile.importers.mlir.tree import Operation
 from memtile.limits import limit

@@ -1,8 +1,9 @@
 """Attributes of operations as Python values.
 
-Numbers are numbers, strings strings, lists lists, dictionaries dictionaries. A symbol is a :class:`Symbol`;
-what has a name and angle brackets, ``#aie.packet_info<pkt_type = 0, pkt_id = 1>`` or only ``<size = 4>``, is
-a :class:`Compound`; a type is the text that ``types`` reads. An attribute that stands alone is True.
+Numbers are numbers, strings strings, lists lists, dictionaries dictionaries. A symbol is a
+:class:`SymbolName`; what has a name and angle brackets, ``#aie.packet_info<pkt_type = 0, pkt_id = 1>`` or
+only ``<size = 4>``, is a :class:`Compound`; a type is the text that ``types`` reads. An attribute that stands
+alone is True.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from memtile.importers.mlir.tokens import NAME, Tokens
+from memtile.importers.mlir.token_packets import NAME, Tokens
 from memtile.importers.mlir.tree import Operation
 from memtile.limits import limit
 
@@ -21,7 +22,7 @@ _FLOAT = re.compile(r"-?[0-9]{1,300}(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _TYPED = ("array", "dense")
 
 
-class Symbol(str):  # a string, as names are compared with strings
+class SymbolName(str):  # a string, as names are compared with strings
     """A name that something else in the module has, without ``@`` and quotes; of nested ones the last."""
 
     __slots__ = ()
@@ -92,7 +93,7 @@ def _entries(tokens: Tokens, at: int, end: int, depth: int = 0) -> tuple[dict[st
             named[word.strip('"')], at = value_at(tokens, at + 2, depth)
         else:
             value, after = value_at(tokens, at, depth)
-            if after == at + 1 and isinstance(value, str) and not isinstance(value, Symbol):
+            if after == at + 1 and isinstance(value, str) and not isinstance(value, SymbolName):
                 named[word.strip('"')] = True
             values.append(value)
             at = after
@@ -109,7 +110,7 @@ def _value(tokens: Tokens, at: int, depth: int) -> tuple[Value, int]:
     if word[:1] == "@":
         while tokens.words[at + 1] == "::":
             at += 2
-        return Symbol(tokens.words[at][1:].strip('"')), at + 1
+        return SymbolName(tokens.words[at][1:].strip('"')), at + 1
     if tokens.words[at + 1] == "[" and NAME.fullmatch(word):  # iree: #aie<bd_dim_layout_array[..]>
         return Compound(word, {}, tuple(listed(tokens, at + 1, depth))), tokens.close[at + 1] + 1
     if tokens.words[at + 1] == "<" and at + 1 in tokens.close:

@@ -2,11 +2,15 @@
 
 What the design declares is claimed by its names through the design's own methods; what it writes goes through
 the doors of the tiles, so an array configured from MLIR has the registers that a CDO file would write.
+
+Cascades of a device: which side each tile's core gets values from, and which it puts them to.
+
+What a text calls the channels of its DMAs: by object FIFOs and allocations, else by their buffers.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -21,32 +25,123 @@ from memtile.bd.codec import encode
 from memtile.bd.windows import DmaLock
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
+from memtile.design.channels import StreamPort
 from memtile.design.circuits import End
+from memtile.design.events import SwitchEnd
 from memtile.design.locks import Lock
-from memtile.design.other_tiles import ComputeTile
-from memtile.design.switch_end import SwitchEnd
+from memtile.design.other_tiles import CASCADE_CONTROL, ComputeTile
 from memtile.design.tile import Tile
-from memtile.importers.mlir.cascades import configure_cascades
-from memtile.importers.mlir.channel_names import name_channels
+from memtile.errors import DesignError, InputFileError
 from memtile.importers.mlir.description import (
     BdDescription,
     BufferDescription,
+    CascadeSides,
     ChainDescription,
     DeviceDescription,
     EndDescription,
     FlowDescription,
     SwitchDescription,
 )
-from memtile.importers.mlir.descriptors import Memory, descriptor
-from memtile.importers.mlir.fifos import Fifos, lower
-from memtile.importers.mlir.forms.constants import array_of
-from memtile.importers.mlir.forms.faults import operation_error, reading
-from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.logical_tiles import place_tiles
+from memtile.importers.mlir.descriptors import BufferPlace, descriptor
+from memtile.importers.mlir.fifos import LoweredFifos, lower
+from memtile.importers.mlir.forms.dense_constants import array_of
+from memtile.importers.mlir.forms.operand_faults import operation_error, reading
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.overlay import add_overlay, give_ids
-from memtile.importers.mlir.placing import number_bds, number_locks
+from memtile.importers.mlir.placing import number_bds, number_locks, place_tiles
 from memtile.importers.mlir.references import check_references
 from memtile.limits import how_to_raise, limit
+
+
+def name_channels(
+    device: DeviceDescription, tiles: Mapping[str, Tile], buffers: Mapping[str, Buffer]
+) -> None:
+    """Give channels their names, and say which buffers those without a name read or write.
+
+    Args:
+        device: the text.
+        tiles: by the name of their value.
+        buffers: by the name of their value.
+    """
+    names: dict[StreamPort, dict[str, None]] = {}  # two FIFOs may share a channel
+    for channel, name in (*_of_chains(device, tiles), *_of_allocations(device, tiles)):
+        names.setdefault(channel, {})[name] = None
+    for channel, found in names.items():
+        channel.named(", ".join(found))
+    for chain in device.chains:
+        channel = _channel(tiles[chain.tile], chain.direction, chain.channel)
+        used = (buffers[bd.buffer] for bd in chain.bds if bd.buffer in buffers)
+        channel.moves = {**channel.moves, **{buffer.name: buffer.dtype for buffer in used}}
+
+
+def _of_chains(device: DeviceDescription, tiles: Mapping[str, Tile]) -> Iterator[tuple[StreamPort, str]]:
+    """Those of object FIFOs."""
+    for chain in device.chains:
+        if chain.name in device.fifos:
+            yield _channel(tiles[chain.tile], chain.direction, chain.channel), chain.name
+
+
+def _of_allocations(device: DeviceDescription, tiles: Mapping[str, Tile]) -> Iterator[tuple[StreamPort, str]]:
+    by_place = {tile.place: tile for tile in tiles.values()}
+    for allocation in device.allocations.values():
+        place = (allocation.column, 0) if allocation.column is not None else None
+        tile = tiles.get(allocation.tile) or by_place.get(place)
+        if tile is not None and tile.kind.role == "interface":
+            yield _channel(tile, allocation.direction, allocation.channel), allocation.name
+
+
+def _channel(tile: Tile, direction: str, number: int) -> StreamPort:
+    return (tile.s2mm if direction == "S2MM" else tile.mm2s)[number]
+
+
+_INPUTS, _OUTPUTS = {"North": 0, "West": 1}, {"South": 0, "East": 1}  # AM025 Accumulator_Control
+
+
+def configure_cascades(device: DeviceDescription, tiles: Mapping[str, Tile]) -> None:
+    """Bring what the device says of cascades into the registers of its tiles.
+
+    Args:
+        device: with its tiles placed.
+        tiles: of the array, by the name of their value.
+
+    Raises:
+        InputFileError: a cascade that the array does not have, or two that use one side of a tile.
+    """
+    for sides in device.cascade_sides:
+        _sides(sides, tiles[sides.tile])
+    for flow in device.cascades:
+        source, target = tiles[flow.source], tiles[flow.target]
+        try:
+            _compute(source, OperationForm(flow.operation)).cascade_to(
+                _compute(target, OperationForm(flow.operation))
+            )
+        except DesignError as error:
+            raise _at(OperationForm(flow.operation), error) from None
+
+
+def _sides(sides: CascadeSides, tile: Tile) -> None:
+    form = OperationForm(sides.operation)
+    _compute(tile, form)
+    for given, allowed in ((sides.input, _INPUTS), (sides.output, _OUTPUTS)):
+        if given not in allowed:
+            which = "input" if allowed is _INPUTS else "output"
+            text = f"the {which} of a cascade cannot be {given}"
+            raise form.error(text, " or ".join(allowed), reason="mlir_cascade", given=given)
+    word = CASCADE_CONTROL.pack(Input=_INPUTS[sides.input], Output=_OUTPUTS[sides.output])
+    tile.post_word(CASCADE_CONTROL.offset, word)
+
+
+def _compute(tile: Tile, form: OperationForm) -> ComputeTile:
+    if not isinstance(tile, ComputeTile):
+        raise form.error(f"{tile.title} has no core, so no cascade", "compute tiles", reason="mlir_cascade")
+    return tile
+
+
+def _at(form: OperationForm, error: DesignError) -> InputFileError:
+    """What the design refuses, at its place in the text."""
+    problem = error.problems[0]
+    return form.error(problem.says, problem.allowed, reason="mlir_cascade", given=problem.given)
+
 
 CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
@@ -75,7 +170,7 @@ class Configured:
     tiles: dict[str, Tile] = field(default_factory=dict)
     buffers: dict[str, Buffer] = field(default_factory=dict)
     locks: dict[str, Lock] = field(default_factory=dict)
-    fifos: Fifos = field(default_factory=Fifos)
+    fifos: LoweredFifos = field(default_factory=LoweredFifos)
     external: dict[str, np.ndarray] = field(default_factory=dict)
 
 
@@ -133,7 +228,7 @@ def _new_tiles(made: Configured) -> None:
     """The tiles of the array for those of the description that have none yet."""
     for name, tile in made.device.tiles.items():
         if tile.place is None:
-            raise Form(tile.operation).error("nobody placed this tile", "a tile with column and row")
+            raise OperationForm(tile.operation).error("nobody placed this tile", "a tile with column and row")
         with reading(tile.operation):
             made.tiles.setdefault(name, made.array.tile(*tile.place))
 
@@ -154,7 +249,7 @@ def _cores(made: Configured) -> None:
         tile = made.tiles[core.tile]
         if tile.kind.role != "compute":
             says = f"the {tile.title} has no core"
-            raise Form(core.operation).error(says, "a compute tile", reason="mlir_core")
+            raise OperationForm(core.operation).error(says, "a compute tile", reason="mlir_core")
         if core.operation.regions:
             tile.post_word(CORE_CONTROL.offset, CORE_CONTROL.pack(Enable=1))
 
@@ -166,7 +261,7 @@ def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescrip
 
 
 def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
-    form, tile, dtype = Form(buffer.operation), made.tiles[buffer.tile], _dtype(buffer)
+    form, tile, dtype = OperationForm(buffer.operation), made.tiles[buffer.tile], _dtype(buffer)
     most = tile.kind.memory_bytes
     bank = buffer.bank if buffer.address is None else None
     data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
@@ -180,7 +275,7 @@ def _external(made: Configured, buffer: BufferDescription) -> Buffer:
     if not 0 < size * dtype.itemsize <= limit("external_bytes"):
         says = f"its type has {size * dtype.itemsize} bytes"
         allowed, step = f"1..{limit('external_bytes')} bytes", how_to_raise("external_bytes")
-        raise Form(buffer.operation).error(says, allowed, reason="mlir_external", step=step)
+        raise OperationForm(buffer.operation).error(says, allowed, reason="mlir_external", step=step)
     data: np.ndarray = np.zeros(buffer.shape.shape or (1,), dtype)
     made.external[buffer.name] = data
     return made.array.external(buffer.name, data, buffer.address)
@@ -189,14 +284,16 @@ def _external(made: Configured, buffer: BufferDescription) -> Buffer:
 def _dtype(buffer: BufferDescription) -> np.dtype[np.generic]:
     if buffer.shape.dtype is None:
         says = f"elements of {buffer.shape.element} have no NumPy type"
-        raise Form(buffer.operation).error(says, "i8 to i64, bf16, f16, f32")
+        raise OperationForm(buffer.operation).error(says, "i8 to i64, bf16, f16, f32")
     return buffer.shape.dtype
 
 
 def _chain(made: Configured, chain: ChainDescription) -> None:
     tile = made.tiles[chain.tile]
     if not chain.bds:
-        raise Form(chain.operation).error("its chain has no BD", "aie.dma_bd in its block", reason="mlir_bds")
+        raise OperationForm(chain.operation).error(
+            "its chain has no BD", "aie.dma_bd in its block", reason="mlir_bds"
+        )
     locks = dma_locks(made, tile)
     for bd in chain.bds:
         following = None if bd.next is None else chain.bds[bd.next].number
@@ -226,7 +323,7 @@ def start_word(tile: Tile, port: tuple[str, int], bd: int, runs: int, *, token: 
     return offset, register.pack(Start_BD_ID=bd, Repeat_Count=runs - 1, Enable_Token_Issue=int(token))
 
 
-def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> Memory:
+def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> BufferPlace:
     """Where a tile's DMA sees the buffer of a BD.
 
     Raises:
@@ -238,14 +335,14 @@ def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> Memory:
         says = f"{name} is no buffer of a tile"
         raise operation_error(bd.operation, says, "aie.buffer", reason="mlir_buffer", given=name)
     if not made.device.buffers[name].tile and tile.kind.role == "interface":
-        return Memory(buffer.offset, made.device.buffers[name].shape)
+        return BufferPlace(buffer.offset, made.device.buffers[name].shape)
     one, other = buffer.place or (0, 0), tile.place or (0, 0)  # alone, a tile has its own buffers only
     window = _WINDOWS.get((one[0] - other[0], one[1] - other[1]), "")
     if window not in tile.kind.memory_windows:
         says = f"the DMA of the {tile.title} does not reach buffer {buffer.name!r}"
         allowed = "buffers of its tile, and of tiles beside a memory tile"
         raise operation_error(bd.operation, says, allowed, reason="mlir_reach")
-    return Memory(tile.kind.memory_windows[window] + buffer.offset, made.device.buffers[name].shape)
+    return BufferPlace(tile.kind.memory_windows[window] + buffer.offset, made.device.buffers[name].shape)
 
 
 def dma_locks(made: Configured, tile: Tile) -> dict[str, DmaLock]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from memtile.importers.mlir.tree import Block, Operation
+from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped
 
 Place = tuple[int, int]
@@ -333,7 +333,7 @@ class CoreDescription:
         return bool(self.operation.regions) and not (self.elf and all(each.name == _END for each in inside))
 
     @property
-    def blocks(self) -> Sequence[Block]:
+    def blocks(self) -> Sequence[OperationBlock]:
         """Those of its region."""
         return self.operation.regions[0].blocks if self.operation.regions else ()
 

@@ -14,12 +14,12 @@ from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.bd import descriptor as parts
 from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.importers.mlir.description import BdDescription, Level, LockUse
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.types import Shaped
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class BufferPlace:
     """Where a BD's buffer is, as the DMA that reads it sees it.
 
     Attributes:
@@ -34,7 +34,7 @@ class Memory:
 def descriptor(
     bd: BdDescription,
     kind: TileKind,
-    memory: Memory,
+    memory: BufferPlace,
     locks: dict[str, DmaLock],
     next_number: int | None,
     *,
@@ -53,7 +53,7 @@ def descriptor(
     Raises:
         InputFileError: words that are not whole, too many dimensions, or a type without a size.
     """
-    form = Form(bd.operation)
+    form = OperationForm(bd.operation)
     size = element_bytes(form, memory.shape)
     length = memory.shape.elements if bd.length is None else bd.length
     words = _words(form, "length", length * size)
@@ -78,7 +78,7 @@ def descriptor(
     return parts.Descriptor(kind.name, words, DmaAddress(address), **fields)
 
 
-def dims(form: Form, levels: list[Level], size: int, kind: TileKind) -> tuple[parts.Dim, ...]:
+def dims(form: OperationForm, levels: list[Level], size: int, kind: TileKind) -> tuple[parts.Dim, ...]:
     """Steps and wraps of a pattern, innermost first; the last dimension of a tile has no wrap.
 
     Raises:
@@ -102,7 +102,7 @@ def dims(form: Form, levels: list[Level], size: int, kind: TileKind) -> tuple[pa
     return tuple(found)
 
 
-def element_bytes(form: Form, shape: Shaped) -> int:
+def element_bytes(form: OperationForm, shape: Shaped) -> int:
     """Bytes of an element.
 
     Raises:
@@ -113,7 +113,7 @@ def element_bytes(form: Form, shape: Shaped) -> int:
     return shape.dtype.itemsize
 
 
-def _words(form: Form, what: str, count: int) -> int:
+def _words(form: OperationForm, what: str, count: int) -> int:
     words, rest = divmod(count, WORD_BYTES)
     if rest:
         says = f"its {what} is {count} bytes; a DMA moves whole 32-bit words"
@@ -121,14 +121,14 @@ def _words(form: Form, what: str, count: int) -> int:
     return words
 
 
-def _iteration(form: Form, bd: BdDescription, size: int) -> parts.Iteration:
+def _iteration(form: OperationForm, bd: BdDescription, size: int) -> parts.Iteration:
     if bd.iteration is None or bd.iteration[0] <= 1:
         return parts.NO_ITERATION
     wrap, stride, current = bd.iteration
     return parts.Iteration(_words(form, "iteration", stride * size), wrap, current)
 
 
-def _seen(form: Form, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
+def _seen(form: OperationForm, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
     """The lock that a BD uses, as the DMA sees it."""
     if use.lock not in locks:
         says = f"the DMA does not reach lock {use.lock}"
@@ -136,12 +136,12 @@ def _seen(form: Form, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
     return locks[use.lock]
 
 
-def _acquire(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Acquire:
+def _acquire(form: OperationForm, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Acquire:
     if use is None:
         return parts.NO_ACQUIRE
     value = use.value if use.action == "acquire" else -use.value
     return parts.Acquire(_seen(form, use, locks), value, True)
 
 
-def _release(form: Form, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Release:
+def _release(form: OperationForm, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Release:
     return parts.NO_RELEASE if use is None else parts.Release(_seen(form, use, locks), use.value)

@@ -32,8 +32,8 @@ from memtile.importers.mlir.description import (
     Padding,
 )
 from memtile.importers.mlir.descriptors import element_bytes
-from memtile.importers.mlir.forms.faults import reading
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operand_faults import reading
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import Shaped
 
@@ -60,7 +60,7 @@ class FifoEnd:
 
 
 @dataclass(slots=True)
-class Fifos:
+class LoweredFifos:
     """What became of the object FIFOs of a device.
 
     Attributes:
@@ -74,7 +74,7 @@ class Fifos:
     outside: dict[str, int] = field(default_factory=dict)
 
 
-def lower(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> Fifos:
+def lower(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> LoweredFifos:
     """Replace the object FIFOs of a device by what they are made of.
 
     Args:
@@ -89,7 +89,7 @@ def lower(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> Fifos:
 
 class _Lowering:
     def __init__(self, device: DeviceDescription, kinds: Mapping[str, TileKind]) -> None:
-        self.device, self.kinds, self.made = device, kinds, Fifos()
+        self.device, self.kinds, self.made = device, kinds, LoweredFifos()
         self.channels: defaultdict[tuple[str, Direction], set[int]] = defaultdict(set)
         for chain in device.chains:
             self.channels[chain.tile, chain.direction].add(chain.channel)
@@ -106,7 +106,7 @@ class _Lowering:
             if end.bundle == "DMA":
                 self.channels[end.tile, direction].add(end.channel)
 
-    def done(self) -> Fifos:
+    def done(self) -> LoweredFifos:
         for link in self.device.links:
             self._check(link)
         for fifo in self.device.fifos.values():
@@ -122,7 +122,7 @@ class _Lowering:
             self._through_streams(fifo)
 
     def _check(self, link: LinkDescription) -> None:
-        form = Form(link.operation)
+        form = OperationForm(link.operation)
         for name in (*link.sources, *link.targets):
             if name not in self.device.fifos:
                 raise form.error(f"no object FIFO has the name {name}", "object FIFOs of the device")
@@ -273,7 +273,7 @@ class _Lowering:
         larger, incoming = self._larger(link)
         return self._prefix(larger, larger.consumers.index(self._meet(link))) if incoming else larger.name
 
-    def _parts(self, link: LinkDescription) -> list[_Part]:
+    def _parts(self, link: LinkDescription) -> list[_ObjectPart]:
         """The parts of an object between linked FIFOs: one for each FIFO of the side that has several."""
         one, other = self.device.fifos[link.sources[0]], self.device.fifos[link.targets[0]]
         many, offsets = (
@@ -288,11 +288,13 @@ class _Lowering:
         prefix = f"%{self._pool_name(link)}"
         if len(many) == 1:
             whole = one if incoming else other
-            return [_Part(0, 0, whole.element.elements, f"{prefix}_prod_lock_0", f"{prefix}_cons_lock_0")]
+            return [
+                _ObjectPart(0, 0, whole.element.elements, f"{prefix}_prod_lock_0", f"{prefix}_cons_lock_0")
+            ]
         sizes = [self.device.fifos[name].element.elements for name in many]
         starts = offsets or [sum(sizes[:n]) for n in range(len(sizes))]
         return [
-            _Part(n, start, size, f"{prefix}_prod_lock_{n}", f"{prefix}_cons_lock_{n}")
+            _ObjectPart(n, start, size, f"{prefix}_prod_lock_{n}", f"{prefix}_cons_lock_{n}")
             for n, (start, size) in enumerate(zip(starts, sizes, strict=True))
         ]
 
@@ -316,7 +318,7 @@ class _Lowering:
 
     def _buffers(self, fifo: FifoDescription, prefix: str, tile: str, shape: Shaped, many: int) -> list[str]:
         """Buffers for objects, as many as the memory of a tile could hold."""
-        kind, form = self.kinds[tile], Form(fifo.operation)
+        kind, form = self.kinds[tile], OperationForm(fifo.operation)
         size = element_bytes(form, shape) * shape.elements
         if size <= 0 or many * size > kind.memory_bytes:
             says = f"{many} objects of {'x'.join(map(str, shape.shape))} elements have {many * size} bytes"
@@ -337,14 +339,14 @@ class _Lowering:
         buffer: str,
         levels: Sequence[Level],
         padding: Sequence[Padding],
-        part: _Part | None,
+        part: _ObjectPart | None,
     ) -> BdDescription:
         made = BdDescription(buffer, fifo.operation, levels=list(levels), padding=list(padding))
         if part is not None:
             made.offset, made.length = part.offset, part.length
         if padding and len(padding) != len(levels):
             says = f"its padding has {len(padding)} dimensions, its pattern {len(levels)}"
-            raise Form(fifo.operation).error(says, "as many of both", reason="mlir_dimensions")
+            raise OperationForm(fifo.operation).error(says, "as many of both", reason="mlir_dimensions")
         if padding:
             made.length = prod(
                 level.size + pad.before + pad.after for level, pad in zip(levels, padding, strict=True)
@@ -354,7 +356,9 @@ class _Lowering:
     def _check_bds(self, fifo: FifoDescription, tile: str, many: int) -> None:
         if many > self.kinds[tile].bds:
             says = f"it needs {many} BDs in the {self.kinds[tile].title}: objects, parts and repeats"
-            raise Form(fifo.operation).error(says, f"up to {self.kinds[tile].bds}", reason="mlir_bds")
+            raise OperationForm(fifo.operation).error(
+                says, f"up to {self.kinds[tile].bds}", reason="mlir_bds"
+            )
 
     def _guard(self, bds: Sequence[BdDescription], group: int, locks: tuple[str, str]) -> None:
         """Let the first of each group take a lock, and the last give another."""
@@ -387,7 +391,7 @@ class _Lowering:
         free = [n for n in range(many) if n not in taken] if pinned is None else [pinned]
         if not free:
             says = f"all {many} {direction} channels of the {self.kinds[tile].title} are in use"
-            raise Form(fifo.operation).error(says, "a free channel", reason="mlir_channels")
+            raise OperationForm(fifo.operation).error(says, "a free channel", reason="mlir_channels")
         taken.add(free[0])
         return free[0]
 
@@ -435,7 +439,7 @@ class _Lowering:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _ObjectPart:
     """A part of an object between linked FIFOs: its place in the object, and its locks."""
 
     number: int
@@ -459,7 +463,7 @@ def _reaches(core: tuple[int, int], memory: tuple[int, int]) -> bool:
 def _asked(operation: Operation, name: str, port: str) -> Iterator[int]:
     for inner in operation.walk():
         if inner.name == "aie.objectfifo.acquire":
-            form = Form(inner)
+            form = OperationForm(inner)
             if form.generic:
                 own = form.symbol_of("objFifo_name") == name
                 if own and form.choice("port", ("Produce", "Consume")) == port:

@@ -19,7 +19,7 @@ from memtile.importers.mlir.description import (
     Place,
     TileDescription,
 )
-from memtile.importers.mlir.forms.operands import Form, packet_of
+from memtile.importers.mlir.forms.operands import OperationForm, packet_of
 from memtile.importers.mlir.tree import Operation
 from memtile.runs.operations import locate
 
@@ -98,14 +98,18 @@ def control_packet_places(device: DeviceDescription) -> list[Place]:
     found = dict[Place, None]()
     for sequence in device.sequences.values():
         for operation in sequence.walk():
-            address = Form(operation).attributes.get("address") if operation.name == CONTROL_PACKET else None
+            address = (
+                OperationForm(operation).attributes.get("address")
+                if operation.name == CONTROL_PACKET
+                else None
+            )
             if isinstance(address, int):
                 found[locate(address)[:2]] = None
     return list(found)
 
 
 def _opted_out(device: DeviceDescription) -> bool:
-    return Form(device.operation).attributes.get(_OPT_OUT) is False
+    return OperationForm(device.operation).attributes.get(_OPT_OUT) is False
 
 
 def _said(device: DeviceDescription) -> bool:
@@ -133,7 +137,7 @@ def _used(device: DeviceDescription) -> bool:
 
 def _sends(device: DeviceDescription, operation: Operation, lead: Mapping[Port, bool]) -> bool:
     """Whether an operation sends packets from a channel of an interface tile that leads nowhere."""
-    form = Form(operation)
+    form = OperationForm(operation)
     metadata = form.attributes.get("metadata")
     found = device.allocations.get(str(metadata)) if metadata is not None else None
     if found is None or found.direction != "MM2S":
@@ -142,7 +146,7 @@ def _sends(device: DeviceDescription, operation: Operation, lead: Mapping[Port, 
     return (place, found.channel) not in lead and any(packet is not None for packet in _packets(form))
 
 
-def _packets(form: Form) -> Iterator[tuple[int, int] | None]:
+def _packets(form: OperationForm) -> Iterator[tuple[int, int] | None]:
     yield packet_of(form.attributes.get("packet"))
     for item in [] if form.generic else form.items():
         if form.named(item) and form.operation.tokens.words[item.first] == "packet":

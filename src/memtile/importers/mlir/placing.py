@@ -2,16 +2,31 @@
 
 What has a number keeps it. The rest gets the lowest free ones in the order of the text, as mlir-aie's passes
 do (aie-assign-lock-ids, aie-assign-bd-ids): BDs of a memory tile from the half that the channel can use.
+
+Places for logical tiles: cores one after another, memory and interface tiles near those they serve.
+
+The way of mlir-aie's sequential placer (aie-place-tiles): a core gets the first compute tile that is free,
+column by column from the bottom; a memory or interface tile the column nearest to the middle of the tiles
+that it exchanges objects with, if enough channels are left there. Several logical ones may be one tile.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from typing import Protocol
 
+from memtile.arch.devices import Device
 from memtile.arch.tiles import TileKind
-from memtile.importers.mlir.description import BdDescription, DeviceDescription
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.description import (
+    BdDescription,
+    DeviceDescription,
+    Direction,
+    EndDescription,
+    Place,
+    TileDescription,
+)
+from memtile.importers.mlir.forms.operands import OperationForm
 
 
 def number_locks(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
@@ -30,14 +45,14 @@ def number_locks(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
             other = taken[lock.tile].setdefault(lock.number, name)
             if other != name:
                 says = f"lock {lock.number} of this tile is {device.locks[other].name!r} already"
-                raise Form(lock.operation).error(says, "a number of its own", reason="mlir_lock")
+                raise OperationForm(lock.operation).error(says, "a number of its own", reason="mlir_lock")
     for name, lock in device.locks.items():
         if lock.number is None:
             many = kinds[lock.tile].locks
             free = next((n for n in range(many) if n not in taken[lock.tile]), None)
             if free is None:
                 says = f"the {kinds[lock.tile].title} has {many} locks, and all are taken"
-                raise Form(lock.operation).error(says, f"at most {many} locks", reason="mlir_lock")
+                raise OperationForm(lock.operation).error(says, f"at most {many} locks", reason="mlir_lock")
             lock.number = free
             taken[lock.tile][free] = name
 
@@ -62,7 +77,9 @@ def number_bds(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
             free = next((n for n in bank if n not in taken[tile]), None)
             if free is None:
                 says = f"BDs {bank.start}..{bank.stop - 1} of the {kinds[tile].title} are all taken"
-                raise Form(bd.operation).error(says, "a BD that the channel can use", reason="mlir_bds")
+                raise OperationForm(bd.operation).error(
+                    says, "a BD that the channel can use", reason="mlir_bds"
+                )
             bd.number = free
             taken[tile].add(free)
 
@@ -71,3 +88,156 @@ def _bds(device: DeviceDescription) -> Iterator[tuple[str, int, BdDescription]]:
     for chain in device.chains:
         for bd in chain.bds:
             yield chain.tile, chain.channel, bd
+
+
+_FREE = "a tile of the device that nobody has"
+
+
+def place_tiles(device: DeviceDescription, chip: Device, columns: int) -> None:
+    """Give every logical tile a place; those that share one become one tile.
+
+    Args:
+        device: whose tiles get places.
+        chip: the device that it is for.
+        columns: of the array.
+
+    Raises:
+        InputFileError: no compute tile is left, or no tile that has the channels.
+    """
+    if all(tile.place is not None for tile in device.tiles.values()):
+        return
+    _Placer(device, chip, columns).place()
+    _merge(device)
+
+
+class _Owned(Protocol):
+    """What belongs to a tile."""
+
+    tile: str
+
+
+class _Placer:
+    def __init__(self, device: DeviceDescription, chip: Device, columns: int) -> None:
+        self.device, self.chip, self.columns = device, chip, columns
+        self.partners = _partners(device)
+        self.used: Counter[tuple[Place, Direction]] = Counter()
+        self.needs = _channels(device)
+        for name, tile in device.tiles.items():
+            self._occupy(name, tile)
+
+    def place(self) -> None:
+        open_ = [(name, tile) for name, tile in self.device.tiles.items() if tile.place is None]
+        for role in ("compute", "memory", "interface"):  # those nearer to the cores first
+            for name, tile in open_:
+                if tile.role == role:
+                    tile.place = self._core(tile) if role == "compute" else self._near(name, tile)
+                    self._occupy(name, tile)
+
+    def _occupy(self, name: str, tile: TileDescription) -> None:
+        if tile.place is not None:
+            for direction, many in self.needs[name].items():
+                self.used[tile.place, direction] += many
+
+    def _core(self, tile: TileDescription) -> Place:
+        taken = {each.place for each in self.device.tiles.values()}
+        rows = self.chip.compute_rows
+        free = ((column, row) for column in range(self.columns) for row in rows)
+        found = next((place for place in free if place not in taken and _allowed(tile, place)), None)
+        if found is None:
+            says = f"all {self.columns * len(rows)} compute tiles that it may be are taken"
+            raise OperationForm(tile.operation).error(says, _FREE, reason="mlir_place")
+        return found
+
+    def _places_for(self, tile: TileDescription) -> Iterator[Place]:
+        """Where a tile may be, however many channels are free there."""
+        of_memory = tile.role == "memory"
+        rows: Iterable[int] = self.chip.memory_rows if of_memory else range(1)
+        for place in ((column, row) for column in range(self.columns) for row in rows):
+            if _allowed(tile, place) and (of_memory or self.chip.has_interface_dma(place[0])):
+                yield place
+
+    def _near(self, name: str, tile: TileDescription) -> Place:
+        """The place nearest to the middle of its partners that has the channels it needs."""
+        kind = self.chip.kind("memory" if tile.role == "memory" else "interface")
+        there = [each.place[0] for each in self._placed(name) if each.place is not None]
+        middle = round(sum(there) / len(there)) if there else 0
+        fitting = [place for place in self._places_for(tile) if self._fits(name, place, kind)]
+        if not fitting:
+            says = f"no {kind.title} has {_needs_text(self.needs[name])} left"
+            raise OperationForm(tile.operation).error(says, _FREE, reason="mlir_place")
+        return min(fitting, key=lambda place: (abs(place[0] - middle), place))
+
+    def _fits(self, name: str, place: Place, kind: TileKind) -> bool:
+        needs = self.needs[name]
+        return all(self.used[place, direction] + many <= kind.channels for direction, many in needs.items())
+
+    def _placed(self, name: str) -> Iterator[TileDescription]:
+        for partner in self.partners[name]:
+            if partner in self.device.tiles:
+                yield self.device.tiles[partner]
+
+
+def _allowed(tile: TileDescription, place: Place) -> bool:
+    column, row = tile.wanted
+    return column in (None, place[0]) and row in (None, place[1])
+
+
+def _needs_text(needs: Counter[Direction]) -> str:
+    return " and ".join(f"{many} {direction} channels" for direction, many in needs.items()) or "no channels"
+
+
+def _partners(device: DeviceDescription) -> dict[str, list[str]]:
+    """The tiles that a tile exchanges data with."""
+    found: defaultdict[str, list[str]] = defaultdict(list)
+    for fifo in device.fifos.values():
+        for consumer in fifo.consumers:
+            found[consumer].append(fifo.producer)
+            found[fifo.producer].append(consumer)
+    for flow in device.flows:
+        for source in flow.sources:
+            for target in flow.targets:
+                found[source.tile].append(target.tile)
+                found[target.tile].append(source.tile)
+    return found
+
+
+def _channels(device: DeviceDescription) -> defaultdict[str, Counter[Direction]]:
+    """Channels that each tile needs."""
+    found: defaultdict[str, Counter[Direction]] = defaultdict(Counter)
+    for fifo in device.fifos.values():
+        found[fifo.producer]["MM2S"] += 1
+        for consumer in fifo.consumers:
+            found[consumer]["S2MM"] += 1
+    for flow in device.flows:
+        for end in flow.sources:
+            found[end.tile]["MM2S"] += end.bundle == "DMA"
+        for end in flow.targets:
+            found[end.tile]["S2MM"] += end.bundle == "DMA"
+    return found
+
+
+def _merge(device: DeviceDescription) -> None:
+    """Let all that names one of several tiles at a place name the first of them."""
+    first: dict[Place | None, str] = {}
+    same = {name: first.setdefault(tile.place, name) for name, tile in device.tiles.items()}
+    for name, kept in same.items():
+        if name != kept:
+            del device.tiles[name]
+    for fifo in device.fifos.values():
+        fifo.producer, fifo.consumers = same[fifo.producer], [same[name] for name in fifo.consumers]
+    for flow in device.flows:
+        flow.sources, flow.targets = (_ends(ends, same) for ends in (flow.sources, flow.targets))
+    owned: list[_Owned] = [*device.locks.values(), *device.chains, *device.cores, *device.switches]
+    owned += [buffer for buffer in device.buffers.values() if buffer.tile]
+    owned += [allocation for allocation in device.allocations.values() if allocation.tile]
+    for each in owned:
+        each.tile = same[each.tile]
+    device.cascades = [
+        each._replace(source=same[each.source], target=same[each.target]) for each in device.cascades
+    ]
+    device.cascade_sides = [each._replace(tile=same[each.tile]) for each in device.cascade_sides]
+    device.aliases = same
+
+
+def _ends(ends: list[EndDescription], same: dict[str, str]) -> list[EndDescription]:
+    return [end._replace(tile=same[end.tile]) for end in ends]

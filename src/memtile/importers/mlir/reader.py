@@ -8,9 +8,8 @@ in brackets is not looked at, so names in there begin nothing. A brace holds att
 
 from __future__ import annotations
 
-from memtile.importers.mlir.text import Text
-from memtile.importers.mlir.tokens import NAME, Tokens
-from memtile.importers.mlir.tree import Block, Operation, Region, Span
+from memtile.importers.mlir.token_packets import NAME, Text, Tokens
+from memtile.importers.mlir.tree import Operation, OperationBlock, Region, TokenSpan
 from memtile.limits import limit
 
 _BARE = frozenset({"module", "func", "return", "call", "br", "cond_br"})  # dialects that text may leave out
@@ -25,10 +24,10 @@ def read(text: Text) -> Region:
     Raises:
         InputFileError: it is no MLIR; says where, and shows the line.
     """
-    return _Reader(Tokens(text)).read()
+    return _TextReader(Tokens(text)).read()
 
 
-class _Reader:
+class _TextReader:
     """Reads a text once.
 
     Args:
@@ -59,7 +58,7 @@ class _Reader:
                 at = self._operation(block, at, end, depth)
         return at
 
-    def _label(self, region: Region, at: int) -> tuple[int, Block]:
+    def _label(self, region: Region, at: int) -> tuple[int, OperationBlock]:
         words, label = self.words, self.words[at]
         arguments: list[tuple[str, str]] = []
         after = at + 1
@@ -69,13 +68,13 @@ class _Reader:
         if words[after] != ":":
             raise self._error(after, f"label {label} has no colon behind it", ":")
         if region.blocks[-1].operations or region.blocks[-1].label:
-            region.blocks.append(Block("", [], region))
+            region.blocks.append(OperationBlock("", [], region))
         block = region.blocks[-1]
         block.label, block.arguments = label, arguments
         region.values.update((name, block) for name, _ in arguments)
         return after + 1, block
 
-    def _operation(self, block: Block, at: int, end: int, depth: int) -> int:
+    def _operation(self, block: OperationBlock, at: int, end: int, depth: int) -> int:
         """Read one operation; returns where the next one begins."""
         words = self.words
         results, name_at = self._results(at)
@@ -108,11 +107,11 @@ class _Reader:
                 if regions:
                     self._regions(operation, at, depth)
                 elif lead == "{":
-                    operation.dicts.append(Span(at + 1, close[at]))
+                    operation.dicts.append(TokenSpan(at + 1, close[at]))
                 elif lead == "<":  # properties of the generic form
-                    operation.dicts.append(Span(at + 2, close[at + 1]))
+                    operation.dicts.append(TokenSpan(at + 2, close[at + 1]))
                 else:
-                    operation.spans.append(Span(at, close[at] + 1))
+                    operation.spans.append(TokenSpan(at, close[at] + 1))
                 at = first = close[at] + 1
             elif (lead == "%" and not (induction and at == begin) and self._is_result(at)) or (
                 lead != "%" and self._begins(word, lead, at)
@@ -253,7 +252,7 @@ class _Reader:
 
     def _span(self, operation: Operation, first: int, end: int) -> None:
         if first < end:
-            operation.spans.append(Span(first, end))
+            operation.spans.append(TokenSpan(first, end))
 
     def _error(self, at: int, says: str, allowed: str) -> Exception:
         return self.tokens.text.error(self.tokens.offset(at), says, allowed=allowed)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from memtile.design.array import Array
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
-from memtile.importers.mlir.forms.device import described
+from memtile.importers.mlir.forms.device_forms import described
 from memtile.io.program.recorder import record
 from memtile.runs.firmware import LOAD, PROGRAM, loaded
 from memtile.runs.operations import Operation, Other

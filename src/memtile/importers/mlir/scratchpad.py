@@ -15,7 +15,7 @@ from memtile.importers.mlir.description import (
     LockDescription,
     ParameterDescription,
 )
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import Shaped
 
@@ -48,7 +48,7 @@ def parameters_of(device: Operation) -> dict[str, ParameterDescription]:
     uses = _uses(top)
     found: dict[str, ParameterDescription] = {}
     for place, operation in enumerate(declared):
-        form = Form(operation)
+        form = OperationForm(operation)
         if place >= MOST:
             says = f"the module has {len(declared)} parameters, its scratchpad {MOST} words"
             raise form.error(says, f"at most {MOST}", reason="mlir_parameter")
@@ -74,7 +74,7 @@ def _uses(top: list[Operation]) -> dict[str, tuple[bool, bool]]:
             name = parameter_read(operation)
             found[name] = (True, found.get(name, (False, False))[1])
         elif operation.dicts and operation.name in _OFFSETS:
-            given = Form(operation).attributes.get("offset_parameter")
+            given = OperationForm(operation).attributes.get("offset_parameter")
             if given is not None:
                 found[str(given)] = (found.get(str(given), (False, False))[0], True)
     return found
@@ -85,14 +85,14 @@ def parameters_used(device: Operation) -> list[str]:
     return list(_uses([device]))
 
 
-def _type_of(form: Form) -> str:
+def _type_of(form: OperationForm) -> str:
     if "type" in form.attributes:
         return str(form.attributes["type"])
     words = form.operation.words
     return words[words.index(":") + 1] if ":" in words else ""
 
 
-def _in_core(form: Form, *, offset: bool) -> bool:
+def _in_core(form: OperationForm, *, offset: bool) -> bool:
     given = form.attributes.get("kind")
     if given is None:
         return not offset
@@ -102,7 +102,7 @@ def _in_core(form: Form, *, offset: bool) -> bool:
 
 def parameter_read(operation: Operation) -> str:
     """The name of the parameter that a core reads."""
-    form = Form(operation)
+    form = OperationForm(operation)
     return str(form.attributes.get("parameter") or form.symbol)
 
 
@@ -117,7 +117,7 @@ def declare(device: DeviceDescription) -> None:
         reads = [each for each in core.operation.walk() if each.name == READ]
         for operation in reads:
             _read(device, core.tile, operation)
-        given = Form(core.operation).attributes.get(_PREAMBLE)
+        given = OperationForm(core.operation).attributes.get(_PREAMBLE)
         if bool(given) or (given is None and reads):
             value = f"%__param_sync_{core.tile[1:]}"
             device.locks[value] = LockDescription(value[1:], core.tile, core.operation)
@@ -125,7 +125,7 @@ def declare(device: DeviceDescription) -> None:
 
 
 def _read(device: DeviceDescription, tile: str, operation: Operation) -> None:
-    form, name = Form(operation), parameter_read(operation)
+    form, name = OperationForm(operation), parameter_read(operation)
     if name not in device.parameters:
         known = ", ".join(device.parameters) or "none is declared"
         says = f"no parameter has the name {name}"
@@ -146,7 +146,7 @@ def parameter_buffer(device: DeviceDescription, operation: Operation, tile: str)
     Raises:
         InputFileError: the text names a buffer that the device does not have.
     """
-    form = Form(operation)
+    form = OperationForm(operation)
     named = form.attributes.get("buffer")
     if named is None:
         return f"%__param_{parameter_read(operation)}_{tile[1:]}"
@@ -164,11 +164,13 @@ def syncs_first(device: DeviceDescription, sequence: Operation, sync: str) -> bo
         sequence: that is asked about.
         sync: name of the operation that says where it does so.
     """
-    given = Form(sequence).attributes.get(_PREAMBLE)
+    given = OperationForm(sequence).attributes.get(_PREAMBLE)
     if given is not None:
         return bool(given)
     if any(each.name == sync for each in sequence.walk()):
         return False
     names = ("offset_parameter", "offset_state_table_idx")
     inside = (each for each in device.operation.walk() if each.dicts and each.name in _OFFSETS)
-    return bool(device.parameter_words) or any(n in Form(each).attributes for each in inside for n in names)
+    return bool(device.parameter_words) or any(
+        n in OperationForm(each).attributes for each in inside for n in names
+    )

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtile.importers.mlir.tokens import Tokens
+from memtile.importers.mlir.token_packets import Tokens
 
 
-class Span(NamedTuple):
+class TokenSpan(NamedTuple):
     """Tokens from ``first`` up to, not including, ``end``."""
 
     first: int
@@ -31,10 +31,12 @@ class Operation:
 
     __slots__ = ("at", "dicts", "name", "parent", "regions", "results", "spans", "tokens")
 
-    def __init__(self, tokens: Tokens, name: str, at: int, results: list[str], parent: Block | None) -> None:
+    def __init__(
+        self, tokens: Tokens, name: str, at: int, results: list[str], parent: OperationBlock | None
+    ) -> None:
         self.tokens, self.name, self.at, self.results, self.parent = tokens, name, at, results, parent
-        self.spans: list[Span] = []
-        self.dicts: list[Span] = []
+        self.spans: list[TokenSpan] = []
+        self.dicts: list[TokenSpan] = []
         self.regions: list[Region] = []
 
     def __repr__(self) -> str:
@@ -59,7 +61,7 @@ class Operation:
                     yield from operation.walk()
 
 
-class Block:
+class OperationBlock:
     """A block: operations that follow each other.
 
     Attributes:
@@ -89,10 +91,10 @@ class Region:
 
     def __init__(self, operation: Operation | None) -> None:
         self.operation = operation
-        self.blocks: list[Block] = [Block("", [], self)]
-        self.values: dict[str, Operation | Block] = {}
+        self.blocks: list[OperationBlock] = [OperationBlock("", [], self)]
+        self.values: dict[str, Operation | OperationBlock] = {}
 
-    def find(self, name: str) -> Operation | Block | None:
+    def find(self, name: str) -> Operation | OperationBlock | None:
         """What defines a value here or around the region; None if nothing does."""
         region: Region | None = self
         while region is not None:

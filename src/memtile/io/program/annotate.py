@@ -38,7 +38,7 @@ class Queue(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class RegisterNote:
     """One register, or a run of words that need no names.
 
     Attributes:
@@ -84,7 +84,7 @@ class Annotated:
     operation: Operation
     location: Location | None = None
     tile: TileName | None = None
-    notes: tuple[Note, ...] = ()
+    notes: tuple[RegisterNote, ...] = ()
     remarks: tuple[str, ...] = ()
     descriptors: tuple[CompletedDescriptor, ...] = ()
 
@@ -119,7 +119,7 @@ def _words(operation: Operation) -> tuple[Word, ...]:
     return () if isinstance(operation, Other) else tuple(words_written(operation))
 
 
-def _notes(kind: TileKind, words: Sequence[Word]) -> Iterator[Note]:
+def _notes(kind: TileKind, words: Sequence[Word]) -> Iterator[RegisterNote]:
     """One note for each register; words without fields that follow each other share one."""
     named = [(locate(word.address).offset, word) for word in words]
     for name, run in groupby(named, key=lambda item: _plain_name(kind, item[0])):
@@ -127,7 +127,7 @@ def _notes(kind: TileKind, words: Sequence[Word]) -> Iterator[Note]:
             yield from (_note(kind, offset, word) for offset, word in run)
         else:
             (offset, first), *rest = run
-            yield Note(offset, name, 1 + len(rest), first.value, first.mask, {})
+            yield RegisterNote(offset, name, 1 + len(rest), first.value, first.mask, {})
 
 
 def _plain_name(kind: TileKind, offset: int) -> str | None:
@@ -139,10 +139,10 @@ def _plain_name(kind: TileKind, offset: int) -> str | None:
     return None if register_at(kind.name, offset) else "unknown"
 
 
-def _note(kind: TileKind, offset: int, word: Word) -> Note:
+def _note(kind: TileKind, offset: int, word: Word) -> RegisterNote:
     register = register_at(kind.name, offset)
     assert register is not None
-    return Note(offset, register.name, 1, word.value, word.mask, _fields(register, word))
+    return RegisterNote(offset, register.name, 1, word.value, word.mask, _fields(register, word))
 
 
 def _fields(register: Register, word: Word) -> dict[str, int]:
@@ -151,7 +151,7 @@ def _fields(register: Register, word: Word) -> dict[str, int]:
 
 
 def _remarks(
-    kind: TileKind, notes: Iterable[Note], place: tuple[int, int], unordered: set[Queue]
+    kind: TileKind, notes: Iterable[RegisterNote], place: tuple[int, int], unordered: set[Queue]
 ) -> Iterator[str]:
     """What writes to queues and locks do; ``unordered`` are the channels that are out of order so far."""
     for note in notes:
@@ -166,7 +166,7 @@ def _remarks(
             yield f"lock {lock} becomes {note.fields['Lock_value']}"
 
 
-def _started(kind: TileKind, note: Note, number: int, *, out_of_order: bool) -> str:
+def _started(kind: TileKind, note: RegisterNote, number: int, *, out_of_order: bool) -> str:
     direction, channel = divmod(number, kind.channels)
     runs = note.fields.get("Repeat_Count", 0) + 1
     times = "once" if runs == 1 else f"{runs} times"

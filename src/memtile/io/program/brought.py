@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtile.io.program.formats import Program
+from memtile.io.program.program_formats import Program
 from memtile.runs.array_names import Given
 
 

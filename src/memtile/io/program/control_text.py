@@ -115,7 +115,7 @@ def read_control_text(text: str, name: str = "control code") -> tuple[Operation,
     Raises:
         InputFileError: lines that are none; all of them at once.
     """
-    reader = _Reader(name)
+    reader = _ControlReader(name)
     for number, line in enumerate(text.splitlines(), 1):
         if stripped := line.partition(";")[0].strip():
             reader.take(stripped, f"{name}, line {number}")
@@ -124,7 +124,7 @@ def read_control_text(text: str, name: str = "control code") -> tuple[Operation,
     return tuple(reader.operations)
 
 
-class _Reader:
+class _ControlReader:
     """What was read so far, and a block whose words are still to come."""
 
     def __init__(self, name: str) -> None:

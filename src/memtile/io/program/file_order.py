@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.formats import Program
+from memtile.io.program.program_formats import Program
 from memtile.io.program.register_image import is_program_memory
 from memtile.runs.core_kernels import enabled_by
 from memtile.runs.firmware import LOAD, PATCH, is_loaded

@@ -14,7 +14,7 @@ from memtile.errors import Problem
 ALLOWED = "a transaction, a CDO file, a container of them, control code or a register dump"
 
 
-class Known(NamedTuple):
+class ForeignKind(NamedTuple):
     """A kind of file that is told by its beginning.
 
     Attributes:
@@ -26,11 +26,11 @@ class Known(NamedTuple):
     step: str
 
 
-_MAGIC: Mapping[bytes, Known] = MappingProxyType(
+_MAGIC: Mapping[bytes, ForeignKind] = MappingProxyType(
     {
-        b"\x93NUMPY": Known("a NumPy array", "Give arrays with --in NAME=FILE.npy."),
-        b"PK\x03\x04": Known("a ZIP archive", "Give the files in it."),
-        b"\x1f\x8b": Known("compressed by gzip", "Give the file that gunzip makes of it."),
+        b"\x93NUMPY": ForeignKind("a NumPy array", "Give arrays with --in NAME=FILE.npy."),
+        b"PK\x03\x04": ForeignKind("a ZIP archive", "Give the files in it."),
+        b"\x1f\x8b": ForeignKind("compressed by gzip", "Give the file that gunzip makes of it."),
     }
 )
 _JOBS = re.compile(rb"(?:\s|;[^\n]*\n)*(?:START_JOB|\.align|\.section|\.setpad)\b", re.IGNORECASE)

@@ -22,7 +22,7 @@ from memtile.runs.operations import (
     Write,
     address_of,
 )
-from memtile.sim.door import Door
+from memtile.sim.doors.tile_door import Door
 
 _GRANTED = register_named("memory_tile", "Lock_Request").field("Request_Result").mask
 

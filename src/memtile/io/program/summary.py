@@ -20,7 +20,7 @@ from memtile.runs.waits import WAIT
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class StartedTask:
     """A task that the program starts.
 
     Attributes:
@@ -60,7 +60,7 @@ class Summary:
     operations: int
     image: RegisterImage
     routes: list[Route] = field(default_factory=list)
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[StartedTask] = field(default_factory=list)
     locks: dict[Place, dict[int, int]] = field(default_factory=dict)
     cores: list[Place] = field(default_factory=list)
     polls: int = 0
@@ -111,11 +111,11 @@ def _register(found: Summary, place: Place, offset: int, value: int) -> None:
         found.tasks.append(_task(found.image, place, number, values))
 
 
-def _task(image: RegisterImage, place: Place, number: int, values: dict[str, int]) -> Task:
+def _task(image: RegisterImage, place: Place, number: int, values: dict[str, int]) -> StartedTask:
     kind = TILE_KINDS[image.kind(place)]
     direction, channel = divmod(number, kind.channels)
     chain, ring = _chain(image, place, values["Start_BD_ID"])
-    return Task(
+    return StartedTask(
         channel=f"{kind.name}({place[0]},{place[1]}) {DIRECTIONS[direction]} {channel}",
         chain=chain,
         words=tuple(_descriptor(image, place, bd).length for bd in chain),
@@ -142,9 +142,9 @@ def _descriptor(image: RegisterImage, place: Place, bd: int) -> Descriptor:
     return descriptor_of(kind, unpack(kind, words))
 
 
-def channels_of(summary: Summary) -> Iterator[tuple[str, list[Task]]]:
+def channels_of(summary: Summary) -> Iterator[tuple[str, list[StartedTask]]]:
     """Each channel with its tasks, in the order of their first ones."""
-    found: dict[str, list[Task]] = {}
+    found: dict[str, list[StartedTask]] = {}
     for task in summary.tasks:
         found.setdefault(task.channel, []).append(task)
     yield from found.items()

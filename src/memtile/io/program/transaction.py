@@ -34,9 +34,9 @@ from memtile.io.program.transaction_format import (
     MASK_WRITE,
     SOURCE,
     WRITE,
+    AccessLayout,
     Header,
-    Kind,
-    Layout,
+    OperationKind,
 )
 from memtile.runs.operation_table import Code, Columns, OperationTable, table_of
 from memtile.runs.operations import WORD_MAX, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
@@ -197,11 +197,11 @@ class _Operations:
             raise self._file.error("operation_size", at, "custom size", f"{size} bytes", allowed, SOURCE)
         named = () if self._header.by_driver else CUSTOMS.get(opcode, ())
         exact = [kind for kind in named if kind.layout.size == size]
-        known = named[0] if named else Kind(f"CUSTOM_{opcode}", _OPCODE)
+        known = named[0] if named else OperationKind(f"CUSTOM_{opcode}", _OPCODE)
         unnamed = known._replace(layout=_OPCODE, fields=())
         return self._other(at, exact[0] if exact else unnamed, size)
 
-    def _other(self, at: int, kind: Kind, size: int) -> tuple[Operation, int]:
+    def _other(self, at: int, kind: OperationKind, size: int) -> tuple[Operation, int]:
         self._file.need(at, size, kind.name)
         _, *numbers = self._file.unpack(kind.layout, at, kind.name)
         details = tuple(zip(kind.fields, numbers, strict=False))
@@ -228,7 +228,7 @@ class _Operations:
         return self._file.error("opcode", at, "opcode", str(opcode), allowed, f"{SOURCE}, {numbering}")
 
 
-def _widths(layout: Layout, known: set[int]) -> dict[int, int]:
+def _widths(layout: AccessLayout, known: set[int]) -> dict[int, int]:
     """Words of the operations that always have as many; their sizes are looked at later, all at once."""
     widths = {WRITE: layout.write.size // WORD_BYTES}
     if not layout.sized:
@@ -236,14 +236,14 @@ def _widths(layout: Layout, known: set[int]) -> dict[int, int]:
     return widths
 
 
-def _sizes_are_right(words: Words, starts: Ints, layout: Layout) -> bool:
+def _sizes_are_right(words: Words, starts: Ints, layout: AccessLayout) -> bool:
     """Whether writes that say their size say the right one."""
     writes = starts[words[starts] & _OPCODE_BITS == WRITE] if layout.sized else starts[:0]
     size = layout.write.size
     return bool((words[writes + size // WORD_BYTES - 1] == size).all())
 
 
-def _width(layout: Layout, known: set[int], other: Callable[[int], int], view: Any, at: int) -> int:
+def _width(layout: AccessLayout, known: set[int], other: Callable[[int], int], view: Any, at: int) -> int:
     """Words of a block, of a masked operation that says how many, or of what is no register access."""
     opcode, left = view[at] & _OPCODE_BITS, len(view) - at
     if opcode not in known:
@@ -255,7 +255,7 @@ def _width(layout: Layout, known: set[int], other: Callable[[int], int], view: A
     return size // WORD_BYTES if fits and size % WORD_BYTES == 0 and size // WORD_BYTES <= left else 0
 
 
-def _alike(layout: Layout, known: set[int], first: Words, rows: Words) -> npt.NDArray[np.bool_]:
+def _alike(layout: AccessLayout, known: set[int], first: Words, rows: Words) -> npt.NDArray[np.bool_]:
     opcode = int(first[0]) & _OPCODE_BITS
     same: npt.NDArray[np.bool_] = rows[:, 0] & _OPCODE_BITS == opcode
     if opcode not in known:
@@ -272,7 +272,7 @@ def _alike(layout: Layout, known: set[int], first: Words, rows: Words) -> npt.ND
     return same
 
 
-def _columns(words: Words, starts: Ints, layout: Layout, known: set[int]) -> Columns | None:
+def _columns(words: Words, starts: Ints, layout: AccessLayout, known: set[int]) -> Columns | None:
     opcodes = words[starts] & _OPCODE_BITS
     code, address, value, mask = (np.zeros(len(starts), np.int64) for _ in range(4))
     wide = layout.sized  # addresses of writes and masked operations have two words

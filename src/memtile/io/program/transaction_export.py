@@ -25,8 +25,8 @@ from memtile.io.program.transaction_format import (
     MASK_WRITE,
     SOURCE,
     WRITE,
+    AccessLayout,
     Header,
-    Layout,
     kind_called,
 )
 from memtile.runs.firmware import LOAD, PATCH, PROGRAM, following
@@ -153,5 +153,5 @@ def _bytes(header: Header, operation: Operation) -> bytes:
             raise TypeError(f"not an operation: {operation!r}")
 
 
-def _packed(layout: Layout, shape: Struct, size: int, *numbers: int) -> bytes:
+def _packed(layout: AccessLayout, shape: Struct, size: int, *numbers: int) -> bytes:
     return shape.pack(*numbers, *((size,) if layout.sized else ())).ljust(size, b"\0")

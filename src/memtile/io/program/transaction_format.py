@@ -56,7 +56,7 @@ class Header:
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class AccessLayout:
     """How the register accesses of one version are stored.
 
     Attributes:
@@ -74,15 +74,15 @@ class Layout:
     masked_sizes: tuple[int, ...]
 
 
-LAYOUTS: Mapping[tuple[int, int], Layout] = MappingProxyType(
+LAYOUTS: Mapping[tuple[int, int], AccessLayout] = MappingProxyType(
     {
-        (0, 1): Layout(Struct("<B7xQII"), Struct("<B7xQIII"), Struct("<B7xII"), True, (28, 32)),
-        (1, 0): Layout(Struct("<B3xII"), Struct("<B3xIII"), Struct("<B3xII"), False, (16,)),
+        (0, 1): AccessLayout(Struct("<B7xQII"), Struct("<B7xQIII"), Struct("<B7xII"), True, (28, 32)),
+        (1, 0): AccessLayout(Struct("<B3xII"), Struct("<B3xIII"), Struct("<B3xII"), False, (16,)),
     }
 )
 
 
-class Kind(NamedTuple):
+class OperationKind(NamedTuple):
     """An operation that is no register access: its name, its numbers, and whether leaving it out matters."""
 
     name: str
@@ -91,41 +91,41 @@ class Kind(NamedTuple):
     acts: bool = True
 
 
-FIXED: Mapping[int, Kind] = MappingProxyType(
+FIXED: Mapping[int, OperationKind] = MappingProxyType(
     {
-        5: Kind("NOOP", Struct("<B3x"), acts=False),
-        6: Kind("PREEMPT", Struct("<BB2x"), ("level",), acts=False),
-        8: Kind("LOADPDI", Struct("<BxHIQ"), ("id", "bytes", "address")),
-        9: Kind("LOAD_PM_START", Struct("<B3xI"), ("id",)),
-        10: Kind("CREATE_SCRATCHPAD", Struct("<BB2xIQ"), ("usage", "bytes", "offset")),
-        11: Kind("UPDATE_STATE_TABLE", Struct("<BBBxI"), ("index", "function", "argument")),
-        12: Kind("UPDATE_REG", Struct("<BBBxII"), ("index", "function", "argument", "address")),
-        13: Kind("UPDATE_SCRATCH", Struct("<B3x")),
+        5: OperationKind("NOOP", Struct("<B3x"), acts=False),
+        6: OperationKind("PREEMPT", Struct("<BB2x"), ("level",), acts=False),
+        8: OperationKind("LOADPDI", Struct("<BxHIQ"), ("id", "bytes", "address")),
+        9: OperationKind("LOAD_PM_START", Struct("<B3xI"), ("id",)),
+        10: OperationKind("CREATE_SCRATCHPAD", Struct("<BB2xIQ"), ("usage", "bytes", "offset")),
+        11: OperationKind("UPDATE_STATE_TABLE", Struct("<BBBxI"), ("index", "function", "argument")),
+        12: OperationKind("UPDATE_REG", Struct("<BBBxII"), ("index", "function", "argument", "address")),
+        13: OperationKind("UPDATE_SCRATCH", Struct("<B3x")),
     }
 )
 """Operations of mlir-aie's numbering whose size follows from the opcode."""
 
 _TOKEN_FIELDS = ("direction", "row", "column", "rows", "columns", "channel")
-CUSTOMS: Mapping[int, tuple[Kind, ...]] = MappingProxyType(
+CUSTOMS: Mapping[int, tuple[OperationKind, ...]] = MappingProxyType(
     {
-        128: (Kind("TOKEN_WAIT", Struct("<B3x4xBBBxxBBB"), _TOKEN_FIELDS),),
+        128: (OperationKind("TOKEN_WAIT", Struct("<B3x4xBBBxxBBB"), _TOKEN_FIELDS),),
         129: (
-            Kind(
+            OperationKind(
                 "DDR_PATCH",
                 Struct("<B3x4x12xIQQQ"),
                 ("action", "address", "argument", "offset"),
             ),
-            Kind("DDR_PATCH", Struct("<B3x4xIIQ"), ("address", "argument", "offset")),
+            OperationKind("DDR_PATCH", Struct("<B3x4xIIQ"), ("address", "argument", "offset")),
         ),
-        130: (Kind("READ_REGS", CUSTOM, acts=False),),
-        131: (Kind("RECORD_TIMER", CUSTOM, acts=False),),
-        132: (Kind("MERGE_SYNC", CUSTOM, acts=False),),
+        130: (OperationKind("READ_REGS", CUSTOM, acts=False),),
+        131: (OperationKind("RECORD_TIMER", CUSTOM, acts=False),),
+        132: (OperationKind("MERGE_SYNC", CUSTOM, acts=False),),
     }
 )
 """mlir-aie's custom operations; the first whose layout has the operation's size names its numbers."""
 
 
-def kind_called(name: str, version: tuple[int, int]) -> tuple[int, Kind] | None:
+def kind_called(name: str, version: tuple[int, int]) -> tuple[int, OperationKind] | None:
     """Opcode and layout of an operation by its name; None where mlir-aie has none that is called so.
 
     Args:

@@ -2,22 +2,164 @@
 
 Time is the unit's 64-bit timer, whose value a Start frame carries. Each frame says in which one cycle its
 events were asserted (``arch.trace``); what is asserted in adjacent cycles becomes one :class:`Run`.
+
+Frames of one trace unit: from the payload words of its packets, with the word that each one is in.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from memtile.arch.trace import FILLER, REPEATS, SLOTS, START, STOP, SYNC, SYNC_CYCLES
+from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.trace_facts import (
+    FILLER,
+    FRAMES,
+    REPEATS,
+    SLOTS,
+    START,
+    START_PC,
+    STOP,
+    SYNC,
+    SYNC_CYCLES,
+    FrameFormat,
+)
 from memtile.errors import InputFileError, Problem
-from memtile.io.trace.frames import Frame, Loss, frames
-from memtile.io.trace.packets import Gap, Sender, TracePacket, packets, senders
-from memtile.io.trace.words import Words
+from memtile.io.trace.trace_packets import Gap, Sender, TracePacket, packets, senders
+from memtile.io.trace.trace_words import Words
+
+_FRAMES_SOURCE = "AM020, trace; frames as decoded by mlir-aie"
+_LATER = "The rest of the word is skipped; times after it are lower bounds."
+
+
+def _beginning(byte: int) -> FrameFormat | None:
+    return next((f for f in FRAMES if byte >> (8 - f.opcode_bits) == f.opcode), None)
+
+
+_FORMATS = tuple(_beginning(byte) for byte in range(1 << 8))
+
+
+class Frame(NamedTuple):
+    """One frame: its format, raw operand and number, and the word of the stream where it begins."""
+
+    format: FrameFormat
+    operand: int
+    number: int
+    at: int
+
+    @property
+    def slots(self) -> int:
+        """The events that it names, one bit each."""
+        return self.operand if self.format.operand == "mask" else 1 << self.operand
+
+
+class Loss(NamedTuple):
+    """Something between two frames could not be read: word of the stream."""
+
+    at: int
+
+
+def frames(items: Iterable[TracePacket | Gap], name: str, problems: list[Problem]) -> Iterator[Frame | Loss]:
+    """The frames of one unit's packets, fillers too, and where frames may be missing.
+
+    Frames lie within a word, but for Start which takes two (AM020): what cannot be read is skipped up to the
+    next word. Nothing is read after the Start frame of another mode. ``name`` is the stream's, for messages;
+    what is wrong is appended to ``problems``.
+    """
+    data, places = bytearray(), list[int]()
+    for item in items:
+        if isinstance(item, TracePacket):
+            data += b"".join(word.to_bytes(WORD_BYTES, "big") for word in item.payload)
+            places += range(item.at + 1, item.at + 1 + len(item.payload))
+            continue
+        if not (yield from _unpack(data, places, name, problems)):
+            return
+        data, places = bytearray(), []
+        yield Loss(item.at)
+    yield from _unpack(data, places, name, problems)
+
+
+def _unpack(
+    data: bytearray, places: list[int], name: str, problems: list[Problem]
+) -> Generator[Frame | Loss, None, bool]:
+    """Frames of words that follow each other; returns whether they are of event-time mode to the end."""
+    at = 0
+    while at < len(data):
+        place = places[at // WORD_BYTES]
+        format = _FORMATS[data[at]]
+        if format is START_PC:
+            problems.append(_not_event_time(f"{name}, word {place}"))
+            return False
+        if format is None or not _fits(format, len(data), at):
+            problems.append(_unreadable(format, data, at, f"{name}, word {place}"))
+            yield Loss(place)
+            at += WORD_BYTES - at % WORD_BYTES
+            continue
+        value = int.from_bytes(data[at : at + format.bytes], "big") - format.base
+        yield Frame(format, value >> format.number_bits, value & format.most, place)
+        at += format.bytes
+    return True
+
+
+def _fits(format: FrameFormat, end: int, at: int) -> bool:
+    """Whether the frame lies within its word; one that takes more must be whole."""
+    if format.bytes > WORD_BYTES:
+        return at + format.bytes <= end
+    return at % WORD_BYTES + format.bytes <= WORD_BYTES
+
+
+def _unreadable(format: FrameFormat | None, data: bytearray, at: int, where: str) -> Problem:
+    if format is None:
+        return Problem(
+            "frame",
+            f"byte {data[at]:#04x}",
+            "a frame of event-time mode",
+            f"no frame of event-time mode begins with byte {data[at]:#04x}",
+            _LATER,
+            reason="trace_frame",
+            where=where,
+            source=_FRAMES_SOURCE,
+        )
+    if format.bytes > WORD_BYTES:
+        return Problem(
+            "frame",
+            f"{len(data) - at} of {format.bytes} bytes of {format.name}",
+            "the whole frame",
+            f"the trace ends within a {format.name} frame: "
+            f"{len(data) - at} of its {format.bytes} bytes are there",
+            reason="trace_frame_cut",
+            where=where,
+            source=_FRAMES_SOURCE,
+        )
+    left = WORD_BYTES - at % WORD_BYTES
+    return Problem(
+        "frame",
+        f"{format.name} of {format.bytes} bytes",
+        f"{left} bytes to the end of the word",
+        f"a {format.name} frame of {format.bytes} bytes crosses the end of its word, "
+        f"which is {left} byte{'s' * (left != 1)} away",
+        _LATER,
+        reason="trace_frame_crosses",
+        where=where,
+        source=_FRAMES_SOURCE,
+    )
+
+
+def _not_event_time(where: str) -> Problem:
+    return Problem(
+        "trace mode",
+        "event-PC",
+        "event-time",
+        next_step="Nothing of this unit is decoded from here on. Set mode 0 in Trace_Control0.",
+        reason="trace_mode",
+        where=where,
+        source=_FRAMES_SOURCE,
+    )
+
 
 _SOURCE = "mlir-aie's decoder"
 
@@ -43,7 +185,7 @@ class Interval(NamedTuple):
     end: int
 
 
-class Origin(StrEnum):
+class SegmentOrigin(StrEnum):
     """Why a segment begins."""
 
     START = "start"  # the start event
@@ -53,7 +195,7 @@ class Origin(StrEnum):
 
 
 @dataclass(slots=True)
-class Segment:
+class TraceSegment:
     """A part of a trace in which nothing is missing.
 
     Attributes:
@@ -65,7 +207,7 @@ class Segment:
         stopped: whether the unit said that it stopped.
     """
 
-    origin: Origin
+    origin: SegmentOrigin
     start: int
     exact: bool
     at: int
@@ -84,7 +226,7 @@ class UnitTrace:
 
     sender: Sender
     packets: int
-    segments: list[Segment]
+    segments: list[TraceSegment]
 
     def intervals(self) -> Iterator[Interval]:
         """When each slot was asserted, by begin, then slot; no interval goes beyond its segment."""
@@ -158,17 +300,17 @@ def _empty(name: str, words: Sequence[int]) -> Problem:
 
 
 def _unit(sender: Sender, items: list[TracePacket | Gap], name: str, problems: list[Problem]) -> UnitTrace:
-    reader = _Reader(name, problems)
+    reader = _UnitClock(name, problems)
     for frame in frames(items, name, problems):
         reader.read(frame)
     return UnitTrace(sender, sum(isinstance(item, TracePacket) for item in items), reader.segments)
 
 
-class _Reader:
+class _UnitClock:
     """Follows the clock of one unit through its frames."""
 
     def __init__(self, name: str, problems: list[Problem]) -> None:
-        self.segments: list[Segment] = []
+        self.segments: list[TraceSegment] = []
         self._name = name
         self._problems = problems
         self._now = 0  # the last cycle that is known
@@ -198,7 +340,7 @@ class _Reader:
             says = f"events were lost between cycles {self._now} and {frame.number}"
             given = f"events lost between cycles {self._now} and {frame.number}"
             self._report("trace_overrun", frame.at, "trace", given, "no gap", says)
-        self._begin(Origin.OVERRUN if overrun else Origin.START, frame.number, True, frame.at)
+        self._begin(SegmentOrigin.OVERRUN if overrun else SegmentOrigin.START, frame.number, True, frame.at)
 
     def _stop(self, frame: Frame) -> None:
         self._segment(frame.at).stopped = True
@@ -236,18 +378,18 @@ class _Reader:
 
     def _lose(self, at: int) -> None:
         now = self.segments[-1] if self.segments else None
-        if now and not now.stopped and (now.runs or now.origin is not Origin.LOSS):
-            self._begin(Origin.LOSS, self._now, False, at)
+        if now and not now.stopped and (now.runs or now.origin is not SegmentOrigin.LOSS):
+            self._begin(SegmentOrigin.LOSS, self._now, False, at)
 
-    def _segment(self, at: int) -> Segment:
+    def _segment(self, at: int) -> TraceSegment:
         if not self.segments or self.segments[-1].stopped:
             given, says = "frames without a Start frame", "there are frames with no Start frame before them"
             self._report("trace_no_start", at, "trace", given, "a Start frame first", says)
-            self._begin(Origin.MIDDLE, self._now, False, at)
+            self._begin(SegmentOrigin.MIDDLE, self._now, False, at)
         return self.segments[-1]
 
-    def _begin(self, origin: Origin, start: int, exact: bool, at: int) -> None:
-        self.segments.append(Segment(origin, start, exact, at))
+    def _begin(self, origin: SegmentOrigin, start: int, exact: bool, at: int) -> None:
+        self.segments.append(TraceSegment(origin, start, exact, at))
         self._now, self._last = start, None
 
     def _report(self, reason: str, at: int, field: str, given: str, allowed: str, says: str) -> None:

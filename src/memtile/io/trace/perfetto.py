@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtile.errors import MemtileError
-from memtile.io.trace.names import NamedUnit
+from memtile.io.trace.trace_names import NamedUnit
 
 _SEQUENCE = 1  # all packets are of one writer
 _NS_PER_US = 1000
@@ -20,7 +20,7 @@ def perfetto_bytes(units: Sequence[NamedUnit], clock_mhz: float) -> bytes:
     """A serialised ``perfetto.protos.Trace``.
 
     Args:
-        units: from :func:`~memtile.io.trace.names.named`.
+        units: from :func:`~memtile.io.trace.trace_names.named`.
         clock_mhz: the array clock.
 
     Raises:

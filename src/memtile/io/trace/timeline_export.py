@@ -12,7 +12,7 @@ from typing import Any
 
 from memtile.explain.timeline import Timeline, Track, level
 from memtile.io.trace.perfetto import messages_of
-from memtile.model.checking.history import Thing
+from memtile.model.checking.history_log import Thing
 from memtile.plain_text import printable, printable_data
 
 _SEQUENCE = 1  # all packets are of one writer

@@ -18,24 +18,23 @@ from memtile.arch.events import EVENT_MODULES
 from memtile.arch.ports import DMA_MASTERS
 from memtile.arch.registers import ModuleName
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
-from memtile.arch.trace import MODULES, SLOTS
+from memtile.arch.trace_facts import MODULES, SLOTS
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
-from memtile.design.events import Event
+from memtile.design.events import Event, SwitchEnd
 from memtile.design.memory_tile import MemoryTile
-from memtile.design.switch_end import SwitchEnd
 from memtile.design.tile import Tile
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.io.trace.chrome import chrome_json
 from memtile.io.trace.decoder import Trace, decode
-from memtile.io.trace.names import NamedUnit, named
 from memtile.io.trace.perfetto import perfetto_bytes
-from memtile.io.trace.setup import TracedUnit
+from memtile.io.trace.trace_names import NamedUnit, named
+from memtile.io.trace.trace_setup import TracedUnit
+from memtile.io.trace.trace_tables import chrome_json
 from memtile.output_files import write_output
-from memtile.sim.clock import Stop
-from memtile.sim.event_unit import EventUnit
+from memtile.sim.doors.event_panel import EventUnit
+from memtile.sim.loop.clock import Stop
 
 START, STOP = "TRUE", "USER_EVENT_1"
 _SOURCE = "AM020 chapter 2: trace"

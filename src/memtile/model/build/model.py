@@ -2,6 +2,12 @@
 
 Everything is as after reset, but for the column clocks, which are on; ``sim.partition.stop_clocks`` takes
 them again for an ``Engine(booted=False)`` (DEV-CLK-1).
+
+Banks, locks and memory control of a model as they are after reset.
+
+Facts of the protection of data memory, by tile kind: what has ECC, what has parity, who reports.
+
+Facts of the watchpoints, by tile kind: where their registers are, and what each field selects.
 """
 
 from __future__ import annotations
@@ -14,45 +20,155 @@ import numpy as np
 
 from memtile.arch.bd_layout import BdField
 from memtile.arch.core import CORE
-from memtile.arch.events import slave_error_status
+from memtile.arch.events import EVENT_UNITS, slave_error_status
 from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, PORTS
+from memtile.arch.protection import FIRST_ECC_EVENT, FIRST_PARITY_EVENT, MEMORY_MODULE
 from memtile.arch.register_map import event_modules, register_named
-from memtile.arch.registers import Access
+from memtile.arch.registers import Access, Field, Register
 from memtile.arch.switch_registers import MERGE_OFFSET, MERGE_STRIDE, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.jit.tables import table
 from memtile.model import register_tables
-from memtile.model.build import channels as channel_tables
-from memtile.model.build import cores as core_tables
-from memtile.model.build.events import EVENTS, event_facts
-from memtile.model.build.memory import memories_at_rest, shared_at_rest
-from memtile.model.build.protection import protections
+from memtile.model.build import channel_tables as channel_tables
+from memtile.model.build import core_tables as core_tables
+from memtile.model.build.event_tables import EVENTS, event_facts
 from memtile.model.build.rest import arrays_at_rest, at_rest
-from memtile.model.build.watches import watches
-from memtile.model.build.wiring import Site, circuits, feeding_ports, switch_ports
-from memtile.model.checking.history import BINS, LOG_FIELDS, LOG_ROWS, LOGGING
+from memtile.model.build.wiring import WiringSite, circuits, feeding_ports, switch_ports
+from memtile.model.checking.history_log import BINS, LOG_FIELDS, LOG_ROWS, LOGGING
 from memtile.model.checking.notes import LABEL_FIELDS, NOTE_FIELDS, NOTES, NOTING
 from memtile.model.dma import access_log
 from memtile.model.dma.bd_fields import FIELD_NAMES, KIND_NAMES, MAX_PARTS
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import CORE_STEPS, NONE, Ints
-from memtile.model.state.dma import REPEATS, UNDER_WAY, Codecs, Counts, Externals, Granules, Ports, Region
-from memtile.model.state.events import (
+from memtile.model.state.dma import (
+    REPEATS,
+    UNDER_WAY,
+    Codecs,
+    Externals,
+    Granules,
+    Ports,
+    RegionColumns,
+    TlastCounts,
+)
+from memtile.model.state.event_columns import (
     FLIGHT,
     SIDES,
     VALUE,
     ChannelEvent,
     CoreEvent,
     Observers,
-    Signal,
+    TileSignal,
     Traces,
 )
-from memtile.model.state.memory import INTERFACES, AxiPorts, Guards, Interfaces
+from memtile.model.state.memory import (
+    INTERFACES,
+    AccessOrigin,
+    AxiPorts,
+    Banks,
+    Guards,
+    Interfaces,
+    Locks,
+    Memories,
+    Protections,
+    Watches,
+)
 from memtile.model.state.state import Spec, State
 from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPES, Arbiters, Controls
-from memtile.model.state.tiles import Gates, Kinds, Placed, Tiles
+from memtile.model.state.tile_columns import Gates, Kinds, Placed, Tiles
 from memtile.model.state.time import Clock, timings
+
+
+def watches(registers: dict[TileName, tuple[Register, ...]]) -> Watches:
+    """The facts of the tile kinds; ``registers`` of each in the order of their indices."""
+    rows = [_facts(name, own) for name, own in registers.items()]
+    return table(Watches, len(rows), **{column: [row[column] for row in rows] for column in Watches._fields})
+
+
+def _facts(name: TileName, registers: tuple[Register, ...]) -> dict[str, int | list[int]]:
+    found = [index for index, r in enumerate(registers) if r.name.startswith("WatchPoint")]
+    if not found:
+        return {**dict.fromkeys(Watches._fields, 0), "register": NONE, "origin": [0] * len(AccessOrigin)}
+    kind, own = TILE_KINDS[name], {field.name: field for field in registers[found[0]].fields}
+    address, lanes = own["Address"], own.get("WriteStrobeMask")  # WriteStrobes of AIE-ML are always set
+    return {
+        "register": found[0],
+        "points": len(found),
+        "event": EVENT_UNITS[MEMORY_MODULE[kind.role]].events["WATCHPOINT_0"],
+        "read": own["Read_Access"].mask,
+        "write": own["Write_Access"].mask,
+        "origin": [_mask(own.get(_field(origin))) for origin in AccessOrigin],
+        "lsb": address.lsb,
+        "granules": address.maximum,
+        "shift": (kind.memory_words // (address.maximum + 1)).bit_length() - 1,
+        "lane_lsb": lanes.lsb if lanes else 0,
+        "lanes": lanes.maximum if lanes else 0,
+    }
+
+
+def _field(origin: AccessOrigin) -> str:
+    name = origin.name
+    return f"{name if origin in (AccessOrigin.AXI, AccessOrigin.DMA) else name.capitalize()}_Access"
+
+
+def _mask(field: Field | None) -> int:
+    return field.mask if field else 0
+
+
+def protections(registers: dict[TileName, tuple[Register, ...]]) -> Protections:
+    """The facts of the tile kinds; ``registers`` of each in the order of their indices."""
+    names = list(registers)
+    places = {name: {r.name: index for index, r in enumerate(registers[name])} for name in names}
+
+    def valid(name: TileName, register: str) -> int:
+        place = places[name].get(register, NONE)
+        return registers[name][place].field("VALID").mask if place != NONE else 0
+
+    return table(
+        Protections,
+        len(names),
+        ecc_words=[TILE_KINDS[name].ecc_words for name in names],
+        ecc_event=[_event(name, FIRST_ECC_EVENT) for name in names],
+        parity_event=[_event(name, FIRST_PARITY_EVENT) for name in names],
+        ecc_failing=[places[name].get("ECC_FAILING_ADDRESS", NONE) for name in names],
+        ecc_valid=[valid(name, "ECC_FAILING_ADDRESS") for name in names],
+        parity_failing=[places[name].get("PARITY_FAILING_ADDRESS", NONE) for name in names],
+        parity_valid=[valid(name, "PARITY_FAILING_ADDRESS") for name in names],
+    )
+
+
+def _event(name: TileName, event: str) -> int:
+    module = MEMORY_MODULE.get(TILE_KINDS[name].role)
+    return EVENT_UNITS[module].events.get(event, NONE) if module else NONE
+
+
+def memories_at_rest(placed: Sequence[Placed]) -> Memories:
+    """Bank mapping of each tile after reset; compute tiles interleave the two banks of a pair (AM020)."""
+    kinds = [TILE_KINDS[p.name] for p in placed]
+    spread = [k.bank_group or k.banks for k in kinds]
+    return at_rest(
+        Memories,
+        len(placed),
+        shift=[k.granule_words.bit_length() - 1 for k in kinds],
+        mask=[max(banks, 1) - 1 for banks in spread],
+        group_shift=[
+            (k.bank_bytes * banks // WORD_BYTES).bit_length() - 1
+            for k, banks in zip(kinds, spread, strict=True)
+        ],
+        group_mask=[k.banks // banks - 1 if banks else 0 for k, banks in zip(kinds, spread, strict=True)],
+        group_banks=spread,
+        reach=[[NONE, tile, NONE] for tile in range(len(placed))],  # isolated, as after reset
+    )
+
+
+def shared_at_rest(tiles: Tiles) -> dict[str, Any]:
+    """What requesters arbitrate for: banks and locks, each with its tile."""
+    banked, locked = (np.repeat(np.arange(len(tiles.banks)), count) for count in (tiles.banks, tiles.locks))
+    return {
+        "banks": at_rest(Banks, len(banked), tile=banked),
+        "locks": at_rest(Locks, len(locked), tile=locked),
+    }
+
 
 _CLOCK = register_named("pl", "Column_Clock_Control")
 HOST_WORDS = 1 << 10  # words of switch ports that wait for the host before the clock loop returns
@@ -207,12 +323,12 @@ def _tables() -> dict[str, Any]:
     }
 
 
-def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[Site]:
+def _sites(placed: Sequence[Placed], tiles: Tiles) -> list[WiringSite]:
     bases = zip(
         *(t.tolist() for t in (tiles.slave_base, tiles.master_base, tiles.channel_base, tiles.register_base)),
         strict=True,
     )
-    return [Site(p.name, p.column, p.row, *base) for p, base in zip(placed, bases, strict=True)]
+    return [WiringSite(p.name, p.column, p.row, *base) for p, base in zip(placed, bases, strict=True)]
 
 
 def _controls(placed: Sequence[Placed], tiles: Tiles) -> Controls:
@@ -274,13 +390,13 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "stamps": (counts.units, EVENTS),
         "earlier": (counts.units, EVENTS),
         "lines": (counts.units, EVENTS, VALUE + 1),
-        "signals": (many, len(Signal)),
+        "signals": (many, len(TileSignal)),
         "seen": (counts.channels, len(ChannelEvent)),
         "core_seen": (counts.cores, len(CoreEvent)),
         "pipes": (PIPES, PIPE_RING + 2 * PIPE_SLOTS),
         "piped": PIPES + 1,
         "flights": (counts.nodes, SIDES, FLIGHT),
-        "regions": (0, len(Region)),
+        "regions": (0, len(RegionColumns)),
         "region_homes": 0,
         "former": (counts.channels, UNDER_WAY),
         "repeats": (REPEATS + 1, 4),
@@ -332,7 +448,7 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
         externals=at_rest(Externals, int((channels.external >= 0).sum())),
         fifos=fifos,
         codecs=at_rest(Codecs, n),
-        counts=at_rest(Counts, n),
+        counts=at_rest(TlastCounts, n),
         ports=at_rest(Ports, n),
         cores=cores,
         cascades=core_tables.cascades(placed),

@@ -18,7 +18,7 @@ from memtile.model.state.columns import NONE, Ints, ring_wrap
 from memtile.model.state.streams import SwitchPorts
 
 
-class Site(NamedTuple):
+class WiringSite(NamedTuple):
     """A tile of the model and its first ports and channels."""
 
     name: TileName
@@ -37,7 +37,7 @@ class _Port(NamedTuple):
     is_master: bool
 
 
-def _ports(sites: Sequence[Site]) -> Iterator[_Port]:
+def _ports(sites: Sequence[WiringSite]) -> Iterator[_Port]:
     """All ports in model order: the slaves of a tile, then its masters."""
     for number, site in enumerate(sites):
         yield from (_Port(number, n, name, False) for n, name in enumerate(PORTS[site.name].slaves))
@@ -54,7 +54,7 @@ def _latency_and_depth(port: _Port, timing: Timing) -> tuple[int, int]:
     return timing.local_slave_latency, timing.local_slave_words
 
 
-def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], int]) -> int:
+def _link(port: _Port, sites: Sequence[WiringSite], places: Mapping[tuple[int, int], int]) -> int:
     """The slave port that a master is wired to, or -1."""
     site, kind = sites[port.site], port_kind(port.name)
     if not port.is_master:
@@ -72,7 +72,7 @@ def _link(port: _Port, sites: Sequence[Site], places: Mapping[tuple[int, int], i
     return sites[other].slave_base + slaves.index(name) if name in slaves else NONE
 
 
-def _channel(port: _Port, sites: Sequence[Site]) -> int:
+def _channel(port: _Port, sites: Sequence[WiringSite]) -> int:
     """The S2MM channel behind a master or the MM2S channel behind a slave, or -1.
 
     Interface tiles connect theirs by register (``interface_mux``).
@@ -85,7 +85,7 @@ def _channel(port: _Port, sites: Sequence[Site]) -> int:
     return site.channel_base + direction * TILE_KINDS[site.name].channels + number
 
 
-def _parity(port: _Port, sites: Sequence[Site]) -> tuple[int, int]:
+def _parity(port: _Port, sites: Sequence[WiringSite]) -> tuple[int, int]:
     """Bits of a port in its tile's parity register, 0 = it has none, and that register's index in the state.
 
     Slaves are in the register of injection, masters in the one of status (``stream_parity``).
@@ -118,7 +118,7 @@ def circuits(names: Sequence[TileName]) -> Ints:
     return found
 
 
-def switch_ports(sites: Sequence[Site], timing: Timing) -> SwitchPorts:
+def switch_ports(sites: Sequence[WiringSite], timing: Timing) -> SwitchPorts:
     """All switch ports of the model, wired."""
     ports = list(_ports(sites))
     places = {(site.column, site.row): number for number, site in enumerate(sites)}

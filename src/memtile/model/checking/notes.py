@@ -13,7 +13,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from memtile.jit.decorators import inlined, jit
-from memtile.model.checking import history
+from memtile.model.checking import history_log
 from memtile.model.state.columns import FIFO_SLOTS
 from memtile.model.state.state import State
 
@@ -36,7 +36,7 @@ _SLOTS = 2 * FIFO_SLOTS
 LABEL_FIELDS = FIRST_SLOT + _SLOTS
 
 
-class Note(IntEnum):
+class NoteKind(IntEnum):
     """What a note is about, and what its ``subject`` and ``extra`` are then."""
 
     READ = 0  # first word, words
@@ -86,7 +86,7 @@ def channel_reads(st: State, ch: int, first: int, words: int) -> None:
     """A channel reads words; those that it sends from now on say so."""
     if st.noting[ON] == 0:
         return
-    note(st, Note.READ, FIRST_CHANNEL + ch, st.channels.bd[ch], first, words)
+    note(st, NoteKind.READ, FIRST_CHANNEL + ch, st.channels.bd[ch], first, words)
     st.labels[ch, _READS] += 1
     port = st.channels.switch_port[ch]
     if port >= 0:
@@ -111,7 +111,7 @@ def join_words(st: State, ch: int, later: int) -> None:
         label = labels[ch, FIRST_SLOT + n % _SLOTS]
         following = labels[ch, FIRST_SLOT + (n + 1) % _SLOTS] if n + 1 < behind else 0
         if label >> SENDER_LSB != following >> SENDER_LSB:
-            note(st, Note.JOIN, FIRST_CHANNEL + ch, 0, label, 0)
+            note(st, NoteKind.JOIN, FIRST_CHANNEL + ch, 0, label, 0)
     labels[ch, _JOINED] = max(labels[ch, _JOINED], behind)
 
 
@@ -121,7 +121,7 @@ def channel_writes(st: State, ch: int, first: int, words: int) -> None:
     if st.noting[ON] == 0:
         return
     join_words(st, ch, st.fifos.held[ch] + st.granules.formed[ch])
-    note(st, Note.WRITE, FIRST_CHANNEL + ch, st.channels.bd[ch], first, words)
+    note(st, NoteKind.WRITE, FIRST_CHANNEL + ch, st.channels.bd[ch], first, words)
 
 
 @jit
@@ -132,7 +132,7 @@ def core_sends(st: State, core: int, port: int) -> None:
     row = st.channels.phase.shape[0] + core
     st.labels[row, _READS] += 1
     label = (core_agent(st, core) << SENDER_LSB) | (st.labels[row, _READS] << LABEL_LSB)
-    note(st, Note.SEND, core_agent(st, core), 0, label, 0)
+    note(st, NoteKind.SEND, core_agent(st, core), 0, label, 0)
     st.switch.parity[port] = (st.switch.parity[port] & _FLAGS) | label
 
 
@@ -140,73 +140,73 @@ def core_sends(st: State, core: int, port: int) -> None:
 def core_receives(st: State, core: int, flags: int) -> None:
     """A core gets a word from its stream."""
     if st.noting[ON] > 0 and flags >= LABEL:
-        note(st, Note.JOIN, core_agent(st, core), 0, flags >> LABEL_LSB << LABEL_LSB, 0)
+        note(st, NoteKind.JOIN, core_agent(st, core), 0, flags >> LABEL_LSB << LABEL_LSB, 0)
 
 
 @jit
 def cascade_put(st: State, core: int) -> None:
     """A core puts a value on its cascade: a unit of a lock of its own, numbered behind those of the tiles."""
     if st.noting[ON] > 0:
-        note(st, Note.RELEASE, core_agent(st, core), 0, st.locks.value.shape[0] + core, 1)
+        note(st, NoteKind.RELEASE, core_agent(st, core), 0, st.locks.value.shape[0] + core, 1)
 
 
 @jit
 def cascade_got(st: State, core: int, sender: int) -> None:
     """A core gets a value from its cascade: the oldest that the sender has put."""
     if st.noting[ON] > 0 and sender >= 0:
-        note(st, Note.ACQUIRE, core_agent(st, core), 0, st.locks.value.shape[0] + sender, -1)
+        note(st, NoteKind.ACQUIRE, core_agent(st, core), 0, st.locks.value.shape[0] + sender, -1)
 
 
 @jit
 def host_accesses(st: State, first: int, words: int, writes: bool) -> None:
     """A memory-mapped access to words of ``State.memory``."""
     if st.noting[ON] > 0:
-        note(st, Note.WRITE if writes else Note.READ, HOST, 0, first, words)
+        note(st, NoteKind.WRITE if writes else NoteKind.READ, HOST, 0, first, words)
 
 
 @jit
 def acquired(st: State, agent: int, lock: int, operand: int) -> None:
     """An acquire was granted."""
-    history.lock_act(st, history.LockAct.ACQUIRE, agent, lock)
+    history_log.lock_act(st, history_log.LockAct.ACQUIRE, agent, lock)
     if st.noting[ON] > 0:
-        note(st, Note.ACQUIRE, agent, 0, lock, operand)
+        note(st, NoteKind.ACQUIRE, agent, 0, lock, operand)
 
 
 @jit
 def released(st: State, agent: int, lock: int, change: int) -> None:
     """A release was made."""
-    history.lock_act(st, history.LockAct.RELEASE, agent, lock)
+    history_log.lock_act(st, history_log.LockAct.RELEASE, agent, lock)
     if st.noting[ON] > 0:
-        note(st, Note.RELEASE, agent, 0, lock, change)
+        note(st, NoteKind.RELEASE, agent, 0, lock, change)
 
 
 @jit
 def lock_set(st: State, lock: int, value: int) -> None:
     """The host gives a lock a value."""
-    history.lock_act(st, history.LockAct.SET, HOST, lock)
+    history_log.lock_act(st, history_log.LockAct.SET, HOST, lock)
     if st.noting[ON] > 0:
-        note(st, Note.SET, HOST, 0, lock, value)
+        note(st, NoteKind.SET, HOST, 0, lock, value)
 
 
 @jit
 def lock_seen(st: State, lock: int) -> None:
     """The host sees the value of a lock."""
     if st.noting[ON] > 0:
-        note(st, Note.LOOK_AT_LOCK, HOST, 0, lock, 0)
+        note(st, NoteKind.LOOK_AT_LOCK, HOST, 0, lock, 0)
 
 
 @jit
 def started(st: State, ch: int) -> None:
     """A channel is given a task."""
     if st.noting[ON] > 0:
-        note(st, Note.START, HOST, 0, FIRST_CHANNEL + ch, 0)
+        note(st, NoteKind.START, HOST, 0, FIRST_CHANNEL + ch, 0)
 
 
 @jit
 def channel_seen(st: State, ch: int) -> None:
     """The host sees that a channel has ended, or ends it."""
     if st.noting[ON] > 0:
-        note(st, Note.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
+        note(st, NoteKind.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
 
 
 @jit
@@ -216,20 +216,20 @@ def tile_seen(st: State, tile: int) -> None:
         return
     first = st.spec.tiles.channel_base[tile]
     for ch in range(first, first + st.spec.tiles.channels[tile]):
-        note(st, Note.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
+        note(st, NoteKind.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
     if st.spec.tiles.core[tile] >= 0:
-        note(st, Note.LOOK, HOST, 0, core_agent(st, st.spec.tiles.core[tile]), 0)
+        note(st, NoteKind.LOOK, HOST, 0, core_agent(st, st.spec.tiles.core[tile]), 0)
 
 
 @jit
 def filled(st: State, first: int, words: int) -> None:
     """Words of ``State.memory`` are given values by nobody whom an order could keep away."""
     if st.noting[ON] > 0:
-        note(st, Note.FILL, HOST, 0, first, words)
+        note(st, NoteKind.FILL, HOST, 0, first, words)
 
 
 @jit
 def barrier(st: State) -> None:
     """A control packet acts, which nobody follows: all of before comes before it, it before all the rest."""
     if st.noting[ON] > 0:
-        note(st, Note.BARRIER, HOST, 0, 0, 0)
+        note(st, NoteKind.BARRIER, HOST, 0, 0, 0)

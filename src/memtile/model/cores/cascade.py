@@ -11,10 +11,10 @@ from memtile.arch.core import CORE
 from memtile.arch.register_map import register_named
 from memtile.jit.decorators import jit
 from memtile.model.checking import notes
-from memtile.model.state.cascades import Deep, Values
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.columns import Ints
-from memtile.model.state.events import CoreEvent
+from memtile.model.state.core_columns import Deep, Values
+from memtile.model.state.event_columns import CoreEvent
 from memtile.model.state.state import State
 
 _CONTROL = register_named("core", "Accumulator_Control")

@@ -13,16 +13,21 @@ from memtile.arch.core import CORE, SIDES, VECTOR_BANKS, WINDOW_WORDS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.memory import banks, watchpoints
-from memtile.model.memory.requesters import core_access
+from memtile.model.memory.banks import core_access
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.columns import CORE_REQUESTS
-from memtile.model.state.memory import Origin
+from memtile.model.state.memory import AccessOrigin
 from memtile.model.state.state import State
 
 _SHIFT = WINDOW_WORDS.bit_length() - 1
 _FIRST_WINDOW = CORE.memory_windows[SIDES[0]] // WORD_BYTES >> _SHIFT
 _PORTS, _LOADS = CORE.ports, CORE.loads
-_SEEN_FROM = {"south": Origin.NORTH, "west": Origin.EAST, "north": Origin.SOUTH, "own": Origin.WEST}
+_SEEN_FROM = {
+    "south": AccessOrigin.NORTH,
+    "west": AccessOrigin.EAST,
+    "north": AccessOrigin.SOUTH,
+    "own": AccessOrigin.WEST,
+}
 _ORIGINS = tuple(int(_SEEN_FROM[side]) for side in SIDES)  # of a core, as the memory on its side sees it
 
 

@@ -6,15 +6,15 @@ had been granted it keeps (DEV-DEBUG-1). It has no program counter, so no PC eve
 
 from __future__ import annotations
 
-from memtile.arch.acts import DebugControl
 from memtile.arch.register_map import register_named
+from memtile.arch.registers import DebugControl
 from memtile.arch.tiles import COMPUTE, WORD_BYTES
 from memtile.jit.decorators import jit
 from memtile.model.cores.core_ports import stalled_side
 from memtile.model.events.asserted import asserted
 from memtile.model.state.causes import CoreCause, CorePhase
-from memtile.model.state.cores import TRIGGERS, Trigger
-from memtile.model.state.events import CoreEvent
+from memtile.model.state.core_columns import TRIGGERS, Trigger
+from memtile.model.state.event_columns import CoreEvent
 from memtile.model.state.state import State
 
 _CONTROL, _STATUS = register_named("core", "Core_Control"), register_named("core", "Core_Status")

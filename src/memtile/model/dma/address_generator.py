@@ -4,12 +4,17 @@ The same walk as ``access.walk``, which produces it whole; a property test holds
 runs fastest; a counter that reaches its extent (zeros before + wrap + zeros after) returns to 0 and the next
 one advances; a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up. Padding is a
 box (DEV-PAD-1, its limits DEV-PAD-3) and counts in the length (DEV-PAD-2).
+
+The 128-bit memory port of a channel: where a formed access goes, a bank or an AXI master.
 """
 
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
+from memtile.model.memory.banks import bank_of
+from memtile.model.memory.neighbours import memory_owner
 from memtile.model.state.dma import Granules, Walks
+from memtile.model.state.state import State
 
 _PADDED_DIMENSIONS = 3
 
@@ -111,3 +116,21 @@ def form_access(walks: Walks, granules: Granules, ch: int) -> int:
             granules.formed[ch] += 1
             advance(walks, ch)
     return int(first)
+
+
+@inlined
+def aim(st: State, ch: int, address: int) -> bool:
+    """Point the channel's access at DMA word address ``address``; False when out of reach."""
+    c = st.channels
+    if c.external[ch] >= 0:  # the AXI master finds out whether anybody answers there
+        st.granules.target[ch] = address
+        st.granules.bank[ch] = st.spec.tiles.bank_base[c.tile[ch]] + c.direction[ch]
+        return True
+    owner = memory_owner(st, c.tile[ch], c.number[ch], address)
+    if owner < 0:
+        return False
+    word = address & (st.spec.tiles.memory_words[owner] - 1)
+    st.granules.target[ch] = st.spec.tiles.memory_base[owner] + word
+    st.granules.owner[ch] = owner
+    st.granules.bank[ch] = bank_of(st, owner, word)
+    return True

@@ -14,7 +14,7 @@ from memtile.jit.decorators import inlined, jit
 from memtile.model.dma import bd_fields as f
 from memtile.model.dma.address_generator import restart
 from memtile.model.dma.bd_fields import read_field, write_field
-from memtile.model.dma.registers import (
+from memtile.model.dma.channel_registers import (
     COMPRESSION_LSB,
     ERROR_BD_INVALID,
     ERROR_BD_UNAVAILABLE,
@@ -23,7 +23,7 @@ from memtile.model.dma.registers import (
 from memtile.model.memory.locks import resolve
 from memtile.model.roster import wait_for_lock
 from memtile.model.state.causes import Phase
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 
 _STEP, _WRAP, _BEFORE, _AFTER = f.STEP, f.WRAP, f.BEFORE, f.AFTER

@@ -11,13 +11,13 @@ from __future__ import annotations
 from memtile.arch.tiles import S2MM
 from memtile.jit.decorators import jit
 from memtile.model.dma import execution_log
-from memtile.model.dma.registers import FOT_MASK
+from memtile.model.dma.channel_registers import FOT_MASK
 from memtile.model.dma.task_end import token_blocked
 from memtile.model.dma.task_queue import bd_done, wake
-from memtile.model.memory.control import finish_zeroisation
 from memtile.model.memory.lock_port import post_release, serve
 from memtile.model.memory.locks import resolve
-from memtile.model.memory.windows import memory_owner
+from memtile.model.memory.memory_control import finish_zeroisation
+from memtile.model.memory.neighbours import memory_owner
 from memtile.model.roster import OFF
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.columns import Ints

@@ -13,7 +13,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma import bd_fields as f
 from memtile.model.dma.bd_load import halt
-from memtile.model.dma.registers import (
+from memtile.model.dma.channel_registers import (
     ERROR_AXI_DECODE,
     ERROR_AXI_SLAVE,
     PAUSE_MEMORY_MASK,
@@ -21,8 +21,8 @@ from memtile.model.dma.registers import (
 )
 from memtile.model.events.reports import signal
 from memtile.model.memory import banks
-from memtile.model.state.dma import Region
-from memtile.model.state.events import Signal
+from memtile.model.state.dma import RegionColumns
+from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.state import State
 
 _BURST_WORDS = BURST_BYTES[0] // WORD_BYTES  # the field counts doublings of the shortest burst
@@ -46,8 +46,8 @@ def inside(st: State, region: int, address: int, count: int) -> bool:
     """Whether ``count`` words from word address ``address`` on are in the buffer."""
     if region >= st.regions.shape[0]:
         return False
-    first = address - st.regions[region, Region.FIRST]
-    return bool(first >= 0 and first + count <= st.regions[region, Region.WORDS])
+    first = address - st.regions[region, RegionColumns.FIRST]
+    return bool(first >= 0 and first + count <= st.regions[region, RegionColumns.WORDS])
 
 
 @jit
@@ -68,11 +68,11 @@ def answers(st: State, ch: int, address: int, count: int, writes: bool) -> bool:
     region = find(st, st.channels.external[ch], address, count)
     if region < 0:
         halt(st, ch, ERROR_AXI_DECODE)
-        signal(st, st.channels.tile[ch], Signal.DECODE_ERROR)
+        signal(st, st.channels.tile[ch], TileSignal.DECODE_ERROR)
         return False
-    if writes and st.regions[region, Region.WRITABLE] == 0:
+    if writes and st.regions[region, RegionColumns.WRITABLE] == 0:
         halt(st, ch, ERROR_AXI_SLAVE)
-        signal(st, st.channels.tile[ch], Signal.EXTERNAL_SLAVE_ERROR)
+        signal(st, st.channels.tile[ch], TileSignal.EXTERNAL_SLAVE_ERROR)
         return False
     return True
 
@@ -81,7 +81,7 @@ def answers(st: State, ch: int, address: int, count: int, writes: bool) -> bool:
 def home(st: State, row: int, address: int, count: int) -> int:
     """Where the host has the words of an access that was answered: a byte address of this process."""
     region = find(st, row, address, count)
-    return int(st.region_homes[region] + WORD_BYTES * (address - st.regions[region, Region.FIRST]))
+    return int(st.region_homes[region] + WORD_BYTES * (address - st.regions[region, RegionColumns.FIRST]))
 
 
 @inlined

@@ -1,9 +1,19 @@
-"""Stream-side buffers of the channels: ring buffers of words with TLAST."""
+"""Stream-side buffers of the channels: ring buffers of words with TLAST.
+
+The ingress buffer of an S2MM: when a word came to it, when the channel may take one, when the port pauses.
+
+A word is taken ``ingress_latency`` cycles after it came, or later. Where ``port_pause`` says so, none comes
+in the cycle after the last word of a BD (DEV-SILICON-2). The port counts the words that came, not those that
+were written: it pauses also while the BD waits for its lock, and counts words that came ahead as if the next
+BDs were as long as the one at hand.
+"""
 
 from __future__ import annotations
 
-from memtile.jit.decorators import inlined
+from memtile.jit.decorators import inlined, jit
+from memtile.model.state.causes import Phase
 from memtile.model.state.dma import Fifos
+from memtile.model.state.state import State
 
 
 @inlined
@@ -26,3 +36,44 @@ def drop(fifos: Fifos, ch: int) -> None:
     """Remove the oldest word."""
     fifos.head[ch] = (fifos.head[ch] + 1) & fifos.wrap[ch]
     fifos.held[ch] -= 1
+
+
+@inlined
+def pauses(st: State, ch: int) -> bool:
+    """Whether the port of an S2MM takes no word in this cycle, though there may be room."""
+    return st.spec.timing.port_pause[0] > 0 and _ended(st, ch)
+
+
+@inlined
+def entered(st: State, ch: int) -> None:
+    """A word comes to the ingress buffer in this cycle."""
+    if st.spec.timing.port_pause[0] > 0 or st.spec.timing.ingress_latency[0] > 1:
+        st.fifos.entered[ch] = st.clock.now[0]
+
+
+@inlined
+def empty(st: State, ch: int) -> bool:
+    """Whether the channel may take no word from its ingress buffer: it has none, or one that just came."""
+    if st.fifos.held[ch] == 0:
+        return True
+    return st.spec.timing.ingress_latency[0] > 1 and _fresh(st, ch)
+
+
+@jit
+def _fresh(st: State, ch: int) -> bool:
+    """Whether all that the ingress buffer has came in the cycle before; what it has may be taken later."""
+    if st.fifos.entered[ch] != st.clock.now[0] - 1 or st.fifos.held[ch] > st.walks.stream_words[ch]:
+        return False
+    st.clock.activity[0] = 1
+    return True
+
+
+@jit
+def _ended(st: State, ch: int) -> bool:
+    """Whether the word that came in the cycle before was the last of a BD."""
+    c = st.channels
+    if st.fifos.entered[ch] != st.clock.now[0] - 1 or c.packed[ch] == 1 or c.length[ch] <= 0:
+        return False
+    if c.phase[ch] != Phase.RUN and c.phase[ch] != Phase.ACQUIRE:
+        return False
+    return bool((c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0)

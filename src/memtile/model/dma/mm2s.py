@@ -11,22 +11,21 @@ from memtile.arch.tiles import COMPRESSED_GROUP_WORDS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
 from memtile.model.dma.access_log import PADDING, note
-from memtile.model.dma.access_port import aim
-from memtile.model.dma.address_generator import form_access
+from memtile.model.dma.address_generator import aim, form_access
 from memtile.model.dma.bd_load import halt
+from memtile.model.dma.channel_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.dma.coder import gather, packed_moved, pass_on
 from memtile.model.dma.fifo import drop, put, space
-from memtile.model.dma.registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.dma.task_end import token_blocked
 from memtile.model.dma.task_queue import bd_done
 from memtile.model.memory import banks, ecc, neighbours, watchpoints
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 from memtile.model.streams.beats import deliver_beat, ready_words
 from memtile.model.streams.host_ports import deliver, takes, would_take
-from memtile.model.streams.packets import header_of
+from memtile.model.streams.packet_flow import header_of
 
 
 @inlined

@@ -11,20 +11,17 @@ from __future__ import annotations
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
 from memtile.model.dma.access_log import note
-from memtile.model.dma.access_port import aim
-from memtile.model.dma.address_generator import advance, joins
+from memtile.model.dma.address_generator import advance, aim, joins
 from memtile.model.dma.bd_load import halt
-from memtile.model.dma.fifo import drop
-from memtile.model.dma.out_of_order import take_header
-from memtile.model.dma.registers import ERROR_MEMORY_UNAVAILABLE, FOT_MASK
+from memtile.model.dma.channel_registers import ERROR_MEMORY_UNAVAILABLE, FOT_MASK
+from memtile.model.dma.fifo import drop, empty
 from memtile.model.dma.task_end import finish_on_tlast, may_end
-from memtile.model.dma.task_queue import bd_done
+from memtile.model.dma.task_queue import bd_done, take_header
 from memtile.model.memory import banks, ecc, neighbours, watchpoints
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
-from memtile.model.streams.ingress import empty
 
 
 @inlined

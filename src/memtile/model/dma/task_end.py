@@ -11,11 +11,11 @@ from memtile.arch.dma_registers import FotMode
 from memtile.arch.register_map import register_named
 from memtile.jit.decorators import inlined, jit
 from memtile.model.dma.bd_load import halt
-from memtile.model.dma.registers import ERROR_BDS_PER_TASK, ERROR_LENGTH_EXCEEDED, FOT_LSB, FOT_MASK
+from memtile.model.dma.channel_registers import ERROR_BDS_PER_TASK, ERROR_LENGTH_EXCEEDED, FOT_LSB, FOT_MASK
 from memtile.model.events.reports import signal
 from memtile.model.roster import wake_control
 from memtile.model.state.causes import Cause
-from memtile.model.state.events import Signal
+from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.state import State
 from memtile.model.state.streams import COUNT_SLOTS
 
@@ -34,7 +34,7 @@ def token_blocked(st: State, ch: int) -> bool:
     """Whether the task cannot end because the channel's last token has not been taken."""
     c = st.channels
     if c.token_due[ch] == 1 and c.task_token[ch] == 1 and last_of_task(st, ch):
-        signal(st, c.tile[ch], Signal.TOKEN_STALL)
+        signal(st, c.tile[ch], TileSignal.TOKEN_STALL)
         return True
     return False
 

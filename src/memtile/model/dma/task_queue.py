@@ -3,6 +3,8 @@
 A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue
 beside the one that runs or is about to start (DEV-QUEUE-1); a push to a full queue is dropped and sets
 Task_Queue_Overflow.
+
+Out-of-order S2MM: the header of each packet chooses the BD that receives it (AM020; DEV-OOO-1).
 """
 
 from __future__ import annotations
@@ -10,19 +12,48 @@ from __future__ import annotations
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
-from memtile.model.dma.out_of_order import turn_to
-from memtile.model.dma.registers import (
+from memtile.model.dma.bd_load import load_bd
+from memtile.model.dma.channel_registers import (
     ERROR_QUEUE_OVERFLOW,
+    OUT_OF_ORDER_MASK,
     QUEUE_REPEAT_LSB,
     QUEUE_REPEAT_MASK,
     QUEUE_START_BD_MASK,
     QUEUE_TOKEN_LSB,
 )
+from memtile.model.dma.fifo import drop, empty
 from memtile.model.dma.task_end import issue_token
 from memtile.model.roster import wake_channel
-from memtile.model.state.causes import Phase
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.causes import Cause, Phase
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
+from memtile.model.streams.packet_flow import out_of_order_bd
+
+
+@jit
+def turn_to(st: State, ch: int, bd: int) -> None:
+    """Make ``bd`` the channel's descriptor; an out-of-order channel waits for a header instead."""
+    if st.channels.control[ch] & OUT_OF_ORDER_MASK:
+        st.channels.phase[ch] = Phase.HEADER
+        st.channels.moved[ch] = 0
+        st.clock.activity[0] += 1
+    else:
+        load_bd(st, ch, bd)
+
+
+@jit
+def take_header(st: State, ch: int) -> None:
+    """Take a header from the ingress buffer and load the BD that it names."""
+    c = st.channels
+    if empty(st, ch):
+        c.why[ch] = Cause.STREAM_STARVED
+        return
+    bd = out_of_order_bd(st.fifos.words[ch, st.fifos.head[ch]])
+    drop(st.fifos, ch)
+    c.why[ch] = Cause.BD_SWITCH
+    load_bd(st, ch, bd)
+    c.next_bd[ch] = -1  # the next packet chooses
+
 
 NO_BD = -1
 _DEPTH = MEMORY.queue_depth

@@ -9,10 +9,9 @@ from __future__ import annotations
 from memtile.jit.decorators import jit
 from memtile.model.dma import s2mm
 from memtile.model.dma.coder import complete, expand
-from memtile.model.dma.fifo import drop
+from memtile.model.dma.fifo import drop, empty
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
-from memtile.model.streams.ingress import empty
 
 
 @jit

@@ -12,7 +12,7 @@ from memtile.arch.registers import WORD_BITS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.events.selectors import last_channel, last_error, last_lock, last_port, resolve
 from memtile.model.state.columns import NEVER
-from memtile.model.state.events import KIND, SOURCE, THING, VALUE, Source
+from memtile.model.state.event_columns import KIND, SOURCE, THING, VALUE, EventSource
 from memtile.model.state.state import State
 
 
@@ -36,21 +36,21 @@ def last_from_source(st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle`` in which what the event stands for was so; -1 = never."""
     lines = st.lines
     source, thing, kind = lines[unit, event, SOURCE], lines[unit, event, THING], lines[unit, event, KIND]
-    if source == Source.PORT:
+    if source == EventSource.PORT:
         return last_port(st, thing, kind, cycle)
-    if source == Source.CHANNEL:
+    if source == EventSource.CHANNEL:
         return last_channel(st, thing, kind, cycle)
-    if source == Source.LOCK:
+    if source == EventSource.LOCK:
         return last_lock(st, unit, thing, kind, lines[unit, event, VALUE], cycle)
-    if source == Source.SIGNAL:
+    if source == EventSource.SIGNAL:
         return int(st.signals[thing, kind])
-    if source == Source.CONFLICT:
+    if source == EventSource.CONFLICT:
         return int(st.banks.conflict[thing])
-    if source == Source.CHANNEL_ERROR:
+    if source == EventSource.CHANNEL_ERROR:
         return last_error(st, thing, kind)
-    if source == Source.CORE:
+    if source == EventSource.CORE:
         return int(st.core_seen[thing, kind])
-    return cycle if source == Source.TRUE else NEVER
+    return cycle if source == EventSource.TRUE else NEVER
 
 
 @inlined
@@ -86,7 +86,7 @@ def last_group(st: State, unit: int, group: int, cycle: int) -> int:
 @jit
 def last(st: State, unit: int, event: int, cycle: int) -> int:
     """Last cycle up to ``cycle``, the current one, in which the event was asserted; -1 = never."""
-    if st.lines[unit, event, SOURCE] == Source.GROUP:
+    if st.lines[unit, event, SOURCE] == EventSource.GROUP:
         members = last_group(st, unit, st.lines[unit, event, THING], cycle)
         return max(members, last_raised(st, unit, event, cycle))
     return last_single(st, unit, event, cycle)
@@ -103,7 +103,7 @@ def asserted(st: State, unit: int, event: int) -> bool:
     source = st.lines[unit, event, SOURCE]
     if source == 0:
         return False
-    if source == Source.GROUP:
+    if source == EventSource.GROUP:
         return bool(last_group(st, unit, st.lines[unit, event, THING], now) == now)
     return bool(last_from_source(st, unit, event, now) == now)
 

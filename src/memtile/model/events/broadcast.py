@@ -15,7 +15,7 @@ from memtile.arch.register_map import register_named
 from memtile.jit.decorators import jit
 from memtile.model.events import interrupts
 from memtile.model.events.asserted import asserted, raise_event
-from memtile.model.state.events import EAST, FLIGHT, NORTH, SOUTH, WEST
+from memtile.model.state.event_columns import EAST, FLIGHT, NORTH, SOUTH, WEST
 from memtile.model.state.state import State
 
 _OPPOSITE = (NORTH, EAST, SOUTH, WEST)

@@ -11,7 +11,7 @@ from memtile.arch.tiles import DIRECTIONS, MM2S
 from memtile.jit.decorators import inlined, jit
 from memtile.model.roster import backed_up, held_event, rested
 from memtile.model.state.columns import NEVER
-from memtile.model.state.events import (
+from memtile.model.state.event_columns import (
     ALL_CHANNELS,
     KIND,
     PER_KIND,
@@ -19,9 +19,9 @@ from memtile.model.state.events import (
     THING,
     VALUE,
     ChannelEvent,
+    EventSource,
     LockEvent,
     PortEvent,
-    Source,
 )
 from memtile.model.state.state import State
 
@@ -144,19 +144,19 @@ def last_port(st: State, port: int, kind: int, cycle: int) -> int:
 def thing(st: State, unit: int, source: int, argument: int) -> int:
     """Number of the channel, lock, port or bank that asserts an event as selected now; -1 = none."""
     tile, selector = st.spec.event_units.tile[unit], argument % PER_KIND
-    if source == Source.CHANNEL:
+    if source == EventSource.CHANNEL:
         return selected_channel(st, unit, selector)
-    if source == Source.PORT:
+    if source == EventSource.PORT:
         return selected_port(st, unit, selector)
-    if source == Source.LOCK:
+    if source == EventSource.LOCK:
         word = st.registers[st.spec.event_units.locks[unit] + selector]
         number = (word >> _LOCK_LSB) & _LOCK_MAX
         return int(st.spec.tiles.lock_base[tile] + number) if number < st.spec.tiles.locks[tile] else NEVER
-    if source == Source.CONFLICT:  # AIE-ML v2 has fewer banks than events (DEV-V2-2)
+    if source == EventSource.CONFLICT:  # AIE-ML v2 has fewer banks than events (DEV-V2-2)
         return (
             int(st.spec.tiles.bank_base[tile] + argument) if argument < st.spec.tiles.banks[tile] else NEVER
         )
-    return int(st.spec.tiles.core[tile] if source == Source.CORE else tile)
+    return int(st.spec.tiles.core[tile] if source == EventSource.CORE else tile)
 
 
 @jit
@@ -165,12 +165,12 @@ def resolve(st: State, unit: int) -> None:
     module = st.spec.event_units.module[unit]
     for event in range(st.spec.event_modules.last[module] + 1):
         source, argument = st.spec.event_sources[module, event, 0], st.spec.event_sources[module, event, 1]
-        found = thing(st, unit, source, argument) if source > Source.GROUP else argument
+        found = thing(st, unit, source, argument) if source > EventSource.GROUP else argument
         st.lines[unit, event, SOURCE] = source if found >= 0 else 0
         st.lines[unit, event, THING] = found
-        selected = source in (Source.CHANNEL, Source.PORT, Source.LOCK)
+        selected = source in (EventSource.CHANNEL, EventSource.PORT, EventSource.LOCK)
         st.lines[unit, event, KIND] = argument // PER_KIND if selected else argument
-        if source == Source.LOCK:
+        if source == EventSource.LOCK:
             word = st.registers[st.spec.event_units.locks[unit] + argument % PER_KIND]
             st.lines[unit, event, VALUE] = word & _VALUE_MAX
     st.observers.resolved[unit] = 1

@@ -3,17 +3,25 @@
 The start event puts a frame with the timer value; from the next cycle on each cycle with a traced event is a
 frame or a repeat of the last one, until the stop event. One packet is filled while the one before it is sent;
 when both are full, records are lost until the unit can begin anew (DEV-TRACE-2). Frames: arch.trace.
+
+From the trace unit into the stream switch: whole packets, a word a cycle, with back-pressure.
+
+A packet is a stream header with the packet type and id of Trace_Control1, then seven words of frames, their
+bytes from the most significant on; TLAST on the last. In a model without switches the host takes the words.
 """
 
 from __future__ import annotations
 
-from memtile.arch.registers import WORD_BITS
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import WORD_BITS, field_of
 from memtile.arch.tiles import WORD_BYTES
-from memtile.arch.trace import (
+from memtile.arch.trace_facts import (
     FILLER,
     MULTIPLE0,
     MULTIPLE1,
     MULTIPLE2,
+    PACKET_WORDS,
     PAYLOAD_BYTES,
     REPEAT0,
     REPEAT1,
@@ -28,12 +36,57 @@ from memtile.arch.trace import (
     TraceState,
 )
 from memtile.jit.decorators import jit
-from memtile.model.events import trace_port
 from memtile.model.events.asserted import asserted
 from memtile.model.state.columns import NEVER
 from memtile.model.state.state import State
+from memtile.model.streams.host_ports import sent
+from memtile.model.streams.packet_flow import header_at
 
+_CONTROL = register_named("memory_tile", "Trace_Control1")
+_TYPE, _ID = _CONTROL.field("Packet_Type"), _CONTROL.field("ID")
+_TYPE_LSB, _TYPE_MAX, _ID_LSB, _ID_MAX = _TYPE.lsb, _TYPE.maximum, _ID.lsb, _ID.maximum
+_HEADER_TYPE = field_of(STREAM_HEADER, "Packet_Type").lsb
 _BYTE_BITS = 8
+
+
+@jit
+def header(st: State, unit: int) -> int:
+    """The stream header of the unit's packets."""
+    control = st.registers[st.spec.event_units.trace_control[unit] + 1]
+    kind, stream = (control >> _TYPE_LSB) & _TYPE_MAX, (control >> _ID_LSB) & _ID_MAX
+    return header_at(st.spec, st.spec.event_units.tile[unit], (kind << _HEADER_TYPE) | stream)
+
+
+@jit
+def hand_over(st: State, unit: int) -> None:
+    """Move the full packet to where it is sent from, if that is free."""
+    t = st.traces
+    if t.full[unit] == 0 or t.left[unit] > 0:
+        return
+    t.out[unit, 0] = header(st, unit)
+    for n in range(1, PACKET_WORDS):
+        word = 0
+        for byte in range((n - 1) * WORD_BYTES, n * WORD_BYTES):
+            word = (word << _BYTE_BITS) | t.payload[unit, byte]
+        t.out[unit, n] = word
+    t.left[unit] = PACKET_WORDS
+    t.full[unit] = 0
+    t.used[unit] = 0
+
+
+@jit
+def send(st: State, unit: int) -> None:
+    """Move one word to the switch, or to the host, if it is taken."""
+    t = st.traces
+    if t.left[unit] == 0:
+        return
+    port = st.spec.event_units.trace_port[unit]
+    word, last = t.out[unit, PACKET_WORDS - t.left[unit]], 1 if t.left[unit] == 1 else 0
+    if sent(st, port, word, last):
+        t.left[unit] -= 1
+        hand_over(st, unit)
+
+
 _BYTE_MAX = (1 << _BYTE_BITS) - 1
 _FILLER, _SYNC, _STOP = FILLER.base, SYNC.base, STOP.base
 _START = START.base - (1 << 2 * WORD_BITS)  # its eight bytes as a signed number
@@ -58,7 +111,7 @@ def put_byte(st: State, unit: int, byte: int) -> None:
     t.used[unit] += 1
     if t.used[unit] == PAYLOAD_BYTES:
         t.full[unit] = 1
-        trace_port.hand_over(st, unit)
+        hand_over(st, unit)
 
 
 @jit
@@ -189,7 +242,7 @@ def go_on(st: State, unit: int) -> None:
 @jit
 def step(st: State, unit: int) -> None:
     """One cycle: send a word, then start, record or stop."""
-    trace_port.send(st, unit)
+    send(st, unit)
     if st.traces.state[unit] != TraceState.IDLE:
         go_on(st, unit)
     elif asserted(st, unit, st.traces.start[unit]):

@@ -2,17 +2,20 @@
 
 A unit costs nothing until one of its registers asks for something. What a unit derives from other events (a
 combo, an edge, a counter at its threshold) is asserted in the cycle after them (DEV-OBS-1).
+
+Registers of the event units that do more than hold a value (AM025 Event_*, Timer_*, Trace_*).
 """
 
 from __future__ import annotations
 
 from memtile.arch.events import COMBOS, EDGES, ComboOperation
+from memtile.arch.register_map import register_named
 from memtile.arch.registers import WORD_BITS
 from memtile.jit.decorators import inlined, jit
 from memtile.model.cores import debug
 from memtile.model.events import broadcast, trace_unit
 from memtile.model.events.asserted import asserted, raise_event, raise_later
-from memtile.model.events.setup import (
+from memtile.model.events.unit_setup import (
     USES_BROADCAST,
     USES_COMBOS,
     USES_CORE,
@@ -21,10 +24,11 @@ from memtile.model.events.setup import (
     USES_SCRUBBING,
     USES_TIMER,
     USES_TRACE,
+    configure,
 )
 from memtile.model.memory import scrubber
 from memtile.model.state.columns import NEVER
-from memtile.model.state.events import COUNTERS, ChannelEvent, Signal
+from memtile.model.state.event_columns import COUNTERS, ChannelEvent, TileSignal
 from memtile.model.state.state import State
 
 _WORD_MAX = (1 << WORD_BITS) - 1
@@ -197,7 +201,7 @@ def hold_port(st: State, port: int, cycle: int) -> None:
         st.switch.stalled[port] = cycle
     if channel >= 0 and st.seen[channel, ChannelEvent.MEMORY] == latest:
         st.seen[channel, ChannelEvent.MEMORY] = cycle
-    hold_signal(st, st.switch.tile[port], Signal.STREAM_PACKET, cycle)
+    hold_signal(st, st.switch.tile[port], TileSignal.STREAM_PACKET, cycle)
 
 
 @jit
@@ -208,7 +212,7 @@ def hold(st: State, cycle: int) -> None:
         for kind in range(st.seen.shape[1]):
             if st.seen[st.active_channels[slot], kind] == latest:
                 st.seen[st.active_channels[slot], kind] = cycle
-        hold_signal(st, st.channels.tile[st.active_channels[slot]], Signal.TOKEN_STALL, cycle)
+        hold_signal(st, st.channels.tile[st.active_channels[slot]], TileSignal.TOKEN_STALL, cycle)
     for slot in range(1, st.active_ports[0] + 1):
         hold_port(st, st.active_ports[slot], cycle)
     for slot in range(1, st.active_cores[0] + 1):
@@ -264,3 +268,39 @@ def skip(st: State, cycles: int) -> None:
                 st.registers[at] = (st.registers[at] + cycles) & _WORD_MAX
         trace_unit.skip(st, unit, cycles)
         raise_derived(st, unit, st.clock.now[0] + cycles)
+
+
+_RESET_MASK = register_named("memory_tile", "Timer_Control").field("Reset").mask
+_STATE_LSB = register_named("memory_tile", "Trace_Status").field("State").lsb
+_MODE = register_named("core", "Trace_Control0").field("Mode")
+_MODE_LSB, _MODE_MAX = _MODE.lsb, _MODE.maximum  # bits that the units of other modules have not
+_SHOWN_MODE_LSB = register_named("core", "Trace_Status").field("Mode").lsb
+
+
+@jit
+def generate(st: State, unit: int, value: int) -> None:
+    """A write to Event_Generate: the event is asserted in the next cycle (DEV-OBS-3)."""
+    if 0 < value <= st.spec.event_modules.last[st.spec.event_units.module[unit]]:
+        raise_event(st, unit, value, st.clock.now[0])
+
+
+@jit
+def write_timer_control(st: State, unit: int, value: int) -> None:
+    """A write to Timer_Control: the reset event, and perhaps a reset at once."""
+    if value & _RESET_MASK:
+        reset_timer(st, unit, st.clock.now[0])
+    configure(st, unit)
+
+
+@jit
+def timer_half(st: State, unit: int, half: int) -> int:
+    """The low (0) or high (1) word of the timer."""
+    timer = st.clock.now[0] - st.observers.timer_base[unit]
+    return int((timer >> (WORD_BITS * half)) & _WORD_MAX)
+
+
+@jit
+def trace_status(st: State, unit: int) -> int:
+    """What Trace_Status shows: the state, and the mode that Trace_Control0 chooses (DEV-TRACE-6)."""
+    mode = (st.registers[st.spec.event_units.trace_control[unit]] >> _MODE_LSB) & _MODE_MAX
+    return int(st.traces.state[unit] << _STATE_LSB | mode << _SHOWN_MODE_LSB)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.memory import banks
-from memtile.model.memory.requesters import axi_port_of
+from memtile.model.memory.banks import axi_port_of
 from memtile.model.roster import wake_axi_port
 from memtile.model.state.state import State
 

@@ -3,12 +3,20 @@
 One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the
 next cycle. The policy among requester classes is not public: plain round robin over all requesters is
 assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
+
+The numbers of those who compete for a bank or a lock: the arbiters know them by these alone.
+
+Banks: the channels, then the parts of each core's accesses, the scrubber of each tile, the interfaces of each
+tile to its neighbours' banks, and its port of memory-mapped accesses. What reaches a bank from another tile
+has the number of its interface, whichever channel uses it. Locks: the channels, then the cores. Numbers are
+array-wide, like the rows of the tables.
 """
 
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined
 from memtile.model.round_robin import rank
+from memtile.model.state.columns import CORE_REQUESTS
 from memtile.model.state.state import State
 
 
@@ -81,3 +89,39 @@ def request_through(st: State, ch: int, requester: int) -> None:
 def granted(st: State, ch: int) -> bool:
     """Whether the channel won the bank it asked for."""
     return won(st, st.granules.port_bank[ch], st.granules.requester[ch])
+
+
+@inlined
+def core_access(st: State, core: int) -> int:
+    """Requester of the first of the ``CORE_REQUESTS`` parts of a core's accesses, at the banks."""
+    return int(st.channels.phase.shape[0] + core * CORE_REQUESTS)
+
+
+@inlined
+def scrubber_of(st: State, tile: int) -> int:
+    """Requester of the scrubber of a tile, at the banks."""
+    return int(st.channels.phase.shape[0] + st.cores.tile.shape[0] * CORE_REQUESTS + tile)
+
+
+@inlined
+def interface_of(st: State, interface: int) -> int:
+    """Requester of an interface to a neighbour, at the banks of that neighbour."""
+    return int(scrubber_of(st, st.guards.at.shape[0]) + interface)
+
+
+@inlined
+def axi_port_of(st: State, tile: int) -> int:
+    """Requester of a tile's port for memory-mapped accesses, at its banks."""
+    return int(interface_of(st, st.interfaces.turn.shape[0]) + tile)
+
+
+@inlined
+def core_lock(st: State, core: int) -> int:
+    """Requester of a core, at the locks."""
+    return int(st.channels.phase.shape[0] + core)
+
+
+@inlined
+def core_of_lock(st: State, requester: int) -> int:
+    """The core of a requester at the locks, negative if it is a channel."""
+    return int(requester - st.channels.phase.shape[0])

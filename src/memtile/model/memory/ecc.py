@@ -18,14 +18,14 @@ from memtile.model.events.reports import raise_event
 from memtile.model.memory.banks import bank_of
 from memtile.model.roster import wake_guard
 from memtile.model.state.state import Spec, State
-from memtile.model.streams.packets import odd
+from memtile.model.streams.packet_flow import odd
 
 _DATA = (1 << WORD_BITS) - 1
 _FIRST_CHECK_BIT = 1 << WORD_BITS
 _WORD_BITS, _NOWHERE = WORD_BITS, -1
 
 
-class Verdict(IntEnum):
+class EccResult(IntEnum):
     """What a code makes of a word."""
 
     UNSEEN = 0  # it looks clean
@@ -83,14 +83,14 @@ def judge(st: State, tile: int, word: int) -> tuple[int, int]:
     """What the code makes of a word, and the cell that it takes for flipped."""
     flips = st.flips[word]
     if st.guards.enabled[tile] == 0:
-        return Verdict.UNSEEN, 0
+        return EccResult.UNSEEN, 0
     if not has_ecc(st.spec, tile, word):
-        return (Verdict.BEYOND if odd(flips ^ (flips >> _WORD_BITS)) else Verdict.UNSEEN), 0
+        return (EccResult.BEYOND if odd(flips ^ (flips >> _WORD_BITS)) else EccResult.UNSEEN), 0
     found = syndrome(flips)
     if found == 0:
-        return Verdict.UNSEEN, 0
+        return EccResult.UNSEEN, 0
     cell = blamed(found)
-    return (Verdict.CORRECTABLE if cell else Verdict.BEYOND), cell
+    return (EccResult.CORRECTABLE if cell else EccResult.BEYOND), cell
 
 
 @jit
@@ -110,7 +110,7 @@ def report(st: State, tile: int, word: int, verdict: int, scrubbing: bool) -> in
     if has_ecc(st.spec, tile, word):
         failed = SCRUB_FAILED if scrubbing else FAILED
         corrected = SCRUB_CORRECTED if scrubbing else CORRECTED
-        event = facts.ecc_event[kind] + (failed if verdict == Verdict.BEYOND else corrected)
+        event = facts.ecc_event[kind] + (failed if verdict == EccResult.BEYOND else corrected)
         record_address(st, tile, facts.ecc_failing[kind], facts.ecc_valid[kind], word)
     else:
         local = word - st.spec.tiles.memory_base[tile]
@@ -124,11 +124,11 @@ def report(st: State, tile: int, word: int, verdict: int, scrubbing: bool) -> in
 @jit
 def fate_of_read(flips: int, verdict: int, cell: int) -> int:
     """What a read makes of a word's flips."""
-    if verdict == Verdict.BEYOND:
+    if verdict == EccResult.BEYOND:
         return Fate.DETECTED.value
     if (flips ^ cell) & _DATA:
         return Fate.SILENT.value
-    if verdict == Verdict.CORRECTABLE:
+    if verdict == EccResult.CORRECTABLE:
         return Fate.CORRECTED.value
     return 0
 
@@ -141,7 +141,7 @@ def delivered(st: State, tile: int, word: int, twice: bool) -> int:
         return value
     verdict, cell = judge(st, tile, word)
     st.fates[word] |= fate_of_read(flips, verdict, cell)
-    if verdict != Verdict.UNSEEN:
+    if verdict != EccResult.UNSEEN:
         event = report(st, tile, word, verdict, False)
         if twice:
             st.guards.again[tile] |= 1 << (event - st.spec.protections.ecc_event[st.spec.tiles.kind[tile]])
@@ -191,8 +191,8 @@ def scrub(st: State, tile: int, word: int, repairs: bool) -> bool:
     if st.flips[word] == 0:
         return False
     verdict, cell = judge(st, tile, word)
-    if verdict != Verdict.CORRECTABLE:
-        if verdict == Verdict.BEYOND and not repairs:
+    if verdict != EccResult.CORRECTABLE:
+        if verdict == EccResult.BEYOND and not repairs:
             report(st, tile, word, verdict, True)
             st.fates[word] |= Fate.DETECTED.value
         return False

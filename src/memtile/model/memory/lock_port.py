@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
-from memtile.model.cores import core
+from memtile.model.cores import core_step
 from memtile.model.dma.bd_load import halt
-from memtile.model.dma.registers import ERROR_LOCK_UNAVAILABLE
+from memtile.model.dma.channel_registers import ERROR_LOCK_UNAVAILABLE
+from memtile.model.memory.banks import core_of_lock
 from memtile.model.memory.locks import bid, release_to, resolve, satisfied, take, without_clock, won
-from memtile.model.memory.requesters import core_of_lock
 from memtile.model.roster import append, backed_up, wake_channel
 from memtile.model.state.causes import Cause, Phase
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 
 
@@ -137,16 +137,16 @@ def serve(st: State) -> None:
         st.clock.locks_changed[0] = 0
         ask_all(st)
         if st.active_cores[0] > 0:
-            core.ask_locks(st)
+            core_step.ask_locks(st)
     for slot in range(1, st.bidding[0] + 1):
         asking = core_of_lock(st, st.bidding[slot])
         if asking < 0:
             receive(st, st.bidding[slot])
         else:
-            core.receive_lock(st, asking)
+            core_step.receive_lock(st, asking)
     st.bidding[0] = 0
     for slot in range(1, st.releasing[0] + 1):
         release(st, st.releasing[slot])
     st.releasing[0] = 0
     if asked and st.active_cores[0] > 0:
-        core.release_locks(st)
+        core_step.release_locks(st)

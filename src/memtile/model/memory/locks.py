@@ -4,16 +4,21 @@ An operand V below 0 waits for a value of at least -V and subtracts it; V of 0 o
 subtracts it (DEV-LOCK-3). A release adds a signed value. A result outside 0..63 sets the lock's sticky flag
 and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the channels
 and cores; releases of a cycle are seen by the acquires of the next (DEV-LOCK-2).
+
+Lock registers: values (DEV-LOCK-4), sticky flags, request window (DEV-LOCK-5; AM025 Lock_Request).
 """
 
 from __future__ import annotations
 
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import inlined, jit
+from memtile.model.checking import notes
 from memtile.model.events.reports import signal
-from memtile.model.memory.windows import NOWHERE, reach
+from memtile.model.memory.neighbours import NOWHERE, reach
 from memtile.model.round_robin import rank
-from memtile.model.state.events import LockEvent, Signal
+from memtile.model.state.columns import Ints
+from memtile.model.state.event_columns import LockEvent, TileSignal
 from memtile.model.state.state import State
 
 _MAX = MEMORY.lock_value_max
@@ -60,11 +65,11 @@ def add(st: State, lock: int, change: int) -> None:
     value = locks.value[lock] + change
     if value > _MAX:
         locks.overflow[lock] = 1
-        signal(st, locks.tile[lock], Signal.LOCK_ERROR)
+        signal(st, locks.tile[lock], TileSignal.LOCK_ERROR)
         value = _MAX
     elif value < 0:
         locks.underflow[lock] = 1
-        signal(st, locks.tile[lock], Signal.LOCK_ERROR)
+        signal(st, locks.tile[lock], TileSignal.LOCK_ERROR)
         value = 0
     put(st, lock, value)
 
@@ -114,3 +119,56 @@ def won(st: State, lock: int, requester: int) -> bool:
         return False
     st.locks.turn[lock] = requester + 1
     return True
+
+
+_VALUE_MASK = MEMORY.lock_value_max
+_STRIDE, _ACQUIRE = MEMORY.lock_request_stride, MEMORY.lock_request_acquire
+_VALUE_LSB = MEMORY.lock_request_value_lsb
+_OPERAND_BITS = MEMORY.bd_fields["Lock_Acq_Value"].bits
+
+
+@jit
+def set_value(st: State, lock: int, value: int) -> None:
+    """A write to a lock value register keeps six bits."""
+    put(st, lock, value & _VALUE_MASK)
+    notes.lock_set(st, lock, value & _VALUE_MASK)
+
+
+@jit
+def flags(sticky: Ints, first: int, count: int) -> int:
+    """The sticky flags of up to 32 locks as a register word."""
+    word = 0
+    for bit in range(min(WORD_BITS, count)):
+        word |= sticky[first + bit] << bit
+    return int(word)
+
+
+@jit
+def clear_flags(sticky: Ints, first: int, count: int, word: int) -> None:
+    """Clear the flags whose bit is written 1, of up to 32 locks."""
+    for bit in range(min(WORD_BITS, count)):
+        if (word >> bit) & 1:
+            sticky[first + bit] = 0
+
+
+@jit
+def operand(offset: int) -> int:
+    """Signed lock value in a Lock_Request address."""
+    raw = (offset >> _VALUE_LSB) & ((1 << _OPERAND_BITS) - 1)
+    if raw >> (_OPERAND_BITS - 1):
+        return raw - (1 << _OPERAND_BITS)
+    return raw
+
+
+@jit
+def request(st: State, tile: int, offset: int) -> int:
+    """A read of the request window: one attempt, 1 = granted."""
+    number = (offset // _STRIDE) % st.spec.tiles.locks[tile]
+    acquire = 1 if offset & _ACQUIRE else 0
+    lock, change = st.spec.tiles.lock_base[tile] + number, operand(offset)
+    granted = attempt(st, lock, acquire, change)
+    if granted and acquire:
+        notes.acquired(st, notes.HOST, lock, change)
+    elif granted:
+        notes.released(st, notes.HOST, lock, change)
+    return granted

@@ -11,7 +11,7 @@ from memtile.arch.protection import EVENT_TRUE
 from memtile.jit.decorators import jit
 from memtile.model.events.reports import raise_event
 from memtile.model.memory import banks, ecc
-from memtile.model.memory.requesters import scrubber_of
+from memtile.model.memory.banks import scrubber_of
 from memtile.model.roster import wake_guard
 from memtile.model.state.state import State
 

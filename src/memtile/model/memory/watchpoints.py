@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from memtile.jit.decorators import jit
 from memtile.model.events.reports import raise_event
-from memtile.model.memory.windows import WEST
-from memtile.model.state.memory import Origin
+from memtile.model.memory.neighbours import WEST
+from memtile.model.state.memory import AccessOrigin
 from memtile.model.state.state import Spec, State
 
 
@@ -63,7 +63,7 @@ def see(st: State, tile: int, first: int, words: int, origin: int, writes: bool)
 @jit
 def see_channel(st: State, ch: int, owner: int, target: int, words: int, writes: bool) -> None:
     """A channel accesses words of ``State.memory``, which are in tile ``owner``."""
-    tile, origin = st.channels.tile[ch], Origin.DMA
+    tile, origin = st.channels.tile[ch], AccessOrigin.DMA
     if tile != owner:
-        origin = Origin.WEST if st.spec.tiles.neighbour[owner, WEST] == tile else Origin.EAST
+        origin = AccessOrigin.WEST if st.spec.tiles.neighbour[owner, WEST] == tile else AccessOrigin.EAST
     see(st, owner, target - st.spec.tiles.memory_base[owner], words, origin, writes)

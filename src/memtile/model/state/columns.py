@@ -54,7 +54,7 @@ def ring_wrap(depth: int) -> int:
     return (1 << max(depth - 1, 0).bit_length()) - 1
 
 
-class Kind(Enum):
+class Motion(Enum):
     """By how much a column may differ after a period in which the model did the same again."""
 
     EQUAL = auto()  # by nothing: phases, causes, lock values, turns, registers
@@ -133,7 +133,7 @@ class Cycle(NamedTuple):
     more: int = 0
 
 
-class Row(NamedTuple):
+class RowLimit(NamedTuple):
     """As a limit: the number of the row itself, and ``more``."""
 
     more: int = 0
@@ -143,7 +143,7 @@ class AtBuild(NamedTuple):
     """As a limit: the value in a model that was just built."""
 
 
-Limit = int | Rows | Same | Cycle | Row | AtBuild
+Limit = int | Rows | Same | Cycle | RowLimit | AtBuild
 
 
 class Holds(NamedTuple):
@@ -187,15 +187,15 @@ class Column:
         holds: the values that it may have; None where the column is not saved.
     """
 
-    kind: Kind
+    kind: Motion
     rest: int | None
     reset: Reset
     pause: Pause
     holds: Holds | Roster | None
 
 
-EQUAL, SETTING, STAMP, DUE, COUNT = Kind.EQUAL, Kind.SETTING, Kind.STAMP, Kind.DUE, Kind.COUNT
-PLACE, RING, DATA, PROCESS = Kind.PLACE, Kind.RING, Kind.DATA, Kind.PROCESS
+EQUAL, SETTING, STAMP, DUE, COUNT = Motion.EQUAL, Motion.SETTING, Motion.STAMP, Motion.DUE, Motion.COUNT
+PLACE, RING, DATA, PROCESS = Motion.PLACE, Motion.RING, Motion.DATA, Motion.PROCESS
 CLEARED, NOW, STALE, MEMORY_WORDS = Reset.CLEARED, Reset.NOW, Reset.STALE, Reset.MEMORY
 WIRED, TURN, BOOKS, OUTSIDE, OWN_RESET = Reset.WIRED, Reset.TURN, Reset.BOOKS, Reset.OUTSIDE, Reset.OWN
 STAYS, MOVES, MOVES_IF_AHEAD, OWN_PAUSE = Pause.STAYS, Pause.MOVES, Pause.MOVES_IF_AHEAD, Pause.OWN

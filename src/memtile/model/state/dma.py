@@ -15,7 +15,7 @@ Beats = Annotated[Ints, (EXTERNAL_SLOTS,)]
 BeatWords = Annotated[Ints, (EXTERNAL_SLOTS, GRANULE_WORDS)]
 
 
-class Channels(NamedTuple):
+class ChannelColumns(NamedTuple):
     """DMA channels; what every cycle looks at comes first, so that it shares cache lines."""
 
     phase: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.one_of(Phase))]
@@ -183,7 +183,7 @@ class Codecs(NamedTuple):
     ]  # next one of ``coded`` (MM2S) or of ``words`` (S2MM)
 
 
-class Counts(NamedTuple):
+class TlastCounts(NamedTuple):
     """Finish-on-TLAST counts, one buffer a channel, in the form of the pop register."""
 
     words: Annotated[CountRing, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]
@@ -238,7 +238,7 @@ class Ports(NamedTuple):
     pattern_length: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # 0 = always ready
 
 
-class Region(IntEnum):
+class RegionColumns(IntEnum):
     """Columns of State.regions."""
 
     FIRST = 0  # word address

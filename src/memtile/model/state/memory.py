@@ -138,7 +138,7 @@ class Guards(NamedTuple):
     again: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.COUNTED)]
 
 
-class Origin(IntEnum):
+class AccessOrigin(IntEnum):
     """Where an access to data memory comes from, as its tile sees it: columns of ``Watches.origin``.
 
     At the sides of a memory tile are the DMAs of its neighbours. At those of the memory of a compute tile are
@@ -153,7 +153,7 @@ class Origin(IntEnum):
     SOUTH = 5
 
 
-PerOrigin = Annotated[Ints, (len(Origin),)]
+PerOrigin = Annotated[Ints, (len(AccessOrigin),)]
 
 
 class Watches(NamedTuple):

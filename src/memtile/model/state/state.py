@@ -16,11 +16,19 @@ from memtile.arch.events import BROADCAST_CHANNELS
 from memtile.arch.protection import CELLS
 from memtile.jit.structs import Struct
 from memtile.model.state import columns as c
-from memtile.model.state.cascades import Cascades
 from memtile.model.state.columns import Column, Ints, Owner
-from memtile.model.state.cores import Cores
-from memtile.model.state.dma import Channels, Codecs, Counts, Externals, Fifos, Granules, Ports, Walks
-from memtile.model.state.events import EventGroups, EventModules, EventUnits, Nodes, Observers, Traces
+from memtile.model.state.core_columns import Cascades, Cores
+from memtile.model.state.dma import (
+    ChannelColumns,
+    Codecs,
+    Externals,
+    Fifos,
+    Granules,
+    Ports,
+    TlastCounts,
+    Walks,
+)
+from memtile.model.state.event_columns import EventGroups, EventModules, EventUnits, Nodes, Observers, Traces
 from memtile.model.state.memory import (
     AxiPorts,
     Banks,
@@ -32,7 +40,7 @@ from memtile.model.state.memory import (
     Watches,
 )
 from memtile.model.state.streams import Arbiters, Controls, SwitchPorts
-from memtile.model.state.tiles import Gates, Kinds, RegisterMap, Tiles
+from memtile.model.state.tile_columns import Gates, Kinds, RegisterMap, Tiles
 from memtile.model.state.time import Clock, Timings
 
 
@@ -149,7 +157,7 @@ class StateTables(NamedTuple):
         c.Words, Column(c.DATA, 0, c.MEMORY_WORDS, c.STAYS, c.WORD), Owner.MODEL
     ]  # program memories, by core
     registers: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.OWN_RESET, c.STAYS, c.WORD), Owner.REGISTER]
-    channels: Annotated[Channels, Owner.CHANNEL]
+    channels: Annotated[ChannelColumns, Owner.CHANNEL]
     # (channel, field) logical values of the descriptor it loaded last
     fields: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.SIGNED), Owner.CHANNEL]
     walks: Annotated[Walks, Owner.CHANNEL]
@@ -170,7 +178,7 @@ class StateTables(NamedTuple):
         Ints, Column(c.COUNT, 0, c.BOOKS, c.OWN_PAUSE, c.COUNTED), Owner.CORE
     ]  # (core, CoreCause) cycles
     controls: Annotated[Controls, Owner.TILE]
-    counts: Annotated[Counts, Owner.CHANNEL]
+    counts: Annotated[TlastCounts, Owner.CHANNEL]
     banks: Annotated[Banks, Owner.BANK]
     interfaces: Annotated[Interfaces, Owner.INTERFACE]
     memories: Annotated[Memories, Owner.TILE]

@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-from memtile.arch.packets import Operation
+from memtile.arch.packets import PacketOperation
 from memtile.arch.ports import MERGE_POSITIONS, MSELS
 from memtile.arch.tiles import TILE_BYTES
 from memtile.model.state import columns as c
@@ -70,7 +70,7 @@ class SwitchPorts(NamedTuple):
     # slave in circuit mode: the first master that it feeds, -1 = none
     feeds: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.row_or_none(Owner.PORT))]
     # master in circuit mode: the next one that its slave feeds, -1 = none
-    sibling: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.Holds(c.NONE, c.Row(-1)))]
+    sibling: Annotated[Ints, Column(c.SETTING, c.NONE, c.STALE, c.STAYS, c.Holds(c.NONE, c.RowLimit(-1)))]
     # master in circuit mode: 1 = its register names a slave to which the switch has no way
     barred: Annotated[Ints, Column(c.SETTING, 0, c.CLEARED, c.STAYS, c.FLAG)]
     # master: S2MM channel that it feeds, -1 = none
@@ -173,7 +173,7 @@ class Controls(NamedTuple):
     ]  # 1 = the token is taken, its counts follow
     # of the packet that comes in, see control_packets
     stage: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.Holds(0, 4))]
-    operation: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.one_of(Operation))]
+    operation: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.one_of(PacketOperation))]
     address: Annotated[
         Ints, Column(c.PLACE, 0, c.STALE, c.STAYS, c.Holds(0, TILE_BYTES - 1))
     ]  # byte address in the tile of the next access

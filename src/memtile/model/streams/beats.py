@@ -15,8 +15,7 @@ from memtile.model.state.dma import Fifos
 from memtile.model.state.state import State
 from memtile.model.state.streams import PAIR, TLAST, WRONG_PARITY
 from memtile.model.streams.host_ports import deliver
-from memtile.model.streams.stream_parity import report
-from memtile.model.streams.switch_ports import pop
+from memtile.model.streams.switch_ports import pop, report
 
 _WORD_MASK = (1 << WORD_BITS) - 1
 _WORD_BITS = WORD_BITS

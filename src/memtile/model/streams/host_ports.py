@@ -6,10 +6,9 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import byte_at, put_word_at, word_at
 from memtile.jit.words import WORD, access
-from memtile.model.dma.fifo import put, space
-from memtile.model.state.events import ChannelEvent
+from memtile.model.dma.fifo import entered, pauses, put, space
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
-from memtile.model.streams.ingress import entered, pauses
 from memtile.model.streams.switch_ports import has_room, push
 
 _load, store = access()

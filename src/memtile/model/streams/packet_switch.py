@@ -15,10 +15,10 @@ from memtile.arch.switch_registers import SLOT
 from memtile.jit.decorators import inlined, jit
 from memtile.model.events.reports import signal
 from memtile.model.round_robin import rank
-from memtile.model.state.events import Signal
+from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST
-from memtile.model.streams.packets import STREAM_MASK
+from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push
 
@@ -132,7 +132,7 @@ def ask(st: State, port: int) -> None:
     switch.asked[port] = NONE
     if slot == NONE:
         note_unrouted(st, port, 1)
-        signal(st, switch.tile[port], Signal.STREAM_PACKET)
+        signal(st, switch.tile[port], TileSignal.STREAM_PACKET)
         return
     arbiter = switch.tile[port] * ARBITERS + ((slot >> _ARBITER_LSB) & _ARBITER_MAX)
     targets = arbiters.masters[arbiter, (slot >> _MSEL_LSB) & _MSEL_MAX]

@@ -7,21 +7,19 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
-from memtile.model.dma.fifo import space
+from memtile.model.dma.fifo import entered, pauses, space
 from memtile.model.roster import retire_ports, wake_channel, wake_control
 from memtile.model.state.causes import Cause
-from memtile.model.state.events import ChannelEvent
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, TLAST, WRONG_PARITY, Pipe
 from memtile.model.streams.beats import pop_word, put_beat, words_in
 from memtile.model.streams.host_ports import hand_to_host, host_takes
-from memtile.model.streams.ingress import entered, pauses
 from memtile.model.streams.packet_switch import contend
 from memtile.model.streams.packet_switch import serve as serve_packet
 from memtile.model.streams.pipes import end
-from memtile.model.streams.stream_parity import report
 from memtile.model.streams.switch_config import PACKET
-from memtile.model.streams.switch_ports import has_room, offers, pop, push
+from memtile.model.streams.switch_ports import has_room, offers, pop, push, report
 
 
 @inlined

@@ -4,16 +4,24 @@ A word may leave ``latency`` cycles after it came, and the place that it had can
 after it left: whoever sends hears of room as late as words come (case stream-262144). So no move of a cycle
 depends on another one, and the order in which ports are served does not matter. The manual's depths, twice
 the latencies, are just enough for a word in every cycle.
+
+Parity of the words in the stream switches: injected where they enter, checked where they leave (AM025).
+
+Each word carries its parity through all switches. Stream_Switch_Parity_Injection makes it wrong for what
+enters by the chosen slave ports; Stream_Switch_Parity_Status and an event say at which master port of a DMA,
+of tile control or to the south such a word left. The word itself is right, and taken (DEV-PAR-1).
 """
 
 from __future__ import annotations
 
 from memtile.arch.timing import WIRE_IDLE
-from memtile.jit.decorators import inlined
+from memtile.jit.decorators import inlined, jit
+from memtile.model.events.reports import signal
 from memtile.model.roster import wake_port
 from memtile.model.state.columns import NEVER
+from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.state import State
-from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPED, TLAST, Pipe
+from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPED, TLAST, WRONG_PARITY, Pipe
 
 _LATEST = 8  # cycles: the longest latency that Timing allows to a port
 _SEEN = (1 << _LATEST) - 1
@@ -95,3 +103,21 @@ def pop(st: State, port: int) -> None:
 def gone_in_a_row(departures: int, words: int) -> int:
     """``departures`` after so many words more, one a cycle."""
     return (departures << words | ((1 << words) - 1)) & _SEEN if words < _LATEST else _SEEN
+
+
+@jit
+def inject(st: State, tile: int, chosen: int) -> None:
+    """Let words that enter by the slave ports in ``chosen``, bits of the register, have wrong parity."""
+    first = st.spec.tiles.slave_base[tile]
+    for port in range(first, first + st.spec.tiles.slaves[tile]):
+        st.switch.parity[port] = WRONG_PARITY if st.switch.parity_mask[port] & chosen else 0
+
+
+@jit
+def report(st: State, port: int, flags: int) -> int:
+    """A word with wrong parity, or a label of a note, leaves by a master port; its other flags."""
+    mask = st.switch.parity_mask[port]
+    if mask > 0 and flags & WRONG_PARITY:
+        st.registers[st.switch.parity_status[port]] |= mask
+        signal(st, st.switch.tile[port], TileSignal.STREAM_PARITY)
+    return flags & (WRONG_PARITY - 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from memtile.model.checking.history import PortDoes
+from memtile.model.checking.history_log import PortDoes
 from memtile.model.state.causes import Cause, CoreCause
 
 

@@ -1,28 +1,129 @@
-"""All that a report of a run shows, as plain data: ``schemas.page.Report`` says what is where."""
+"""All that a report of a run shows, as plain data: ``schemas.page.Report`` says what is where.
+
+Long lists of numbers in a page: their bytes by place, deflated, as text (about one byte a number).
+
+Where the words of each sending channel may go: switch ports on their way, and channels at its ends.
+"""
 
 from __future__ import annotations
 
+import base64
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from memtile.arch.tiles import DIRECTIONS, TILE_KINDS
+from memtile.arch.ports import PORTS
+from memtile.arch.tiles import DIRECTIONS, S2MM, TILE_KINDS
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.record import record
 from memtile.explain.results import Result
+from memtile.explain.switch_ways import configured_ways, reached
 from memtile.explain.timeline import Timeline, Track, level
 from memtile.jit.tables import plain
-from memtile.model.checking.history import AGENT_LSB, Thing
+from memtile.model.checking.history_log import AGENT_LSB, Thing
 from memtile.model.checking.notes import FIRST_CHANNEL
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.state.columns import Ints
+from memtile.model.state.columns import NONE, Ints
 from memtile.report.run.colours import causes
-from memtile.report.run.descriptors import UsedDescriptor, used_descriptors
-from memtile.report.run.packing import packed, steps
-from memtile.report.run.ways import ways
-from memtile.sim.engine import Engine
+from memtile.report.run.descriptor_panel import UsedDescriptor, used_descriptors
+from memtile.sim.loop.engine import Engine
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A stream from its source on.
+
+    Attributes:
+        source: model index of the MM2S channel, -1 = a core.
+        core: model index of the core, -1 = a channel.
+        ends: model indices of the S2MM channels that it may reach.
+        cores: model indices of the cores that it may reach.
+        ports: model indices of the switch ports on the way.
+        steps: pairs of tiles, by model index, between which it goes.
+    """
+
+    source: int
+    core: int
+    ends: tuple[int, ...]
+    cores: tuple[int, ...]
+    ports: tuple[int, ...]
+    steps: tuple[tuple[int, int], ...]
+
+
+def ways(engine: Engine) -> Iterator[Way]:
+    """The streams of all channels in use, and of all cores whose stream port goes somewhere."""
+    for ch in engine.channels_in_use():
+        port = int(engine.channels.switch_port[ch])
+        if engine.channels.direction[ch] != S2MM and port >= 0:
+            yield _way(engine, port, ch, NONE)
+    switch, tiles = plain(engine.state.switch), plain(engine.spec.tiles)
+    for core, tile in enumerate(plain(engine.state.cores).tile.tolist()):
+        slaves = PORTS[KIND_NAMES[tiles.kind[tile]]].slaves
+        port = int(tiles.slave_base[tile]) + slaves.index("CORE0")
+        if core in engine.cores.running and (switch.mode[port] or switch.held[port]):
+            way = _way(engine, port, NONE, core)
+            if way.ends or way.cores:
+                yield way
+
+
+def _way(engine: Engine, port: int, ch: int, core: int) -> Way:
+    switch = plain(engine.state.switch)
+    ports = reached([port], lambda at: configured_ways(engine, at))
+    ends = sorted({int(switch.channel[at]) for at in ports if switch.is_master[at]} - {NONE})
+    steps = [
+        (int(switch.tile[at]), int(switch.tile[link]))
+        for at in ports
+        if switch.is_master[at] and (link := int(switch.link[at])) >= 0 and link in ports
+    ]
+    cores = [found for at in ports if (found := _core_behind(engine, at)) >= 0]
+    return Way(ch, core, tuple(ends), tuple(cores), tuple(ports), tuple(dict.fromkeys(steps)))
+
+
+def _core_behind(engine: Engine, port: int) -> int:
+    """The core that takes the words of a master port; -1 = none."""
+    switch, tiles = plain(engine.state.switch), plain(engine.spec.tiles)
+    tile = int(switch.tile[port])
+    masters = PORTS[KIND_NAMES[tiles.kind[tile]]].masters
+    if not switch.is_master[port] or masters[switch.number[port]] != "CORE0":
+        return NONE
+    return int(tiles.core[tile])
+
+
+MOST = 0xFFFF_FFFF  # that a number can be
+_PLACES = 4  # bytes of a number
+
+
+def packed(lists: Sequence[Ints]) -> str:
+    """All lists one after the other, as base64 of deflated bytes: first all lowest bytes, then the next ones.
+
+    Args:
+        lists: int64, each number from 0 to ``MOST``.
+
+    Raises:
+        ValueError: a number that does not fit.
+    """
+    whole = np.concatenate(lists) if lists else np.zeros(0, np.int64)
+    if len(whole) and (whole.min() < 0 or whole.max() > MOST):
+        raise ValueError(f"a number of {whole.min()}..{whole.max()} does not fit into 32 bits")
+    places = whole.astype("<u4").view(np.uint8).reshape(-1, _PLACES).T
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(places).tobytes(), 9)).decode("ascii")
+
+
+def unpacked(text: str) -> Ints:
+    """The numbers again, all in one list."""
+    places = np.frombuffer(zlib.decompress(base64.b64decode(text)), np.uint8).reshape(_PLACES, -1)
+    numbers: npt.NDArray[np.uint32] = np.ascontiguousarray(places.T).view("<u4")[:, 0]
+    return numbers.astype(np.int64)
+
+
+def steps(rising: Ints) -> Ints:
+    """The first number and the differences from each to the next; of numbers that never fall."""
+    return np.diff(rising, prepend=0)
+
 
 FORMAT, VERSION = "memtile-report", 1
 _LEVEL_LSB, _LEVEL_BIAS, _AGENT_LSB = 2, 64, 10  # of the value of a lock in a page

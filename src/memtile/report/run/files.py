@@ -1,20 +1,82 @@
-"""A run as files: the page, the same as text, and its timeline for ui.perfetto.dev."""
+"""A run as files: the page, the same as text, and its timeline for ui.perfetto.dev.
+
+The report of a run as one HTML file: style, script and data are in it, nothing is fetched.
+
+The report of a run as text: its result, its verdict, and a line for everything that each track did.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
+from typing import Any
 
 from memtile.errors import InputFileError
+from memtile.explain.record import judged, stored_registers
 from memtile.explain.results import Result
 from memtile.explain.timeline import Timeline
 from memtile.output_files import write_output
-from memtile.plain_text import printable
+from memtile.plain_text import markup_text, printable, script_json
 from memtile.report.run.data import Report, report_data
-from memtile.report.run.html import report_page
-from memtile.report.run.text import report_lines
-from memtile.sim.engine import Engine
-from memtile.sim.history import History
+from memtile.report.run.descriptor_panel import used_descriptors
+from memtile.sim.loop.engine import Engine
+from memtile.sim.loop.run_history import History
+
+
+def report_lines(report: Report) -> Iterator[str]:
+    """Lines without line ends; those of the timeline are ``first..last cycle TAB track TAB what it did``."""
+    verdict, why = judged(report.result, list(stored_registers(report.engine)))
+    yield f"{report.title}: {verdict}: {'; '.join(why)}"
+    yield from str(report.result).splitlines()
+    yield from _provenance(report)
+    yield ""
+    yield "descriptors, as they stand at the end"
+    for used in used_descriptors(report.engine, report.timeline):
+        users = ", ".join(track.called for track in used.users)
+        place = f" ({used.place})" if used.place else ""
+        yield f"{report.timeline.tile_name(used.tile)} BD {used.bd}{place}: {users}"
+        yield from (f"  {topic}: {text}" for topic, text in used.lines)
+    yield ""
+    yield "timeline: cycles, track, what it did"
+    for track in report.timeline.tracks:
+        for begin, end, value in report.timeline.runs(track):
+            cycles = f"{begin}..{max(end - 1, begin)}"
+            yield f"{cycles}\t{track.called}\t{report.timeline.says(track, value)}"
+
+
+def _provenance(report: Report) -> Iterator[str]:
+    if report.command:
+        yield f"command: {report.command}"
+    for name, digest in sorted(report.inputs.items()):
+        yield f"SHA-256 of {name}: {digest}"
+    for line in report.ignored:
+        yield f"ignored: {line}"
+
+
+SCRIPTS = ("model.js", "timeline.js", "panels.js", "main.js")
+
+
+def report_page(data: Mapping[str, Any]) -> str:
+    """The page.
+
+    Args:
+        data: from :func:`~memtile.report.run.data.report_data`.
+    """
+    parts = {
+        "$TITLE": markup_text(f"{data['title']}: a run of memtile"),
+        "$STYLE": _file("page.css"),
+        "$DATA": script_json(data),
+        "$SCRIPT": "\n".join(map(_file, SCRIPTS)),
+    }
+    pattern = "|".join(map(re.escape, parts))
+    return re.sub(pattern, lambda found: parts[found[0]], _file("page.html"))
+
+
+def _file(name: str) -> str:
+    return resources.files("memtile").joinpath("report", "run", "page", name).read_text(encoding="utf-8")
+
 
 SUFFIXES = (".html", ".txt")
 _TAB = "\t"  # between the columns of a timeline

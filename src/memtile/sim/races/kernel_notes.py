@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
-from memtile.model.checking.notes import AGENT_LSB, COUNT, NOTES, SITE_LSB, Note, note
+from memtile.model.checking.notes import AGENT_LSB, COUNT, NOTES, SITE_LSB, NoteKind, note
 from memtile.model.state.state import State
-from memtile.sim.kernel_lines import line_at_work
+from memtile.sim.kernels.kernel_lines import line_at_work
 
 Array = npt.NDArray[Any]
 _SITES = 1 << 16
@@ -28,7 +28,7 @@ _WRITE_FIRST = {"copyto", "fill_diagonal", "put", "place", "putmask"}
 
 def note_access(st: State, agent: int, site: int, first: int, words: int, writes: bool) -> None:
     """Note an access to words of ``State.memory``; what goes on where the last one ended is part of it."""
-    what = Note.WRITE if writes else Note.READ
+    what = NoteKind.WRITE if writes else NoteKind.READ
     head = what | ((site % _SITES) << SITE_LSB) | (agent << AGENT_LSB)
     at = int(st.noting[COUNT]) - 1
     if at >= 0 and st.notes[at, 0] == head and st.notes[at, 1] <= first <= st.notes[at, 1] + st.notes[at, 2]:

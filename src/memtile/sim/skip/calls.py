@@ -5,16 +5,19 @@ from __future__ import annotations
 from memtile.jit.structs import Struct, at_hand
 from memtile.model import column_clock
 from memtile.model.state.state import State
-from memtile.sim import clock, machine
-from memtile.sim.forward.places import Arrays
-from memtile.sim.forward.reach import Groups
+from memtile.sim.loop import clock, compiled_model
 from memtile.sim.skip.compiled import SkipOperation
+from memtile.sim.skip.reached_tiles import Groups
+from memtile.sim.skip.records import Arrays
 
-_RUN, _SKIP = int(SkipOperation.RUN), int(machine.Operation.SKIP)  # members of an enum are slow to look up
+_RUN, _SKIP = (
+    int(SkipOperation.RUN),
+    int(compiled_model.MachineCall.SKIP),
+)  # members of an enum are slow to look up
 
 
 def _ask(st: State, operation: int, x: int, more: Struct) -> int:
-    return machine.ask(st, _SKIP, x, operation, more=more)
+    return compiled_model.ask(st, _SKIP, x, operation, more=more)
 
 
 def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
@@ -28,7 +31,7 @@ def run_forward(st: State, until: int, work: Arrays) -> clock.Stop:
         column_clock.follow(st)
         forget_periods(st, work)
         stop = _ask(st, _RUN, int(until), work)
-    return machine.STOPS[stop]
+    return compiled_model.STOPS[stop]
 
 
 def forget_periods(st: State, work: Arrays) -> None:

@@ -11,9 +11,9 @@ from memtile.jit.decorators import jit
 from memtile.jit.struct_layout import lay_out
 from memtile.jit.structs import dereference
 from memtile.model.state.state import State
-from memtile.sim.forward import loop, reach, replay, rings
-from memtile.sim.forward.places import Arrays, no_arrays
-from memtile.sim.forward.reach import Groups
+from memtile.sim.skip import bd_rings, compiled_replay, probe_loop, reached_tiles
+from memtile.sim.skip.reached_tiles import Groups
+from memtile.sim.skip.records import Arrays, no_arrays
 
 
 class SkipOperation(IntEnum):
@@ -38,15 +38,15 @@ lay_out(Groups(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)))
 def carry_out(st: State, operation: int, x: int, more: Any) -> int:
     """Carry out a :class:`SkipOperation`, which says what it takes."""
     if operation == SkipOperation.RUN:
-        return loop.run(st, _arrays_in(more), x)
+        return probe_loop.run(st, _arrays_in(more), x)
     if operation == SkipOperation.REPLAY:
-        return replay.replay(st, _arrays_in(more))
+        return compiled_replay.replay(st, _arrays_in(more))
     if operation == SkipOperation.GROUP:
-        return reach.find_groups(st, _groups_in(more))
+        return reached_tiles.find_groups(st, _groups_in(more))
     if operation == SkipOperation.FORGET:
-        rings.forget(st, _arrays_in(more))
+        bd_rings.forget(st, _arrays_in(more))
     if operation == SkipOperation.END_REPLAY:
-        loop.end_replay(st, _arrays_in(more))
+        probe_loop.end_replay(st, _arrays_in(more))
     if operation == SkipOperation.PUT_BACK:
-        replay.put_back(st, _arrays_in(more), x)
+        compiled_replay.put_back(st, _arrays_in(more), x)
     return 0

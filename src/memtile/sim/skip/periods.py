@@ -9,15 +9,15 @@ import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
 from memtile.jit.structs import at_hand
-from memtile.model.checking import history
+from memtile.model.checking import history_log
 from memtile.model.state.state import State
-from memtile.sim import clock
-from memtile.sim.cores import Cores
-from memtile.sim.forward.budget import SHARE
-from memtile.sim.forward.places import Arrays, KeptOff, Search
-from memtile.sim.forward.plan import Lent, rows_that_may_be_live
-from memtile.sim.replay import Replay
+from memtile.sim.kernels.running_cores import Cores
+from memtile.sim.loop import clock
 from memtile.sim.skip import calls
+from memtile.sim.skip.compared_columns import PooledSpans, rows_that_may_be_live
+from memtile.sim.skip.kernel_replay import ReplayJump
+from memtile.sim.skip.probe_budget import SHARE
+from memtile.sim.skip.records import Arrays, KeptOff, Search
 
 _EVER = 1 << 62
 _LEAST = 256  # cycles of a run that is worth the arrays
@@ -86,13 +86,13 @@ class FastForward:
         if not self.on:
             return False
         now, channels = at_hand(st).clock.now, at_hand(st).channels
-        if st.logging[history.ON] or not len(channels.phase):
+        if st.logging[history_log.ON] or not len(channels.phase):
             return False
         if until - int(now[0]) < _LEAST:
             self._in_pieces = True
             return False
         if self._work is None:
-            self._lent = Lent(st)
+            self._lent = PooledSpans(st)
             self._work = self._lent.arrays
             self._search = at_hand(self._work).search
             self._budget = memoryview(self._search.step_budget)  # type: ignore[arg-type]
@@ -134,7 +134,7 @@ class FastForward:
             self._budget[0] = budget
             stop = calls.run_forward(st, until, self._work)
             if stop is _REPLAY:
-                Replay(st, self._work, cores).run()
+                ReplayJump(st, self._work, cores).run()
             elif stop is not _KERNEL:
                 return stop
             else:

@@ -21,9 +21,9 @@ from memtile.design.channels import Channel
 from memtile.design.host import Host, HostAction
 from memtile.design.object_fifo import End
 from memtile.design.transfers import Transfer
-from memtile.sim.actions import Action
-from memtile.sim.apart import apart
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.isolation import apart
+from memtile.sim.kernels.kernel_core import Core, Kernel
 
 Numbers = npt.NDArray[Any]
 KIND = np.dtype(ml_dtypes.bfloat16)

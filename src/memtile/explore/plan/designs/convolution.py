@@ -23,16 +23,16 @@ from memtile.design.channels import Channel
 from memtile.design.object_fifo import End
 from memtile.design.protocols import one_reader
 from memtile.design.tile import Tile
-from memtile.sim.actions import Action
-from memtile.sim.apart import apart
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.isolation import apart
+from memtile.sim.kernels.kernel_core import Core, Kernel
 
 Numbers = npt.NDArray[Any]
 SHIFT = 8  # sums are rounded, divided by 256 and clipped to 0..127
 
 
 @dataclass(frozen=True)
-class Part:
+class CoreShare:
     """What a core makes of each object: rows of it, columns and channels."""
 
     rows: slice
@@ -45,17 +45,17 @@ class Part:
         return self.rows, self.columns, self.channels
 
 
-def parts_of(split: str, cores: int, shape: tuple[int, int, int]) -> list[Part]:
+def parts_of(split: str, cores: int, shape: tuple[int, int, int]) -> list[CoreShare]:
     """Equal parts of an object along its rows, columns or channels."""
     axis = ("rows", "columns", "channels").index(split)
     each = shape[axis] // cores
     whole = [slice(0, size) for size in shape]
     cuts = [slice(n * each, (n + 1) * each) for n in range(cores)]
-    return [Part(*(cut if n == axis else whole[n] for n in range(3))) for cut in cuts]
+    return [CoreShare(*(cut if n == axis else whole[n] for n in range(3))) for cut in cuts]
 
 
 @dataclass(frozen=True)
-class Layer:
+class ImageLayer:
     """What each layer makes of an image with zeros around it: every ``stride``-th window, pooled.
 
     Attributes:
@@ -94,7 +94,7 @@ class Layer:
 
 
 def worker(
-    come: End, go: End, part: Part, kept: Any, kind: Layer, counts: Sequence[int], *, data: bool
+    come: End, go: End, part: CoreShare, kept: Any, kind: ImageLayer, counts: Sequence[int], *, data: bool
 ) -> Kernel:
     """A core: objects of some rows in, its part of the features of each out."""
     images, groups, halo, beside, cycles = counts
@@ -190,7 +190,7 @@ def stored(array: Array, sender: Channel, wanted: Numbers, *, data: bool) -> Non
 
 
 def numbers(
-    shape: tuple[int, ...], kernels: Sequence[tuple[int, ...]], kind: Layer, *, data: bool
+    shape: tuple[int, ...], kernels: Sequence[tuple[int, ...]], kind: ImageLayer, *, data: bool
 ) -> tuple[Numbers, list[Numbers], Numbers]:
     """Images, the weights of each layer, and the features that come of them; without ``data`` zeros."""
     random = np.random.default_rng(seed=33)
@@ -209,11 +209,11 @@ def numbers(
 def column_of(
     array: Array,
     layer: int,
-    parts: Sequence[Part],
+    parts: Sequence[CoreShare],
     weights: Numbers,
     shape: Sequence[int],
     depths: tuple[int, int],
-    kind: Layer,
+    kind: ImageLayer,
     counts: tuple[int, int, int, int, int],
     *,
     data: bool,
@@ -273,7 +273,7 @@ def design(
         macs: multiplications that a core is said to make in a cycle.
         data: with images and their features; else the cores only take their time.
     """
-    array, kind = Array(device, layers), Layer(stride, pool, pooling)
+    array, kind = Array(device, layers), ImageLayer(stride, pool, pooling)
     beside = size // 2 if padding == "memory tile" else 0
     each = (size, size) if depthwise else (size, size, channels)
     kernels = [*[(*each, channels)] * (layers - 1), (*each, features)]

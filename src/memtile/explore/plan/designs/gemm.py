@@ -23,9 +23,9 @@ from memtile.design.object_fifo import End, ObjectFifo
 from memtile.design.other_tiles import ComputeTile
 from memtile.design.tile import Tile
 from memtile.design.transfers import Transfer
-from memtile.sim.actions import Action
-from memtile.sim.apart import apart
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.isolation import apart
+from memtile.sim.kernels.kernel_core import Core, Kernel
 
 Numbers = npt.NDArray[Any]
 Place = tuple[int, int]  # column and row of a core, from 0
@@ -33,7 +33,7 @@ Job = tuple[Channel, Transfer, int]  # a task of an interface tile, and how ofte
 
 
 @dataclass(frozen=True)
-class Block:
+class GemmBlock:
     """What a core multiplies at once, and in which order it has it: blocks of r x s by s x t.
 
     ``zeros`` are the rows of ``tall``, the columns of ``wide`` and the inner places of a panel that lie
@@ -82,7 +82,7 @@ class Block:
         return blocks.reshape(-1, self.t)
 
 
-def worker(ends: Sequence[End], block: Block, counts: tuple[int, int, int], *, data: bool) -> Kernel:
+def worker(ends: Sequence[End], block: GemmBlock, counts: tuple[int, int, int], *, data: bool) -> Kernel:
     """The core of one tile: blocks of C, tiles for each of them, cycles for each of these."""
     a, b, c = ends
     blocks, steps, cycles = counts
@@ -128,11 +128,11 @@ def spread(
     return come.split(name, to, parts=parts, filled=filled if some else None, depth=2, repeat=again)
 
 
-class Gemm:
+class GemmDesign:
     """The product on an array, part by part; :func:`design` puts them together."""
 
     def __init__(
-        self, array: Array, sizes: tuple[int, int, int], rows: int, block: Block, types: Any
+        self, array: Array, sizes: tuple[int, int, int], rows: int, block: GemmBlock, types: Any
     ) -> None:
         self.array, self.rows, self.block = array, rows, block
         self.m, self.n, self.k = sizes
@@ -312,8 +312,8 @@ def design(
     """
     array, kind = Array(device, columns), dtype_of(dtype)
     sums = np.dtype(np.int32 if kind.kind == "i" else np.float32)
-    block = Block(tall, wide, deep, s, t, (zero_rows, zero_columns, zero_depth))
-    made = Gemm(array, (m, n, k), rows, block, (kind, sums))
+    block = GemmBlock(tall, wide, deep, s, t, (zero_rows, zero_columns, zero_depth))
+    made = GemmDesign(array, (m, n, k), rows, block, (kind, sums))
     a, b, c = numbers((m, n, k), kind, sums, data=data)
     matrices = [array.external(name, matrix) for name, matrix in zip("ABC", (a, b, c), strict=True)]
     lefts = made.left(panel, made.strips if keep == "a" else 1, shared=spread == "rows")

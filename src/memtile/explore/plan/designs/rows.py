@@ -18,9 +18,9 @@ from memtile.access.views import view
 from memtile.design.array import Array
 from memtile.design.object_fifo import End
 from memtile.design.tile import Tile
-from memtile.sim.actions import Action
-from memtile.sim.apart import apart
-from memtile.sim.kernels import Core, Kernel
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.isolation import apart
+from memtile.sim.kernels.kernel_core import Core, Kernel
 
 Numbers = npt.NDArray[Any]
 

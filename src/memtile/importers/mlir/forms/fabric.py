@@ -12,8 +12,8 @@ from memtile.importers.mlir.description import (
     SwitchDescription,
     TileDescription,
 )
-from memtile.importers.mlir.forms.operands import BUNDLES, Form, packet_of
-from memtile.importers.mlir.tree import Operation, Span
+from memtile.importers.mlir.forms.operands import BUNDLES, OperationForm, packet_of
+from memtile.importers.mlir.tree import Operation, TokenSpan
 
 _ROLES = {"CoreTile": "compute", "MemTile": "memory", "ShimNOCTile": "interface", "ShimPLTile": "interface"}
 _ROLE_NUMBERS = ("compute", "memory", "interface", "interface")
@@ -22,7 +22,7 @@ _ID_BITS = 0x1F
 
 def tile(device: DeviceDescription, operation: Operation) -> None:
     """``aie.tile(0, 2)``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     given = form.texts()
     column, row = (
         (form.integer("col"), form.integer("row"))
@@ -36,7 +36,7 @@ def tile(device: DeviceDescription, operation: Operation) -> None:
 
 def logical_tile(device: DeviceDescription, operation: Operation) -> None:
     """``aie.logical_tile<CoreTile>(?, ?)``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         place = [form.integer(name) if name in form.attributes else None for name in ("col", "row")]
         role = form.choice("tile_type", _ROLE_NUMBERS)
@@ -53,7 +53,7 @@ def logical_tile(device: DeviceDescription, operation: Operation) -> None:
 
 def flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.flow(%a, DMA : 0, %b, DMA : 1)``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         source, target = form.values.first(2)
         ends = [
@@ -70,7 +70,7 @@ def flow(device: DeviceDescription, operation: Operation) -> None:
 
 def packet_flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.packet_flow(5) { aie.packet_source<..>  aie.packet_dest<..> }``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     packet = form.integer("ID") if form.generic else form.whole(form.texts()[0])
     sources, targets = list[EndDescription](), list[EndDescription]()
     for inner in (
@@ -88,7 +88,7 @@ def packet_flow(device: DeviceDescription, operation: Operation) -> None:
 
 def switchbox(device: DeviceDescription, operation: Operation) -> None:
     """``aie.switchbox(%t) { .. }`` and ``aie.shim_mux(%t) { .. }``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     found = SwitchDescription(form.values[0], operation, mux=operation.name == "aie.shim_mux")
     device.switches.append(found)
     selects: dict[str, tuple[int, int]] = {}
@@ -98,7 +98,7 @@ def switchbox(device: DeviceDescription, operation: Operation) -> None:
         if inner.name == "aie.connect":
             found.circuits.append(_connection(inner))
         elif inner.name == "aie.amsel":
-            select = Form(inner)
+            select = OperationForm(inner)
             selects[select.result] = (
                 select.integer("arbiterID", _number(select, "<")),
                 select.integer("msel", _number(select, "(")),
@@ -113,7 +113,7 @@ def switchbox(device: DeviceDescription, operation: Operation) -> None:
 
 def allocation(device: DeviceDescription, operation: Operation) -> None:
     """``aie.shim_dma_allocation @in(%tile, MM2S, 0)``, earlier ``@in(MM2S, 0, 0)`` with a column."""
-    form = Form(operation)
+    form = OperationForm(operation)
     made = AllocationDescription(form.symbol, "S2MM", 0, operation)
     if form.generic:
         made.direction = form.direction(form.attributes["channel_dir"])
@@ -137,13 +137,13 @@ def allocation(device: DeviceDescription, operation: Operation) -> None:
 
 def cascade_flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.cascade_flow(%from, %to)``."""
-    source, target = Form(operation).values.first(2)
+    source, target = OperationForm(operation).values.first(2)
     device.cascades.append(CascadeDescription(source, target, operation))
 
 
 def configure_cascade(device: DeviceDescription, operation: Operation) -> None:
     """``aie.configure_cascade(%tile, West, East)``: where its input comes from, where its output goes."""
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         sides = [form.choice(name, BUNDLES) for name in ("inputDir", "outputDir")]
     else:
@@ -151,13 +151,13 @@ def configure_cascade(device: DeviceDescription, operation: Operation) -> None:
     device.cascade_sides.append(CascadeSides(form.values[0], sides[0], sides[1], operation))
 
 
-def _end(form: Form, tile_: str, port: Span) -> EndDescription:
+def _end(form: OperationForm, tile_: str, port: TokenSpan) -> EndDescription:
     bundle, _, channel = form.text(port).partition(":")
     return EndDescription(tile_, form.bundle(bundle), form.whole(channel))
 
 
 def _packet_end(operation: Operation) -> EndDescription:
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         return EndDescription(form.values[0], form.bundle(form.attributes["bundle"]), form.integer("channel"))
     tile_, port = form.items("<").exactly(2)
@@ -165,7 +165,7 @@ def _packet_end(operation: Operation) -> EndDescription:
 
 
 def _connection(operation: Operation) -> tuple[str, int, str, int]:
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         found = form.attributes
         source, target = form.bundle(found["source_bundle"]), form.bundle(found["dest_bundle"])
@@ -174,7 +174,7 @@ def _connection(operation: Operation) -> tuple[str, int, str, int]:
     return one.bundle, one.channel, other.bundle, other.channel
 
 
-def _number(form: Form, opening: str) -> int:
+def _number(form: OperationForm, opening: str) -> int:
     items = form.items(opening)
     return form.whole(form.text(items[0])) if items else 0
 
@@ -182,7 +182,7 @@ def _number(form: Form, opening: str) -> int:
 def _master(
     operation: Operation, selects: dict[str, tuple[int, int]]
 ) -> tuple[str, int, int, tuple[int, ...], bool]:
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         bundle, channel = form.bundle(form.attributes["dest_bundle"]), form.integer("dest_channel")
     else:
@@ -195,7 +195,7 @@ def _master(
     return bundle, channel, chosen[0][0], tuple(msel for _, msel in chosen), keep
 
 
-def _selected(form: Form, selects: dict[str, tuple[int, int]], value: str) -> tuple[int, int]:
+def _selected(form: OperationForm, selects: dict[str, tuple[int, int]], value: str) -> tuple[int, int]:
     """Arbiter and msel that a value stands for."""
     if value not in selects:
         raise form.error(f"{value} is no amsel of this switch", ", ".join(selects) or "aie.amsel")
@@ -205,7 +205,7 @@ def _selected(form: Form, selects: dict[str, tuple[int, int]], value: str) -> tu
 def _rules(
     operation: Operation, selects: dict[str, tuple[int, int]]
 ) -> tuple[str, int, list[tuple[int, int, int, int]]]:
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         bundle, channel = (
             form.bundle(form.attributes["source_bundle"]),
@@ -219,7 +219,7 @@ def _rules(
         each for region in operation.regions for block in region.blocks for each in block.operations
     ):
         if inner.name == "aie.rule":
-            rule = Form(inner)
+            rule = OperationForm(inner)
             if rule.generic:
                 mask, value = rule.integer("mask"), rule.integer("value")
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operands import OperationForm
 
 PORTS = ("Produce", "Consume")
 _ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
@@ -30,7 +30,7 @@ class LockForm(NamedTuple):
     units: str
 
 
-def lock_form(form: Form, *, reason: str = "mlir_operation") -> LockForm | None:
+def lock_form(form: OperationForm, *, reason: str = "mlir_operation") -> LockForm | None:
     """What ``aie.use_lock`` says; None of an acquire that is not enabled.
 
     Args:
@@ -54,7 +54,7 @@ def lock_form(form: Form, *, reason: str = "mlir_operation") -> LockForm | None:
     return LockForm(texts[0], _ACTIONS[action], texts[2] if len(texts) > 2 else "1")
 
 
-def fifo_form(form: Form) -> tuple[str, str, str]:
+def fifo_form(form: OperationForm) -> tuple[str, str, str]:
     """Name and port of ``aie.objectfifo.acquire`` or ``release``, and the number of objects or its value."""
     if form.generic:
         return form.symbol_of("objFifo_name"), form.choice("port", PORTS), str(form.integer("size"))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.description import DeviceDescription, FifoDescription, LinkDescription
-from memtile.importers.mlir.forms.constants import dense
-from memtile.importers.mlir.forms.operands import Form, levels, list_at, paddings, shown
-from memtile.importers.mlir.tree import Operation, Span
+from memtile.importers.mlir.forms.dense_constants import dense
+from memtile.importers.mlir.forms.operands import OperationForm, levels, list_at, paddings, shown
+from memtile.importers.mlir.tree import Operation, TokenSpan
 from memtile.importers.mlir.types import Shaped, shaped
 
 _PREFIX, _SUFFIX = "!aie.objectfifo<", ">"
@@ -14,7 +14,7 @@ _PREFIX, _SUFFIX = "!aie.objectfifo<", ">"
 
 def object_fifo(device: DeviceDescription, operation: Operation) -> None:
     """``aie.objectfifo @name(%p dimensionsToStream [..], {%c dimensionsFromStream [..]}, 2 : i32) : ..``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     made = _generic(form) if form.generic else _pretty(form)
     known = ("sym_name", "repeat_count", "padDimensions", "elemType", "elemNumber")
     made.repeat = form.integer("repeat_count", 1)
@@ -35,7 +35,7 @@ def object_fifo(device: DeviceDescription, operation: Operation) -> None:
 
 def link(device: DeviceDescription, operation: Operation) -> None:
     """``aie.objectfifo.link [@in] -> [@out0, @out1] ([] [0, 8])``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     if form.generic:
         given = form.attributes
         lists = [
@@ -64,18 +64,18 @@ def link(device: DeviceDescription, operation: Operation) -> None:
 
 def register_external(device: DeviceDescription, operation: Operation) -> None:
     """``aie.objectfifo.register_external_buffers @in (%tile, {%a, %b}) : (..)``."""
-    form = Form(operation)
+    form = OperationForm(operation)
     tile_, *buffers = form.values
     _fifo(device, form).registered[tile_] = buffers
 
 
 def allocate(device: DeviceDescription, operation: Operation) -> None:
     """``aie.objectfifo.allocate @of (%tile)``: whose memory the objects are in, of two that share it."""
-    form = Form(operation)
+    form = OperationForm(operation)
     _fifo(device, form).attributes["delegate"] = form.values[0]
 
 
-def _fifo(device: DeviceDescription, form: Form) -> FifoDescription:
+def _fifo(device: DeviceDescription, form: OperationForm) -> FifoDescription:
     given = form.attributes
     named = (given[key] for key in ("objFifo_name", "objfifo_name") if key in given)
     symbols = (word[1:].strip('"') for word in form.operation.words if word[:1] == "@")
@@ -92,7 +92,7 @@ def element_of(kind: str) -> Shaped | None:
     return shaped(inner)
 
 
-def _lists(form: Form, opening: int) -> list[int]:
+def _lists(form: OperationForm, opening: int) -> list[int]:
     """Places of the lists in a bracket that no comma separates."""
     tokens, found = form.operation.tokens, list[int]()
     at = opening + 1
@@ -103,7 +103,7 @@ def _lists(form: Form, opening: int) -> list[int]:
     return found
 
 
-def _pretty(form: Form) -> FifoDescription:
+def _pretty(form: OperationForm) -> FifoDescription:
     tokens = form.operation.tokens
     producer, consumers, *depth = form.items().first(max(2, len(form.items())))
     places = form.split(consumers.first)
@@ -126,7 +126,7 @@ def _pretty(form: Form) -> FifoDescription:
     return made
 
 
-def _dimensions(form: Form, span: Span) -> list[object]:
+def _dimensions(form: OperationForm, span: TokenSpan) -> list[object]:
     """The list behind ``dimensionsToStream`` or ``dimensionsFromStream``, earlier ``toStream``."""
     words = form.operation.tokens.words
     for at in range(span.first, span.end):
@@ -135,7 +135,7 @@ def _dimensions(form: Form, span: Span) -> list[object]:
     return []
 
 
-def _depths(form: Form, given: list[Span]) -> list[int]:
+def _depths(form: OperationForm, given: list[TokenSpan]) -> list[int]:
     if not given:
         raise form.error("it has no depth", "a number of buffers")
     value = form.value(given[0])
@@ -145,7 +145,7 @@ def _depths(form: Form, given: list[Span]) -> list[int]:
     return [int(each) for each in found]
 
 
-def _element(form: Form) -> Shaped:
+def _element(form: OperationForm) -> Shaped:
     tokens = form.operation.tokens
     for first, end in form.operation.spans:
         for at in range(first, end):
@@ -156,7 +156,7 @@ def _element(form: Form) -> Shaped:
     raise form.error("its objects have no type", "!aie.objectfifo<memref<..>>")
 
 
-def _generic(form: Form) -> FifoDescription:
+def _generic(form: OperationForm) -> FifoDescription:
     given = form.attributes
     producer, *consumers = form.values.first(max(2, len(form.values)))
     depth = given["elemNumber"]

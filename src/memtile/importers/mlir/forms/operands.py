@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 from memtile.errors import InputFileError
 from memtile.importers.mlir.attributes import Compound, attributes, listed, number, value_at
 from memtile.importers.mlir.description import Direction, Level, Padding
-from memtile.importers.mlir.forms.faults import Attributes, Parts, operation_error
-from memtile.importers.mlir.tree import Operation, Region, Span
+from memtile.importers.mlir.forms.operand_faults import Attributes, Parts, operation_error
+from memtile.importers.mlir.tree import Operation, Region, TokenSpan
 from memtile.importers.mlir.types import Shaped, shaped
 
 BUNDLES = ("Core", "DMA", "FIFO", "South", "West", "North", "East", "PLIO", "NOC", "Trace", "TileControl")
@@ -23,7 +23,7 @@ T = TypeVar("T")
 _BUNDLES = {name.lower(): name for name in BUNDLES} | {"ctrl": "TileControl"}  # IREE has capitals
 
 
-class Form:
+class OperationForm:
     """An operation to be read.
 
     Args:
@@ -146,7 +146,7 @@ class Form:
                 at = tokens.close.get(at, at) + 1
         return None
 
-    def items(self, opening: str = "(", nth: int = 0) -> Parts[Span]:
+    def items(self, opening: str = "(", nth: int = 0) -> Parts[TokenSpan]:
         """What stands in a bracket, separated by commas; nothing if there is no such bracket."""
         at = self.bracket(opening, nth)
         return Parts(self.operation, [] if at is None else self.split(at), "operand")
@@ -155,13 +155,13 @@ class Form:
         """The items of a bracket as text without blanks."""
         return Parts(self.operation, [self.text(item) for item in self.items(opening, nth)], "operand")
 
-    def split(self, opening: int) -> list[Span]:
+    def split(self, opening: int) -> list[TokenSpan]:
         """What stands in the bracket that opens at a place, separated by commas.
 
         Raises:
             InputFileError: no bracket opens there.
         """
-        tokens, found = self.operation.tokens, list[Span]()
+        tokens, found = self.operation.tokens, list[TokenSpan]()
         if opening not in tokens.close:
             says = f"{tokens.words[opening] or 'the end'} stands where a list should"
             raise self.error(says, "a list in brackets", reason="mlir_list")
@@ -169,14 +169,14 @@ class Form:
         end = tokens.close[opening]
         while at < end:
             if tokens.words[at] == ",":
-                found.append(Span(first, at))
+                found.append(TokenSpan(first, at))
                 first = at + 1
             at = tokens.close.get(at, at) + 1
         if first < end:
-            found.append(Span(first, end))
+            found.append(TokenSpan(first, end))
         return found
 
-    def text(self, span: Span) -> str:
+    def text(self, span: TokenSpan) -> str:
         """Tokens without blanks."""
         return self.operation.tokens.join(*span)
 
@@ -195,16 +195,16 @@ class Form:
             return int(found)
         raise self.error(f"{given} is no constant", "a number, or a value that arith.constant defines")
 
-    def whole_list(self, span: Span | int) -> list[int]:
+    def whole_list(self, span: TokenSpan | int) -> list[int]:
         """The numbers of a list in brackets."""
         at = span if isinstance(span, int) else span.first
         return [self.whole(self.text(item)) for item in self.split(at)]
 
-    def value(self, span: Span) -> Any:
+    def value(self, span: TokenSpan) -> Any:
         """The attribute that a span is."""
         return value_at(self.operation.tokens, span.first + 2 if self.named(span) else span.first)[0]
 
-    def named(self, span: Span) -> bool:
+    def named(self, span: TokenSpan) -> bool:
         """Whether a span is ``name = value``."""
         return self.operation.tokens.words[span.first + 1] == "="
 

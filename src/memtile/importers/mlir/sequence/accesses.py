@@ -8,8 +8,8 @@ import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
 from memtile.design.tile import Tile
-from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence.reader import Call, Reader
+from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import push, write_bd
 from memtile.runs.firmware import PATCH
 from memtile.runs.operations import BlockWrite, MaskWrite, Other, Write, address_of
@@ -54,7 +54,7 @@ def address(reader: Reader, form: Call) -> int:
     return offset
 
 
-def buffer_at(reader: Reader, form: Form, name: str) -> tuple[int, Tile]:
+def buffer_at(reader: Reader, form: OperationForm, name: str) -> tuple[int, Tile]:
     """First byte of a buffer, and its tile, by the buffer's symbol."""
     for value, buffer in reader.made.buffers.items():
         if buffer.name == name:

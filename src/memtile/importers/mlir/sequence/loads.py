@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence.reader import Call, Reader
+from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
 from memtile.importers.mlir.tree import Operation
 
 _LOAD, _CONFIGURE = "aiex.npu.load_pdi", "aiex.configure"
@@ -13,7 +13,7 @@ def loaded_by(operation: Operation) -> str:
     """The symbol of the device that an operation of a sequence lets take the array; empty if it is none."""
     if operation.name not in (_LOAD, _CONFIGURE):
         return ""
-    form = Form(operation)
+    form = OperationForm(operation)
     key = "device_ref" if operation.name == _LOAD else "symbol"
     return form.symbol or str(form.attributes.get(key, ""))
 
@@ -42,7 +42,7 @@ def run(reader: Reader, form: Call) -> None:
     called = f"{reader.made.device.name}:{name}"
     if called in reader.inside:
         raise form.error(f"the sequence {name} runs itself", "another one", reason="mlir_sequence")
-    block = Form(sequences[name]).regions[0].blocks[0]
+    block = OperationForm(sequences[name]).regions[0].blocks[0]
     given = [form.known(value) for value in form.values]
     if len(given) != len(block.arguments):
         says = f"{len(given)} arguments for {len(block.arguments)}"

@@ -1,39 +1,83 @@
-"""A sequence from its first operation to its last."""
+"""A sequence from its first operation to its last.
+
+Resets that a sequence asks for: of a DMA channel, of a core.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memtile.importers.mlir.configure import Configured
+from memtile.arch.register_map import register_at
+from memtile.importers.mlir.configure import CORE_CONTROL, Configured
 from memtile.importers.mlir.description import DeviceDescription
-from memtile.importers.mlir.forms.faults import reading
-from memtile.importers.mlir.forms.operands import Form
+from memtile.importers.mlir.forms.operand_faults import reading
+from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.overlay import CONTROL_PACKET
 from memtile.importers.mlir.reconfiguration import Devices
 from memtile.importers.mlir.scratchpad import syncs_first
 from memtile.importers.mlir.sequence import (
     accesses,
-    control_packets,
+    control_packet_forms,
     loads,
-    resets,
-    scratchpad,
-    tasks,
-    transfers,
-    values,
+    scratchpad_forms,
+    sequence_tasks,
+    sequence_values,
+    transfer_forms,
 )
-from memtile.importers.mlir.sequence.reader import (
+from memtile.importers.mlir.sequence.sequence_reader import (
     MOST_STEPS,
     NO_PARAMETERS,
+    ArgumentView,
     Call,
     Parameters,
     Reader,
-    View,
     habits_of,
 )
-from memtile.importers.mlir.tree import Block, Operation
+from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped, dtype_of, shaped
+from memtile.runs.operations import MaskWrite, address_of
 from memtile.runs.operations import Operation as Step
+
+
+def channel_reset(reader: Reader, form: Call) -> None:
+    """``aiex.dma_channel_reset(%tile, MM2S, 0)``, or ``_for @allocation``: on, then off.
+
+    Raises:
+        InputFileError: a channel without reset, as those of interface tiles are.
+    """
+    if form.operation.name.endswith("_for"):
+        tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or form.symbol))
+    else:
+        tile, direction, channel = form.channel()
+    if not tile.kind.has_channel_reset:
+        says = f"channels of an {tile.kind.title} have no reset"
+        raise form.error(says, "channels of memory tiles and compute tiles", reason="mlir_reset")
+    local = direction * tile.kind.channels + channel
+    offset = tile.kind.control_base + local * tile.kind.channel_stride
+    register = register_at(tile.kind.name, offset)
+    assert register is not None  # every channel has a control register
+    assert tile.place is not None
+    _pulse(reader, form, address_of(*tile.place, offset), register.field("Reset").mask)
+
+
+def core_reset(reader: Reader, form: Call) -> None:
+    """``aiex.core_reset(%tile)``: on, then off; the core is not enabled by it.
+
+    Raises:
+        InputFileError: a tile without core.
+    """
+    tile = form.tile()
+    if tile.kind.role != "compute":
+        raise form.error(f"the {tile.title} has no core", "a compute tile", reason="mlir_reset")
+    assert tile.place is not None
+    _pulse(reader, form, address_of(*tile.place, CORE_CONTROL.offset), CORE_CONTROL.field("Reset").mask)
+
+
+def _pulse(reader: Reader, form: Call, address: int, mask: int) -> None:
+    reader.emit(form, lambda place: MaskWrite(address, mask, mask, place=place))
+    reader.emit(form, lambda place: MaskWrite(address, mask, 0, place=place))
+
 
 Scalars = Mapping[int, int]
 NO_SCALARS: Scalars = {}
@@ -82,18 +126,18 @@ def program_of(
     devices = Devices(others, made.array)
     shapes = arguments_of(sequence)
     reader = Reader(made, _run, habits_of(sequence.name), devices, parameters, len(shapes))
-    region = Form(sequence).regions[0]
+    region = OperationForm(sequence).regions[0]
     for number, (name, _) in enumerate(region.blocks[0].arguments):
         if not is_scalar(shapes[number]):
-            reader.values[name] = View(number, 0, shapes[number])
+            reader.values[name] = ArgumentView(number, 0, shapes[number])
         elif number in scalars:
             reader.values[name] = scalars[number]
         else:
             says = f"argument {number}, {name}, is a number that nobody gave"
-            raise Form(sequence).error(says, shapes[number].element, reason="mlir_scalar")
-    scratchpad.check_names(reader, Form(sequence))
-    if syncs_first(made.device, sequence, scratchpad.SYNC):
-        scratchpad.synchronise(reader, Form(sequence))
+            raise OperationForm(sequence).error(says, shapes[number].element, reason="mlir_scalar")
+    scratchpad_forms.check_names(reader, OperationForm(sequence))
+    if syncs_first(made.device, sequence, scratchpad_forms.SYNC):
+        scratchpad_forms.synchronise(reader, OperationForm(sequence))
     _run(reader, region.blocks[0])
     return SequenceProgram(reader.steps, shapes, sequence, devices.loaded, reader.packets)
 
@@ -109,7 +153,7 @@ def arguments_of(sequence: Operation) -> list[Shaped]:
     Raises:
         InputFileError: an argument that is neither a memref nor a number.
     """
-    (first, *_) = Form(sequence).regions.first(1)
+    (first, *_) = OperationForm(sequence).regions.first(1)
     return [_argument(sequence, name, kind) for name, kind in first.blocks[0].arguments]
 
 
@@ -123,22 +167,22 @@ def _argument(sequence: Operation, name: str, kind: str) -> Shaped:
     if found is None and dtype_of(kind) is not None:
         return Shaped((), kind, _NUMBER)
     if found is None:
-        raise Form(sequence).error(f"argument {name} is of type {kind}", "memrefs and numbers")
+        raise OperationForm(sequence).error(f"argument {name} is of type {kind}", "memrefs and numbers")
     return found
 
 
-def _run(reader: Reader, block: Block) -> None:
+def _run(reader: Reader, block: OperationBlock) -> None:
     """Do the operations of a block."""
     for operation in block.operations:
         handler = HANDLERS.get(operation.name)
         if handler is None:
             says = "nothing is known of this operation, and it may change what the host does"
-            raise Form(operation).error(says, ", ".join(HANDLERS), reason="mlir_unknown")
+            raise OperationForm(operation).error(says, ", ".join(HANDLERS), reason="mlir_unknown")
         with reading(operation):
             handler(reader, Call(operation, reader))
         if len(reader.steps) > MOST_STEPS:
             says = "the sequence does not end"
-            raise Form(operation).error(says, f"up to {MOST_STEPS} register accesses")
+            raise OperationForm(operation).error(says, f"up to {MOST_STEPS} register accesses")
 
 
 def ignored(_reader: Reader, _form: Call) -> None:
@@ -152,9 +196,9 @@ def noted(reader: Reader, form: Call) -> None:
 
 
 HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
-    "aiex.npu.dma_memcpy_nd": transfers.memcpy,
-    "aiex.npu.dma_wait": transfers.wait_for,
-    "aiex.npu.sync": transfers.sync,
+    "aiex.npu.dma_memcpy_nd": transfer_forms.memcpy,
+    "aiex.npu.dma_wait": transfer_forms.wait_for,
+    "aiex.npu.sync": transfer_forms.sync,
     "aiex.npu.write32": accesses.write32,
     "aiex.npu.maskwrite32": accesses.mask_write32,
     "aiex.npu.blockwrite": accesses.block_write,
@@ -162,38 +206,38 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.address_patch": accesses.address_patch,
     "aiex.npu.push_queue": accesses.push_queue,
     "aiex.npu.rtp_write": accesses.rtp_write,
-    "aiex.npu.create_scratchpad": scratchpad.create,
-    "aiex.npu.update_from_scratchpad": scratchpad.update,
-    scratchpad.SYNC: scratchpad.synchronise,
+    "aiex.npu.create_scratchpad": scratchpad_forms.create,
+    "aiex.npu.update_from_scratchpad": scratchpad_forms.update,
+    scratchpad_forms.SYNC: scratchpad_forms.synchronise,
     "aiex.npu.preempt": ignored,
     "aiex.npu.load_pdi": loads.load_pdi,
-    CONTROL_PACKET: control_packets.control_packet,
+    CONTROL_PACKET: control_packet_forms.control_packet,
     "aiex.configure": loads.configure,
     "aiex.run": loads.run,
     "aie.trace.host_config": noted,
     "aie.trace.start_config": noted,
-    "aiex.dma_channel_reset": resets.channel_reset,
-    "aiex.dma_channel_reset_for": resets.channel_reset,
-    "aiex.core_reset": resets.core_reset,
+    "aiex.dma_channel_reset": channel_reset,
+    "aiex.dma_channel_reset_for": channel_reset,
+    "aiex.core_reset": core_reset,
     "aiex.set_lock": accesses.set_lock,
-    "aiex.dma_configure_task": tasks.configure_task,
-    "aiex.dma_configure_task_for": tasks.configure_task,
-    "aiex.dma_start_bd_chain": tasks.start_chain,
-    "aiex.dma_start_bd_chain_for": tasks.start_chain,
-    "aiex.dma_start_task": tasks.start_task,
-    "aiex.dma_await_task": tasks.await_task,
-    "aiex.dma_free_task": tasks.free_task,
-    "arith.constant": values.constant,
-    "arith.cmpi": values.compare,
-    **dict.fromkeys(values.ARITHMETIC, values.integers),
-    "memref.get_global": values.global_array,
-    "memref.assume_alignment": values.part,
-    "memref.subview": values.part,
-    "memref.cast": values.part,
-    "memref.reinterpret_cast": values.part,
-    "memref.collapse_shape": values.part,
-    "scf.for": values.loop,
-    "scf.if": values.branch,
+    "aiex.dma_configure_task": sequence_tasks.configure_task,
+    "aiex.dma_configure_task_for": sequence_tasks.configure_task,
+    "aiex.dma_start_bd_chain": sequence_tasks.start_chain,
+    "aiex.dma_start_bd_chain_for": sequence_tasks.start_chain,
+    "aiex.dma_start_task": sequence_tasks.start_task,
+    "aiex.dma_await_task": sequence_tasks.await_task,
+    "aiex.dma_free_task": sequence_tasks.free_task,
+    "arith.constant": sequence_values.constant,
+    "arith.cmpi": sequence_values.compare,
+    **dict.fromkeys(sequence_values.ARITHMETIC, sequence_values.integers),
+    "memref.get_global": sequence_values.global_array,
+    "memref.assume_alignment": sequence_values.part,
+    "memref.subview": sequence_values.part,
+    "memref.cast": sequence_values.part,
+    "memref.reinterpret_cast": sequence_values.part,
+    "memref.collapse_shape": sequence_values.part,
+    "scf.for": sequence_values.loop,
+    "scf.if": sequence_values.branch,
     "scf.yield": ignored,
     "aie.end": ignored,
     **dict.fromkeys(("return", "func.return"), ignored),  # of a function that is a host sequence

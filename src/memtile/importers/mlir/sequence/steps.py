@@ -6,14 +6,14 @@ from memtile.arch.register_map import register_at
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.design.tile import Tile
 from memtile.importers.mlir.configure import start_word
-from memtile.importers.mlir.forms.operands import Form
-from memtile.importers.mlir.sequence.reader import Reader
+from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.sequence_reader import Reader
 from memtile.runs.firmware import PATCH
 from memtile.runs.operations import BlockWrite, MaskWrite, Other, Write, address_of
 from memtile.runs.waits import WAIT
 
 
-def whole_words(form: Form, count: int) -> int:
+def whole_words(form: OperationForm, count: int) -> int:
     """Bytes as 32-bit words.
 
     Raises:
@@ -27,7 +27,7 @@ def whole_words(form: Form, count: int) -> int:
     return words
 
 
-def write_bd(reader: Reader, form: Form, tile: Tile, number: int, words: list[int]) -> None:
+def write_bd(reader: Reader, form: OperationForm, tile: Tile, number: int, words: list[int]) -> None:
     """Write a BD.
 
     Raises:
@@ -41,7 +41,7 @@ def write_bd(reader: Reader, form: Form, tile: Tile, number: int, words: list[in
     reader.emit(form, lambda place: BlockWrite(at, tuple(words), place=place))
 
 
-def patch(reader: Reader, form: Form, tile: Tile, number: int, argument: int, offset: int) -> None:
+def patch(reader: Reader, form: OperationForm, tile: Tile, number: int, argument: int, offset: int) -> None:
     """Give a BD the address of an argument, from a byte of it on.
 
     Raises:
@@ -58,7 +58,14 @@ def patch(reader: Reader, form: Form, tile: Tile, number: int, argument: int, of
 
 
 def push(
-    reader: Reader, form: Form, tile: Tile, port: tuple[int, int], number: int, runs: int, *, token: bool
+    reader: Reader,
+    form: OperationForm,
+    tile: Tile,
+    port: tuple[int, int],
+    number: int,
+    runs: int,
+    *,
+    token: bool,
 ) -> None:
     """Start a BD on a channel, direction and number; a token carries the id that the tile has for it.
 
@@ -83,7 +90,7 @@ def push(
 
 def wait(
     reader: Reader,
-    form: Form,
+    form: OperationForm,
     place: tuple[int, int],
     direction: int,
     channel: int,
@@ -95,7 +102,7 @@ def wait(
     reader.emit(form, lambda where: Other(WAIT, b"", details, place=where))
 
 
-def _controller(reader: Reader, form: Form, tile: Tile, local: int, controller: int) -> None:
+def _controller(reader: Reader, form: OperationForm, tile: Tile, local: int, controller: int) -> None:
     """Say which id the tokens of a channel carry."""
     assert tile.place is not None
     offset = tile.kind.control_base + local * tile.kind.channel_stride

@@ -18,7 +18,7 @@ from memtile.io.program.containers.control_elf import is_control_code, is_core_p
 from memtile.io.program.containers.elf import MAGIC as ELF
 from memtile.io.program.containers.pdi import MAGIC as PDI
 from memtile.io.program.containers.xclbin import MAGIC as XCLBIN
-from memtile.io.program.formats import read_program
+from memtile.io.program.program_formats import read_program
 from memtile.io.program.transaction_format import HEADER, LAYOUTS
 
 _SOURCE = "files of a build"

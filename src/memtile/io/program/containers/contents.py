@@ -13,7 +13,7 @@ _SHOWN = 8  # parts that a message names
 
 
 @dataclass(frozen=True, slots=True)
-class Buffer:
+class ContainerBuffer:
     """Contents that a container has for a kernel argument.
 
     Attributes:
@@ -44,12 +44,12 @@ class Contents:
     operations: Sequence[Operation]
     header: Header | None = None
     notes: tuple[str, ...] = ()
-    buffers: tuple[Buffer, ...] = ()
+    buffers: tuple[ContainerBuffer, ...] = ()
     kernels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ContainerProgram:
     """One of several programs in a container.
 
     Attributes:
@@ -76,7 +76,7 @@ class Part:
         return kernel in self.names or _number(kernel) in self.numbers
 
 
-def chosen(parts: Sequence[Part], kernel: str | None, where: str, source: str) -> int:
+def chosen(parts: Sequence[ContainerProgram], kernel: str | None, where: str, source: str) -> int:
     """Which part is meant.
 
     Args:

@@ -15,7 +15,7 @@ from struct import Struct
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError
 from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program.containers.contents import Buffer, Contents, Part, chosen
+from memtile.io.program.containers.contents import ContainerBuffer, ContainerProgram, Contents, chosen
 from memtile.io.program.containers.elf import (
     FUNCTION,
     GROUP,
@@ -55,7 +55,7 @@ _DIGITS = 9  # of the length of a name
 class _Instance:
     """Control code: what it is called, and its sections."""
 
-    part: Part
+    part: ContainerProgram
     text: Section
     members: tuple[Section, ...]
 
@@ -197,7 +197,7 @@ class _Reading:
         before = [section for section in found if section.index < self._instance.text.index]
         return next(iter(own or before[::-1] or found), None)
 
-    def _packets(self, operations: Sequence[Operation]) -> Iterator[Buffer]:
+    def _packets(self, operations: Sequence[Operation]) -> Iterator[ContainerBuffer]:
         """Control packets that the instructions read from an argument."""
         found = [each for each in self._instance.members if each.name.startswith(_DATA)]
         pointers = [each for each in self._relocations if each.kind == _POINTER]
@@ -210,7 +210,7 @@ class _Reading:
             if numbers:
                 data = section.body.data
                 whole = data + bytes(-len(data) % WORD_BYTES)
-                yield Buffer(numbers[0], whole, f"control packets of section {section.name}")
+                yield ContainerBuffer(numbers[0], whole, f"control packets of section {section.name}")
 
     def _note_saved(self) -> None:
         left = [s.name for s in self._instance.members if s.name.startswith(_SAVED) and s.body.data]
@@ -237,7 +237,7 @@ def _instances(elf: ElfFile) -> Iterator[_Instance]:
     if elf.ident.version < _GROUPED or not groups:
         texts = [section for section in elf.sections if section.name.startswith(_TEXT) and section.body.data]
         for text in texts:
-            yield _Instance(Part((text.name,)), text, elf.sections)
+            yield _Instance(ContainerProgram((text.name,)), text, elf.sections)
         return
     for group in groups:
         words = [word for (word,) in _WORD.iter_unpack(group.body.data[: len(group.body.data) & -WORD_BYTES])]
@@ -250,7 +250,7 @@ def _instances(elf: ElfFile) -> Iterator[_Instance]:
         yield _Instance(_part(elf, group), texts[0], members)
 
 
-def _part(elf: ElfFile, group: Section) -> Part:
+def _part(elf: ElfFile, group: Section) -> ContainerProgram:
     """What the instance of a group is called: ``kernel:instance``."""
     table = elf.section(group.link, group)
     instance = elf.symbol(table, group.info)
@@ -264,7 +264,7 @@ def _part(elf: ElfFile, group: Section) -> Part:
     name = kernel.name
     if match := _MANGLED.fullmatch(name):
         name = match[2][: int(match[1][:_DIGITS])]
-    return Part((f"{name}:{instance.name}", name, instance.name))
+    return ContainerProgram((f"{name}:{instance.name}", name, instance.name))
 
 
 def _check_platform(file: ByteReader, ident: Ident) -> None:

@@ -23,7 +23,7 @@ OBJECT, FUNCTION = 1, 2
 _TYPE_OF_SYMBOL = 0xF
 
 
-class _Layout(NamedTuple):
+class _ElfLayout(NamedTuple):
     """How one class of files stores its tables; ``symbol_order`` is name, value, size, info, section."""
 
     table_at: int
@@ -38,10 +38,10 @@ class _Layout(NamedTuple):
 
 _COUNTS = Struct("<HHH")  # size of a section header, how many, which one has the names
 _LAYOUTS = {
-    1: _Layout(
+    1: _ElfLayout(
         0x20, Struct("<I"), 0x2E, Struct("<10I"), Struct("<IIIBxH"), (0, 1, 2, 3, 4), Struct("<IIi"), 8
     ),
-    2: _Layout(
+    2: _ElfLayout(
         0x28,
         Struct("<Q"),
         0x3A,
@@ -87,7 +87,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Symbol:
+class ElfSymbol:
     """A symbol: what it is called, how large, its type, and the section (or other number) that it names."""
 
     name: str
@@ -108,7 +108,7 @@ class Relocation:
     """
 
     at: int
-    symbol: Symbol
+    symbol: ElfSymbol
     kind: int
     addend: int
 
@@ -191,7 +191,7 @@ class ElfFile:
             )
         return self.sections[index]
 
-    def symbol(self, table: Section, index: int) -> Symbol:
+    def symbol(self, table: Section, index: int) -> ElfSymbol:
         """A symbol of a table of symbols."""
         if table.index not in self._symbols:
             self._symbols[table.index] = self._read_symbols(table)
@@ -202,17 +202,17 @@ class ElfFile:
         return symbols[index]
 
     @cached_property
-    def _symbols(self) -> dict[int, tuple[Symbol, ...]]:
+    def _symbols(self) -> dict[int, tuple[ElfSymbol, ...]]:
         return {}
 
-    def _read_symbols(self, table: Section) -> tuple[Symbol, ...]:
+    def _read_symbols(self, table: Section) -> tuple[ElfSymbol, ...]:
         layout = self._layout.symbol
         texts = self.section(table.link, table).body
         found = []
         for at in range(0, len(table.body.data) - layout.size + 1, layout.size):
             numbers = layout.unpack_from(table.body.data, at)
             name, _, size, info, section = (numbers[place] for place in self._layout.symbol_order)
-            found.append(Symbol(_text(texts, name), size, info & _TYPE_OF_SYMBOL, section))
+            found.append(ElfSymbol(_text(texts, name), size, info & _TYPE_OF_SYMBOL, section))
         return tuple(found)
 
     def relocations(self) -> list[Relocation]:

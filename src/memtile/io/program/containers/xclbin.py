@@ -14,7 +14,7 @@ from uuid import UUID
 
 from memtile.errors import InputFileError
 from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program.containers.contents import Contents, Part, chosen
+from memtile.io.program.containers.contents import ContainerProgram, Contents, chosen
 from memtile.io.program.containers.pdi import pdi_contents
 
 SOURCE = "XRT's xclbin.h"
@@ -52,7 +52,7 @@ _MOST = {"PDIs": 1024, "CDO groups": 64, "kernel ids": 64, "kernels": 1024}  # n
 class _Image(NamedTuple):
     """A PDI of an xclbin: what it is called, and where it is in its section."""
 
-    part: Part
+    part: ContainerProgram
     at: int
     size: int
 
@@ -141,7 +141,7 @@ def _images(section: ByteReader, kernels: Mapping[int, str]) -> Iterator[_Image]
         plain = [each.partition(":")[0] for each in called]
         every = dict.fromkeys([*plain, *called, *names, str(UUID(bytes=uuid))])
         section.check_part(offset, size, "PDI", SOURCE)
-        yield _Image(Part(tuple(every), numbers), offset, size)
+        yield _Image(ContainerProgram(tuple(every), numbers), offset, size)
 
 
 def _groups(section: ByteReader, count: int, at: int) -> tuple[list[str], tuple[int, ...]]:

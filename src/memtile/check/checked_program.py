@@ -1,0 +1,263 @@
+"""What is to be checked: a configured array and all tasks of its channels, wherever the design comes from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memtile.arch.register_map import register_at
+from memtile.check.task_list import HostStep, TaskLog
+from memtile.design.array import Array
+from memtile.design.bench import Bench
+from memtile.design.host import HostPoll, HostSequence, HostWait
+from memtile.design.memory_tile import MemoryTile
+from memtile.design.tile import Tile
+from memtile.importers.kernels.core_locks import released_by_cores
+from memtile.importers.loaded import Loaded
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.sequence.program import is_scalar
+from memtile.runs.firmware import LOAD, PATCH, UPDATE, update
+from memtile.runs.operations import ArrayShape, Operation, Other, locate
+from memtile.runs.register_writes import Advance, apply
+from memtile.runs.waits import WAIT, places_of
+from memtile.sim.kernels.core_control import enabled_cores
+from memtile.sim.loop.engine import Engine
+
+_REBUILDS = re.compile(r"Core_Control|Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
+_MOST_ROUNDS = 10_000  # of a host sequence that polls for what a run alone would give it
+
+
+@dataclass(slots=True)
+class Subject:
+    """A design that stands still.
+
+    Attributes:
+        engine: the model, configured.
+        log: the tasks of its channels.
+        tiles: of the design, with the names of buffers and locks.
+        kernels: model indices of tiles whose cores run something.
+        released: locks that the cores release, by index among all locks; None = nobody knows.
+        made: devices of an MLIR design; empty of all others.
+        fed: channels whose streams the test bench feeds or takes, by model index.
+        array: whether there are stream switches between the channels.
+        hosted: the host is part of it; else somebody else may give locks their values.
+        notes: what could not be looked at, a line each.
+    """
+
+    engine: Engine
+    log: TaskLog
+    tiles: Sequence[Tile]
+    kernels: frozenset[int]
+    released: frozenset[int] | None = None
+    made: Sequence[Configured] = ()
+    fed: frozenset[int] = frozenset()
+    array: bool = True
+    hosted: bool = True
+    notes: list[str] = field(default_factory=list)
+
+
+def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
+    """A design in Python: what it started, and what its host sequences would start one after another.
+
+    Args:
+        design: that has not run.
+        place: name of its file, for the tasks of host sequences.
+
+    Raises:
+        DesignError: what cannot be routed, or a step of a host sequence that is refused.
+    """
+    bench: Bench = design if isinstance(design, Array) else design.bench
+    if isinstance(design, Array):
+        design.route()
+    log = TaskLog(bench.engine)
+    log.take()
+    _drive(bench, log, place)
+    tiles = design.tiles if isinstance(design, Array) else (design,)
+    channels = [channel for tile in tiles for channel in (*tile.s2mm, *tile.mm2s)]
+    return Subject(
+        bench.engine,
+        log,
+        tiles,
+        _with_kernels(bench.engine),
+        fed=frozenset(channel.index for channel in channels if channel.fed or channel.taken),
+        array=isinstance(design, Array),
+    )
+
+
+def of_mlir(loaded: Loaded) -> Subject:
+    """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
+    engine, notes = loaded.array.engine, list(loaded.notes)
+    log = TaskLog(engine)
+    log.take()
+    if loaded.sequence is not None:
+        if any(map(is_scalar, loaded.sequence.arguments)):
+            notes.append("the host sequence hangs on numbers that only a run has: its tasks are not checked")
+        notes += _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
+    devices = [loaded.configured, *(loaded.sequence.loads if loaded.sequence else ())]
+    cores = {made.tiles[core.tile].index for made in devices for core in made.device.cores}
+    known = [released_by_cores(made) for made in devices]
+    released = frozenset[int]().union(*(each or () for each in known))
+    return Subject(
+        engine,
+        log,
+        loaded.array.tiles,
+        frozenset(cores),
+        None if None in known else released,
+        devices,
+        hosted=loaded.sequence is not None,
+        notes=notes,
+    )
+
+
+def of_program(operations: Sequence[Operation], array: Array) -> Subject:
+    """A program of register accesses on an array that nothing was done to.
+
+    One that enables no core is half of a program: any core may run then.
+    """
+    log = TaskLog(array.engine)
+    notes = _replay(operations, array, log)
+    cores = _with_kernels(array.engine)
+    every = frozenset(map(int, array.engine.state.cores.tile))
+    return Subject(array.engine, log, array.tiles, cores or every, hosted=bool(cores), notes=notes)
+
+
+def _with_kernels(engine: Engine) -> frozenset[int]:
+    """Tiles whose cores have kernels, or were enabled and may run anything."""
+    cores = {*engine.cores.running, *enabled_cores(engine)}
+    return frozenset(int(engine.state.cores.tile[core]) for core in cores)
+
+
+def _drive(bench: Bench, log: TaskLog, place: str) -> None:
+    """Do the steps of host sequences; every task that they start is done at once."""
+    log.rooms = True
+    for _ in range(_MOST_ROUNDS):
+        left = [sequence for sequence in bench.hosts if not sequence.ended]
+        if not left:
+            return
+        done = taken = 0
+        for sequence in left:
+            log.host = bench.hosts.index(sequence)
+            done += sequence.advance(lambda: bench.engine.now, False)
+            said = f"{place}:{sequence.line}" if place and sequence.line else place
+            taken += log.take(said)
+            for task in sequence.present.tasks if isinstance(sequence.present, HostWait) else ():
+                log.note(HostStep(ch=task.channel.index, many=task.done_at, place=said))
+        log.epoch += 1
+        if done or taken:
+            continue
+        skipped = [n for n, sequence in enumerate(bench.hosts) if _skip_poll(sequence)]
+        for log.host in skipped:
+            log.note(HostStep(place=place))
+        if not skipped:
+            return
+
+
+def _skip_poll(sequence: HostSequence) -> bool:
+    """Have a poll be met: only a run could tell whether it ever is."""
+    if isinstance(sequence.present, HostPoll):
+        sequence.present = HostPoll(sequence.present.text, lambda: True)
+        return True
+    return False
+
+
+class _RecordedHost:
+    """Register accesses of a program that never waits."""
+
+    def __init__(self, array: Array, log: TaskLog) -> None:
+        self._array, self._door, self._log = array, array.door.at_once(), log
+        self.place = ""
+
+    def write32(self, address: int, value: int) -> None:
+        """Write one word."""
+        self._look(address)
+        self._door.write32(address, value)
+        self._log.take(self.place)
+
+    def mask_write32(self, address: int, mask: int, value: int) -> None:
+        """Replace the bits of ``mask``."""
+        self._look(address)
+        self._door.mask_write32(address, mask, value)
+        self._log.take(self.place)
+
+    def block_write32(self, address: int, words: Sequence[int]) -> None:
+        """Write consecutive words."""
+        self._look(address)
+        self._door.block_write32(address, words)
+        self._log.take(self.place)
+
+    def _look(self, address: int) -> None:
+        """Whether a write changes who works, or where words go, when tasks have been pushed already."""
+        at = locate(address)
+        register = register_at(self._array.device.tile(at.column, at.row), at.offset)
+        if self._log.tasks and register is not None and _REBUILDS.match(register.name):
+            self._log.loads = True
+
+    def poll(self, _address: int, _mask: int, _value: int, _advance: Advance, /) -> bool:
+        """Take for granted what the program waits for."""
+        self._log.note(HostStep(place=self.place))
+        self.wait()
+        return True
+
+    def wait(self, operation: Other | None = None) -> None:
+        """A wait that is met."""
+        self._log.epoch += 1
+        if operation is not None and operation.name == WAIT:
+            for ch in self._channels(dict(operation.details)):
+                self._log.waited(ch, self.place)
+
+    def _channels(self, said: Mapping[str, int]) -> Iterator[int]:
+        """Model indices of the channels that a wait names."""
+        channels = self._log.engine.channels
+        for column, row in places_of(said):
+            there = channels.tile == self._array.tile(column, row).index
+            same = (channels.direction == said["direction"]) & (channels.number == said["channel"])
+            yield from np.flatnonzero(there & same).tolist()
+
+    def load(self, operation: Other) -> None:
+        """Another configuration, when all before is done."""
+        self._log.loads = True
+        self.wait(operation)
+
+    def come_to(self, operation: Operation) -> None:
+        """The operation that comes next."""
+        self.place = operation.place
+
+    def nothing(self, _operation: Other) -> None:
+        """Changes no task."""
+
+    def unknown(self, _operation: Other) -> None:
+        """Changes registers by words that nobody gave."""
+        self._log.loads = True
+
+    def update(self, operation: Other) -> None:
+        """Add a word of the scratchpad to an address in the array."""
+        update(self._door, operation)
+        self._log.take(self.place)
+
+
+def _replay(
+    operations: Sequence[Operation], array: Array, log: TaskLog, *, updates: bool = False
+) -> list[str]:
+    """Do the steps of a program; a line for each write that nothing answers.
+
+    ``updates``: do those from the scratchpad too, whose words somebody gave.
+    """
+    host, log.host, missed = _RecordedHost(array, log), 0, list[str]()
+    handlers: dict[str, Callable[[Other], None]] = {
+        PATCH: host.nothing,
+        WAIT: host.wait,
+        LOAD: host.load,
+        UPDATE: host.update if updates else host.unknown,
+    }
+    apply(
+        operations,
+        host,
+        ArrayShape.of(array.device, array.columns),
+        handlers=handlers,
+        before=host.come_to,
+        missed=lambda problem: missed.append(problem.message),
+    )
+    return missed

@@ -1,0 +1,179 @@
+"""Locks that nobody can bring to the value that a descriptor waits for, and circles of such waits.
+
+Nothing is run. What a lock can be at most is what software gave it and all that could ever be released, as
+if nobody took anything; a descriptor can begin when what it waits for can be, and those before it in its
+chain can. What cannot begin even so never will: the rule blames no design that works.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from memtile.arch.tiles import MEMORY
+from memtile.check.checked_program import Subject
+from memtile.check.finding_names import bd_text, lock_text
+from memtile.check.task_list import GivenTask, StaticBd
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.lock_waits import owner
+from memtile.jit.tables import plain
+
+_NO_END = 1 << 40
+Start = tuple[GivenTask, StaticBd]
+"""A BD of a task, which begins when its wait is over."""
+
+
+def wait_findings(subject: Subject) -> Iterator[Finding]:
+    """Descriptors that can never begin: the roots, and one finding for each circle."""
+    most = [int(value) for value in subject.log.locks]
+    for lock in _from_cores(subject):
+        most[lock] = _NO_END
+    blocked = {
+        number: (task, bd)
+        for number, (task, bd) in _blocked(subject.log.tasks, most).items()
+        if not (task.endless and bd is not task.bds[0])  # a ring that has begun may rest
+    }
+    givers = _givers(subject.log.tasks, blocked)
+    told: set[int] = set()
+    for task, bd in blocked.values():
+        assert bd.acquire is not None
+        lock = bd.acquire.lock
+        if lock in told:
+            continue
+        if _wanted(bd) > MEMORY.lock_value_max or not givers.get(lock):
+            told.add(lock)
+            yield _unreachable(subject, task, bd, most[lock])
+    for circle in _circles(blocked, givers, told):
+        yield _circle(subject, circle)
+
+
+def _from_cores(subject: Subject) -> Iterator[int]:
+    """Locks that a core may release."""
+    if subject.released is not None:
+        yield from subject.released
+        return
+    tiles = plain(subject.engine.spec.tiles)
+    bases = np.append(tiles.lock_base, len(subject.log.locks))
+    for tile in subject.kernels:
+        for seen in tiles.core_reach[tile].tolist():
+            if seen >= 0:
+                yield from range(int(bases[seen]), int(bases[seen + 1]))
+
+
+def _blocked(tasks: Sequence[GivenTask], most: list[int]) -> dict[int, Start]:
+    """The first BD of each task that cannot begin, by the task's number; ``most`` grows by what can."""
+    blocked: dict[int, Start] = {}
+    passed = [0] * len(tasks)
+    grows = True
+    while grows:
+        grows = False
+        blocked = {}
+        for number, task in enumerate(tasks):
+            reached = _reach(task, most)
+            if reached < len(task.bds):
+                blocked[number] = task, task.bds[reached]
+            for bd in task.bds[passed[number] : reached]:
+                grows |= _release(task, bd, most)
+            passed[number] = max(passed[number], reached)
+    return blocked
+
+
+def _reach(task: GivenTask, most: Sequence[int]) -> int:
+    """How many BDs of the chain can begin."""
+    for number, bd in enumerate(task.bds):
+        if bd.acquire is not None and (
+            _wanted(bd) > most[bd.acquire.lock] or _wanted(bd) > MEMORY.lock_value_max
+        ):
+            return number
+    return len(task.bds)
+
+
+def _release(task: GivenTask, bd: StaticBd, most: list[int]) -> bool:
+    if bd.release is None or bd.release.value <= 0:
+        return False
+    most[bd.release.lock] += _NO_END if task.endless else task.runs * bd.release.value
+    return True
+
+
+def _wanted(bd: StaticBd) -> int:
+    assert bd.acquire is not None
+    return abs(bd.acquire.value)
+
+
+def _givers(tasks: Sequence[GivenTask], blocked: Mapping[int, Start]) -> dict[int, list[int]]:
+    """By lock the blocked tasks, by number, that would release it later in their chains."""
+    found: dict[int, list[int]] = {}
+    for number, (_, stop) in blocked.items():
+        bds = tasks[number].bds
+        for bd in bds[bds.index(stop) :]:
+            if bd.release is not None and bd.release.value > 0:
+                found.setdefault(bd.release.lock, []).append(number)
+    return found
+
+
+def _circles(
+    blocked: Mapping[int, Start], givers: Mapping[int, Sequence[int]], told: set[int]
+) -> Iterator[list[Start]]:
+    """Tasks that wait for each other, each circle once."""
+    done: set[int] = set()
+    for first in blocked:
+        way: list[int] = []
+        number = first
+        while number not in way and number not in done:
+            way.append(number)
+            acquire = blocked[number][1].acquire
+            assert acquire is not None
+            after = [] if acquire.lock in told else givers.get(acquire.lock, [])
+            if not after:
+                break
+            number = after[0]
+        else:
+            if number in way:
+                yield [blocked[each] for each in way[way.index(number) :]]
+        done.update(way)
+
+
+def _side(subject: Subject, task: GivenTask, bd: StaticBd) -> Side:
+    assert bd.acquire is not None
+    lock = lock_text(subject.engine, bd.acquire.lock)
+    relation = "at least " if bd.acquire.value < 0 else "exactly "
+    return Side(
+        bd_text(subject.engine, task, bd), f"waits until {lock} is {relation}{_wanted(bd)}", task.place
+    )
+
+
+def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> Finding:
+    assert bd.acquire is not None
+    side = _side(subject, task, bd)
+    lock = lock_text(subject.engine, bd.acquire.lock)
+    if _wanted(bd) > MEMORY.lock_value_max:
+        why = f"a lock holds {MEMORY.lock_value_max} at most"
+        fix = "Wait for less."
+    elif most:
+        why = f"all that is released to it makes {most}"
+        fix = "Release more, wait for less, or begin with more."
+    else:
+        why = "it begins with 0, and nobody releases it"
+        at = _more_than_one(subject, bd.acquire.lock)
+        fix = f"Give {lock} a value at the start, or a release by whoever comes before{at}."
+    severity = Severity.WARNING if task.endless or not subject.hosted else Severity.ERROR
+    message = f"{side.who} {side.does}, and {why}."
+    return Finding("MT0103", severity, message, (side,), fix=fix)
+
+
+def _more_than_one(subject: Subject, lock: int) -> str:
+    tile, _ = owner(subject.engine, lock)
+    return "" if tile not in subject.kernels else ", a core or a DMA"
+
+
+def _circle(subject: Subject, circle: Sequence[Start]) -> Finding:
+    sides = tuple(_side(subject, *start) for start in circle)
+    told = "; ".join(f"{side.who} {side.does}" for side in sides)
+    message = f"Each of these waits for a lock that only the next would release: {told}."
+    if len(sides) == 1:
+        message = f"{sides[0].who} {sides[0].does}, which only itself releases, after this wait."
+    endless = all(task.endless for task, _ in circle)
+    severity = Severity.WARNING if endless or not subject.hosted else Severity.ERROR
+    fix = "Give one of the locks a value at the start."
+    return Finding("MT0106", severity, message, sides, fix=fix)

@@ -1,0 +1,149 @@
+"""A design function made with values for its parameters, and run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Unpack
+
+from memtile.arch.timing import chosen_timing
+from memtile.design.array import Array
+from memtile.design.memory_tile import MemoryTile
+from memtile.design.parameters import chosen
+from memtile.errors import DesignError, Problem
+from memtile.explain.results import Result
+from memtile.explain.schedule_findings import ScheduleRun, together
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.sim.loop.other_schedules import schedule
+
+
+def run(
+    design: Callable[..., MemoryTile | Array],
+    *,
+    set: Mapping[str, object] | None = None,
+    timing: Mapping[str, int] | None = None,
+    schedules: int = 0,
+    options: RunOptions = USUAL,
+    **more: Unpack[RunKeywords],
+) -> Result:
+    """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
+
+    Args:
+        design: a function that returns a :class:`MemoryTile` or an :class:`Array`; its arguments are the
+            parameters of the design.
+        set: values by name; parameters that are not set have their defaults. A text stands for the value
+            that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
+        timing: timing constants by name, over those that the design gives its array; ``--timing``.
+        schedules: check so many more runs, each with DMA, kernels and arbiters earlier or later within what
+            nobody has measured; words that come out otherwise in one of them are a finding.
+        options: of each run.
+        more: fields of :class:`RunOptions`, which come before those.
+
+    Returns:
+        The result, with the value of every parameter in ``Result.parameters``.
+
+    Raises:
+        DesignError: ``design`` is no function; names that are no parameters, values of other types,
+            parameters without a value, all at once. Timing constants that there are not, or outside their
+            ranges. And what the design raises itself.
+    """
+    if not callable(design):
+        raise DesignError(_no_function(design))
+    where = f"design {getattr(design, '__name__', 'function')}"
+
+    asked = RunOptions.of(options, more)
+    asked = replace(asked, check=asked.check or schedules > 0)
+
+    def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
+        with chosen_timing(timing or {}):
+            made = make(design, set or {}, where)
+            result = made.run(replace(asked, history=asked.history and not others))
+            if not others and result.kept is not None:
+                result = replace(result, kept=result.kept.holding())
+        return result, result_arrays(made, result)
+
+    return with_schedules(*once(others=False), once, schedules)
+
+
+def with_schedules(
+    result: Result,
+    arrays: Mapping[str, Any],
+    once: Callable[[], tuple[Result, Mapping[str, Any]]],
+    schedules: int,
+) -> Result:
+    """The result of a run, with what so many more schedules of it have found.
+
+    Args:
+        result: of the usual schedule.
+        arrays: that came out of it, by name.
+        once: makes the model anew and runs it, checked; the same of that.
+        schedules: how many, beside the usual one.
+    """
+    others = []
+    for seed in range(1, schedules + 1):
+        with schedule(seed):
+            others.append(ScheduleRun(seed, *once()))
+    return together(ScheduleRun(0, result, arrays), others) if others else result
+
+
+def result_arrays(made: MemoryTile | Array, result: Result) -> Mapping[str, Any]:
+    """What came out of a design: at its ports, in the buffers and arrays that it expects anything of.
+
+    Nothing after a run without words.
+    """
+    bench = made if isinstance(made, Array) else made.bench
+    if bench.engine.wordless:
+        return {}
+    arrays = {f"output {name}": array for name, array in result.outputs.items()}
+    arrays |= {f"array {name}": array.copy() for name, array, _ in bench.compared}
+    arrays |= {
+        f"{tile.label}buffer {buffer.name}": tile.load(buffer)
+        for tile, buffer, _ in bench.expected
+        if bench.engine.has_clock(tile.index)
+    }
+    return arrays
+
+
+def make(design: Callable[..., Any], given: Mapping[str, object], where: str) -> MemoryTile | Array:
+    """What a design function returns for these values of its parameters, which its results will have.
+
+    Raises:
+        DesignError: as for :func:`run`; or it returns something else than a memory tile or an array.
+    """
+    values = chosen(design, given, where)
+    made = design(**values)
+    if not isinstance(made, MemoryTile | Array):
+        raise DesignError(_no_design(made, where))
+    bench = made if isinstance(made, Array) else made.bench
+    bench.parameters = values
+    return made
+
+
+def _no_function(given: object) -> Problem:
+    made = isinstance(given, MemoryTile | Array)
+    return Problem(
+        "design",
+        repr(given),
+        "a function that returns a MemoryTile or an Array",
+        f"design is {given!r}; it must be a function that returns a MemoryTile or an Array",
+        "Call the run() of what is made already." if made else "",
+        reason="design",
+        where="run()",
+        source="each run makes its design anew, with values for its parameters",
+    )
+
+
+def _no_design(made: object, where: str) -> Problem:
+    is_class = isinstance(made, type)
+    name = made.__name__ if isinstance(made, type) else type(made).__name__
+    given = f"the class {name}" if is_class else name
+    return Problem(
+        "design()",
+        given,
+        "a MemoryTile or an Array",
+        f"design() returned {given}; it must return a MemoryTile or an Array",
+        f"Make one of it: {name}()." if is_class else "",
+        reason="design",
+        where=where,
+        source="what a design function returns",
+    )

@@ -1,0 +1,112 @@
+"""How a host lets time pass between two looks at the array.
+
+Looks that are in vain for sure are left out, so that time that repeats between them can be jumped over;
+what comes out is the same, in each cycle.
+
+Let cores come to where they wait, before a host begins: they were loaded long before it (DEV-HOST-3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from memtile.jit.tables import plain
+from memtile.model.dma.channel_registers import FOT_MASK
+from memtile.model.events import units as event_units
+from memtile.model.state.causes import LINKS, CorePhase, Phase
+from memtile.model.streams.switch_config import OFF
+from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine, Progress
+
+POLL_CYCLES = 100  # between two reads of a polled register
+
+
+def run_to_next_poll(engine: Engine, end: int, progress: Progress | None = None, *, in_vain: int = 0) -> Stop:
+    """Let ``POLL_CYCLES`` cycles pass, to cycle ``end`` at most.
+
+    There is nothing to see for ``in_vain`` cycles: looks in these are left out. ``Stop.QUIET`` when nothing
+    can move any more, and no timer or counter has been set to a cycle before ``end`` (AM025
+    Timer_Trig_Event, Performance_Counter_Event_Value).
+    """
+    began = engine.now
+    stop = engine.run(min(began + max(in_vain // POLL_CYCLES, 1) * POLL_CYCLES, end), progress)
+    if stop is Stop.QUIET and engine.now > began + 1 and (engine.now - 1 - began) % POLL_CYCLES == 0:
+        stop = _one_more(engine, end)
+    if stop is not Stop.QUIET or event_units.limit(engine.state, end) >= end:
+        return stop
+    polls = max(-(-(engine.now - began) // POLL_CYCLES), 1)
+    engine.wait(min(began + polls * POLL_CYCLES, end) - engine.now)
+    return Stop.LIMIT
+
+
+def _one_more(engine: Engine, end: int) -> Stop:
+    """Let the cycle pass that is quiet too, as quiet cycles are counted anew after each look."""
+    if engine.now >= end:
+        return Stop.LIMIT
+    engine.wait(1)
+    return Stop.QUIET
+
+
+def cycles_left(engine: Engine, channels: Iterable[int]) -> int:
+    """Cycles for which the running task of one of these channels goes on for sure; 0 = few, or not known.
+
+    Its BD does not end before its last word, if nobody but the host writes registers.
+    """
+    most = max((_cycles_of_bd(engine, ch) for ch in channels), default=0)
+    return 0 if most < 2 * POLL_CYCLES or _may_be_written(engine) else most
+
+
+def _cycles_of_bd(engine: Engine, ch: int) -> int:
+    """Cycles that the words take which the present BD has left; 0 where the words themselves say how many."""
+    c = plain(engine.state.channels)
+    if c.phase[ch] != Phase.RUN or c.packed[ch] or c.control[ch] & FOT_MASK:
+        return 0
+    return int(c.length[ch] - c.moved[ch]) // int(plain(engine.state.walks).stream_words[ch])
+
+
+def _may_be_written(engine: Engine) -> bool:
+    """Whether anybody but the host may write registers: a control packet, or a kernel."""
+    st, switch = engine.state, plain(engine.state.switch)
+    ports = (switch.control >= 0) & ((switch.mode != OFF) | (switch.held > 0))
+    cores = (each.core for each in engine.cores.running.values())
+    return bool(st.active_controls[0] or ports.any() or any(c.keeps_to is None or c.bus.on for c in cores))
+
+
+_AT_REST = [phase for phase in CorePhase if not phase.is_work]
+_STALLS = [link.stall for link in LINKS.values()]
+
+
+def settle(engine: Engine, most: int) -> None:
+    """Let time pass until every core waits for a lock, its cascade or its stream, or has ended.
+
+    Nothing passes without kernels.
+
+    Args:
+        engine: of the array.
+        most: cycles from cycle 0 on that this may take.
+    """
+    step = 1
+    while engine.now < most and not _rests(engine):
+        engine.wait(min(step, most - engine.now))
+        step = min(2 * step, _LONGEST)
+
+
+_LONGEST = 64  # cycles between two looks
+
+
+def _rests(engine: Engine) -> bool:
+    cores = engine.state.cores
+    working = ~np.isin(cores.phase, _AT_REST) | ((cores.phase == CorePhase.ACQUIRE) & _free(engine))
+    linked = np.isin(cores.why, _STALLS)
+    moves = engine.state.clock.activity[0] > 0 and bool(linked.any())
+    return not moves and not bool((working & ~linked).any())
+
+
+def _free(engine: Engine) -> np.ndarray:
+    """Which cores ask for a lock that they would get."""
+    cores, values = engine.state.cores, engine.state.locks.value
+    have = values[cores.target]
+    wanted = np.asarray(cores.value)
+    return np.where(wanted < 0, have >= -wanted, have == wanted)

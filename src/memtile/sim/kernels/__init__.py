@@ -1,0 +1,1 @@
+"""What cores do: kernels in Python, what they ask for, and what they see."""

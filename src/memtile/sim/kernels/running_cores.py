@@ -1,0 +1,404 @@
+"""Running kernels: from what a generator asks for to what its core does next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.events import EVENT_UNITS
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import COMPUTE
+from memtile.errors import DesignError, Problem
+from memtile.jit.tables import cells, plain
+from memtile.model.checking.notes import core_agent
+from memtile.model.cores import cascade
+from memtile.model.events.asserted import raise_event
+from memtile.model.roster import OFF, retire_cores, wake_core
+from memtile.model.state.causes import CorePhase
+from memtile.model.state.columns import CORE_STEPS
+from memtile.model.state.state import State
+from memtile.sim.kernels.action_codes import ActionCodes
+from memtile.sim.kernels.actions import Accesses, Action, EventInstruction, LinkAction, LockOperation, Wait
+from memtile.sim.kernels.core_links import Exchange
+from memtile.sim.kernels.isolation import looks_outside, tiles_reached
+from memtile.sim.kernels.journal import Journal
+from memtile.sim.kernels.kernel_at_work import Running
+from memtile.sim.kernels.kernel_core import INSTRUCTION_EVENTS, Core, Kernel, place
+from memtile.sim.kernels.kernel_lines import is_said, taken
+from memtile.sim.races.kernel_notes import CoreNotes
+from memtile.sim.races.race_watch import RaceWatch
+
+_CONTROL = register_named("core", "Core_Control")
+_ENABLE, _RESET = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
+# Members of an enum are slow to look up.
+_NEXT, _WAIT = int(CorePhase.NEXT), int(CorePhase.WAIT)
+_ACQUIRE, _RELEASE = int(CorePhase.ACQUIRE), int(CorePhase.RELEASE)
+_INSTRUCTION_EVENTS = [EVENT_UNITS["core"].events[f"INSTR_EVENT_{n}"] for n in INSTRUCTION_EVENTS]
+_NO_STEPS = np.zeros((0, 0, 0), dtype=np.int64)
+_ACTIONS = (
+    "what core.cycles, event, acquire, release, put_cascade, get_cascade, put_stream, get_stream "
+    "or a non-empty access returns"
+)
+
+
+class Cores:
+    """The kernels of an engine.
+
+    Args:
+        state: its state.
+
+    Attributes:
+        running: the kernel of each core that has, or had, one.
+        at_work: the core whose kernel is asked for its next action, -1 = none is.
+        codes: of their actions.
+        ahead: brings the state to where the kernels are; None = it is there.
+        touches: accesses of kernels to registers so far.
+        journal: what kernels do, where it is noted or to be done again.
+        mine: by core, whether it has the clock; None = all have the same.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._spec, self._state = state.spec, state
+        self._cores, self._clock = cells(state.cores), cells(state.clock)
+        self._targets: dict[int, list[int]] = {}  # of each core, by lock id as it sees them; in State.locks
+        # the core module's event unit is the first one of its tile
+        self._units: list[int] = plain(state.spec.tiles).first_unit[plain(state.cores).tile].tolist()
+        self._lock_time = int(state.spec.timing.core_lock[0])
+        self.running: dict[int, Running] = {}
+        self._in_order: list[int] = []  # the cores that it has
+        self._no_resets = bytes(plain(state.cores).reset.nbytes)
+        self.at_work = -1
+        self.codes = ActionCodes(state)
+        self.ahead: Callable[[], None] | None = None
+        self.touches = 0
+        self.journal = Journal()
+        self.mine: npt.NDArray[np.bool_] | None = None
+        self._watch: RaceWatch | None = None
+
+    def watched_by(self, watch: RaceWatch | None) -> None:
+        """Have all kernels note what they do to memory, for ``watch``; None = no longer."""
+        self._watch = watch
+        for core, running in self.running.items():
+            running.core.notes = self._notes(core, running.function)
+
+    def _notes(self, core: int, kernel: Kernel | None) -> CoreNotes | None:
+        if self._watch is None:
+            return None
+        agent = core_agent(self._state, core)
+        return CoreNotes(self._state, agent, self._watch.flush, said=is_said(kernel))
+
+    def attach(self, tile: int, kernel: Kernel, *, endless: bool | None) -> None:
+        """Have the core of ``tile`` run ``kernel`` from the next cycle on.
+
+        Raises:
+            DesignError: the tile has no core, or its core runs a kernel that has not ended.
+        """
+        name = getattr(kernel, "__name__", type(kernel).__name__)
+        core = self._free_core(tile, name)
+        seen = self._seen(tile, name, kernel)
+        seen.notes = self._notes(core, kernel)
+        if self._watch is not None:
+            self._watch.core_starts(core)
+        actions, enabled = _actions(kernel, seen), bool(self._control(tile) & _ENABLE)
+        self.running[core] = Running(seen, actions, name, endless, _NO_STEPS, kernel, enabled)
+        self._in_order = sorted(self.running)
+        self._targets[core] = self._locks_of(tile)
+        self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
+        self._cores.reset[core] = 0
+        self._state.clock.asking[0] += 1  # so that it begins while a host is busy, too
+        wake_core(self._state, core)
+
+    def _seen(self, tile: int, name: str, kernel: Kernel) -> Core:
+        """What a kernel sees of its core."""
+        seen = Core(self._state, tile, name)
+        seen.bus.before, seen.keeps_to = self._touch, tiles_reached(kernel, self._spec, tile)
+        return seen
+
+    def stop(self, tile: int) -> None:
+        """Take its kernel from the core of ``tile``, as a reset does: between two cycles, wherever it is."""
+        core = int(self._spec.tiles.core[tile])
+        cascade.empty(self._state, core)
+        running = self.running.get(core)
+        if running is None or self._cores.phase[core] in (CorePhase.IDLE, CorePhase.DONE):
+            return
+        running.actions, running.steps, running.asked = iter(()), _NO_STEPS, -1
+        running.exchange = None
+        self._cores.phase[core], self._cores.ended[core] = CorePhase.DONE, 1
+        retire_cores(self._state)
+
+    def begin_anew(self) -> None:
+        """Have all kernels before their first action, the state being as it was then."""
+        self.codes, self.ahead, self.touches = ActionCodes(self._state), None, 0
+        self.journal, self.mine = Journal(), None
+        self._lock_time = int(self._spec.timing.core_lock[0])
+        for core, before in self.running.items():
+            assert before.function is not None
+            seen = self._seen(before.core.tile, before.kernel, before.function)
+            actions = _actions(before.function, seen)
+            again = Running(seen, actions, before.kernel, before.declared, _NO_STEPS, before.function)
+            again.enabled = before.enabled
+            self.running[core] = again
+
+    def resume_ended(self, core: int, kernel: str, *, endless: bool | None, released: Iterable[int]) -> None:
+        """Know of a kernel that has ended already: of a model that is brought back to where it was."""
+        seen = Core(self._state, int(self._cores.tile[core]), kernel)
+        self.running[core] = Running(seen, iter(()), kernel, endless, _NO_STEPS, released=set(released))
+        self._in_order = sorted(self.running)
+
+    def serve(self) -> None:
+        """Give every core that asks its next action; a core that was reset begins its kernel anew."""
+        if self.journal.stale is not None:
+            self.journal.check(lambda core: self.running[core].core.name, int(self._clock.now[0]))
+        resets, mine = self._cores.reset, self.mine
+        if resets.tobytes() != self._no_resets:
+            for core in [n for n, reset in enumerate(resets) if reset and (mine is None or mine[n])]:
+                self._follow_reset(core)
+        for core in self.asking():
+            try:
+                self._next(core, self.running[core])
+            except Exception as error:
+                self.note_place(core, error)
+                raise
+        self._clock.asking[0] = 0
+
+    def note_place(self, core: int, error: Exception) -> None:
+        """Note at an error of a kernel which one it was, and when."""
+        error.add_note(f"in {self.running[core].core.name}, before cycle {self._clock.now[0]}")
+
+    def asking(self) -> list[int]:
+        """The cores that want to be given an action, in order."""
+        phase, active, halted, mine = self._cores.phase, self._cores.active, self._cores.halted, self.mine
+        found = [n for n in self._in_order if phase[n] == _NEXT and active[n] != OFF and not halted[n]]
+        return found if mine is None else [n for n in found if mine[n]]
+
+    def following(self, core: int) -> Action | None:
+        """What the kernel of a core does next: it runs on to there; None = it has come to its end."""
+        running = self.running[core]
+        if running.handed_back:
+            return running.handed_back.pop()
+        if self.journal.idle:
+            action = self._asked(core, running)
+        else:
+            memory = self._state.memory
+            action = self.journal.following(core, running, memory, lambda: self._asked(core, running))
+        if isinstance(action, Accesses):
+            running.accessed += action.nbytes
+        return action
+
+    def _asked(self, core: int, running: Running) -> Action | None:
+        """What the kernel of a core does next, asked now."""
+        seen = running.core
+        seen.renew_views()
+        self.at_work = core
+        try:
+            action = _following(running)
+        finally:
+            self.at_work = -1
+        seen.made.remove(action)
+        if seen.made.forgotten:
+            raise _not_yielded(seen)
+        return action
+
+    def hand_back(self, core: int, action: Action | None) -> None:
+        """Let an action that :meth:`following` gave be the next one that it gives."""
+        self.running[core].handed_back.append(action)
+
+    def begin(self, core: int, action: Action) -> None:
+        """Set the core to work on an action from this cycle on."""
+        self._begin(core, self.running[core], action)
+
+    def may_access_registers(self) -> bool:
+        """Whether a kernel that has not ended may access the registers of its tile."""
+        listed = self._state.active_cores
+        return any(self.running[core].core.bus.on for core in listed[1 : 1 + listed[0]].tolist())
+
+    def look(self) -> None:
+        """Somebody looks at the model as a whole: bring it to where the kernels are.
+
+        Raises:
+            DesignError: it is a kernel that keeps to itself.
+        """
+        if self.at_work >= 0 and self.running[self.at_work].core.keeps_to is not None:
+            raise looks_outside(self.running[self.at_work].core.name)
+        if self.ahead is not None:
+            self.ahead()
+
+    def _touch(self) -> None:
+        """A kernel is about to access a register of its tile."""
+        self.touches += 1
+        if self.ahead is not None:
+            self.ahead()
+
+    def _follow_reset(self, core: int) -> None:
+        """Take the kernel from a core that was reset, and give it again once it is enabled without reset."""
+        running, tile = self.running.get(core), int(self._cores.tile[core])
+        if self._cores.reset[core] == 1:
+            self.stop(tile)
+            self._cores.reset[core] = 2
+        if running is None or running.function is None:
+            self._cores.reset[core] = 0
+            return
+        word, enabled = self._control(tile), running.enabled
+        if not word & _RESET and (word & _ENABLE or not enabled):
+            self.attach(tile, running.function, endless=running.declared)
+            self.running[core].enabled = enabled
+
+    def _control(self, tile: int) -> int:
+        """The Core_Control of a tile with a core."""
+        unit = int(self._spec.tiles.first_unit[tile])  # the core module's comes first
+        return int(self._state.registers[int(self._spec.event_units.core[unit])])
+
+    def _locks_of(self, tile: int) -> list[int]:
+        """The locks that the core of ``tile`` sees, side by side; what is on no side it cannot name."""
+        tiles = plain(self._spec.tiles)
+        owners = tiles.core_reach[tile]
+        locks: list[int] = (tiles.lock_base[owners][:, None] + np.arange(COMPUTE.locks)).ravel().tolist()
+        return locks
+
+    def _free_core(self, tile: int, kernel: str) -> int:
+        spec = self._spec
+        core = int(spec.tiles.core[tile]) if 0 <= tile < len(spec.tiles.core) else -1
+        if core < 0:
+            raise DesignError.of(
+                "tile",
+                f"tile {tile}",
+                f"a {COMPUTE.title}",
+                f"tile {tile} is no {COMPUTE.title}, so it has no core",
+                reason="kernel_tile",
+                where=f"kernel {kernel!r}",
+                source="AM020 chapter 4",
+            )
+        if self._cores.phase[core] not in (CorePhase.IDLE, CorePhase.DONE):
+            raise DesignError.of(
+                f"kernel {kernel!r}",
+                f"kernel {self.running[core].kernel!r} still runs",
+                "one kernel at a time",
+                f"kernel {kernel!r} cannot start: kernel {self.running[core].kernel!r} still runs",
+                reason="kernel_twice",
+                where=f"core {place(spec, tile)}",
+                source="a core runs one kernel at a time",
+            )
+        return core
+
+    def _next(self, core: int, running: Running) -> None:
+        if running.exchange is not None:
+            running.exchange.end(self._state, core)
+            if running.exchange.begin(self._state, core):
+                self.codes.note(core, None)
+                return
+        if len(running.steps):
+            self.codes.note(core, None)
+            self._lay_out(core, running)
+            return
+        if running.asked >= 0:
+            running.taken.add(running.asked)
+            running.asked = -1
+        touches = self.touches
+        action = self.following(core)
+        self.codes.note(core, action if self.touches == touches else None)
+        if action is None:
+            self._cores.phase[core], self._cores.ended[core] = int(CorePhase.DONE), 1
+            retire_cores(self._state)
+        else:
+            self._begin(core, running, action)
+
+    def _begin(self, core: int, running: Running, action: Action) -> None:
+        """Set the core to work on ``action`` from this cycle on."""
+        cores, now = self._cores, self._clock.now[0]
+        cores.step[core] = 0
+        if isinstance(action, Wait):
+            cores.phase[core] = _WAIT
+            cores.until[core] = now + taken(action.cycles) - 1
+        elif isinstance(action, EventInstruction):
+            cores.phase[core], cores.until[core] = _WAIT, now
+            raise_event(self._state, self._units[core], _INSTRUCTION_EVENTS[action.number], now)
+        elif isinstance(action, LockOperation):
+            cores.phase[core] = _ACQUIRE if action.acquire else _RELEASE
+            cores.until[core] = now + self._lock_time
+            cores.lock[core], cores.value[core] = action.lock, action.value
+            cores.target[core] = target = self._targets[core][action.lock]
+            if action.acquire:
+                running.asked = target
+            else:
+                running.released.add(target)
+        elif isinstance(action, Accesses) and len(action.steps):
+            running.steps = action.steps
+            self._lay_out(core, running)
+        elif isinstance(action, LinkAction):
+            running.exchange = Exchange.of(action)
+            running.exchange.begin(self._state, core)
+        else:
+            raise DesignError.of(
+                "yield",
+                repr(action),
+                _ACTIONS,
+                f"the kernel yielded {action!r}; it must yield {_ACTIONS}",
+                reason="kernel_action",
+                where=running.core.name,
+                source="kernels of memtile",
+            )
+
+    def _lay_out(self, core: int, running: Running) -> None:
+        """Give the core as many steps of its pattern as it has room for."""
+        part, running.steps = running.steps[:CORE_STEPS], running.steps[CORE_STEPS:]
+        self._state.accesses[core, : len(part)] = part
+        cores = self._cores
+        cores.phase[core], cores.step[core], cores.steps[core] = CorePhase.ACCESS, 0, len(part)
+        cores.begun[core] = 0
+
+
+def _following(running: Running) -> Action | None:
+    """The next action of a kernel, which gets what its last one brought; None at its end."""
+    exchange, running.exchange = running.exchange, None
+    answer = None
+    if exchange is not None:
+        answer = exchange.answer
+        running.links.add(exchange.phase)
+    if answer is None or not isinstance(running.actions, Generator):
+        return next(running.actions, None)
+    assert exchange is not None
+    running.core.last = exchange.last
+    try:
+        action: Action = running.actions.send(answer)
+    except StopIteration:
+        return None
+    return action
+
+
+def _actions(kernel: Kernel, core: Core) -> Iterator[Action]:
+    """What a kernel yields.
+
+    Raises:
+        DesignError: it is no generator.
+    """
+    made: object = kernel(core)
+    if not isinstance(made, Iterable):
+        problem = Problem(
+            "kernel",
+            f"a function that returned {made!r}",
+            "a generator",
+            f"the kernel returned {made!r}; it must be a generator function",
+            "Use yield in it.",
+            reason="kernel_generator",
+            where=core.name,
+            source="kernels of memtile",
+        )
+        raise DesignError(problem)
+    return iter(made)
+
+
+def _not_yielded(core: Core) -> DesignError:
+    """A kernel has made an action and did not yield it."""
+    problem = Problem(
+        "action",
+        f"{core.made.forgotten} without yield",
+        "actions that are yielded",
+        f"{core.made.forgotten} was made, but not yielded",
+        f"Write yield {core.made.forgotten}.",
+        reason="kernel_yield",
+        where=core.name,
+        source="kernels of memtile",
+    )
+    return DesignError(problem)

@@ -1,0 +1,1 @@
+"""The ends of streams at a test bench, and external memory."""

@@ -1,0 +1,269 @@
+"""A run that is watched: its notes are gone through now and then, and what was found is told at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.tiles import MM2S
+from memtile.errors import Problem, SimulationError
+from memtile.jit import decorators as jit
+from memtile.jit.structs import place_of
+from memtile.jit.tables import plain
+from memtile.model.checking import notes
+from memtile.model.checking.notes import (
+    AGENT_LSB,
+    COUNT,
+    FIRST_CHANNEL,
+    FIRST_SLOT,
+    HOST,
+    LABEL,
+    MISSED,
+    ON,
+    SITE_LSB,
+    NoteKind,
+)
+from memtile.model.state.columns import Ints
+from memtile.model.state.dma import RegionColumns
+from memtile.model.state.state import State
+from memtile.sim.races import vector_clocks
+from memtile.sim.races.note_reading import COMPILED, Notes, read_notes, read_through
+from memtile.sim.races.race_book import (
+    INITIAL,
+    NOBODY,
+    SITE,
+    SLOT_LSB,
+    RaceField,
+    RaceKind,
+    empty_book,
+    grown,
+    room,
+    with_words,
+)
+from memtile.sim.races.race_book import SITE_LSB as EPOCH_SITE_LSB
+
+_LOCK_NOTES = (NoteKind.ACQUIRE, NoteKind.RELEASE, NoteKind.SET, NoteKind.LOOK_AT_LOCK)
+_LEAST_ROWS = 256
+_SITE_BITS = SLOT_LSB - EPOCH_SITE_LSB  # in what is found: the slot above, the site below
+
+
+@dataclass(frozen=True, slots=True)
+class RaceAccess:
+    """A use of words: the agent, and the place in the design that asks for it.
+
+    Attributes:
+        agent: ``notes.HOST``, a channel from ``notes.FIRST_CHANNEL`` on, or a core after the channels.
+        site: number of the BD, line of the kernel, 0 of a host.
+        cycle: when; -1 = not known.
+    """
+
+    agent: int
+    site: int
+    cycle: int
+
+
+@dataclass(frozen=True, slots=True)
+class Race:
+    """Words that two agents use, and nothing orders it; or that one uses as nobody would on purpose.
+
+    Attributes:
+        kind: what is wrong.
+        earlier: who came first; None where nobody did.
+        later: who came then.
+        first: the first of the words, a place in ``State.memory``, or behind it in external memory.
+        last: the last of them.
+        count: how many were met.
+        until: last cycle in which one was.
+    """
+
+    kind: RaceKind
+    earlier: RaceAccess | None
+    later: RaceAccess
+    first: int
+    last: int
+    count: int
+    until: int
+
+
+class RaceWatch:
+    """Watches a model from now on.
+
+    Args:
+        state: gives the state of the model.
+        filled: bool by word of ``State.memory``: what a host has written.
+
+    Attributes:
+        began: by lock the value that it had then.
+    """
+
+    def __init__(self, state: Callable[[], State], filled: npt.NDArray[np.bool_]) -> None:
+        st = state()
+        self._state, self._words = state, len(st.memory)
+        self._channels = len(st.channels.phase)
+        cores = len(st.cores.tile)
+        self._book = empty_book(
+            FIRST_CHANNEL + self._channels + cores, len(st.locks.value) + cores, self._words
+        )
+        self._book.counts[2] = 0 if st.clock.now[0] else self._words  # what ran before may have written any
+        self.began: Ints = np.concatenate([st.locks.value, np.zeros(cores, np.int64)])
+        self._slots: list[int] = []  # agents in the order of their slots
+        self._locks = 0
+        for known in (st.memory, filled):
+            if known.any():  # else the host need not give memory to pages that nobody touched
+                self._book.written[known.astype(np.bool_)] = INITIAL
+        st.noting[:] = 0
+        st.labels[:, :FIRST_SLOT] = 0
+        st.noting[ON] = 1
+        st.guards.inspected[:] += 1
+        self._allot([HOST])
+        for core in range(cores):
+            self.core_starts(core)
+
+    def core_starts(self, core: int) -> None:
+        """A kernel begins: after all that the host has done."""
+        st = self._state()
+        notes.note(st, NoteKind.START, HOST, 0, notes.core_agent(st, core), 0)
+
+    def saw(self, ch: int) -> None:
+        """The host knows that a channel has ended a task."""
+        notes.note(self._state(), NoteKind.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
+
+    def flush(self) -> None:
+        """Go through what was noted."""
+        st = self._state()
+        count = int(st.noting[COUNT])
+        if count == 0:
+            return
+        self._prepare(st.notes[:count])
+        read_notes(self._book, st.notes, count, len(self._slots))
+        st.noting[COUNT] = 0
+
+    def pause(self) -> None:
+        """Note nothing before a run goes on: somebody looks at the model from outside."""
+        self.flush()
+        self._state().noting[ON] = 0
+
+    def go_on(self) -> None:
+        """Note again what happens; after a pause all of before is over."""
+        st = self._state()
+        if st.noting[ON] == 0:
+            st.noting[ON] = 1
+            notes.note(st, NoteKind.BARRIER, HOST, 0, 0, 0)
+
+    def so_far(self) -> list[Race]:
+        """What was found until now, in the order of its cycles; the watch goes on."""
+        self.flush()
+        rows = self._book.found[self._book.found[:, RaceField.KIND] != 0].tolist()
+        found = [self._found(row) for row in rows if self._is_one(row)]
+        return sorted(found, key=lambda one: (one.later.cycle, one.first, one.kind))
+
+    def end(self) -> list[Race]:
+        """Watch no longer; what was found, in the order of its cycles.
+
+        Raises:
+            SimulationError: more happened in a cycle than can be noted.
+        """
+        self.flush()
+        st = self._state()
+        missed = int(st.noting[MISSED])
+        st.noting[ON] = 0
+        st.guards.inspected[:] -= 1
+        st.switch.parity[:] &= LABEL - 1
+        if missed:
+            raise SimulationError(_missed(missed))
+        return self.so_far()
+
+    def _prepare(self, noted: Ints) -> None:
+        """Give slots and rows to all whom the notes name, and places to external memory."""
+        what, agents = noted[:, 0] & ((1 << SITE_LSB) - 1), noted[:, 0] >> AGENT_LSB
+        self._allot(np.unique(np.concatenate([agents, noted[what == NoteKind.START, 1]])).tolist())
+        about_locks = np.isin(what, _LOCK_NOTES)
+        locks = np.unique(noted[about_locks, 1])
+        new = locks[self._book.locks[locks] == NOBODY]
+        slots, rows, free = room(self._book)
+        given = int(np.count_nonzero(about_locks))
+        if self._locks + len(new) > rows or given > free:
+            rows = max(2 * rows, self._locks + len(new))
+            kept = len(self._book.kept) + max(given - free, len(self._book.kept), _LEAST_ROWS)
+            self._book = grown(self._book, slots, rows, kept)
+        for lock in new.tolist():
+            self._book.locks[lock] = self._locks
+            vector_clocks.put_credit(self._book, self._locks, NOBODY, int(self.began[lock]))
+            self._locks += 1
+        self._know_external()
+
+    def _allot(self, agents: Sequence[int]) -> None:
+        new = [agent for agent in agents if self._book.slots[agent] == NOBODY]
+        slots, locks, _ = room(self._book)
+        if len(self._slots) + len(new) > slots:
+            more = max(2 * slots, len(self._slots) + len(new))
+            self._book = grown(self._book, more, locks, len(self._book.kept))
+        directions = plain(self._state().channels).direction
+        for agent in new:
+            slot = self._book.slots[agent] = len(self._slots)
+            self._slots.append(agent)
+            ch = agent - FIRST_CHANNEL
+            sends = 0 <= ch < self._channels and directions[ch] == MM2S
+            self._book.streams[slot], self._book.clocks[slot, slot] = sends, not sends
+            self._book.giver[slot] = NOBODY
+
+    def _know_external(self) -> None:
+        """Places for the buffers of external memory, one after another behind data memory."""
+        regions = self._state().regions
+        if len(regions) == len(self._book.regions):
+            return
+        sizes = regions[:, RegionColumns.WORDS]
+        ends = self._words + np.cumsum(sizes)
+        places = np.stack([regions[:, RegionColumns.FIRST], sizes, ends - sizes], axis=1).astype(np.int64)
+        self._book = with_words(self._book, int(ends[-1]), np.ascontiguousarray(places))
+
+    def place_of_external(self, place: int) -> tuple[int, int]:
+        """Buffer of external memory that a place of a finding is in, and the word there."""
+        starts = self._book.regions[:, 2]
+        region = int(np.flatnonzero(starts <= place)[-1])
+        return region, place - int(starts[region])
+
+    def _is_one(self, row: Sequence[int]) -> bool:
+        """Whether something is wrong: to read again is, if the writer's newer words went unread."""
+        if row[RaceField.KIND] != RaceKind.STALE:
+            return True
+        writer = row[RaceField.EARLIER] >> _SITE_BITS
+        over, lost = self._book.over[writer], self._book.lost[writer]
+        return bool(((over > 0) & (over == lost)).any())
+
+    def _found(self, row: Sequence[int]) -> Race:
+        kind = RaceKind(row[RaceField.KIND])
+        earlier = None
+        if kind is not RaceKind.NEVER_WRITTEN:
+            earlier = self._access(row[RaceField.EARLIER], row[RaceField.EARLIER_CYCLE])
+        later = self._access(row[RaceField.LATER], row[RaceField.CYCLE])
+        first, last, count = row[RaceField.FIRST], row[RaceField.LAST], row[RaceField.COUNT]
+        return Race(kind, earlier, later, first, last, count, row[RaceField.LAST_CYCLE])
+
+    def _access(self, epoch: int, cycle: int) -> RaceAccess:
+        return RaceAccess(self._slots[epoch >> _SITE_BITS], epoch & SITE, cycle)
+
+
+def _missed(count: int) -> Problem:
+    return Problem(
+        "notes",
+        f"{count} notes too many",
+        f"{notes.NOTES} between two looks at them",
+        next_step="Run with fewer columns, or without check.",
+        reason="notes",
+        where="check of a run",
+        source="memtile.model.checking",
+    )
+
+
+def prepare() -> None:
+    """Compile what goes through notes, or load it, and say so if it is compiled."""
+    if jit.ENABLED:
+        book, rows = empty_book(1, 1, 1), np.zeros((1, notes.NOTE_FIELDS), np.int64)
+        for struct in (book, Notes(rows)):
+            place_of(struct)
+        with jit.compiling(jit.to_stderr, COMPILED, read_through):
+            read_notes(book, rows, 0, 0)

@@ -1,0 +1,65 @@
+"""The external memory of a Phoenix laptop, fitted to measured cases of the half that calibrates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from support.silicon.silicon_rig import Case
+
+RUNS = 50  # of the medians that count; single runs differ by the whole of what is fitted
+WORDS = 64  # of each of their tasks
+BEAT = 4  # words of one write
+COLLECTED = 1  # cycle in which the last word of a write is taken, before it can be made
+EGRESS = 128  # words on their way are a multiple of it, above the latency: a word a cycle (shim-mm2s-rate)
+WAITED = "chain-8-mm2s-task-1"  # pushed before the task before it had ended (chain-8-mm2s-gap-0): it waited
+
+
+def fitted(found: Iterable[Case]) -> dict[str, int]:
+    """Constants of external memory, by name.
+
+    The tasks that follow the first one of their channel give the latency, the first ones what they take
+    longer: a read all of its time, a write the answer to its first beat.
+    """
+    used = [case for case in found if case.calibrates and case.runs == RUNS and case.id != WAITED]
+    read = _middle(used, "mm2s", "external") - WORDS
+    write = _middle(used, "s2mm", "external") - WORDS - COLLECTED
+    return {
+        "external_latency": read,
+        "external_write_latency": write,
+        "external_egress_words": EGRESS * (read // EGRESS + 1),
+        "external_first_read": _middle(used, "mm2s", "first") - WORDS - read,
+        "external_first_write": _middle(used, "s2mm", "first") - BEAT - COLLECTED - write,
+    }
+
+
+def spread(found: Iterable[Case]) -> dict[str, tuple[int, int]]:
+    """The lowest and the highest of the first access in all cases that calibrate, by name.
+
+    Writes of 1,024 words and more hide it, and say nothing.
+    """
+    used = [case for case in found if case.calibrates and case.time_of == "first"]
+    latency = fitted(found)
+    reads = [
+        case.measured - latency["external_latency"] - _words(case) for case in used if "-mm2s" in case.id
+    ]
+    writes = [
+        case.measured - latency["external_write_latency"] - COLLECTED - BEAT
+        for case in used
+        if "-s2mm" in case.id and _words(case) < 1024
+    ]
+    return {
+        "external_first_read": (max(0, int(min(reads))), int(max(reads))),
+        "external_first_write": (max(0, int(min(writes))), int(max(writes))),
+    }
+
+
+def _words(case: Case) -> int:
+    return int(case.data["rig"]["arguments"]["words"])
+
+
+def _middle(used: Iterable[Case], direction: str, time_of: str) -> int:
+    """The median of what was measured."""
+    values = [case.measured for case in used if f"-{direction}" in case.id and case.time_of == time_of]
+    return int(np.floor(np.median(values)))
