@@ -98,7 +98,18 @@ class MemtileError(Exception):
         where: str,
         source: str,
     ) -> Self:
-        """Return the error of one problem, whose attributes these are."""
+        """Return the error of one problem.
+
+        Args:
+            field: see :class:`Problem`, as of the others.
+            given: what was given.
+            allowed: what is allowed.
+            says: what happened, where the others do not say it.
+            next_step: how to mend it.
+            reason: the kind of problem, one word.
+            where: where it is.
+            source: why it is so.
+        """
         problem = Problem(field, given, allowed, says, next_step, reason=reason, where=where, source=source)
         return cls(problem)
 

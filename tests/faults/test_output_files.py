@@ -299,7 +299,10 @@ def no_large_files() -> None:
 def test_a_command_on_a_full_disk_keeps_the_old_report(tmp_path: Path) -> None:
     (tmp_path / "d.py").write_text(DESIGN)
     (tmp_path / "r.html").write_bytes(OLD)
-    done = run(tmp_path, "run", "d.py", "--report", "r.html", preexec_fn=no_large_files)
+    no_bytecode = os.environ | {
+        "PYTHONDONTWRITEBYTECODE": "1"
+    }  # of which Python itself would keep half a file
+    done = run(tmp_path, "run", "d.py", "--report", "r.html", preexec_fn=no_large_files, env=no_bytecode)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: r.html: the file cannot be written: File too large.\n"
     assert (tmp_path / "r.html").read_bytes() == OLD
@@ -462,7 +465,7 @@ def test_files_are_written_by_one_module_alone() -> None:
     assert sorted(set(EXCEPTIONS) - found) == []
 
 
-# Faults at each file operation: a sample; all of them by ``PYTHONPATH=tests python tests/support/commands/file_faults.py``.
+# Faults at each file operation: a sample; all of them by tests/support/commands/file_faults.py.
 
 READ = {
     *(

@@ -173,7 +173,7 @@ MUTANTS = (
     Mutant(
         "a history has no idle cycles of a host",
         "sim/doors/passing_time.py",
-        "            history.log_causes(st)\n",
+        "            history_log.log_causes(st)\n",
         "            pass\n",
         "tests/timing/test_history.py::test_what_a_host_does_between_idle_cycles",
     ),
@@ -201,7 +201,7 @@ MUTANTS = (
     Mutant(
         "time of which there is a history is jumped over",
         "sim/skip/periods.py",
-        "if st.logging[history.ON] or not",
+        "if st.logging[history_log.ON] or not",
         "if not",
         "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
     ),
@@ -279,7 +279,7 @@ MUTANTS = (
     Mutant(
         "what was stopped early is never run to its end",
         "explore/sweep/sweep_attempt.py",
-        "return row.state is not State.BEATEN or self.beat(row.figures, int(row.figures[BOUND]))",
+        "return row.state is not VariantState.BEATEN or self.beat(row.figures, int(row.figures[BOUND]))",
         "return True",
         "tests/clients/test_cli_sweep.py::test_pruned_variants_could_not_have_been_better",
     ),
@@ -458,7 +458,7 @@ MUTANTS = (
     Mutant(
         "two cores that hold each other's locks are a circle like others",
         "explain/deadlock/circles.py",
-        "if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is Kind.LOCK):",
+        "if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is PartyKind.LOCK):",
         "if False:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
         "[two-locks-two-orders-hangs]",
@@ -851,8 +851,8 @@ MUTANTS = (
     Mutant(
         "what reads the same outside has one clock",
         "sim/skip/connectivity.py",
-        "np.maximum.reduceat(ordered[:, reach.WRITES], begins)[number] == 1",
-        "np.maximum.reduceat(ordered[:, reach.WRITES], begins)[number] >= 0",
+        "np.maximum.reduceat(ordered[:, reached_tiles.WRITES], begins)[number] == 1",
+        "np.maximum.reduceat(ordered[:, reached_tiles.WRITES], begins)[number] >= 0",
         "tests/timing/test_own_clocks.py::test_what_is_written_outside_for_another_column_makes_one_clock",
     ),
     Mutant(
@@ -935,7 +935,7 @@ MUTANTS = (
     Mutant(
         "a walk outside makes one turn",
         "sim/skip/connectivity.py",
-        "loops.append((int(user[reach.TURNS]) + 1, int(user[reach.TURN_STEP])))",
+        "loops.append((int(user[reached_tiles.TURNS]) + 1, int(user[reached_tiles.TURN_STEP])))",
         "pass",
         "tests/timing/test_own_kernels.py::test_who_writes_other_words_has_a_clock_of_its_own[an iteration]",
     ),
@@ -1089,7 +1089,7 @@ MUTANTS = (
     Mutant(
         "a token that nobody takes is forgotten while time is skipped",
         "model/events/units.py",
-        "hold_signal(st, st.channels.tile[st.active_channels[slot]], Signal.TOKEN_STALL, cycle)",
+        "hold_signal(st, st.channels.tile[st.active_channels[slot]], TileSignal.TOKEN_STALL, cycle)",
         "pass",
         "tests/timing/test_own_clocks.py::test_what_a_tile_reports_again_and_again_it_reports_while_time_is_skipped[9]",
     ),
@@ -1189,7 +1189,7 @@ MUTANTS = (
     Mutant(
         "compression does not need words",
         "sim/loop/engine.py",
-        "if (control & compression.ENABLED).any():",
+        "if (control & refused_compression.ENABLED).any():",
         "if False:",
         "tests/timing/test_without_words.py::test_so_do_engines_with_these[compression]",
     ),
@@ -1288,8 +1288,8 @@ MUTANTS = (
     Mutant(
         "every count is let through",
         "sim/skip/compared_columns.py",
-        "if column.kind is Kind.COUNT and column.reset is Reset.BOOKS:",
-        "if column.kind is Kind.COUNT:",
+        "if column.kind is Motion.COUNT and column.reset is Reset.BOOKS:",
+        "if column.kind is Motion.COUNT:",
         "tests/timing/test_fast_forward.py::test_what_counts_has_a_guard_or_is_an_account",
     ),
     Mutant(
@@ -1432,7 +1432,7 @@ MUTANTS = (
     Mutant(
         "what a channel does to its neighbours is not compared",
         "sim/skip/live_parts.py",
-        "            mark(work, Part.TILE, st.spec.tiles.neighbour[tile, side])",
+        "            mark(work, LiveSection.TILE, st.spec.tiles.neighbour[tile, side])",
         "            pass",
         "tests/timing/test_forward_live.py::test_nothing_changes_but_what_is_compared[neighbours]",
     ),
@@ -1639,8 +1639,8 @@ MUTANTS = (
     Mutant(
         "buffers of cores without program begin empty",
         "importers/bodies/device_finder.py",
-        "return Found(given, before, ",
-        "return Found(given, (), ",
+        "return DeviceMatch(given, before, ",
+        "return DeviceMatch(given, (), ",
         "tests/clients/test_container_bodies.py::test_what_the_programs_of_cores_would_bring_comes_from_the_text",
     ),
     Mutant(
@@ -1801,7 +1801,7 @@ MUTANTS = (
     Mutant(
         "128 bits of a stream are one word",
         "importers/kernels/host_calls.py",
-        "count = (links.bits_in(kind) or 0) // links.WORD",
+        "count = (cascade_handlers.bits_in(kind) or 0) // cascade_handlers.WORD",
         "count = 1",
         "tests/data/test_mlir_cascades.py::test_streams_of_cores",
     ),
@@ -1972,7 +1972,8 @@ MUTANTS = (
     Mutant(
         "whoever waits in an abstract run waits in every run",
         "explain/deadlock/build.py",
-        "if party.kind is Kind.PACKET or party in self.abstraction.undecided or self.stopped(party) >= 0:",
+        "if party.kind is PartyKind.PACKET or party in self.abstraction.undecided "
+        "or self.stopped(party) >= 0:",
         "if self.stopped(party) >= 0:",
         "tests/clients/test_corpus.py::test_check_names_a_design_before_it_runs[arbiter-in-a-pipeline-hangs]",
     ),
@@ -2732,7 +2733,7 @@ MUTANTS = (
     Mutant(
         "a read waits for nothing",
         "sim/doors/passing_time.py",
-        "there = pass_time(st, counters[Counter.DUE])",
+        "there = pass_time(st, counters[PaceColumn.DUE])",
         "there = True",
         "tests/data/test_host_batches.py::test_reads_of_a_packet_take_their_time",
     ),
@@ -3380,8 +3381,8 @@ MUTANTS = (
     Mutant(
         "two flips pass as one",
         "model/memory/ecc.py",
-        "return (Verdict.CORRECTABLE if cell else Verdict.BEYOND), cell",
-        "return Verdict.CORRECTABLE, cell",
+        "return (EccResult.CORRECTABLE if cell else EccResult.BEYOND), cell",
+        "return EccResult.CORRECTABLE, cell",
         "tests/data/test_ecc.py::test_two_flips_are_reported_and_delivered_as_they_are",
     ),
     Mutant(
@@ -3722,8 +3723,8 @@ MUTANTS = (
     Mutant(
         "an external buffer without its own first word",
         "model/dma/external.py",
-        "(address - st.regions[region, Region.FIRST])",
-        "(address - st.regions[0, Region.FIRST])",
+        "(address - st.regions[region, RegionColumns.FIRST])",
+        "(address - st.regions[0, RegionColumns.FIRST])",
         "tests/data/test_interface_dma.py::test_buffers_may_change_between_runs",
     ),
     # What a server tells, and its memory
@@ -4841,21 +4842,21 @@ MUTANTS = (
     Mutant(
         "a host that waits learns nothing",
         "sim/races/note_reading.py",
-        "            order.learn(book, slot, book.slots[subject])\n",
+        "            vector_clocks.learn(book, slot, book.slots[subject])\n",
         "            pass\n",
         "tests/data/test_races.py::test_a_host_orders_tasks_by_waiting_not_by_time",
     ),
     Mutant(
         "a task knows nothing of who started it",
         "sim/races/note_reading.py",
-        "        order.learn(book, book.slots[subject], slot)\n",
+        "        vector_clocks.learn(book, book.slots[subject], slot)\n",
         "        pass\n",
         "tests/data/test_races.py::test_a_host_orders_tasks_by_waiting_not_by_time",
     ),
     Mutant(
         "a further run knows nothing of the one before",
         "sim/races/note_reading.py",
-        "        order.synchronise(book, slots)",
+        "        vector_clocks.synchronise(book, slots)",
         "        pass",
         "tests/data/test_races.py::test_a_run_after_a_checked_one_comes_after_it",
     ),
@@ -4876,7 +4877,7 @@ MUTANTS = (
     Mutant(
         "a write after a read is never too early",
         "sim/races/word_accesses.py",
-        "            record(book, Kind.READ_WRITE, reader, epoch, word, -1, cycle)",
+        "            record(book, RaceKind.READ_WRITE, reader, epoch, word, -1, cycle)",
         "            pass",
         "tests/data/test_races.py::test_one_empty_too_many_is_found_at_any_speed_of_the_reader",
     ),
@@ -4911,7 +4912,7 @@ MUTANTS = (
     Mutant(
         "who reads again is never told",
         "sim/races/word_accesses.py",
-        "        record(book, Kind.STALE, written, epoch, word, book.written_at[word], cycle)",
+        "        record(book, RaceKind.STALE, written, epoch, word, book.written_at[word], cycle)",
         "        pass",
         "tests/data/test_races.py::test_a_reader_of_the_first_buffer_alone_reads_words_of_the_round_before",
     ),
@@ -5356,7 +5357,7 @@ MUTANTS = (
         "ports without clock are passed",
         "explain/deadlock/switch_waits.py",
         """        if self._stopped[port]:
-            yield Need(Party(Kind.PORT, port), Via.ROOM)
+            yield Need(Party(PartyKind.PORT, port), Via.ROOM)
         elif""",
         "        if",
         "tests/faults/test_deadlock.py::test_of_a_column_without_clock_nobody_else_is_blamed_whether_it_sends_passes_on_or_receives",

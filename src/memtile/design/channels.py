@@ -1,13 +1,7 @@
 """DMA channels as a design uses them: tasks made of transfers, beside what happens at the stream port.
 
-Over 600 lines because a channel and its stream port are one object.
-
-
-The channels of one direction of a tile, by number.
-
-The line of the user's program that asked for something, for findings that point there.
-
-The stream port of a DMA channel: what a test bench offers there, and what it takes and compares.
+The module has over 600 lines because a channel and its stream port, at which a test bench offers, takes and
+compares words, are one object.
 """
 
 from __future__ import annotations

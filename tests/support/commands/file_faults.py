@@ -1,9 +1,9 @@
 """Every command that writes, with a fault at each of its file operations: is each file old or new?
 
-``PYTHONPATH=tests python tests/support/commands/file_faults.py`` tries the first 200 operations of every case with every kind
-of fault and prints what is wrong; ``--most N``, ``--case NAME`` and ``--fault NAME`` try less. A process with
-``file_faults.c`` before its C library loads the commands once; each fault then has a fork of it, in a folder
-of its own.
+``PYTHONPATH=tests python tests/support/commands/file_faults.py`` tries the first 200 operations of every case
+with every kind of fault and prints what is wrong; ``--most N``, ``--case NAME`` and ``--fault NAME`` try
+less. A process with ``file_faults.c`` before its C library loads the commands once; each fault then has a
+fork of it, in a folder of its own.
 """
 
 from __future__ import annotations
@@ -388,6 +388,7 @@ def campaign(most: int, names: Sequence[str] = (), faults: Sequence[str] = ()) -
     """Run the cases in a process that has the faults before its C library: what is wrong, and how many."""
     with tempfile.TemporaryDirectory(prefix="file-faults-") as folder:
         environment = os.environ | {"LD_PRELOAD": str(library(Path(folder))), "FILE_FAULTS": folder}
+        environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python itself keeps half a file of its bytecode
         environment["PYTHONPATH"] = os.pathsep.join(sys.path)
         words = [
             *(f"--case={name}" for name in names),

@@ -1,8 +1,8 @@
 """Ctrl-C at random moments of commands: does each end with 130, in time, with complete files and alone?
 
-``PYTHONPATH=tests python tests/support/commands/interruptions.py --many 200 --seed 1`` prints what is wrong. A signal goes to
-the process group, as from a terminal. Moments begin when the process takes signals: before that Python itself
-starts.
+``PYTHONPATH=tests python tests/support/commands/interruptions.py --many 200 --seed 1`` prints
+what is wrong. A signal goes to the process group, as from a terminal. Moments begin when the process takes
+signals: before that Python itself starts.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The table of core functions on a page; ``PYTHONPATH=tests python tests/support/pages/library_table.py PAGE`` writes it."""
+"""The table of core functions on a page.
+
+``PYTHONPATH=tests python tests/support/pages/library_table.py PAGE`` writes it.
+"""
 
 from __future__ import annotations
 

@@ -3,8 +3,9 @@
 A ``python`` block is a notebook cell: the blocks of a page share their names, the value of a last
 expression is shown, and a ``text`` block right after it holds the output. A ``console`` block holds commands
 after ``$`` and their output. ``<!-- not run: reason -->`` in the line before a block leaves it out. In shown
-output ``...`` stands for anything. ``PYTHONPATH=tests python tests/support/pages/pages.py PAGE...`` writes the present outputs
-into pages.
+output ``...`` stands for anything.
+
+``PYTHONPATH=tests python tests/support/pages/pages.py PAGE...`` writes the present outputs into pages.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The text that agents get, on a page; ``PYTHONPATH=tests python tests/support/pages/skill_page.py PAGE`` writes it."""
+"""The text that agents get, on a page.
+
+``PYTHONPATH=tests python tests/support/pages/skill_page.py PAGE`` writes it.
+"""
 
 from __future__ import annotations
 
