@@ -21,7 +21,7 @@ from memtile.cli.main import app
 from memtile.explore.plan.budgets import Machine
 from memtile.explore.plan.designs.attention import attention
 from memtile.explore.plan.designs.attention import begin as begin_one
-from memtile.explore.plan.designs.convolution import PlannedLayer as Made
+from memtile.explore.plan.designs.convolution import ImageLayer as Made
 from memtile.explore.plan.designs.gemm import begin
 from memtile.explore.plan.plan_result import filled, prove
 from memtile.explore.plan.planner import PlannedLayer

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 TELL = """
 import json, sys
 sys.path[:0] = sys.argv[1:]
-from corpus_scores import cases, run
+from support.pages.corpus_scores import cases, run
 for case in cases():
     if case.kind in ("hangs", "races"):
         print(case.name, json.dumps(run(case)))

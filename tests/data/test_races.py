@@ -431,7 +431,7 @@ def test_findings_are_in_the_json_of_a_result() -> None:
 SCRIPT = """
 import json, sys
 sys.path[:0] = {paths!r}
-from ordered_designs import planted
+from support.designs.ordered_designs import planted
 print(json.dumps([[f.as_json() for f in planted(n)[0].run(100000, check=True).findings] for n in range(15)]))
 """
 

@@ -48,7 +48,7 @@ def _asked_anew() -> Iterator[None]:
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """The package as installed somewhere without a checkout around it."""
     package = tmp_path / "lib" / "site-packages" / "memtile"
-    for room in ("jit", "model", "sim"):
+    for room in ("jit", "model", "sim/loop"):
         (package / room).mkdir(parents=True)
     for name in ("jit/parts.py", "model/locks.py", "sim/loop/clock.py", "sim/loop/engine.py"):
         (package / name).touch()

@@ -264,7 +264,7 @@ def imports_of_tests(text: str) -> list[str]:
         ("def f():\n    import timing.test_locks", ["timing.test_locks"]),
         ("from .test_locks import LOCKS", ["test_locks.LOCKS"]),
         ("from data import test_packets", ["data.test_packets"]),
-        ("from packet_bench import send\nimport memtile.testing.rig", []),
+        ("from support.designs.packet_bench import send\nimport memtile.testing.rig", []),
     ],
 )
 def test_imports_of_tests_are_found(text: str, found: list[str]) -> None:

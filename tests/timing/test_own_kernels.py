@@ -147,7 +147,7 @@ def test_kernels_beside_one_that_does_not_keep_apart_wait_for_it() -> None:
 
     engine = alike(lambda: make(pausing(77)), 300)
     assert (parts(engine), with_kernels(engine)) == (2, 1)
-    assert engine.forward.together.endswith("as not all kernels keep apart")
+    assert engine.forward.together.endswith("because not all kernels keep apart")
     assert parts(alike(lambda: make(apart(pausing(77))), 300)) == 3
     # who has ended is not asked any more
     ending = calls(lambda _: None, cycles=5, times=2)

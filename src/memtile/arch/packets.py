@@ -61,9 +61,7 @@ def stream_header(
 
 def control_header(operation: PacketOperation, address: int, beats: int = 1, response: int = 0) -> int:
     """The second word of a control packet: ``beats`` words from byte ``address`` of the tile on."""
-    word = packed(
-        CONTROL_HEADER, PacketOperation=operation, Address=address, Beats=beats - 1, Response_ID=response
-    )
+    word = packed(CONTROL_HEADER, Operation=operation, Address=address, Beats=beats - 1, Response_ID=response)
     return _with_parity(word)
 
 

@@ -18,7 +18,7 @@ _MODULES = (
     "activations",
     "vision",
     "convolutions",
-    "registers",
+    "register_functions",
     "block_floats",
 )
 _NEAREST = 3

@@ -31,11 +31,11 @@ from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.importers.mlir.token_packets import Text
+from places import TESTS
 from support.bodies.body_runs import MAKERS, Stub, actions_of, text_of, written
 from support.mlir.mlir_texts import CALL, PASSTHROUGH
 from support.mutated.mutated_runs import BAD, MAX_CYCLES, Ended, Everything, ended, followed, limited, run_all
 
-HERE = Path(__file__).parent
 CANARY = "PWNED"
 MARK = Path(tempfile.gettempdir()) / "memtile-payload-ran"
 SECONDS = 20
@@ -226,7 +226,7 @@ def seeds() -> tuple[tuple[str, str], ...]:
         for generic in (False, True)
         for n, name in enumerate(MAKERS)
     ]
-    texts = (HERE / "device_texts.mlir").read_text("utf-8").split("\n// -----\n")
+    texts = (TESTS / "support" / "mlir" / "device_texts.mlir").read_text("utf-8").split("\n// -----\n")
     return (*bodies, *[(text, "") for text in (*texts * 6, PASSTHROUGH, CALL)])
 
 

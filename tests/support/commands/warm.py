@@ -28,6 +28,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from places import TESTS
 from support.commands.stand_in_command import PASSED, once_seen
 
 STAND_IN = Path(__file__).with_name("stand_in_command.py")
@@ -42,7 +43,8 @@ def folder() -> Path:
     """The folder of a warm process, which ends with this one: ``python`` and ``memtile`` for a ``PATH``."""
     place = Path(tempfile.mkdtemp(prefix="warm-"))
     if WARM:
-        command = [sys.executable, str(Path(__file__)), str(place)]
+        code = f"import sys; sys.path[0] = {str(TESTS)!r}; from support.commands.warm import serve; serve()"
+        command = [sys.executable, "-c", code, str(place)]
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert process.stdout is not None
         process.stdout.readline()  # it listens
@@ -243,7 +245,8 @@ def load() -> None:
     gc.freeze()
 
 
-if __name__ == "__main__":
+def serve() -> None:
+    """Be a warm process for the folder that the command names."""
     sys.path.pop(0)
     load()
     Server(Path(sys.argv[1])).run()

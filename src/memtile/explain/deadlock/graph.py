@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
+from memtile.documents import plain
 from memtile.plain_text import printable
 
 _MERMAID = {ord(sign): f"#{name};" for sign, name in zip('#"`<>&', (35, "quot", 96, 60, 62, 38), strict=True)}
@@ -92,6 +94,11 @@ class WaitGraph:
 
     def __repr__(self) -> str:
         return f"WaitGraph({len(self.nodes)} nodes, {len(self.edges)} edges)"
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain data."""
+        data: dict[str, Any] = plain(self)
+        return data
 
     def dot(self) -> str:
         """The graph for Graphviz; locks are ellipses, roots are red."""
