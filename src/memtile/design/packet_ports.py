@@ -35,6 +35,10 @@ class Stream(Protocol):
     """A stream of packets that has its own id."""
 
     @property
+    def id(self) -> int:
+        """The stream id in its headers."""
+
+    @property
     def source(self) -> object:
         """Who sends it."""
 
