@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 from memtile.cli.design_file import load_design
 from memtile.cli.main import app
 from memtile.errors import SimulationError
+from memtile.importers.design_file import load_module
 from support.commands import warm
 from support.designs.severe import severe
 
@@ -246,6 +249,16 @@ def test_what_fails_in_a_kernel_is_told_in_a_line(written: Any, options: list[st
         rf"{file.name}, line 7: ValueError: no such weight; in core \(0, 2\), kernel 'kernel', before cycle"
     )
     assert re.search(told, " ".join(done.stderr.split()))
+
+
+def test_a_file_changed_within_a_second_is_read_anew(tmp_path: Path, monkeypatch: Any) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    file = tmp_path / "design.py"
+    for words in (16, 32):
+        file.write_text(f"WORDS = {words}\n")
+        os.utime(file, (10**9, 10**9))
+        module = load_module(str(file))
+        assert module.WORDS == words
 
 
 def test_a_missing_file_is_told() -> None:

@@ -1970,6 +1970,13 @@ MUTANTS = (
         "tests/faults/test_check_play.py::test_a_core_that_hangs_on_data_is_not_blamed",
     ),
     Mutant(
+        "a design file that has changed runs its old bytecode",
+        "importers/design_file.py",
+        "return self.source_to_code(self.get_data(self.path), self.path)",
+        "return super().get_code(_fullname)",
+        "tests/clients/test_cli_run.py::test_a_file_changed_within_a_second_is_read_anew",
+    ),
+    Mutant(
         "whoever waits in an abstract run waits in every run",
         "explain/deadlock/build.py",
         "if party.kind is PartyKind.PACKET or party in self.abstraction.undecided "
