@@ -255,10 +255,10 @@ def test_a_file_changed_within_a_second_is_read_anew(tmp_path: Path, monkeypatch
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     file = tmp_path / "design.py"
     for words in (16, 32):
-        file.write_text(f"WORDS = {words}\n")
+        file.write_text(f"words = {words}\n")
         os.utime(file, (10**9, 10**9))
         module = load_module(str(file))
-        assert module.WORDS == words
+        assert module.words == words
 
 
 def test_a_missing_file_is_told() -> None:
