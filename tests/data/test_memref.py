@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -43,7 +43,12 @@ def test_a_memref_moves_what_it_means(axes: list[tuple[int, int]], offset: int) 
     case = parse_tiling(
         {"memref": {"sizes": sizes, "strides": strides, "offset": offset}, "element_bits": 32}
     )
-    assert stream_elements(case.lowered().tasks, 32).tolist() == wanted.tolist()
+    try:
+        tasks = case.lowered().tasks
+    except TransferError as error:
+        assume("descriptors, a channel reaches" not in str(error))  # more than there are
+        raise
+    assert stream_elements(tasks, 32).tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize(
