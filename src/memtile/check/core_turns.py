@@ -208,7 +208,7 @@ class CoreText:
             yield from self._turn(form, said.lock, count, acquires=said.action != "release")
 
     def _fifo(self, form: OperationForm, values: Values, *, acquires: bool) -> Iterator[Turn]:
-        """To acquire n objects is to hold n (see ``importers.kernels.fifo_ports``)."""
+        """To acquire n objects is to hold n (see ``importers.kernels.kernel``)."""
         name, port, given = fifo_form(form)
         count = self._value(given, form.operation, values)
         tile = self._made.device.aliases.get(self._core.tile, self._core.tile)

@@ -333,8 +333,9 @@ class Array(Bench):
     def poll(self, address: int, mask: int, value: int, max_cycles: int = MAX_CYCLES) -> bool:
         """Let the array run until the word at an absolute address has ``value`` under ``mask``.
 
-        The word is read every ``sim.polling.POLL_CYCLES`` cycles, with the side effects of the read. False
-        when it still differs after ``max_cycles``, or when nothing can move any more and no timer is set.
+        The word is read every ``sim.doors.polling.POLL_CYCLES`` cycles, with the side effects of the read.
+        False when it still differs after ``max_cycles``, or when nothing can move any more and no timer is
+        set.
 
         Args:
             address: absolute byte address, ``column << 25 | row << 20 | offset``.

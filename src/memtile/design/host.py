@@ -2,7 +2,7 @@
 
 A sequence is a generator function of a :class:`Host`, which yields one step after another. It starts more
 work than the queues hold and uses the BDs of tasks that have ended again. What a task has done it sees as
-software sees it, in the channel's status; it looks every ``sim.polling.POLL_CYCLES`` cycles.
+software sees it, in the channel's status; it looks every ``sim.doors.polling.POLL_CYCLES`` cycles.
 """
 
 from __future__ import annotations

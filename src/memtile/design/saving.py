@@ -1,8 +1,8 @@
 """Arrays as files: a run goes on in another process as if it had never stopped.
 
-A file is a NumPy ``.npz`` archive without pickled objects: the arrays of ``sim.snapshot``, and a header with
-what the design declared. It belongs to one state of the sources: the columns of another one may mean other
-things, so that such a file is refused, never misread.
+A file is a NumPy ``.npz`` archive without pickled objects: the arrays of ``sim.loop.engine_snapshot``, and a
+header with what the design declared. It belongs to one state of the sources: the columns of another one may
+mean other things, so that such a file is refused, never misread.
 """
 
 from __future__ import annotations

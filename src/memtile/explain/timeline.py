@@ -48,7 +48,7 @@ class Track:
         name: its place.
         label: what the design calls it; empty if it has no name.
         tile: model index of its tile.
-        rows: int64[changes, 2]: cycle, and the value of ``model.checking.history`` from then on.
+        rows: int64[changes, 2]: cycle, and the value of ``model.checking.history_log`` from then on.
     """
 
     kind: Thing

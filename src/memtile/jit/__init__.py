@@ -8,6 +8,7 @@ one NumPy record array; the field of a struct that is a table has *columns*. Com
   element is one address computation away and which says to LLVM that no two of them overlap.
 
 A function is an *entry*, which Python calls, or a *part*, which is compiled into the entries that call it
-(``decorators``, ``parts``). Parts need functions of Numba that are not public; ``hooks`` looks for them, and
-without them Numba compiles the same functions in its own, slower, way. ``cache`` keeps what was compiled.
+(``decorators``, ``parts``). Parts need functions of Numba that are not public; ``numba_hooks`` looks for
+them, and without them Numba compiles the same functions in its own, slower, way. ``cache`` keeps what was
+compiled.
 """

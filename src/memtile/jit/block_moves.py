@@ -1,4 +1,4 @@
-"""Copies and zeros of blocks of arrays in compiled code, see ``blocks``."""
+"""Copies and zeros of blocks of arrays in compiled code, see ``block_copies``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code that checks indices, in the build that has it; see ``bounds``."""
+"""Code that checks indices, in the build that has it; see ``settings``."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 Numba does not notice a change in a function called from another module, so the directory is named by a hash
 of them all; who has an entry compiled says which they are. Only the directories used last stay, so that the
 cache does not grow with every change. What is kept are pickles, which run code when they are loaded: a place
-that somebody else can write is not used (``places``).
+that somebody else can write is not used (``safe_folders``).
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ constants, so an element is one address computation away, and loads and stores s
 about: LLVM is told (``tbaa``) that different ones never overlap. ``structs`` refuses arrays that do.
 
 As in C, an index is not checked: a negative one does not count from the end. ``MEMTILE_BOUNDS=1`` compiles
-code that checks it (``bounds``).
+code that checks it (``settings``).
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ that the innermost function would go through LLVM once for each of its callers, 
 part is only translated; the functions that Python calls (entries) are optimised and compiled with all their
 parts. Every caller of a part is a part or an entry.
 
-Numba has no public interface for this; ``hooks`` lists what is used of its own.
+Numba has no public interface for this; ``numba_hooks`` lists what is used of its own.
 """
 
 from __future__ import annotations

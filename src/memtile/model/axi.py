@@ -1,7 +1,7 @@
 """The memory-mapped AXI4 port of a tile: 1 MB of data memory, registers and windows (AM020, AM025).
 
 The register tables say which bits keep a write, which clear on a written 1 and which read back, and what a
-register does beyond that (``arch.acts``). An address that nothing answers gives ``SLAVE_ERROR``, never a
+register does beyond that (``arch.registers``). An address that nothing answers gives ``SLAVE_ERROR``, never a
 silent 0.
 
 Program memory of a core: plain storage behind the memory-mapped AXI4 port (AM020 chapter 4).

@@ -20,7 +20,7 @@ class Attention:
         heads: of them; a multiple of the columns.
         length: queries, keys and values of a head.
         size: numbers of each.
-        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.throughput``).
+        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
         exponents: exponentials that a core makes in a cycle.
     """
 

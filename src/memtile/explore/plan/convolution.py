@@ -29,7 +29,7 @@ class Convolution:
         stride: rows and columns from one window to the next.
         pool: rows and columns of features that become one, after each layer.
         pooling: which one: the largest ("max") or the mean ("mean").
-        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.throughput``).
+        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
     """
 
     images: int = 1

@@ -26,7 +26,7 @@ class Gemm:
         n: columns of B and C.
         k: columns of A, rows of B.
         dtype: of A and B: int8, int16, int32 or bfloat16.
-        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.throughput``).
+        macs: multiplications that a core makes in a cycle; None = the most that it can (``arch.core_costs``).
     """
 
     m: int = 512

@@ -1,7 +1,7 @@
 """Recorded traces in event-time mode: words -> for each trace unit, which event was asserted in which cycle.
 
 Time is the unit's 64-bit timer, whose value a Start frame carries. Each frame says in which one cycle its
-events were asserted (``arch.trace``); what is asserted in adjacent cycles becomes one :class:`Run`.
+events were asserted (``arch.trace_facts``); what is asserted in adjacent cycles becomes one :class:`Run`.
 
 Frames of one trace unit: from the payload words of its packets, with the word that each one is in.
 """

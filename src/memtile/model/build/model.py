@@ -1,7 +1,7 @@
 """Building a model: a list of placed tiles becomes a ``Spec`` and a ``State``.
 
-Everything is as after reset, but for the column clocks, which are on; ``sim.partition.stop_clocks`` takes
-them again for an ``Engine(booted=False)`` (DEV-CLK-1).
+Everything is as after reset, but for the column clocks, which are on; ``sim.loop.partition.stop_clocks``
+takes them again for an ``Engine(booted=False)`` (DEV-CLK-1).
 
 Banks, locks and memory control of a model as they are after reset.
 

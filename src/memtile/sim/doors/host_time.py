@@ -100,7 +100,7 @@ class HostTime:
             self._pass_to(self.now + int(self._ports.left[tile]))
 
     def jump(self, cycle: int) -> bool:
-        """Move the clock to ``cycle`` if nothing acts, as ``passing`` does; False if something does."""
+        """Move the clock to ``cycle`` if nothing acts, as ``passing_time`` does; False if something does."""
         if any(roster[0] for roster in self._acting) or self._state.logging[ON]:
             return False
         self._clock.host_waited[0] += cycle - self._clock.now[0]

@@ -1,7 +1,7 @@
 """Kernels that keep to themselves: what they promise, and which tiles they reach.
 
 Kernels are Python in one interpreter: any of them may look at anything. Of one that promises not to, it is
-known what it can have a say in, so that it need not share a clock with all others (``sim.own_clocks``).
+known what it can have a say in, so that it need not share a clock with all others (``sim.skip.own_clocks``).
 """
 
 from __future__ import annotations

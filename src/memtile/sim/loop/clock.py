@@ -36,7 +36,7 @@ class Stop(IntEnum):
     QUIET = 1  # nothing can move any more
     SINK_FULL = 2  # the host must empty a sink
     KERNEL = 3  # a core needs its next action
-    REPLAY = 4  # a jump is under way in which cores are given actions (``sim.forward.replay``)
+    REPLAY = 4  # a jump is under way in which cores are given actions (``sim.skip.compiled_replay``)
 
 
 @jit

@@ -224,7 +224,7 @@ def access_at_once(st: State, tile: int, offset: int, value: int) -> int:
 
 
 def access(st: State, tile: int, offset: int, value: int) -> int:
-    """Read or write one word when the host comes to it, see ``passing.access_now``."""
+    """Read or write one word when the host comes to it, see ``passing_time.access_now``."""
     if ENABLED:
         desk: Desk = st.desk or _desk_of(st)
         numbers = desk.numbers
@@ -239,7 +239,7 @@ def access(st: State, tile: int, offset: int, value: int) -> int:
 
 
 def perform(st: State, accesses: PacedAccesses) -> int:
-    """Make many accesses, see ``passing.perform``; how many it came to."""
+    """Make many accesses, see ``passing_time.perform``; how many it came to."""
     made = ask(st, MachineCall.PERFORM, more=accesses)
     if st.clock.columns_written[0]:
         column_clock.follow(st)
@@ -247,7 +247,7 @@ def perform(st: State, accesses: PacedAccesses) -> int:
 
 
 def set_up(st: State, writes: Programmed, end: int = 0) -> int:
-    """Write many words, see ``passing.set_up``; how many it came to."""
+    """Write many words, see ``passing_time.set_up``; how many it came to."""
     written = ask(st, MachineCall.SET_UP, int(end), more=writes)
     if st.clock.columns_written[0]:
         column_clock.follow(st)
@@ -255,7 +255,7 @@ def set_up(st: State, writes: Programmed, end: int = 0) -> int:
 
 
 def pass_time(st: State, until: int) -> bool:
-    """Let time pass up to cycle ``until``, see ``passing.pass_time``."""
+    """Let time pass up to cycle ``until``, see ``passing_time.pass_time``."""
     return bool(ask(st, MachineCall.PASS, int(until)))
 
 

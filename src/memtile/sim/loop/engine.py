@@ -61,7 +61,7 @@ class Engine:
         placed: the tiles of the model.
         timing: timing constants; the defaults if omitted.
         switched: wire the channels to their stream switches.
-        booted: start as firmware leaves a partition, see ``sim.partition``; else as after reset.
+        booted: start as firmware leaves a partition, see ``sim.loop.partition``; else as after reset.
 
     Attributes:
         external: the buffers behind the interface tiles.
@@ -563,7 +563,7 @@ class Engine:
 
     @property
     def wordless(self) -> bool:
-        """Whether runs leave the words where they are, see ``sim.wordless``."""
+        """Whether runs leave the words where they are, see ``sim.loop.timing_only``."""
         return bool(self._clock.wordless[0])
 
     def _choose_words(self) -> None:

@@ -1,7 +1,7 @@
 """Which words of a state fast-forward may compare, and how: from the classes that the columns declare.
 
 A column that nobody looked at is compared for being equal: it can keep time from being jumped over, and
-nothing else. ``live`` says which rows are compared.
+nothing else. ``live_parts`` says which rows are compared.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ GUARDED = frozenset(
         "externals.last",
     }
 )
-"""Columns that have guards of their own; ``guards`` compares and moves them."""
+"""Columns that have guards of their own; ``repeat_guards`` compares and moves them."""
 
 RAISED = frozenset({"registers", "stamps", "earlier"})
 """What hardware changes only where events are raised by their number, but for registers of BDs that iterate.
@@ -188,7 +188,7 @@ class _Template(NamedTuple):
         tables: names of the tables and arrays.
         places: where the struct has their addresses, see ``addresses_at``.
         numbers: which of these each entry is of.
-        rows: of each tile in the tables, see ``places``.
+        rows: of each tile in the tables, see ``records``.
         cuts: of one array, by field of ``Arrays``: they begin and end there.
         slot: entries of a slot.
         bases: of each ``Part``, where its flags begin, and their number.

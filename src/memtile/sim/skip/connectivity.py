@@ -1,8 +1,8 @@
 """What hangs together beside what registers say: by words of external memory, and by kernels.
 
 Users of external memory hang together where one of them writes a word that another one comes to. A kernel
-that says what it reaches (``sim.apart``) hangs together with that; all others with each other, with all
-that they could reach, and with whatever is written outside.
+that says what it reaches (``sim.kernels.isolation``) hangs together with that; all others with each other,
+with all that they could reach, and with whatever is written outside.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ each such part is brought on by itself, for a piece of time at once, and jumps o
 end of a piece all parts are at one cycle again, in the state that one clock for all would have led to.
 
 Where a kernel raises an error others may have gone further. If several parts have kernels, all is put back to
-the beginning of the piece then and brought to the error with one clock, see ``sim.journal``.
+the beginning of the piece then and brought to the error with one clock, see ``sim.kernels.journal``.
 """
 
 from __future__ import annotations

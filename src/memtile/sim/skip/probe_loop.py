@@ -127,7 +127,7 @@ def try_jump(st: State, work: Arrays, slot: int, end: int, until: int) -> bool:
 
     Args:
         st: state.
-        work: see ``places``.
+        work: see ``records``.
         slot: of ``kept``.
         end: of the period's accesses in the log.
         until: cycle at which a jump ends at the latest.
@@ -192,7 +192,10 @@ def jumped(st: State, work: Arrays) -> None:
 
 @jit
 def end_replay(st: State, work: Arrays) -> None:
-    """Bring the state to the end of the last period of a jump that is done as a whole, see ``replay``."""
+    """Bring the state to the end of the last period of a jump that is done as a whole.
+
+    See ``compiled_replay``.
+    """
     search = work.search
     partial = search.done[0] < search.times[0]
     if partial:

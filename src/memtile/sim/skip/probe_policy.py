@@ -1,8 +1,8 @@
 """When to look for periods, how long, and what that may cost: numbers that make runs quick, never wrong.
 
-Guards (``guards``, ``period``, ``counted``) prove that a period repeats. What stands here says when that is
-tried; any value leads to the same states. What half and double of each value do to the rows of
-``benchmarks/rows.py``, ``docs/speed.md`` says.
+Guards (``repeat_guards``, ``comparison``, ``counted_walks``) prove that a period repeats. What stands here
+says when that is tried; any value leads to the same states. What half and double of each value do to the rows
+of ``benchmarks/rows.py``, ``docs/speed.md`` says.
 """
 
 from __future__ import annotations

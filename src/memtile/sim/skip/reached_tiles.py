@@ -1,9 +1,9 @@
 """Which tiles of a model hang together: by streams, by memory and locks.
 
 Tiles of which none can ever have a say in what another one does, until somebody writes registers, need not
-share a clock (``sim.own_clocks``). What a channel may come to is found in the descriptors of its tasks, as
-far as these go on. What hangs together by words of external memory that are written, and by kernels, Python
-finds out (``sim.hanging``).
+share a clock (``sim.skip.own_clocks``). What a channel may come to is found in the descriptors of its tasks,
+as far as these go on. What hangs together by words of external memory that are written, and by kernels,
+Python finds out (``sim.skip.connectivity``).
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class Search(NamedTuple):
     Attributes:
         slot_size: entries of a slot of ``kept``.
         step_budget: cycles that may be stepped before Python is asked.
-        stepped_cost: what stepping has cost so far, see ``budget``; what jumps save counts as stepped.
+        stepped_cost: what stepping has cost so far, see ``probe_budget``; what jumps save counts as stepped.
         probing_cost: what the search has cost so far.
         probe_cost: the part of it that is due to probes.
         ring_effort: what the next search for rings may cost.
@@ -134,7 +134,8 @@ class Search(NamedTuple):
         anchor: channel whose ends of BDs are compared to find rings.
         anchor_bds: its BDs so far.
         anchor_since: cycle in which it became the anchor, or ended a BD last.
-        recording: how rings are looked for: 0 = not at all, ``WITH_LOG`` or ``WITHOUT_LOG``, see ``rings``.
+        recording: how rings are looked for: 0 = not at all, ``WITH_LOG`` or ``WITHOUT_LOG``, see
+            ``bd_rings``.
         next_ring: cycle from which on a state is stored for a ring.
         ring_gap: cycles between two states that are stored.
         ring_tries: states stored since the gap was set.
@@ -258,7 +259,8 @@ class Moves(NamedTuple):
         behind: S2MM: words of that stream that have left memory, and not come to the channel.
         began: ``cursor`` at the beginning of the period.
         fills: S2MM: words by which the buffer is fuller after a period.
-        counted: above 0: ``shift`` is words of a walk outside, counted from this - 1 on, see ``counted``.
+        counted: above 0: ``shift`` is words of a walk outside, counted from this - 1 on, see
+            ``counted_walks``.
         number: of the next word of such a walk, while the log is gone through.
         latest: by word of an access: where in the period it was last written.
     """
@@ -307,7 +309,7 @@ class Ways(NamedTuple):
 
 
 class Spans(NamedTuple):
-    """Words of the state that are compared, see ``live.make_plan``.
+    """Words of the state that are compared, see ``live_parts.make_plan``.
 
     Attributes:
         address: of the first row, in bytes.
