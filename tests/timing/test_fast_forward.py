@@ -324,6 +324,7 @@ def filling(was: int, held: int, depth: int, taken: int, at: int, **flags: int) 
     """The guard of a buffer with so many words, 100 cycles after it had ``was``; 50 periods are wanted."""
     state = Rig().engine.state
     work = arrays(state)
+    comparison.keep_channel(state, work.kept, 0, at)  # its memory may have been used before
     work.kept[HELD], state.fifos.held[at], state.fifos.depth[at] = was, held, depth
     state.ports.source_position[at] = taken
     for name, value in flags.items():
