@@ -28,7 +28,12 @@ def load_pdi(reader: Reader, form: Call) -> None:
 
 def configure(reader: Reader, form: Call) -> None:
     """``aiex.configure @device { .. }``: its region is done on that device."""
-    reader.load(form, form.symbol or form.symbol_of("symbol"))
+    name = form.symbol or form.symbol_of("symbol")
+    here, known = reader.made.device.device, reader.devices.described if reader.devices else {}
+    if name in known and known[name].device != here:
+        says = f"the device {name} is {known[name].device}, the one that loads it {here}"
+        raise form.error(says, "devices of one kind", reason="mlir_device", given=name)
+    reader.load(form, name)
     reader.run(reader, form.block())
 
 

@@ -44,10 +44,17 @@ def channel_reset(reader: Reader, form: Call) -> None:
     """``aiex.dma_channel_reset(%tile, MM2S, 0)``, or ``_for @allocation``: on, then off.
 
     Raises:
-        InputFileError: a channel without reset, as those of interface tiles are.
+        InputFileError: a channel without reset, as those of interface tiles are; an object FIFO, whose locks
+            and tasks mlir-aie would set up again.
     """
     if form.operation.name.endswith("_for"):
-        tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or form.symbol))
+        words = [word[1:].strip('"') for word in form.operation.words if word[:1] == "@"]
+        name = str(form.attributes.get("alloc") or form.attributes.get("objfifo") or words[0])
+        if name not in reader.made.device.allocations or name in reader.made.device.fifos:
+            says = f"{name} is not a channel alone: its locks and tasks are not set up again here"
+            step = "Write the reset of each channel, aiex.set_lock for each lock, and aiex.npu.push_queue."
+            raise form.error(says, "aiex.dma_channel_reset", reason="mlir_reset", step=step)
+        tile, direction, channel = form.allocated(name)
     else:
         tile, direction, channel = form.channel()
     if not tile.kind.has_channel_reset:
@@ -204,6 +211,8 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.maskpoll": accesses.mask_poll,
     "aiex.npu.blockwrite": accesses.block_write,
     "aiex.npu.writebd": accesses.raw_bd,
+    "aiex.npu.assert_bd_field": sequence_values.assert_field,
+    "aiex.npu.assert_bd_divisible": sequence_values.assert_divisible,
     "aiex.npu.address_patch": accesses.address_patch,
     "aiex.npu.push_queue": accesses.push_queue,
     "aiex.npu.rtp_write": accesses.rtp_write,
@@ -237,6 +246,7 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "memref.assume_alignment": sequence_values.part,
     "memref.subview": sequence_values.part,
     "memref.cast": sequence_values.part,
+    "memref.view": sequence_values.part,
     "memref.reinterpret_cast": sequence_values.part,
     "memref.collapse_shape": sequence_values.part,
     "scf.for": sequence_values.loop,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
-
-import numpy as np
+from math import prod
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.importers.kernels.arithmetic import divide, remainder, w64
@@ -15,6 +15,7 @@ from memtile.importers.mlir.forms.dense_constants import array_of, dense
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.sequence.sequence_reader import MOST_STEPS, ArgumentView, Call, Reader, Value
 from memtile.importers.mlir.tree import OperationBlock
+from memtile.importers.mlir.types import Shaped
 
 
 def constant(reader: Reader, form: Call) -> None:
@@ -41,23 +42,77 @@ def global_array(reader: Reader, form: Call) -> None:
 
 
 def part(reader: Reader, form: Call) -> None:
-    """Casts and parts of arguments: the same bytes, from another one on."""
+    """Casts and parts of arguments, as mlir-aie finds their first byte (traceSubviewToBlockArgument)."""
     source = form.argument(form.values[0])
+    offset = _PARTS.get(form.operation.name, _nothing)(form, source.shape)
     shape = form.last_type() or source.shape
-    size = element_bytes(form, source.shape)
-    offset = 0
-    if form.operation.name == "memref.subview":
+    reader.values[form.result] = ArgumentView(source.argument, source.offset + offset, shape)
+
+
+def _nothing(_form: Call, _source: Shaped) -> int:
+    return 0
+
+
+def _subview(form: Call, source: Shaped) -> int:
+    """Bytes before a part; what it has must follow each other in memory."""
+    if form.generic:
+        offsets, sizes, steps = (form.integers(f"static_{name}") for name in ("offsets", "sizes", "strides"))
+    else:
         lists = [form.whole_list(at) for at in (form.bracket("[", n) for n in range(3)) if at is not None]
-        strides = _row_strides(source.shape.shape)
-        offset = sum(o * s for o, s in zip(lists[0], strides, strict=True))
-    elif form.operation.name == "memref.reinterpret_cast":
-        at = form.bracket("[", 0)
-        offset = sum(form.whole_list(at)) if at is not None else 0
-    reader.values[form.result] = ArgumentView(source.argument, source.offset + offset * size, shape)
+        offsets, sizes, steps = lists
+    strides = _strides(form, source)
+    expected, ordered = 1, all(step == 1 for step in steps)
+    for size, stride in reversed(list(zip(sizes, strides, strict=True))):
+        ordered &= size == 1 or stride == expected
+        expected *= size
+    if not ordered:
+        says = "what it takes does not lie at one place in memory"
+        raise form.error(says, "steps of 1, and whole rows of the inner dimensions", reason="mlir_part")
+    return sum(o * s for o, s in zip(offsets, strides, strict=True)) * element_bytes(form, source)
 
 
-def _row_strides(sizes: tuple[int, ...]) -> list[int]:
-    return [int(np.prod(sizes[n + 1 :])) for n in range(len(sizes))]
+def _reinterpreted(form: Call, source: Shaped) -> int:
+    """Nothing: mlir-aie takes the same first byte, whatever the cast says."""
+    given = form.integers("static_offsets") if form.generic else []
+    at = form.bracket("[", 0)
+    given = form.whole_list(at) if at is not None and not form.generic else given
+    if any(given) and not any(_offset(source) == offset for offset in given):
+        says = f"its offset is {given[0]}, which mlir-aie leaves out"
+        raise form.error(says, "offset: [0]", reason="mlir_part", step="Take the part with memref.subview.")
+    return 0
+
+
+def _view(form: Call, _source: Shaped) -> int:
+    """The byte where a view of bytes begins."""
+    if len(form.values) != 2:
+        raise form.error("its sizes are values", "a type with all sizes", reason="mlir_part")
+    return form.whole(form.values[1])
+
+
+_PARTS: Mapping[str, Callable[[Call, Shaped], int]] = {
+    "memref.subview": _subview,
+    "memref.reinterpret_cast": _reinterpreted,
+    "memref.view": _view,
+}
+_STRIDED = re.compile(r"strided<\[([0-9,]*)\](?:,offset:([0-9]+))?>")
+
+
+def _strides(form: Call, source: Shaped) -> list[int]:
+    """Elements from one to the next along each dimension, as the type says or in order."""
+    said = _STRIDED.match(source.layout)
+    if source.layout and said is None:
+        raise form.error(
+            f"its source has the layout {source.layout}", "strided<[..]> or none", reason="mlir_part"
+        )
+    if said is not None:
+        return [int(stride) for stride in said[1].split(",") if stride]
+    sizes = source.shape
+    return [prod(sizes[n + 1 :]) for n in range(len(sizes))]
+
+
+def _offset(source: Shaped) -> int:
+    said = _STRIDED.match(source.layout)
+    return int(said[2] or 0) if said else 0
 
 
 def loop(reader: Reader, form: Call) -> None:
@@ -75,6 +130,22 @@ def loop(reader: Reader, form: Call) -> None:
         reader.run(reader, block)
         _assign(reader, [name for name, _ in carried], _yielded(form, block))
     _assign(reader, form.operation.results, [reader.values[name] for name, _ in carried])
+
+
+def assert_field(_reader: Reader, form: Call) -> None:
+    """``aiex.npu.assert_bd_field(%v) {max = 1023}``: a number that a field of a BD must hold."""
+    value, most = form.whole(form.values[0]), form.integer("max")
+    if not 0 <= value <= most:
+        raise form.error(f"the number is {value}", f"0..{most}", reason="mlir_pattern", given=str(value))
+
+
+def assert_divisible(_reader: Reader, form: Call) -> None:
+    """``aiex.npu.assert_bd_divisible(%v) {divisor = 4}``: elements that are whole words together."""
+    value, divisor = form.whole(form.values[0]), form.integer("divisor")
+    unit = value == 1 and "allow_unit" in form.attributes
+    if divisor < 1 or (value % divisor and not unit):
+        says = f"the number is {value}"
+        raise form.error(says, f"a multiple of {divisor}", reason="mlir_pattern", given=str(value))
 
 
 def branch(reader: Reader, form: Call) -> None:
