@@ -204,7 +204,8 @@ def _operation(line: str, known: dict[str, int]) -> Iterator[Expected]:
     called, rest = name[1].rpartition(".")[2], line[name.end() :]
     attributes = {key: int(value) for key, value in _FIELD.findall(rest)}
     if called == "writebd":
-        attributes = {key: value for key, value in attributes.items() if key not in _UNREAD}
+        blank = not attributes.get("buffer_length", 1)  # other writes fill it up
+        attributes = {k: v for k, v in attributes.items() if k not in _UNREAD and (v or not blank)}
     if called in _READERS:
         made = _READERS[called](rest, attributes, known)
         if made or called != "write32":  # of which nothing is said
@@ -239,8 +240,8 @@ def _synchronised(rest: str, attributes: Facts, known: dict[str, int]) -> Facts:
 
 def _addressed(rest: str, attributes: Facts, known: dict[str, int]) -> Facts:
     operands = _operands(rest.partition("{column")[0], known)
-    facts = dict(zip(("address", "value", "mask"), operands, strict=False))
-    facts = {name: value & 0xFFFFFFFF for name, value in facts.items() if value is not None}
+    named = zip(("address", "value", "mask"), operands, strict=False)
+    facts = {name: value & 0xFFFFFFFF for name, value in named if value is not None}
     if "address" in facts and {"column", "row"} <= attributes.keys():
         place = attributes["column"] << _COLUMN | attributes["row"] << _ROW
         facts["address"] = place | facts["address"] & _OFFSET
@@ -373,7 +374,7 @@ def made(name: str, part: str) -> list[Facts]:
 
 
 def _key(device: Any, sequence: Any) -> str:
-    return next(key for key, value in device.sequences.items() if value is sequence)
+    return next(str(key) for key, value in device.sequences.items() if value is sequence)
 
 
 def _freed(part: str) -> str:

@@ -124,13 +124,21 @@ def _oversized(kind: TileKind, sizes: Sequence[int], strides: Sequence[int], *, 
     return ""
 
 
-def checked(form: OperationForm, kind: TileKind, bits: int, pattern: Pattern) -> dict[str, int]:
+def checked(
+    form: OperationForm, kind: TileKind, bits: int, pattern: Pattern, *, linear: bool
+) -> dict[str, int]:
     """The fields of a pattern that mlir-aie accepts.
+
+    Args:
+        form: of the operation that says it.
+        kind: of the tile that has the BD.
+        bits: of an element.
+        pattern: in elements.
+        linear: whether the BD has no dimensions; see ``is_linear``.
 
     Raises:
         InputFileError: sizes or strides that the BD does not have.
     """
-    linear = is_linear(kind, pattern)
     fault = pattern_fault(kind, bits, pattern, linear=linear)
     if fault:
         step = "Split the transfer, or choose sizes with smaller factors."

@@ -25,6 +25,7 @@ from memtile.importers.mlir.sequence import (
     sequence_values,
     transfer_forms,
 )
+from memtile.importers.mlir.sequence.runtime_values import check_branches, is_rolled, runtime_values
 from memtile.importers.mlir.sequence.sequence_reader import (
     MOST_STEPS,
     NO_PARAMETERS,
@@ -134,6 +135,11 @@ def program_of(
     shapes = arguments_of(sequence)
     reader = Reader(made, _run, habits_of(sequence.name), devices, parameters, len(shapes))
     region = OperationForm(sequence).regions[0]
+    numbers = [name for name, kind in region.blocks[0].arguments if shaped(kind) is None]
+    reader.runtime = runtime_values(sequence, numbers)
+    reader.rolled = is_rolled(sequence, reader.runtime)
+    if reader.rolled:
+        check_branches(sequence)
     for number, (name, _) in enumerate(region.blocks[0].arguments):
         if not is_scalar(shapes[number]):
             reader.values[name] = ArgumentView(number, 0, shapes[number])

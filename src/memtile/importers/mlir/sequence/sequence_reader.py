@@ -71,7 +71,8 @@ class SequenceTask:
         first: the one that is started.
         runs: executions of that one.
         token: the task reports its end.
-        drawn: its BD is one of the pool.
+        drawn: the text draws its BD from the pool.
+        pooled: the compiler draws it.
         awaited: a wait has given its BDs back.
     """
 
@@ -83,6 +84,7 @@ class SequenceTask:
     runs: int = 1
     token: bool = False
     drawn: bool = False
+    pooled: bool = False
     awaited: bool = False
 
     @property
@@ -119,6 +121,8 @@ class Reader:
         values: by name.
         scratchpad: words that firmware has taken from the host.
         inside: sequences that run now, each called by the one before.
+        runtime: values that hang on numbers of the host.
+        rolled: a loop or a branch hangs on one, so that tasks take their BDs from the pool.
         bds: which BDs its tasks have.
         tokens: of tasks that were started and that no wait has seen, by channel.
     """
@@ -140,6 +144,7 @@ class Reader:
         self.values: dict[str, Value] = {}
         self.scratchpad = 0
         self.inside: list[str] = []
+        self.runtime, self.rolled = frozenset[str](), False
         self.bds, self.tokens = BdNumbers(), Counter[tuple[object, ...]]()
         self._turns = 0
 
@@ -197,10 +202,13 @@ class Call(OperationForm):
     Args:
         operation: that is done.
         reader: what is known.
+        values: instead of those that the reader knows.
     """
 
-    def __init__(self, operation: Operation, reader: Reader) -> None:
-        super().__init__(operation, reader.values)
+    def __init__(
+        self, operation: Operation, reader: Reader, values: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__(operation, reader.values if values is None else values)
         self.reader = reader
 
     def number(self, name: str, place: int | None = None) -> int:

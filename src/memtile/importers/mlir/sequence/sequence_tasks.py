@@ -12,6 +12,7 @@ from memtile.errors import InputFileError, raise_if
 from memtile.importers.mlir.configure import dma_locks, memory_of
 from memtile.importers.mlir.description import BdDescription
 from memtile.importers.mlir.descriptors import element_bytes
+from memtile.importers.mlir.forms.memory_forms import bd as bd_form
 from memtile.importers.mlir.forms.operands import OperationForm, packet_of
 from memtile.importers.mlir.references import bd_problems
 from memtile.importers.mlir.sequence.bd_lowering import (
@@ -20,8 +21,10 @@ from memtile.importers.mlir.sequence.bd_lowering import (
     checked,
     hardware,
     header_fields,
+    is_linear,
     length_fields,
 )
+from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
 from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader, SequenceTask
 from memtile.importers.mlir.sequence.steps import patch, push, set_address, wait, whole_words, write_bd
@@ -93,12 +96,17 @@ def _configured(
     if tile.kind.role != "interface":
         raise_if(bd_problems(reader.made.device, bds), InputFileError)
     size = element_bytes(form, _shape(reader, bds[0]))
-    bds = canonical(tile.kind, size * _BITS, bds)
+    if not any(_is_open(reader, bd) for bd in bds):
+        bds = canonical(tile.kind, size * _BITS, bds)
     drawn = _operand(form, "bd_id")
-    if drawn is not None and (len(bds) > 1 or bds[0].number is not None):
-        says = "a BD of the pool is for a task of one BD without a number"
+    if (drawn is not None or reader.rolled) and (len(bds) > 1 or bds[0].number is not None):
+        says = "its BD is one of a pool, as a loop or a branch hangs on a number of the host"
         raise form.error(says, "one aie.dma_bd without bd_id", reason="mlir_bds")
-    numbers = [drawn] if drawn is not None else reader.bds.take(form, tile, [bd.number for bd in bds])
+    pooled = drawn is None and reader.rolled
+    if drawn is not None or pooled:
+        numbers = [drawn if drawn is not None else _draw(reader, form, tile)]
+    else:
+        numbers = reader.bds.take(form, tile, [bd.number for bd in bds])
     bank = tile.kind.bd_bank(channel)
     if not set(numbers) <= set(bank):
         wrong = next(n for n in numbers if n not in bank)
@@ -108,7 +116,11 @@ def _configured(
     repeat = _operand(form, "repeat")
     repeat = form.integer("repeat_count", 0) if repeat is None else repeat
     task = SequenceTask(form.operation, tile, (direction, channel), numbers, numbers[first], repeat + 1)
-    task.token, task.drawn = bool(form.attributes.get("issue_token", False)), drawn is not None
+    task.token, task.drawn, task.pooled = (
+        bool(form.attributes.get("issue_token", False)),
+        drawn is not None,
+        pooled,
+    )
     reader.values[form.result] = task
     for bd, number in zip(bds, numbers, strict=True):
         following = None if bd.next is None else numbers[bd.next]
@@ -144,7 +156,10 @@ def _shape(reader: Reader, bd: BdDescription) -> Shaped:
 def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, following: int | None) -> None:
     """Write a BD and its address."""
     form, kind = OperationForm(bd.operation, reader.values), task.tile.kind
-    shape = _shape(reader, bd)
+    shape, open_ = _shape(reader, bd), _is_open(reader, bd) or task.drawn or task.pooled
+    if open_ and (kind.role != "interface" or bd.padding or bd.length is None):
+        says = "a BD with a number of the host is one of an interface tile, has a len and no padding"
+        raise form.error(says, "constants", reason=_REASON)
     size = element_bytes(form, shape)
     length = shape.elements if bd.length is None else bd.length
     whole_words(form, bd.offset * size)
@@ -156,7 +171,7 @@ def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, f
     fields |= _locks(reader, form, task.tile, bd) | (header_fields(bd.packet) if bd.packet else {})
     fields |= _following(form, following)
     if bd.levels:
-        fields |= _pattern(form, kind, bd, (size, words))
+        fields |= _pattern(reader, form, kind, bd, (size, words if not open_ else 0))
     write_bd(reader, form, task.tile, number, bd_words(form, kind, fields, reader.habits.cache))
     extra = (bd.offset + offset_of(reader, form)) * size
     source = reader.values.get(bd.buffer)
@@ -170,15 +185,24 @@ def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, f
         set_address(reader, form, task.tile, number, memory_of(reader.made, task.tile, bd).address + extra)
 
 
+def _is_open(reader: Reader, bd: BdDescription) -> bool:
+    """Whether a BD has a number that the compiler leaves to the host."""
+    return not reader.runtime.isdisjoint(OperationForm(bd.operation).values)
+
+
 def _pattern(
-    form: OperationForm, kind: TileKind, bd: BdDescription, moved: tuple[int, int]
+    reader: Reader, form: OperationForm, kind: TileKind, bd: BdDescription, moved: tuple[int, int]
 ) -> dict[str, int]:
-    """The fields of sizes and strides, whose inner three dimensions are one run of the BD."""
+    """The fields of sizes and strides, whose inner dimensions are one run, of any length for 0 words."""
     size, words = moved
-    pattern = task_pattern(bd)
-    found = checked(form, kind, size * _BITS, pattern)
+    pattern, known = task_pattern(bd), bd
+    if not words:
+        hidden = reader.values | dict(hidden_numbers(reader.runtime))
+        known = bd_form(bd.operation, hidden)
+    linear = is_linear(kind, task_pattern(known))
+    found = checked(form, kind, size * _BITS, pattern, linear=linear)
     run = prod(hardware(size * _BITS, pattern)[0][:INNER])
-    if run != words:
+    if words and run != words:
         says = f"its length is {words * WORD_BYTES} bytes, its inner three sizes make {run * WORD_BYTES}"
         step = (
             "Leave the outermost of four sizes out of len: it is the iteration; repeat_count alone repeats."
@@ -277,19 +301,24 @@ def free_task(reader: Reader, form: Call) -> None:
 
 
 def _give_back(reader: Reader, form: Call, task: SequenceTask) -> None:
-    if not task.drawn:
+    if task.pooled and not task.awaited:
+        reader.bds.pool(task.tile).extend(task.numbers)
+    elif not task.drawn and not task.pooled:
         reader.bds.give_back(form, task.tile, task.numbers, again=task.awaited)
 
 
 def draw_bd(reader: Reader, form: Call) -> None:
     """``%b = aiex.dma_bd_pool_pop(0, 0) : i32``: a BD that nothing has."""
     tile = reader.tile(form.number("column", 0), form.number("row", 1))
+    reader.values[form.result] = _draw(reader, form, tile)
+
+
+def _draw(reader: Reader, form: Call, tile: Tile) -> int:
     pool = reader.bds.pool(tile)
     if not pool:
-        raise form.error(
-            f"the pool of the {tile.title} is empty", "a BD that was pushed back", reason="mlir_bds"
-        )
-    reader.values[form.result] = pool.pop()
+        says = f"the pool of the {tile.title} is empty"
+        raise form.error(says, "a BD that was given back", reason="mlir_bds")
+    return pool.pop()
 
 
 def return_bd(reader: Reader, form: Call) -> None:

@@ -13,6 +13,7 @@ from memtile.importers.mlir.attributes import attributes
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.dense_constants import array_of, dense
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.runtime_values import carried
 from memtile.importers.mlir.sequence.sequence_reader import MOST_STEPS, ArgumentView, Call, Reader, Value
 from memtile.importers.mlir.tree import OperationBlock
 from memtile.importers.mlir.types import Shaped
@@ -121,15 +122,15 @@ def loop(reader: Reader, form: Call) -> None:
     low, high, step = (form.whole(form.after(key)) for key in ("=", "to", "step"))
     if step < 1:
         raise form.error(f"its step is {step}", "1 or more", reason="mlir_loop")
-    carried = _carried(words)
-    for name, initial in carried:
+    handed = carried(words)
+    for name, initial in handed:
         reader.values[name] = form.known(initial)
     for value in range(low, high, step):
         reader.turn(form)
         reader.values[words[0]] = value
         reader.run(reader, block)
-        _assign(reader, [name for name, _ in carried], _yielded(form, block))
-    _assign(reader, form.operation.results, [reader.values[name] for name, _ in carried])
+        _assign(reader, [name for name, _ in handed], _yielded(form, block))
+    _assign(reader, form.operation.results, [reader.values[name] for name, _ in handed])
 
 
 def assert_field(_reader: Reader, form: Call) -> None:
@@ -164,15 +165,6 @@ def compare(reader: Reader, form: Call) -> None:
     if predicate not in COMPARISONS:
         raise form.error(f"the predicate {predicate} is not known", ", ".join(COMPARISONS))
     reader.values[form.result] = int(COMPARISONS[predicate](one, other))
-
-
-def _carried(words: list[str]) -> list[tuple[str, str]]:
-    """Names and first values of what a loop hands from turn to turn."""
-    if "iter_args" not in words:
-        return []
-    first = words.index("iter_args")
-    last = words.index(")", first)
-    return [(words[at - 1], words[at + 1]) for at in range(first, last) if words[at] == "="]
 
 
 def _yielded(form: Call, block: OperationBlock) -> list[Value]:

@@ -6,13 +6,16 @@ from memtile.arch.tiles import MAX_DIMENSIONS, S2MM, WORD_BYTES
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.operands import packet_of
 from memtile.importers.mlir.sequence.bd_lowering import (
+    Pattern,
     bd_words,
     checked,
     header_fields,
+    is_linear,
     length_fields,
     pattern_of,
 )
 from memtile.importers.mlir.sequence.decomposition import decomposed
+from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
 from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words, write_bd
@@ -30,7 +33,8 @@ def memcpy(reader: Reader, form: Call) -> None:
     size = element_bytes(form, source.shape)
     first = sum(o * s for o, s in zip(offsets, strides, strict=True))
     _check_elements(form, source.shape, size, first)
-    parts = decomposed(tile.kind, size * _BITS, pattern_of(sizes, strides, first))
+    pattern, known = pattern_of(sizes, strides, first), _constant(reader, form)
+    parts = [pattern] if known is not None else decomposed(tile.kind, size * _BITS, pattern)
     if len(parts) > 1 or parts[0].sizes[::-1] != tuple(sizes):
         _check_offsets(form, offsets, sizes, strides)
     fields = _packet(form) | {name: form.integer(name) for name in _GIVEN if name in form.attributes}
@@ -38,7 +42,8 @@ def memcpy(reader: Reader, form: Call) -> None:
     for number, part in zip(
         reader.bds.of_transfer(form, metadata, form.number("id"), len(parts)), parts, strict=True
     ):
-        made = fields | checked(form, tile.kind, size * _BITS, part)
+        linear = is_linear(tile.kind, part if known is None else known)
+        made = fields | checked(form, tile.kind, size * _BITS, part, linear=linear)
         made |= length_fields(form, tile.kind, part.length * size)
         write_bd(reader, form, tile, number, bd_words(form, tile.kind, made, reader.habits.cache))
         patch(reader, form, tile, number, source.argument, source.offset + size * (part.offset + extra))
@@ -77,6 +82,15 @@ def _check_offsets(form: Call, *lists: list[int]) -> None:
         says = "mlir-aie splits this pattern, and loses offsets along dimensions of size 1 when it does"
         step = "Put the offset of the first element to the innermost dimension."
         raise form.error(says, "offsets along the innermost dimension", reason="mlir_offset", step=step)
+
+
+def _constant(reader: Reader, form: Call) -> Pattern | None:
+    """The pattern as the compiler knows it, which leaves numbers of the host open; None = it knows all."""
+    if reader.runtime.isdisjoint(form.values):
+        return None
+    hidden = reader.values | dict(hidden_numbers(reader.runtime))
+    _, sizes, strides = _lists(Call(form.operation, reader, hidden))
+    return pattern_of(sizes, strides)
 
 
 def _array(form: Call) -> str:
