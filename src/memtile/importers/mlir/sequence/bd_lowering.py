@@ -116,7 +116,7 @@ def _oversized(kind: TileKind, sizes: Sequence[int], strides: Sequence[int], *, 
     for number in () if linear else (0, 1):
         if sizes[number] > wrap:
             return f"size {number} is {sizes[number]} in the BD, which has 0..{wrap} there"
-    if sizes[INNER] > runs:
+    if sizes[INNER] > runs - (strides[INNER] > 0):
         return f"size {INNER} is {sizes[INNER]} in the BD, which has 1..{runs} there"
     for number, stride in enumerate(strides):
         if stride > step and (number < INNER or sizes[INNER]):
@@ -189,7 +189,10 @@ def bd_words(form: OperationForm, kind: TileKind, given: Fields, cache: int) -> 
     raw["Base_Address"] = offset if kind.role == "memory" else offset // WORD_BYTES
     if kind.role == "interface":
         codes = kind.bd_fields["Burst_Length"].codes
-        raw |= {"AxCache": cache, "Burst_Length": codes.index(given.get("burst_length", 0) or max(codes))}
+        raw |= {
+            "AxCache": given.get("axcache", cache),
+            "Burst_Length": codes.index(given.get("burst_length", 0) or max(codes)),
+        }
     for name in raw.keys() & kind.bd_fields.keys():
         value = raw[name]
         for word, msb, lsb in kind.bd_fields[name].parts:
@@ -226,6 +229,7 @@ _WRAP, _STEP = (1 << 10) - 1, (1 << 20) - 1  # those of interface tiles, whateve
 _MOST: Fields = {
     "packet_id": 31,
     "packet_type": 7,
+    "axcache": 15,
     "d0_size": _WRAP,
     "d0_stride": _STEP,
     "d1_size": _WRAP,

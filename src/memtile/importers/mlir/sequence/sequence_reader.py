@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
@@ -64,7 +64,7 @@ class SequenceTask:
     """A task that a sequence configured.
 
     Attributes:
-        operation: that configured it.
+        made: the device that had the array.
         tile: of the channel.
         port: direction and number of the channel.
         numbers: of its BDs.
@@ -74,9 +74,11 @@ class SequenceTask:
         drawn: the text draws its BD from the pool.
         pooled: the compiler draws it.
         awaited: a wait has given its BDs back.
+        freed: the text has given its BDs back.
+        pending: tokens of it that no wait has taken.
     """
 
-    operation: Operation
+    made: Configured
     tile: Tile
     port: tuple[int, int]
     numbers: Sequence[int]
@@ -86,6 +88,8 @@ class SequenceTask:
     drawn: bool = False
     pooled: bool = False
     awaited: bool = False
+    freed: bool = False
+    pending: int = 0
 
     @property
     def channel(self) -> tuple[object, ...]:
@@ -124,7 +128,8 @@ class Reader:
         runtime: values that hang on numbers of the host.
         rolled: a loop or a branch hangs on one, so that tasks take their BDs from the pool.
         bds: which BDs its tasks have.
-        tokens: of tasks that were started and that no wait has seen, by channel.
+        home: the device of the sequence.
+        tokens: the tasks whose tokens no wait has taken, by channel, in the order of their starts.
     """
 
     def __init__(
@@ -145,7 +150,8 @@ class Reader:
         self.scratchpad = 0
         self.inside: list[str] = []
         self.runtime, self.rolled = frozenset[str](), False
-        self.bds, self.tokens = BdNumbers(), Counter[tuple[object, ...]]()
+        self.bds, self.home = BdNumbers(), made
+        self.tokens: dict[tuple[object, ...], deque[SequenceTask]] = {}
         self._turns = 0
 
     def turn(self, form: OperationForm) -> None:
@@ -194,6 +200,17 @@ class Reader:
     def tile(self, column: int, row: int) -> Tile:
         """The tile at a place."""
         return self.made.array.tile(column, row)
+
+    def static_bds(self, tile: Tile) -> set[int]:
+        """BDs of a tile that DMA work of devices has: of the one that is loaded and of the sequence's."""
+        return {
+            bd.number
+            for made in (self.made, self.home)
+            for chain in made.device.chains
+            if made.tiles[chain.tile].place == tile.place
+            for bd in chain.bds
+            if bd.number is not None
+        }
 
 
 class Call(OperationForm):

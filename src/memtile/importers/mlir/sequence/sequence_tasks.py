@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from math import prod
@@ -102,25 +103,22 @@ def _configured(
     if (drawn is not None or reader.rolled) and (len(bds) > 1 or bds[0].number is not None):
         says = "its BD is one of a pool, as a loop or a branch hangs on a number of the host"
         raise form.error(says, "one aie.dma_bd without bd_id", reason="mlir_bds")
-    pooled = drawn is None and reader.rolled
-    if drawn is not None or pooled:
+    repeat = _operand(form, "repeat")
+    repeat = form.integer("repeat_count", 0) if repeat is None else repeat
+    task = SequenceTask(reader.made, tile, (direction, channel), (), 0, repeat + 1)
+    task.token = bool(form.attributes.get("issue_token", False))
+    task.drawn, task.pooled = drawn is not None, drawn is None and reader.rolled
+    wanted = [bd.number for bd in bds]
+    if drawn is not None or task.pooled:
         numbers = [drawn if drawn is not None else _draw(reader, form, tile)]
     else:
-        numbers = reader.bds.take(form, tile, [bd.number for bd in bds])
+        numbers = reader.bds.take(form, tile, channel, wanted, reader.static_bds(tile), task)
     bank = tile.kind.bd_bank(channel)
     if not set(numbers) <= set(bank):
         wrong = next(n for n in numbers if n not in bank)
-        says = f"BD {wrong} is not one of channel {channel} of the {tile.title}"
-        step = "Choose the BDs with bd_id: mlir-aie gives those of channel 0, whatever the channel."
-        raise form.error(says, f"{bank.start}..{bank.stop - 1}", reason="mlir_bds", step=step)
-    repeat = _operand(form, "repeat")
-    repeat = form.integer("repeat_count", 0) if repeat is None else repeat
-    task = SequenceTask(form.operation, tile, (direction, channel), numbers, numbers[first], repeat + 1)
-    task.token, task.drawn, task.pooled = (
-        bool(form.attributes.get("issue_token", False)),
-        drawn is not None,
-        pooled,
-    )
+        says = f"channel {channel} of the {tile.title} does not reach BD {wrong}"
+        raise form.error(says, f"{bank.start}..{bank.stop - 1}", reason="mlir_bds")
+    task.numbers, task.first = numbers, numbers[first]
     reader.values[form.result] = task
     for bd, number in zip(bds, numbers, strict=True):
         following = None if bd.next is None else numbers[bd.next]
@@ -165,6 +163,7 @@ def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, f
     whole_words(form, bd.offset * size)
     fields = length_fields(form, kind, length * size)
     words = fields["buffer_length"]
+    fields |= _cache(form, kind)
     fields |= {"buffer_offset": bd.offset * size, "burst_length": bd.burst or 0} | _padding(
         form, kind, task, bd
     )
@@ -183,6 +182,12 @@ def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, f
         raise form.error(says, allowed, reason="mlir_reach")
     else:
         set_address(reader, form, task.tile, number, memory_of(reader.made, task.tile, bd).address + extra)
+
+
+def _cache(form: OperationForm, kind: TileKind) -> dict[str, int]:
+    """AxCache, if an interface tile's BD says one."""
+    said = kind.role == "interface" and "axcache" in form.attributes
+    return {"axcache": form.integer("axcache")} if said else {}
 
 
 def _is_open(reader: Reader, bd: BdDescription) -> bool:
@@ -267,16 +272,25 @@ def start_task(reader: Reader, form: Call) -> None:
 
 def _start(reader: Reader, form: Call, task: SequenceTask) -> None:
     """Push the first BD of a task, in several pushes if it runs more often than one can say."""
-    runs = task.runs
-    while runs > task.tile.kind.max_repeat:
-        push(reader, form, task.tile, task.port, task.first, task.tile.kind.max_repeat, token=False)
-        runs -= task.tile.kind.max_repeat
+    if task.freed or task.made is not reader.made:
+        says = (
+            "its BDs were freed before"
+            if task.freed
+            else "it was configured before another device was loaded"
+        )
+        raise form.error(says, "a task that is configured", reason="mlir_bds", step="Configure it again.")
+    runs, most = task.runs, task.tile.kind.max_repeat
+    while runs > most:
+        push(reader, form, task.tile, task.port, task.first, most, token=False)
+        runs -= most
     push(reader, form, task.tile, task.port, task.first, runs, token=task.token)
-    reader.tokens[task.channel] += task.token
+    if task.token:
+        task.pending += 1
+        reader.tokens.setdefault(task.channel, deque()).append(task)
 
 
 def await_task(reader: Reader, form: Call) -> None:
-    """``aiex.dma_await_task(%t)``: its token; its BDs are free again.
+    """``aiex.dma_await_task(%t)``: the next token of its channel; when it has ended its BDs are free again.
 
     Raises:
         InputFileError: no task was started on its channel whose token is still to come.
@@ -285,26 +299,30 @@ def await_task(reader: Reader, form: Call) -> None:
     assert task.tile.place is not None
     if not task.token:
         raise form.error("the task reports no end", "a task with issue_token = true", reason="mlir_token")
-    if not reader.tokens[task.channel]:
+    started = reader.tokens.get(task.channel)
+    if not started:
         says = "the sequence waits forever: no task was started on this channel that a wait has not seen"
         step = "Start the task with aiex.dma_start_task before."
         raise form.error(says, "one wait for each start", reason="mlir_token", step=step)
-    reader.tokens[task.channel] -= 1
+    started.popleft().pending -= 1
     wait(reader, form, task.tile.place, *task.port)
-    _give_back(reader, form, task)
-    task.awaited = True
+    if not task.pending and not reader.bds.starts_again(form.operation, form.values[0]):
+        _give_back(reader, form, task, again=True)
+        task.awaited = True
 
 
 def free_task(reader: Reader, form: Call) -> None:
     """``aiex.dma_free_task(%t)``: its BDs are free again."""
-    _give_back(reader, form, _task(reader, form))
+    task = _task(reader, form)
+    _give_back(reader, form, task, again=task.awaited)
+    task.freed = True
 
 
-def _give_back(reader: Reader, form: Call, task: SequenceTask) -> None:
-    if task.pooled and not task.awaited:
+def _give_back(reader: Reader, form: Call, task: SequenceTask, *, again: bool) -> None:
+    if task.pooled and not task.awaited and not task.freed:
         reader.bds.pool(task.tile).extend(task.numbers)
     elif not task.drawn and not task.pooled:
-        reader.bds.give_back(form, task.tile, task.numbers, again=task.awaited)
+        reader.bds.give_back(form, task.tile, task.numbers, task, again=again)
 
 
 def draw_bd(reader: Reader, form: Call) -> None:

@@ -78,7 +78,7 @@ def _bd(form: OperationForm, block: OperationBlock, known: Known) -> BdDescripti
         says = "the two locks of a block are not an acquire and a release that are enabled"
         raise form.error(says, "one of each", reason=_REASON)
     if found.iteration is not None:
-        says = "it has an iteration; the outermost size and stride are that of a task's BD"
+        says = "it has an iteration; in a task the outermost of four sizes and strides is that"
         raise OperationForm(found.operation).error(says, "four sizes and strides", reason=_REASON)
     if len(found.levels) > _MOST:
         says = f"it has {len(found.levels)} sizes; a BD of a task has up to {_MOST}"

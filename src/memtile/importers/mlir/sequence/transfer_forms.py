@@ -37,7 +37,9 @@ def memcpy(reader: Reader, form: Call) -> None:
     parts = [pattern] if known is not None else decomposed(tile.kind, size * _BITS, pattern)
     if len(parts) > 1 or parts[0].sizes[::-1] != tuple(sizes):
         _check_offsets(form, offsets, sizes, strides)
-    fields = _packet(form) | {name: form.integer(name) for name in _GIVEN if name in form.attributes}
+    header = reader.made.device.allocations[metadata].packet
+    fields = _packet(form) or (header_fields(header) if header else {})
+    fields |= {name: form.integer(name) for name in _GIVEN if name in form.attributes}
     extra, token = offset_of(reader, form), bool(form.attributes.get("issue_token", False))
     for number, part in zip(
         reader.bds.of_transfer(form, metadata, form.number("id"), len(parts)), parts, strict=True
@@ -54,7 +56,7 @@ def memcpy(reader: Reader, form: Call) -> None:
 
 
 _BITS = 8
-_GIVEN = ("burst_length", *(f"d{n}_zero_{side}" for n in range(3) for side in ("before", "after")))
+_GIVEN = ("burst_length", "axcache", *(f"d{n}_zero_{side}" for n in range(3) for side in ("before", "after")))
 
 
 def _check_elements(form: Call, shape: Shaped, size: int, first: int) -> None:
