@@ -166,8 +166,8 @@ def length_fields(form: OperationForm, kind: TileKind, count: int) -> dict[str, 
     most = kind.bd_fields["Buffer_Length"].maximum
     words, rest = divmod(count, WORD_BYTES)
     if rest or not 1 <= words <= most:
-        says = f"it moves {count} bytes"
-        raise form.error(says, f"1..{most} words of {WORD_BYTES} bytes (Buffer_Length)", reason="mlir_words")
+        says = f"it moves {count} bytes; a BD of a {kind.title} moves 1..{most} words of {WORD_BYTES} bytes"
+        raise form.error(says, f"1..{most} words (Buffer_Length)", reason="mlir_words")
     return {"buffer_length": words, "valid_bd": 1}
 
 
@@ -208,7 +208,7 @@ def _verify(form: OperationForm, kind: TileKind, given: Fields) -> None:
     for name, most in _MOST.items():
         limit = _step_limit(kind) if name == "iteration_stride" else most
         if given.get(name, 0) > limit and not (name == "d0_size" and linear):
-            says = f"its {name} is {given[name]}"
+            says = f"its {name} is {given[name]}; it must be 0..{limit}"
             raise form.error(says, f"0..{limit}", reason=_REASON, given=str(given[name]))
     padded = [name for name in given if "_zero_" in name and given[name]]
     if kind.role == "interface" and (padded or given.get("d2_size", 0)):
@@ -217,8 +217,9 @@ def _verify(form: OperationForm, kind: TileKind, given: Fields) -> None:
     burst = given.get("burst_length", 0)
     codes = kind.bd_fields["Burst_Length"].codes if kind.role == "interface" else ()
     if burst and burst not in codes:
-        allowed = ", ".join(map(str, codes)) or f"no burst_length on a {kind.title}"
-        raise form.error(f"its burst_length is {burst}", allowed, reason=_REASON, given=str(burst))
+        allowed = ", ".join(map(str, (0, *codes)))
+        says = f"its burst_length is {burst}; a BD of the {kind.title} has {allowed}"
+        raise form.error(says, allowed, reason=_REASON, given=str(burst))
 
 
 def _step_limit(kind: TileKind) -> int:

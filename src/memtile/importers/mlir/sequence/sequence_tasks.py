@@ -116,7 +116,9 @@ def _configured(
     bank = tile.kind.bd_bank(channel)
     if not set(numbers) <= set(bank):
         wrong = next(n for n in numbers if n not in bank)
-        says = f"channel {channel} of the {tile.title} does not reach BD {wrong}"
+        says = (
+            f"channel {channel} of the {tile.title} reaches BDs {bank.start}..{bank.stop - 1}, not BD {wrong}"
+        )
         raise form.error(says, f"{bank.start}..{bank.stop - 1}", reason="mlir_bds")
     task.numbers, task.first = numbers, numbers[first]
     reader.values[form.result] = task
@@ -232,7 +234,8 @@ def _padding(form: OperationForm, kind: TileKind, task: SequenceTask, bd: BdDesc
     for name, value in found.items():
         most = kind.bd_fields[f"D{name[1]}_Zero_{name.rpartition('_')[2].title()}"].maximum
         if not 0 <= value <= most:
-            raise form.error(f"its padding is {value}", f"0..{most}", reason="mlir_padding", given=str(value))
+            says = f"its padding is {value}; dimension {name[1]} from inside has 0..{most}"
+            raise form.error(says, f"0..{most}", reason="mlir_padding", given=str(value))
     return found
 
 

@@ -137,7 +137,8 @@ def assert_field(_reader: Reader, form: Call) -> None:
     """``aiex.npu.assert_bd_field(%v) {max = 1023}``: a number that a field of a BD must hold."""
     value, most = form.whole(form.values[0]), form.integer("max")
     if not 0 <= value <= most:
-        raise form.error(f"the number is {value}", f"0..{most}", reason="mlir_pattern", given=str(value))
+        says = f"the number is {value}; it must be 0..{most}"
+        raise form.error(says, f"0..{most}", reason="mlir_pattern", given=str(value))
 
 
 def assert_divisible(_reader: Reader, form: Call) -> None:
@@ -145,7 +146,7 @@ def assert_divisible(_reader: Reader, form: Call) -> None:
     value, divisor = form.whole(form.values[0]), form.integer("divisor")
     unit = value == 1 and "allow_unit" in form.attributes
     if divisor < 1 or (value % divisor and not unit):
-        says = f"the number is {value}"
+        says = f"the number is {value}; it must be a multiple of {divisor}"
         raise form.error(says, f"a multiple of {divisor}", reason="mlir_pattern", given=str(value))
 
 

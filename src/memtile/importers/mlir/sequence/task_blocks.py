@@ -67,10 +67,10 @@ def _bd(form: OperationForm, block: OperationBlock, known: Known) -> BdDescripti
     names = [each.name for each in block.operations]
     many, locks = names.count(_BD), names.count(_LOCK)
     if many != 1:
-        says = f"a block of the task has {many} {_BD}"
+        says = f"a block of the task has {many} {_BD}; it needs one"
         raise form.error(says, "one", reason=_REASON, given=str(many))
     if locks not in (0, 2):
-        says = f"a block of the task has {locks} {_LOCK}"
+        says = f"a block of the task has {locks} {_LOCK}; it needs none, or an acquire and a release"
         raise form.error(says, "none, or an acquire and a release", reason=_REASON, given=str(locks))
     found = bd_of(block.operations, known)
     assert found is not None
