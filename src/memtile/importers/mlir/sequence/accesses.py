@@ -86,6 +86,9 @@ def set_lock(reader: Reader, form: Call) -> None:
         raise form.error(f"{name} is no lock of the device", "aie.lock", reason="mlir_lock", given=name)
     lock = reader.made.locks[name]
     kind, value = lock.kind, form.number("value", 1)
+    if not 0 <= value <= kind.lock_value_max:
+        says = f"it sets lock {name} to {value}; a lock has 0..{kind.lock_value_max}"
+        raise form.error(says, f"0..{kind.lock_value_max}", reason="mlir_lock", given=str(value))
     assert lock.place is not None
     at = address_of(*lock.place, kind.lock_value_base + lock.id * kind.lock_value_stride)
     reader.emit(form, lambda place: Write(at, value, place=place))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memtile.importers.mlir.forms.operands import OperationForm
-from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
+from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader
 from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.types import shaped
 
 _LOAD, _CONFIGURE = "aiex.npu.load_pdi", "aiex.configure"
 
@@ -52,6 +53,11 @@ def run(reader: Reader, form: Call) -> None:
     if len(given) != len(block.arguments):
         says = f"{len(given)} arguments for {len(block.arguments)}"
         raise form.error(says, "as many as the sequence has", reason="mlir_sequence")
+    for value, (inner, kind) in zip(given, block.arguments, strict=True):
+        wanted = shaped(kind)
+        if isinstance(value, ArgumentView) and wanted is not None and wanted != value.shape:
+            says = f"argument {inner} of {name} is a {kind}, it gets one of {value.shape.element}"
+            raise form.error(says, kind, reason="mlir_sequence")
     outer = reader.values
     reader.inside.append(called)
     reader.values = {inner: value for (inner, _), value in zip(block.arguments, given, strict=True)}

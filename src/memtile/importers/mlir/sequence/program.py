@@ -247,6 +247,7 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.dma_bd_pool_push": sequence_tasks.return_bd,
     "arith.constant": sequence_values.constant,
     "arith.cmpi": sequence_values.compare,
+    "arith.select": sequence_values.select,
     **dict.fromkeys(sequence_values.ARITHMETIC, sequence_values.integers),
     "memref.get_global": sequence_values.global_array,
     "memref.assume_alignment": sequence_values.part,

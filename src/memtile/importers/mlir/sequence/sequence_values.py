@@ -168,6 +168,12 @@ def compare(reader: Reader, form: Call) -> None:
     reader.values[form.result] = int(COMPARISONS[predicate](one, other))
 
 
+def select(reader: Reader, form: Call) -> None:
+    """``arith.select %c, %a, %b : index``."""
+    chosen, one, other = form.values.exactly(3)
+    reader.values[form.result] = form.known(one if form.whole(chosen) else other)
+
+
 def _yielded(form: Call, block: OperationBlock) -> list[Value]:
     """What a block hands on."""
     last = block.operations[-1] if block.operations else None
@@ -187,13 +193,15 @@ def integers(reader: Reader, form: Call) -> None:
     given = [form.whole(value) for value in form.values.exactly(1 if form.operation.name in _CASTS else 2)]
     if form.operation.name in _DIVISIONS and given[1] == 0:
         raise form.error(f"{given[0]} is divided by zero", "another number than 0", reason="mlir_division")
-    if form.operation.name == "arith.shli" and not 0 <= given[1] < _BITS:
+    if form.operation.name in ("arith.shli", "arith.shrsi") and not 0 <= given[1] < _BITS:
         raise form.error(f"it shifts by {given[1]}", f"0..{_BITS - 1}", reason="mlir_shift")
     reader.values[form.result] = w64(compute(*given))
 
 
 _BITS = 64
-_DIVISIONS = ("arith.divsi", "arith.divui", "arith.remsi", "arith.remui")
+_DIVISIONS = tuple(
+    f"arith.{name}" for name in ("divsi", "divui", "remsi", "remui", "floordivsi", "ceildivsi")
+)
 _CASTS = ("arith.index_cast", "arith.extsi", "arith.extui", "arith.trunci")
 COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "eq": operator.eq,
@@ -214,5 +222,11 @@ ARITHMETIC: Mapping[str, Callable[..., int]] = {
     "arith.shli": lambda a, b: a << b,
     "arith.ori": lambda a, b: a | b,
     "arith.andi": lambda a, b: a & b,
+    "arith.xori": lambda a, b: a ^ b,
+    "arith.maxsi": max,
+    "arith.minsi": min,
+    "arith.floordivsi": lambda a, b: a // b,
+    "arith.ceildivsi": lambda a, b: -(-a // b),
+    "arith.shrsi": lambda a, b: a >> b,
     **dict.fromkeys(_CASTS, lambda a: a),
 }
