@@ -216,10 +216,3 @@ def test_control_packets_of_an_elf_are_given_to_the_run(files: dict[str, Path], 
     assert done.exit_code == 0, done.output
     np.testing.assert_array_equal(np.load(files["out"]), DATA + 1)
     assert f"note: argument 0 of {path} has control packets of section .ctrldata" in done.stdout
-
-
-def test_a_design_of_mlir_has_no_kernel_to_choose(tmp_path: Path) -> None:
-    (tmp_path / "design.mlir").write_text("module {\n}\n")
-    done = call("run", tmp_path / "design.mlir", "--kernel", "main")
-    assert done.exit_code == 2
-    assert "--kernel chooses a program of an xclbin" in " ".join(done.stderr.split())

@@ -306,3 +306,27 @@ def test_a_folder_that_has_the_text_alone_names_it(tmp_path: Path, arrays: list[
     done = run(tmp_path, *arrays[2:])
     assert done.exit_code == 2
     assert "There is MLIR text in it: give " in done.output
+
+
+def test_one_of_several_host_sequences_is_chosen_by_name(tmp_path: Path) -> None:
+    text = mlir_texts.PASSTHROUGH.replace("aiex.runtime_sequence(", "aie.runtime_sequence @copy(")
+    first = text.index("aie.runtime_sequence")
+    last = text.index("\n    }", first) + len("\n    }")
+    other = text[first:last].replace("@copy", "@nothing").splitlines()
+    path = tmp_path / "two.mlir"
+    path.write_text(f"{text[:last]}\n{other[0]}\n}}\n{text[last:]}")
+    source, target = tmp_path / "in.npy", tmp_path / "out.npy"
+    np.save(source, DATA[:64])
+    arguments = [path, "--in", f"0={source}", "--out", f"2:int32:64={target}"]
+    refused = run(*arguments)
+    assert refused.exit_code != 0
+    assert "has 2 host sequences: copy, nothing" in " ".join(refused.output.split())
+    assert "--kernel :copy" in " ".join(refused.output.split())
+    for chosen in ("copy", ":copy", "npu1_1col:copy"):
+        done = run(*arguments, "--kernel", chosen)
+        assert done.exit_code == 0, done.output
+        np.testing.assert_array_equal(np.load(target), DATA[:64])
+    assert "one of copy, nothing" in " ".join(run(*arguments, "--kernel", "copied").output.split())
+    checked = CliRunner().invoke(app, ["check", str(path)], env={"COLUMNS": "150"})
+    assert "two.mlir (copy)" in checked.output
+    assert "two.mlir (nothing)" in checked.output

@@ -119,23 +119,30 @@ def _python(name: str, settings: Sequence[str]) -> Subject:
 def _mlir(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
     from memtile.cli.mlir_file import parameters_of
     from memtile.errors import MemtileError
-    from memtile.importers.design import device_names
+    from memtile.importers.design import sequence_names
 
-    names: list[str | None]
     try:
-        names = [*device_names(name)]
+        found = sequence_names(name)
     except MemtileError:
-        names = []  # the check itself says why
+        found = [("", [])]  # the check itself says why
     parameters = parameters_of(settings)
-    for each in names if len(names) > 1 else [None]:
-        yield f"{name} ({each})" if each else name, partial(_still, name, each, device, parameters)
+    for each, sequences in found or [("", [])]:
+        for sequence in sequences if len(sequences) > 1 else [""]:
+            chosen = ":".join(filter(None, [each if len(found) > 1 else "", sequence]))
+            title = f"{name} ({chosen})" if chosen else name
+            which = each if len(found) > 1 else None, sequence or None
+            yield title, partial(_still, name, which, device, parameters)
 
 
-def _still(name: str, each: str | None, device: str, parameters: Mapping[str, float]) -> Subject:
+def _still(
+    file: str, which: tuple[str | None, str | None], device: str, parameters: Mapping[str, float]
+) -> Subject:
     from memtile.check.checked_program import of_mlir
     from memtile.importers.design import load_still
 
-    return of_mlir(load_still(name, device=device or None, name=each, parameters=parameters))
+    name, sequence = which
+    options = {"device": device or None, "name": name, "sequence": sequence}
+    return of_mlir(load_still(file, **options, parameters=parameters))
 
 
 def _program(name: str, device: str) -> Subject:

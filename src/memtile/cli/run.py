@@ -158,8 +158,6 @@ def _loaded(
         return python_design(files[0], settings), []
     if SUFFIX in kinds and len(files) > 1:
         raise typer.BadParameter("an MLIR design is run alone.")
-    if SUFFIX in kinds and of_program.kernel is not None:
-        raise typer.BadParameter("--kernel chooses a program of an xclbin, a full ELF or a build folder.")
     if SUFFIX not in kinds and settings:
         raise typer.BadParameter("--set is for designs; a program has no parameters.")
     saved = [parse_wanted(text) for text in of_program.wanted]

@@ -89,7 +89,10 @@ Kernels = Annotated[
 ]
 Kernel = Annotated[
     str | None,
-    typer.Option(metavar="NAME|ID", help="Which program of an xclbin, a full ELF or a build folder."),
+    typer.Option(
+        metavar="NAME|ID",
+        help="Which program of an xclbin, a full ELF or a build folder; DEVICE:SEQUENCE of MLIR.",
+    ),
 ]
 PadArguments = Annotated[
     bool, typer.Option("--pad-arguments", help="Fill arrays up with zeros that are too short.")

@@ -147,9 +147,18 @@ def mlir_design(
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
 
+    name, sequence = _chosen(options.kernel)
+
     def make() -> Runnable:
-        device = options.device or None
-        made = load(file, device=device, functions=functions, parameters=parameters, costs=known)
+        made = load(
+            file,
+            device=options.device or None,
+            name=name,
+            sequence=sequence,
+            functions=functions,
+            parameters=parameters,
+            costs=known,
+        )
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 
@@ -161,6 +170,12 @@ def mlir_design(
         return Runnable(file, made.array, once, True, files, notes, made.notes)
 
     return make
+
+
+def _chosen(kernel: str | None) -> tuple[str | None, str | None]:
+    """Device and host sequence of ``DEVICE:SEQUENCE``, either of which may be left out."""
+    name, colon, sequence = (kernel or "").rpartition(":")
+    return (name or None, sequence or None) if colon else (None, kernel)
 
 
 def _with_zeros(design: Loaded, given: Sequence[Given], options: RunOptions) -> Run:

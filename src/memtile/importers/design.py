@@ -113,13 +113,13 @@ def load(
     return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *bodies, *notes))
 
 
-def device_names(file: Path | str) -> list[str]:
-    """The devices of a file of MLIR text, by symbol, in its order.
+def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
+    """The devices of a file of MLIR text, by symbol, in its order, each with its host sequences.
 
     Raises:
         InputFileError: the file cannot be read or is no MLIR.
     """
-    return [each.name or each.device for each in devices(read(_text(file)))]
+    return [(each.name or each.device, [*each.sequences]) for each in devices(read(_text(file)))]
 
 
 def load_still(
@@ -127,6 +127,7 @@ def load_still(
     *,
     device: str | None = None,
     name: str | None = None,
+    sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
@@ -137,6 +138,7 @@ def load_still(
         file: of MLIR text.
         device: device to be, whatever the text says.
         name: symbol of the device of the text, where it has several.
+        sequence: symbol of the host sequence, where the device has several.
         parameters: of the scratchpad, by name; those that are not given are 0.
 
     Raises:
@@ -147,7 +149,7 @@ def load_still(
     text = _text(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
-    still = _still(described, found, device, None, _Zeros(parameters), None)
+    still = _still(described, found, device, sequence, _Zeros(parameters), None)
     open_ = still.sequence is not None and any(map(is_scalar, still.sequence.arguments))
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
@@ -241,7 +243,8 @@ def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) ->
     given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"
     says = f"the text has {given}" + (f", none of them {name}" if name and names else "")
     step = "Give a text with aie.device, or a folder of a build."
-    step = f"Say which one is meant, by name or as #1 to #{len(names)}." if len(names) > 1 else step
+    if len(names) > 1:
+        step = f"Say which one is meant, by name or as #1 to #{len(names)}: --kernel {names[0]}:, or name=."
     raise InputFileError(design_problem("device", given, "one aie.device", says, where=text.name, step=step))
 
 
@@ -279,7 +282,8 @@ def _program(
     if name is None and len(sequences) > 1:
         listed = ", ".join(sequences)
         says = f"the device has {len(sequences)} host sequences: {listed}"
-        raise InputFileError(design_problem("sequence", listed, "one", says, step="Say which one is meant."))
+        step = f"Say which one is meant: --kernel :{next(iter(sequences))}, or sequence= of memtile.load."
+        raise InputFileError(design_problem("sequence", listed, "one", says, step=step))
     chosen = name or next(iter(sequences))
     if chosen not in sequences:
         raise InputFileError(design_problem("sequence", chosen, f"one of {', '.join(sequences)}"))

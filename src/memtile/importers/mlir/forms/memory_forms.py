@@ -96,7 +96,7 @@ def blocks_of_bds(region: Region, first: str, known: Known = NOTHING) -> list[Bd
             break
         order[label] = len(found)
         found.append(bd)
-        following = _next_label(by_label[label])
+        following = next_label(by_label[label])
         if following is None:
             return found
         bd.next = order.get(following, len(found))
@@ -252,7 +252,7 @@ def _repeats(form: OperationForm) -> int:
     return form.integer("repeat_count", 0) if at is None else form.whole(form.operation.tokens.words[at])
 
 
-def _next_label(block: OperationBlock) -> str | None:
+def next_label(block: OperationBlock) -> str | None:
     """Where a block goes on; None at its end."""
     for operation in reversed(block.operations):
         if operation.name in ("aie.next_bd", "cf.br", "br"):

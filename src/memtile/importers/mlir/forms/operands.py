@@ -260,7 +260,7 @@ class OperationForm:
         for first, end in self.operation.spans:
             at = first
             while at < end:
-                if tokens.words[at] in (":", "->"):
+                if tokens.words[at] in (":", "->", "to"):
                     kind_end = tokens.close.get(at + 2, at + 1) + 1
                     found = shaped(tokens.join(at + 1, min(kind_end, end))) or found
                 at = tokens.close.get(at, at) + 1

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from memtile.arch.tiles import DIRECTIONS, WORD_BYTES, TileKind
+from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.design.tile import Tile
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.bd_lowering import bd_words
 from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import push, write_bd
 from memtile.runs.firmware import PATCH
-from memtile.runs.operations import BlockWrite, MaskWrite, Other, Write, address_of
+from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Other, Write, address_of
 
 _ALL = (1 << 32) - 1
 _OLD_BUFFER = "buffer_sym_name"  # until 2024
@@ -29,6 +28,12 @@ def mask_write32(reader: Reader, form: Call) -> None:
     """``aiex.npu.maskwrite32(%address, %value, %mask)``."""
     at, value, mask = address(reader, form), form.number("value", 1), form.number("mask", 2)
     reader.emit(form, lambda place: MaskWrite(at, mask & _ALL, value & _ALL, place=place))
+
+
+def mask_poll(reader: Reader, form: Call) -> None:
+    """``aiex.npu.maskpoll(%address, %value, %mask)``: wait until the register has the value in these bits."""
+    at, value, mask = address(reader, form), form.number("value", 1), form.number("mask", 2)
+    reader.emit(form, lambda place: MaskPoll(at, mask & _ALL, value & _ALL, place=place))
 
 
 def block_write(reader: Reader, form: Call) -> None:
@@ -81,6 +86,9 @@ def set_lock(reader: Reader, form: Call) -> None:
         raise form.error(f"{name} is no lock of the device", "aie.lock", reason="mlir_lock", given=name)
     lock = reader.made.locks[name]
     kind, value = lock.kind, form.number("value", 1)
+    if not 0 <= value <= kind.lock_value_max:
+        says = f"it sets lock {name} to {value}; a lock has 0..{kind.lock_value_max}"
+        raise form.error(says, f"0..{kind.lock_value_max}", reason="mlir_lock", given=str(value))
     assert lock.place is not None
     at = address_of(*lock.place, kind.lock_value_base + lock.id * kind.lock_value_stride)
     reader.emit(form, lambda place: Write(at, value, place=place))
@@ -90,60 +98,8 @@ def raw_bd(reader: Reader, form: Call) -> None:
     """``aiex.npu.writebd``: fields as the registers have them, stored off by one where they are."""
     given = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
     tile = reader.tile(form.integer("column"), form.integer("row", 0))  # 2024: interface tiles alone
-    words = [0] * tile.kind.bd_words
-    for name, value in _bd_fields(given, tile.kind, reader.habits.cache).items():
-        for word, msb, lsb in tile.kind.bd_fields[name].parts:
-            bits = msb - lsb + 1
-            words[word] |= (value & ((1 << bits) - 1)) << lsb
-            value >>= bits
+    words = bd_words(form, tile.kind, given, reader.habits.cache)
     write_bd(reader, form, tile, form.integer("bd_id"), words)
-
-
-def _bd_fields(given: Mapping[str, int], kind: TileKind, cache: int) -> dict[str, int]:
-    """Raw values of the fields that a tile's BD has, by their AM025 names."""
-    offset = given.get("buffer_offset", 0)
-    raw = {"Buffer_Length": given.get("buffer_length", 0)}
-    raw["Base_Address"] = offset if kind.role == "memory" else offset // WORD_BYTES
-    for name, field_ in _RAW.items():
-        if field_ in kind.bd_fields:
-            raw[field_] = given.get(name, 0)
-    if kind.role == "interface":
-        raw["AxCache"] = cache
-        codes = kind.bd_fields["Burst_Length"].codes
-        burst = given.get("burst_length", 0) or max(codes)
-        raw["Burst_Length"] = codes.index(burst) if burst in codes else burst
-    return {name: value for name, value in raw.items() if name in kind.bd_fields}
-
-
-_RAW = {
-    "enable_packet": "Enable_Packet",
-    "packet_type": "Packet_Type",
-    "packet_id": "Packet_ID",
-    "out_of_order_id": "Out_Of_Order_BD_ID",
-    "d0_size": "D0_Wrap",
-    "d1_size": "D1_Wrap",
-    "d2_size": "D2_Wrap",
-    "d0_stride": "D0_Stepsize",
-    "d1_stride": "D1_Stepsize",
-    "d2_stride": "D2_Stepsize",
-    "d0_zero_before": "D0_Pad_Before",
-    "d1_zero_before": "D1_Pad_Before",
-    "d2_zero_before": "D2_Pad_Before",
-    "d0_zero_after": "D0_Pad_After",
-    "d1_zero_after": "D1_Pad_After",
-    "d2_zero_after": "D2_Pad_After",
-    "iteration_current": "Iteration_Current",
-    "iteration_size": "Iteration_Wrap",
-    "iteration_stride": "Iteration_Stepsize",
-    "next_bd": "Next_BD",
-    "use_next_bd": "Use_Next_BD",
-    "valid_bd": "Valid_BD",
-    "lock_rel_val": "Lock_Rel_Value",
-    "lock_rel_id": "Lock_Rel_ID",
-    "lock_acq_enable": "Lock_Acq_Enable",
-    "lock_acq_val": "Lock_Acq_Value",
-    "lock_acq_id": "Lock_Acq_ID",
-}
 
 
 def address_patch(reader: Reader, form: Call) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from memtile.importers.mlir.forms.operands import OperationForm
-from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
+from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader
 from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.types import shaped
 
 _LOAD, _CONFIGURE = "aiex.npu.load_pdi", "aiex.configure"
 
@@ -28,7 +29,12 @@ def load_pdi(reader: Reader, form: Call) -> None:
 
 def configure(reader: Reader, form: Call) -> None:
     """``aiex.configure @device { .. }``: its region is done on that device."""
-    reader.load(form, form.symbol or form.symbol_of("symbol"))
+    name = form.symbol or form.symbol_of("symbol")
+    here, known = reader.made.device.device, reader.devices.described if reader.devices else {}
+    if name in known and known[name].device != here:
+        says = f"the device {name} is {known[name].device}, the one that loads it {here}"
+        raise form.error(says, "devices of one kind", reason="mlir_device", given=name)
+    reader.load(form, name)
     reader.run(reader, form.block())
 
 
@@ -47,6 +53,11 @@ def run(reader: Reader, form: Call) -> None:
     if len(given) != len(block.arguments):
         says = f"{len(given)} arguments for {len(block.arguments)}"
         raise form.error(says, "as many as the sequence has", reason="mlir_sequence")
+    for value, (inner, kind) in zip(given, block.arguments, strict=True):
+        wanted = shaped(kind)
+        if isinstance(value, ArgumentView) and wanted is not None and wanted != value.shape:
+            says = f"argument {inner} of {name} is a {kind}, it gets one of {value.shape.element}"
+            raise form.error(says, kind, reason="mlir_sequence")
     outer = reader.values
     reader.inside.append(called)
     reader.values = {inner: value for (inner, _), value in zip(block.arguments, given, strict=True)}

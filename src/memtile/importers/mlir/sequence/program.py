@@ -25,6 +25,7 @@ from memtile.importers.mlir.sequence import (
     sequence_values,
     transfer_forms,
 )
+from memtile.importers.mlir.sequence.runtime_values import check_branches, is_rolled, runtime_values
 from memtile.importers.mlir.sequence.sequence_reader import (
     MOST_STEPS,
     NO_PARAMETERS,
@@ -44,10 +45,17 @@ def channel_reset(reader: Reader, form: Call) -> None:
     """``aiex.dma_channel_reset(%tile, MM2S, 0)``, or ``_for @allocation``: on, then off.
 
     Raises:
-        InputFileError: a channel without reset, as those of interface tiles are.
+        InputFileError: a channel without reset, as those of interface tiles are; an object FIFO, whose locks
+            and tasks mlir-aie would set up again.
     """
     if form.operation.name.endswith("_for"):
-        tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or form.symbol))
+        words = [word[1:].strip('"') for word in form.operation.words if word[:1] == "@"]
+        name = str(form.attributes.get("alloc") or form.attributes.get("objfifo") or words[0])
+        if name not in reader.made.device.allocations or name in reader.made.device.fifos:
+            says = f"{name} is not a channel alone: its locks and tasks are not set up again here"
+            step = "Write the reset of each channel, aiex.set_lock for each lock, and aiex.npu.push_queue."
+            raise form.error(says, "aiex.dma_channel_reset", reason="mlir_reset", step=step)
+        tile, direction, channel = form.allocated(name)
     else:
         tile, direction, channel = form.channel()
     if not tile.kind.has_channel_reset:
@@ -127,6 +135,11 @@ def program_of(
     shapes = arguments_of(sequence)
     reader = Reader(made, _run, habits_of(sequence.name), devices, parameters, len(shapes))
     region = OperationForm(sequence).regions[0]
+    numbers = [name for name, kind in region.blocks[0].arguments if shaped(kind) is None]
+    reader.runtime = runtime_values(sequence, numbers)
+    reader.rolled = is_rolled(sequence, reader.runtime)
+    if reader.rolled:
+        check_branches(sequence)
     for number, (name, _) in enumerate(region.blocks[0].arguments):
         if not is_scalar(shapes[number]):
             reader.values[name] = ArgumentView(number, 0, shapes[number])
@@ -201,8 +214,11 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.sync": transfer_forms.sync,
     "aiex.npu.write32": accesses.write32,
     "aiex.npu.maskwrite32": accesses.mask_write32,
+    "aiex.npu.maskpoll": accesses.mask_poll,
     "aiex.npu.blockwrite": accesses.block_write,
     "aiex.npu.writebd": accesses.raw_bd,
+    "aiex.npu.assert_bd_field": sequence_values.assert_field,
+    "aiex.npu.assert_bd_divisible": sequence_values.assert_divisible,
     "aiex.npu.address_patch": accesses.address_patch,
     "aiex.npu.push_queue": accesses.push_queue,
     "aiex.npu.rtp_write": accesses.rtp_write,
@@ -227,13 +243,17 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.dma_start_task": sequence_tasks.start_task,
     "aiex.dma_await_task": sequence_tasks.await_task,
     "aiex.dma_free_task": sequence_tasks.free_task,
+    "aiex.dma_bd_pool_pop": sequence_tasks.draw_bd,
+    "aiex.dma_bd_pool_push": sequence_tasks.return_bd,
     "arith.constant": sequence_values.constant,
     "arith.cmpi": sequence_values.compare,
+    "arith.select": sequence_values.select,
     **dict.fromkeys(sequence_values.ARITHMETIC, sequence_values.integers),
     "memref.get_global": sequence_values.global_array,
     "memref.assume_alignment": sequence_values.part,
     "memref.subview": sequence_values.part,
     "memref.cast": sequence_values.part,
+    "memref.view": sequence_values.part,
     "memref.reinterpret_cast": sequence_values.part,
     "memref.collapse_shape": sequence_values.part,
     "scf.for": sequence_values.loop,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +12,9 @@ import numpy as np
 from memtile.arch.tiles import DIRECTIONS
 from memtile.design.tile import Tile
 from memtile.importers.mlir.configure import Configured
-from memtile.importers.mlir.description import ChainDescription
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reconfiguration import Devices
+from memtile.importers.mlir.sequence.bd_numbers import BdNumbers
 from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped
 from memtile.runs.operations import Operation as Step
@@ -63,16 +64,37 @@ class SequenceTask:
     """A task that a sequence configured.
 
     Attributes:
-        chain: its BDs.
+        made: the device that had the array.
         tile: of the channel.
+        port: direction and number of the channel.
         numbers: of its BDs.
-        runs: executions of its first BD.
+        first: the one that is started.
+        runs: executions of that one.
+        token: the task reports its end.
+        drawn: the text draws its BD from the pool.
+        pooled: the compiler draws it.
+        awaited: a wait has given its BDs back.
+        freed: the text has given its BDs back.
+        pending: tokens of it that no wait has taken.
     """
 
-    chain: ChainDescription
+    made: Configured
     tile: Tile
-    numbers: list[int] = field(default_factory=list)
+    port: tuple[int, int]
+    numbers: Sequence[int]
+    first: int
     runs: int = 1
+    token: bool = False
+    drawn: bool = False
+    pooled: bool = False
+    awaited: bool = False
+    freed: bool = False
+    pending: int = 0
+
+    @property
+    def channel(self) -> tuple[object, ...]:
+        """Where its tokens come from."""
+        return (self.tile.place, *self.port)
 
 
 Value = int | float | ArgumentView | SequenceTask | np.ndarray
@@ -103,6 +125,11 @@ class Reader:
         values: by name.
         scratchpad: words that firmware has taken from the host.
         inside: sequences that run now, each called by the one before.
+        runtime: values that hang on numbers of the host.
+        rolled: a loop or a branch hangs on one, so that tasks take their BDs from the pool.
+        bds: which BDs its tasks have.
+        home: the device of the sequence.
+        tokens: the tasks whose tokens no wait has taken, by channel, in the order of their starts.
     """
 
     def __init__(
@@ -122,8 +149,10 @@ class Reader:
         self.values: dict[str, Value] = {}
         self.scratchpad = 0
         self.inside: list[str] = []
+        self.runtime, self.rolled = frozenset[str](), False
+        self.bds, self.home = BdNumbers(), made
+        self.tokens: dict[tuple[object, ...], deque[SequenceTask]] = {}
         self._turns = 0
-        self._taken: dict[tuple[int, int], set[int]] = {}
 
     def turn(self, form: OperationForm) -> None:
         """Count a turn of a loop.
@@ -154,7 +183,7 @@ class Reader:
         self.made, steps = self.devices.load(name)
         self.controllers = {tile.place: tile.controller for tile in self.made.device.tiles.values()}
         self.steps += steps
-        self._taken.clear()
+        self.bds.clear()
 
     def parameter(self, form: OperationForm, name: str) -> Number:
         """The value of a parameter of the scratchpad.
@@ -172,35 +201,13 @@ class Reader:
         """The tile at a place."""
         return self.made.array.tile(column, row)
 
-    def free_bd(self, form: OperationForm, tile: Tile, channel: int, wanted: int | None) -> int:
-        """A BD of a tile for a task: the one that the text names, or the lowest that no task has.
-
-        Raises:
-            InputFileError: none is left.
-        """
-        assert tile.place is not None
-        taken = self._taken.setdefault(tile.place, self._configured(tile))
-        number = wanted
-        if number is None:
-            number = next((n for n in tile.kind.bd_bank(channel) if n not in taken), None)
-        if number is None:
-            bank = tile.kind.bd_bank(channel)
-            says = f"BDs {bank.start}..{bank.stop - 1} of the {tile.title} are all in tasks"
-            raise form.error(says, "a BD that aiex.dma_free_task gave back", reason="mlir_bds")
-        taken.add(number)
-        return number
-
-    def give_back(self, task: SequenceTask) -> None:
-        """Let other tasks have the BDs of a task."""
-        assert task.tile.place is not None
-        self._taken.get(task.tile.place, set()).difference_update(task.numbers)
-
-    def _configured(self, tile: Tile) -> set[int]:
-        """BDs that the device's own DMA work has."""
+    def static_bds(self, tile: Tile) -> set[int]:
+        """BDs of a tile that DMA work of devices has: of the one that is loaded and of the sequence's."""
         return {
             bd.number
-            for chain in self.made.device.chains
-            if self.made.tiles[chain.tile] is tile
+            for made in (self.made, self.home)
+            for chain in made.device.chains
+            if made.tiles[chain.tile].place == tile.place
             for bd in chain.bds
             if bd.number is not None
         }
@@ -212,10 +219,13 @@ class Call(OperationForm):
     Args:
         operation: that is done.
         reader: what is known.
+        values: instead of those that the reader knows.
     """
 
-    def __init__(self, operation: Operation, reader: Reader) -> None:
-        super().__init__(operation, reader.values)
+    def __init__(
+        self, operation: Operation, reader: Reader, values: Mapping[str, object] | None = None
+    ) -> None:
+        super().__init__(operation, reader.values if values is None else values)
         self.reader = reader
 
     def number(self, name: str, place: int | None = None) -> int:

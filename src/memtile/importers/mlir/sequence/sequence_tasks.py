@@ -1,35 +1,56 @@
-"""Tasks: chains of BDs that a sequence configures, starts, awaits and frees."""
+"""Tasks: chains of BDs that a sequence configures, starts, awaits and frees (mlir-aie, AIEDMATasksToNPU)."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from math import prod
 
-from memtile.arch.tiles import DIRECTIONS
-from memtile.bd.codec import encode
+from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.design.tile import Tile
 from memtile.errors import InputFileError, raise_if
 from memtile.importers.mlir.configure import dma_locks, memory_of
-from memtile.importers.mlir.description import BdDescription, ChainDescription
-from memtile.importers.mlir.descriptors import BufferPlace, descriptor, element_bytes
-from memtile.importers.mlir.forms.memory_forms import blocks_of_bds
-from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.description import BdDescription
+from memtile.importers.mlir.descriptors import element_bytes
+from memtile.importers.mlir.forms.memory_forms import bd as bd_form
+from memtile.importers.mlir.forms.operands import OperationForm, packet_of
 from memtile.importers.mlir.references import bd_problems
+from memtile.importers.mlir.sequence.bd_lowering import (
+    INNER,
+    bd_words,
+    checked,
+    hardware,
+    header_fields,
+    is_linear,
+    length_fields,
+)
+from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
-from memtile.importers.mlir.sequence.sequence_reader import Call, Reader, SequenceTask
-from memtile.importers.mlir.sequence.steps import patch, push, wait, write_bd
-from memtile.importers.mlir.sequence.transfer_forms import contiguous
+from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader, SequenceTask
+from memtile.importers.mlir.sequence.steps import patch, push, set_address, wait, whole_words, write_bd
+from memtile.importers.mlir.sequence.task_blocks import canonical, task_bds, task_pattern
+from memtile.importers.mlir.types import Shaped
+
+_BITS = 8
+_REASON = "mlir_pattern"
+_CONFIGURE = "aiex.dma_configure_task"
+_OPERANDS = ("tile", "repeat", "bd_id")
+_Port = tuple[Tile, int, int]
+_Packet = tuple[int, int] | None
 
 
 def configure_task(reader: Reader, form: Call) -> None:
     """``%t = aiex.dma_configure_task(%tile, MM2S, 0) { .. }``, or ``_for @allocation``."""
     if form.operation.name.endswith("_for"):
         name = str(form.attributes.get("alloc") or form.symbol)
-        tile, direction, channel = form.allocated(name)
+        port, packet = form.allocated(name), reader.made.device.allocations[name].packet
     else:
-        tile, direction, channel = form.channel()
-    bds = blocks_of_bds(form.regions[0], "", reader.values)
-    _configured(reader, form, (tile, direction, channel), bds)
+        port, packet = form.channel(), packet_of(form.attributes.get("packet"))
+        for item in [] if form.generic else form.items()[3:]:
+            packet = packet_of(form.value(item))
+    bds, first = task_bds(form, form.regions[0], reader.values)
+    _configured(reader, form, (port, packet), bds, first)
 
 
 def start_chain(reader: Reader, form: Call) -> None:
@@ -45,19 +66,18 @@ def start_chain(reader: Reader, form: Call) -> None:
         raise form.error(f"no chain has the name {name}", f"one of {known}", reason="mlir_chain")
     if form.operation.name.endswith("_for"):
         symbols = [word[1:].strip('"') for word in form.operation.words if word[:1] == "@"]
-        tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or symbols[-1]))
+        port = form.allocated(str(form.attributes.get("alloc") or symbols[-1]))
     else:
-        tile, direction, channel = form.channel(-1, 2)  # behind the arguments and their types
+        port = form.channel(-1, 2)  # behind the arguments and their types
         given = given[:-1]
     region = OperationForm(chains[name]).regions[0]
     parameters = [parameter for parameter, _ in region.blocks[0].arguments]
     if len(parameters) != len(given):
         says = f"{len(given)} arguments for {len(parameters)}"
         raise form.error(says, f"as many as chain {name} has", reason="mlir_chain")
-    bds = blocks_of_bds(region, region.blocks[0].label, reader.values)
+    bds, first = task_bds(form, region, reader.values)
     _bind(bds, dict(zip(parameters, given, strict=True)))
-    task = _configured(reader, form, (tile, direction, channel), bds)
-    _start(reader, form, task)
+    _start(reader, form, _configured(reader, form, (port, None), bds, first))
 
 
 def _bind(bds: Iterable[BdDescription], arguments: Mapping[str, str]) -> None:
@@ -70,65 +90,182 @@ def _bind(bds: Iterable[BdDescription], arguments: Mapping[str, str]) -> None:
 
 
 def _configured(
-    reader: Reader, form: Call, port: tuple[Tile, int, int], bds: list[BdDescription]
+    reader: Reader, form: Call, target: tuple[_Port, _Packet], bds: list[BdDescription], first: int
 ) -> SequenceTask:
     """Write the BDs of a task."""
-    tile, direction, channel = port
-    if not bds:
-        raise form.error("the task has no BD", "aie.dma_bd in its region", reason="mlir_bds")
+    (tile, direction, channel), packet = target
     if tile.kind.role != "interface":
         raise_if(bd_problems(reader.made.device, bds), InputFileError)
-    repeat, token = form.integer("repeat_count", 0), bool(form.attributes.get("issue_token", False))
-    chain = ChainDescription(
-        form.result, form.direction(direction), channel, bds, form.operation, repeat, token
-    )
-    task = SequenceTask(chain, tile, runs=repeat + 1)
-    task.numbers = [reader.free_bd(form, tile, channel, bd.number) for bd in bds]
+    size = element_bytes(form, _shape(reader, bds[0]))
+    if not any(_is_open(reader, bd) for bd in bds):
+        bds = canonical(tile.kind, size * _BITS, bds)
+    drawn = _operand(form, "bd_id")
+    if (drawn is not None or reader.rolled) and (len(bds) > 1 or bds[0].number is not None):
+        says = "its BD is one of a pool, as a loop or a branch hangs on a number of the host"
+        raise form.error(says, "one aie.dma_bd without bd_id", reason="mlir_bds")
+    repeat = _operand(form, "repeat")
+    repeat = form.integer("repeat_count", 0) if repeat is None else repeat
+    task = SequenceTask(reader.made, tile, (direction, channel), (), 0, repeat + 1)
+    task.token = bool(form.attributes.get("issue_token", False))
+    task.drawn, task.pooled = drawn is not None, drawn is None and reader.rolled
+    wanted = [bd.number for bd in bds]
+    if drawn is not None or task.pooled:
+        numbers = [drawn if drawn is not None else _draw(reader, form, tile)]
+    else:
+        numbers = reader.bds.take(form, tile, channel, wanted, reader.static_bds(tile), task)
+    bank = tile.kind.bd_bank(channel)
+    if not set(numbers) <= set(bank):
+        wrong = next(n for n in numbers if n not in bank)
+        says = (
+            f"channel {channel} of the {tile.title} reaches BDs {bank.start}..{bank.stop - 1}, not BD {wrong}"
+        )
+        raise form.error(says, f"{bank.start}..{bank.stop - 1}", reason="mlir_bds")
+    task.numbers, task.first = numbers, numbers[first]
     reader.values[form.result] = task
-    for n, bd in enumerate(bds):
-        following = None if bd.next is None else task.numbers[bd.next]
-        _task_bd(reader, form, task, bd, (task.numbers[n], following))
+    for bd, number in zip(bds, numbers, strict=True):
+        following = None if bd.next is None else numbers[bd.next]
+        _lower(reader, task, replace(bd, packet=bd.packet or packet), number, following)
     return task
 
 
-def _task_bd(
-    reader: Reader, form: Call, task: SequenceTask, bd: BdDescription, numbers: tuple[int, int | None]
-) -> None:
-    """Write a BD of a task; on an interface tile its outermost dimension may be runs of the task."""
-    tile, number = task.tile, numbers[0]
-    levels = list(bd.levels)
-    if len(levels) > tile.kind.dimensions:
-        runs, stride = levels.pop(0)
-        if runs < 1:
-            raise form.error(f"its outermost size is {runs}", "1 or more", reason="mlir_repeat")
-        task.runs *= runs
-        bd.levels = levels
-        bd.length = None if bd.length is None else bd.length // runs
-        bd.iteration = (runs, stride, 0) if stride else None
-    if tile.kind.role != "interface":
-        made = descriptor(
-            bd, tile.kind, memory_of(reader.made, tile, bd), dma_locks(reader.made, tile), numbers[1]
+def _operand(form: Call, name: str) -> int | None:
+    """The number that a task has as an operand; None if it has none."""
+    words, called = form.operation.words, form.operation.name
+    if not called.startswith(_CONFIGURE):
+        return None
+    if not form.generic:
+        return form.whole(words[words.index(name) + 1]) if name in words[:-1] else None
+    if called.endswith("_for"):
+        return form.whole(form.values[0]) if name == "repeat" and form.values else None
+    if "operandSegmentSizes" not in form.attributes:
+        return None
+    many, place = form.integers("operandSegmentSizes"), _OPERANDS.index(name)
+    return form.whole(form.values[sum(many[:place])]) if many[place] else None
+
+
+def _shape(reader: Reader, bd: BdDescription) -> Shaped:
+    found = reader.values.get(bd.buffer)
+    if isinstance(found, ArgumentView):
+        return found.shape
+    if bd.buffer in reader.made.device.buffers:
+        return reader.made.device.buffers[bd.buffer].shape
+    says = f"{bd.buffer} is neither a buffer nor an argument of the sequence, nor a part of one"
+    raise OperationForm(bd.operation).error(says, "aie.buffer, or an argument", reason="mlir_buffer")
+
+
+def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, following: int | None) -> None:
+    """Write a BD and its address."""
+    form, kind = OperationForm(bd.operation, reader.values), task.tile.kind
+    shape, open_ = _shape(reader, bd), _is_open(reader, bd) or task.drawn or task.pooled
+    if open_ and (kind.role != "interface" or bd.padding or bd.length is None):
+        says = "a BD with a number of the host is one of an interface tile, has a len and no padding"
+        raise form.error(says, "constants", reason=_REASON)
+    size = element_bytes(form, shape)
+    length = shape.elements if bd.length is None else bd.length
+    whole_words(form, bd.offset * size)
+    fields = length_fields(form, kind, length * size)
+    words = fields["buffer_length"]
+    fields |= _cache(form, kind)
+    fields |= {"buffer_offset": bd.offset * size, "burst_length": bd.burst or 0} | _padding(
+        form, kind, task, bd
+    )
+    fields |= _locks(reader, form, task.tile, bd) | (header_fields(bd.packet) if bd.packet else {})
+    fields |= _following(form, following)
+    if bd.levels:
+        fields |= _pattern(reader, form, kind, bd, (size, words if not open_ else 0))
+    write_bd(reader, form, task.tile, number, bd_words(form, kind, fields, reader.habits.cache))
+    extra = (bd.offset + offset_of(reader, form)) * size
+    source = reader.values.get(bd.buffer)
+    if isinstance(source, ArgumentView) and kind.role == "interface":
+        patch(reader, form, task.tile, number, source.argument, source.offset + extra)
+    elif isinstance(source, ArgumentView) or kind.role == "interface":
+        says = f"the DMA of the {task.tile.title} does not reach {bd.buffer}"
+        allowed = "arguments in tasks of interface tiles, buffers in those of other tiles"
+        raise form.error(says, allowed, reason="mlir_reach")
+    else:
+        set_address(reader, form, task.tile, number, memory_of(reader.made, task.tile, bd).address + extra)
+
+
+def _cache(form: OperationForm, kind: TileKind) -> dict[str, int]:
+    """AxCache, if an interface tile's BD says one."""
+    said = kind.role == "interface" and "axcache" in form.attributes
+    return {"axcache": form.integer("axcache")} if said else {}
+
+
+def _is_open(reader: Reader, bd: BdDescription) -> bool:
+    """Whether a BD has a number that the compiler leaves to the host."""
+    return not reader.runtime.isdisjoint(OperationForm(bd.operation).values)
+
+
+def _pattern(
+    reader: Reader, form: OperationForm, kind: TileKind, bd: BdDescription, moved: tuple[int, int]
+) -> dict[str, int]:
+    """The fields of sizes and strides, whose inner dimensions are one run, of any length for 0 words."""
+    size, words = moved
+    pattern, known = task_pattern(bd), bd
+    if not words:
+        hidden = reader.values | dict(hidden_numbers(reader.runtime))
+        known = bd_form(bd.operation, hidden)
+    linear = is_linear(kind, task_pattern(known))
+    found = checked(form, kind, size * _BITS, pattern, linear=linear)
+    run = prod(hardware(size * _BITS, pattern)[0][:INNER])
+    if words and run != words:
+        says = f"its length is {words * WORD_BYTES} bytes, its inner three sizes make {run * WORD_BYTES}"
+        step = (
+            "Leave the outermost of four sizes out of len: it is the iteration; repeat_count alone repeats."
         )
-        write_bd(reader, form, tile, number, list(encode(made, number)))
-        return
-    source = form.argument(bd.buffer)
-    start = source.offset + (bd.offset + offset_of(reader, OperationForm(bd.operation))) * element_bytes(
-        form, source.shape
-    )
-    linear, bd.offset = contiguous(levels), 0
-    if linear:
-        bd.levels = ()
-        bd.length = bd.length if bd.length is not None else prod(n for n, _ in levels)
-    made = descriptor(
-        bd,
-        tile.kind,
-        BufferPlace(0, source.shape),
-        dma_locks(reader.made, tile),
-        numbers[1],
-        cache=reader.habits.cache,
-    )
-    write_bd(reader, form, tile, number, list(encode(made, number)))
-    patch(reader, form, tile, number, source.argument, start)
+        raise form.error(says, "a len of one run", reason=_REASON, step=step)
+    return found
+
+
+def _padding(form: OperationForm, kind: TileKind, task: SequenceTask, bd: BdDescription) -> dict[str, int]:
+    """The fields of padding, innermost dimension first."""
+    if not bd.padding:
+        return {}
+    if kind.role != "memory" or task.port[0] == 0:
+        says = f"it has padding on a channel of the {task.tile.title}"
+        raise form.error(says, "MM2S channels of memory tiles", reason="mlir_padding")
+    if len(bd.padding) > len(bd.levels):
+        says = f"it has {len(bd.padding)} paddings for {len(bd.levels)} sizes"
+        raise form.error(says, "one for each size at most", reason="mlir_padding")
+    found = dict[str, int]()
+    for inner, (before, after) in enumerate(list(reversed(bd.padding))[:INNER]):
+        found |= {f"d{inner}_zero_before": before, f"d{inner}_zero_after": after}
+    for name, value in found.items():
+        most = kind.bd_fields[f"D{name[1]}_Zero_{name.rpartition('_')[2].title()}"].maximum
+        if not 0 <= value <= most:
+            says = f"its padding is {value}; dimension {name[1]} from inside has 0..{most}"
+            raise form.error(says, f"0..{most}", reason="mlir_padding", given=str(value))
+    return found
+
+
+def _locks(reader: Reader, form: OperationForm, tile: Tile, bd: BdDescription) -> dict[str, int]:
+    """The fields of an acquire and a release."""
+    if bd.acquire is None or bd.release is None:
+        return {}
+    seen = dma_locks(reader.made, tile)
+    for use in (bd.acquire, bd.release):
+        if use.lock not in seen:
+            says = f"the DMA does not reach lock {use.lock}"
+            raise form.error(says, ", ".join(seen) or "locks of its tile", reason="mlir_lock", given=use.lock)
+    value = bd.acquire.value if bd.acquire.action == "acquire" else -bd.acquire.value
+    return {
+        "lock_acq_enable": 1,
+        "lock_acq_id": seen[bd.acquire.lock],
+        "lock_acq_val": value,
+        "lock_rel_id": seen[bd.release.lock],
+        "lock_rel_val": bd.release.value,
+    }
+
+
+def _following(form: OperationForm, number: int | None) -> dict[str, int]:
+    """The fields of the BD that comes next: that of the next block, or the one that the BD names."""
+    if "next_bd_id" in form.attributes:
+        if number is not None:
+            says = "it has a next_bd_id, and its block an aie.next_bd"
+            raise form.error(says, "one of them", reason="mlir_bds")
+        number = form.integer("next_bd_id")
+    return {} if number is None else {"next_bd": number, "use_next_bd": 1}
 
 
 def start_task(reader: Reader, form: Call) -> None:
@@ -137,23 +274,78 @@ def start_task(reader: Reader, form: Call) -> None:
 
 
 def _start(reader: Reader, form: Call, task: SequenceTask) -> None:
-    port = DIRECTIONS.index(task.chain.direction), task.chain.channel
-    push(reader, form, task.tile, port, task.numbers[0], task.runs, token=task.chain.token)
+    """Push the first BD of a task, in several pushes if it runs more often than one can say."""
+    if task.freed or task.made is not reader.made:
+        says = (
+            "its BDs were freed before"
+            if task.freed
+            else "it was configured before another device was loaded"
+        )
+        raise form.error(says, "a task that is configured", reason="mlir_bds", step="Configure it again.")
+    runs, most = task.runs, task.tile.kind.max_repeat
+    while runs > most:
+        push(reader, form, task.tile, task.port, task.first, most, token=False)
+        runs -= most
+    push(reader, form, task.tile, task.port, task.first, runs, token=task.token)
+    if task.token:
+        task.pending += 1
+        reader.tokens.setdefault(task.channel, deque()).append(task)
 
 
 def await_task(reader: Reader, form: Call) -> None:
-    """``aiex.dma_await_task(%t)``: its token; its BDs are free again."""
+    """``aiex.dma_await_task(%t)``: the next token of its channel; when it has ended its BDs are free again.
+
+    Raises:
+        InputFileError: no task was started on its channel whose token is still to come.
+    """
     task = _task(reader, form)
     assert task.tile.place is not None
-    if not task.chain.token:
+    if not task.token:
         raise form.error("the task reports no end", "a task with issue_token = true", reason="mlir_token")
-    wait(reader, form, task.tile.place, DIRECTIONS.index(task.chain.direction), task.chain.channel)
-    reader.give_back(task)
+    started = reader.tokens.get(task.channel)
+    if not started:
+        says = "the sequence waits forever: no task was started on this channel that a wait has not seen"
+        step = "Start the task with aiex.dma_start_task before."
+        raise form.error(says, "one wait for each start", reason="mlir_token", step=step)
+    started.popleft().pending -= 1
+    wait(reader, form, task.tile.place, *task.port)
+    if not task.pending and not reader.bds.starts_again(form.operation, form.values[0]):
+        _give_back(reader, form, task, again=True)
+        task.awaited = True
 
 
 def free_task(reader: Reader, form: Call) -> None:
     """``aiex.dma_free_task(%t)``: its BDs are free again."""
-    reader.give_back(_task(reader, form))
+    task = _task(reader, form)
+    _give_back(reader, form, task, again=task.awaited)
+    task.freed = True
+
+
+def _give_back(reader: Reader, form: Call, task: SequenceTask, *, again: bool) -> None:
+    if task.pooled and not task.awaited and not task.freed:
+        reader.bds.pool(task.tile).extend(task.numbers)
+    elif not task.drawn and not task.pooled:
+        reader.bds.give_back(form, task.tile, task.numbers, task, again=again)
+
+
+def draw_bd(reader: Reader, form: Call) -> None:
+    """``%b = aiex.dma_bd_pool_pop(0, 0) : i32``: a BD that nothing has."""
+    tile = reader.tile(form.number("column", 0), form.number("row", 1))
+    reader.values[form.result] = _draw(reader, form, tile)
+
+
+def _draw(reader: Reader, form: Call, tile: Tile) -> int:
+    pool = reader.bds.pool(tile)
+    if not pool:
+        says = f"the pool of the {tile.title} is empty"
+        raise form.error(says, "a BD that was given back", reason="mlir_bds")
+    return pool.pop()
+
+
+def return_bd(reader: Reader, form: Call) -> None:
+    """``aiex.dma_bd_pool_push(0, 0) bd_id %b : i32``."""
+    tile = reader.tile(form.number("column", 0), form.number("row", 1))
+    reader.bds.pool(tile).append(form.whole(form.values[0]))
 
 
 def _task(reader: Reader, form: Call) -> SequenceTask:

@@ -50,11 +50,23 @@ def patch(reader: Reader, form: OperationForm, tile: Tile, number: int, argument
     if offset < 0:
         says = f"what it moves of argument {argument} begins {-offset} bytes before it"
         raise form.error(says, "offsets of 0 or more", reason="mlir_offset", given=str(offset))
-    assert tile.place is not None
-    word = tile.kind.bd_fields["Base_Address"].parts[0][0] * WORD_BYTES
-    at = address_of(*tile.place, tile.kind.bd_base + number * tile.kind.bd_stride + word)
-    said = (("address", at), ("argument", argument), ("offset", offset))
+    said = (("address", _register(tile, number)[0]), ("argument", argument), ("offset", offset))
     reader.emit(form, lambda place: Other(PATCH, b"", said, place=place))
+
+
+def set_address(reader: Reader, form: OperationForm, tile: Tile, number: int, address: int) -> None:
+    """Give a BD the address of a buffer, as its DMA sees it, in bytes."""
+    at, low, mask = _register(tile, number)
+    value = whole_words(form, address) << low & mask
+    reader.emit(form, lambda place: MaskWrite(at, mask, value, place=place))
+
+
+def _register(tile: Tile, number: int) -> tuple[int, int, int]:
+    """The register that has the lower half of a BD's address; its lowest bit there, and the bits of it."""
+    assert tile.place is not None
+    word, msb, lsb = tile.kind.bd_fields["Base_Address"].parts[0]
+    at = tile.kind.bd_base + number * tile.kind.bd_stride + word * WORD_BYTES
+    return address_of(*tile.place, at), lsb, (1 << (msb + 1)) - (1 << lsb)
 
 
 def push(

@@ -2,52 +2,97 @@
 
 from __future__ import annotations
 
-from math import prod
-
-from memtile.arch.tiles import MAX_DIMENSIONS, S2MM, TileKind
-from memtile.bd.codec import encode
-from memtile.bd.descriptor import NO_ITERATION, Axi, Descriptor, Iteration, Packet
-from memtile.bd.windows import DmaAddress
-from memtile.importers.mlir.description import Level
-from memtile.importers.mlir.descriptors import dims, element_bytes
+from memtile.arch.tiles import MAX_DIMENSIONS, S2MM, WORD_BYTES
+from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.operands import packet_of
+from memtile.importers.mlir.sequence.bd_lowering import (
+    Pattern,
+    bd_words,
+    checked,
+    header_fields,
+    is_linear,
+    length_fields,
+    pattern_of,
+)
+from memtile.importers.mlir.sequence.decomposition import decomposed
+from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
 from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words, write_bd
+from memtile.importers.mlir.types import Shaped
 
 
 def memcpy(reader: Reader, form: Call) -> None:
-    """``aiex.npu.dma_memcpy_nd``: a BD of an interface tile, its address, and its push."""
-    tile, direction, channel = form.allocated(form.symbol_of("metadata"))
+    """``aiex.npu.dma_memcpy_nd``: BDs of an interface tile, each with its address and its push."""
+    metadata = form.symbol_of("metadata")
+    tile, direction, channel = form.allocated(metadata)
     if tile.kind.role != "interface":
         says = f"its channel is one of the {tile.title}"
         raise form.error(says, "channels of interface tiles", reason="mlir_allocation")
-    source = form.argument(_array(form))
-    offsets, sizes, strides = _lists(form)
+    source, (offsets, sizes, strides) = form.argument(_array(form)), _lists(form)
     size = element_bytes(form, source.shape)
-    runs, *rest = sizes
-    levels = [Level(n, s) for n, s in zip(rest, strides[1:], strict=True)]
-    length = runs and prod(rest) * size
-    linear = contiguous(levels)
-    iteration = NO_ITERATION
-    if runs > 1 and strides[0] > 0:
-        iteration = Iteration(whole_words(form, strides[0] * size), runs)
-    given = Descriptor(
-        tile.kind.name,
-        whole_words(form, length),
-        DmaAddress(0),
-        dims=() if linear else dims(form, levels, size, tile.kind),
-        iteration=iteration,
-        packet=_packet(form),
-        axi=_axi(form, tile.kind, reader.habits.cache),
-    )
-    number = form.number("id")
-    first = sum(o * s for o, s in zip(offsets, strides, strict=True)) + offset_of(reader, form)
-    start = source.offset + size * first
-    write_bd(reader, form, tile, number, list(encode(given, number)))
-    patch(reader, form, tile, number, source.argument, start)
-    token = bool(form.attributes.get("issue_token", False)) or direction == S2MM
-    push(reader, form, tile, (direction, channel), number, runs, token=token)
+    first = sum(o * s for o, s in zip(offsets, strides, strict=True))
+    _check_elements(form, source.shape, size, first)
+    pattern, known = pattern_of(sizes, strides, first), _constant(reader, form)
+    parts = [pattern] if known is not None else decomposed(tile.kind, size * _BITS, pattern)
+    if len(parts) > 1 or parts[0].sizes[::-1] != tuple(sizes):
+        _check_offsets(form, offsets, sizes, strides)
+    header = reader.made.device.allocations[metadata].packet
+    fields = _packet(form) or (header_fields(header) if header else {})
+    fields |= {name: form.integer(name) for name in _GIVEN if name in form.attributes}
+    extra, token = offset_of(reader, form), bool(form.attributes.get("issue_token", False))
+    for number, part in zip(
+        reader.bds.of_transfer(form, metadata, form.number("id"), len(parts)), parts, strict=True
+    ):
+        linear = is_linear(tile.kind, part if known is None else known)
+        made = fields | checked(form, tile.kind, size * _BITS, part, linear=linear)
+        made |= length_fields(form, tile.kind, part.length * size)
+        write_bd(reader, form, tile, number, bd_words(form, tile.kind, made, reader.habits.cache))
+        patch(reader, form, tile, number, source.argument, source.offset + size * (part.offset + extra))
+        last = token and part is parts[-1]
+        push(
+            reader, form, tile, (direction, channel), number, part.sizes[-1], token=last or direction == S2MM
+        )
+
+
+_BITS = 8
+_GIVEN = ("burst_length", "axcache", *(f"d{n}_zero_{side}" for n in range(3) for side in ("before", "after")))
+
+
+def _check_elements(form: Call, shape: Shaped, size: int, first: int) -> None:
+    """Refuse elements and offsets that the verifier of mlir-aie does.
+
+    Raises:
+        InputFileError: elements of more than 32 bits, less than a word, or an offset within a word.
+    """
+    if size > WORD_BYTES:
+        says = f"its elements have {size * _BITS} bits"
+        raise form.error(says, f"up to {WORD_BYTES * _BITS} bits", reason="mlir_words")
+    if 0 <= shape.elements * size < WORD_BYTES:
+        says = f"its memory has {shape.elements * size} bytes"
+        raise form.error(says, f"{WORD_BYTES} bytes or more", reason="mlir_words")
+    whole_words(form, first * size)
+
+
+def _check_offsets(form: Call, *lists: list[int]) -> None:
+    """Refuse offsets that mlir-aie loses where it splits a pattern.
+
+    Raises:
+        InputFileError: an offset along a dimension of size 1, which the split removes.
+    """
+    if any(offset * stride and size == 1 for offset, size, stride in list(zip(*lists, strict=True))[:-1]):
+        says = "mlir-aie splits this pattern, and loses offsets along dimensions of size 1 when it does"
+        step = "Put the offset of the first element to the innermost dimension."
+        raise form.error(says, "offsets along the innermost dimension", reason="mlir_offset", step=step)
+
+
+def _constant(reader: Reader, form: Call) -> Pattern | None:
+    """The pattern as the compiler knows it, which leaves numbers of the host open; None = it knows all."""
+    if reader.runtime.isdisjoint(form.values):
+        return None
+    hidden = reader.values | dict(hidden_numbers(reader.runtime))
+    _, sizes, strides = _lists(Call(form.operation, reader, hidden))
+    return pattern_of(sizes, strides)
 
 
 def _array(form: Call) -> str:
@@ -87,27 +132,13 @@ def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
     return [0] * missing + offsets, [1] * missing + sizes, [0] * missing + strides
 
 
-def contiguous(levels: list[Level]) -> bool:
-    """Whether a pattern goes through memory in order."""
-    expected = 1
-    for size, stride in reversed(levels):
-        if size > 1 and stride != expected:
-            return False
-        expected *= size
-    return True
-
-
-def _packet(form: Call) -> Packet | None:
+def _packet(form: Call) -> dict[str, int]:
+    """Fields of the header, if the transfer has one."""
     given = packet_of(form.attributes.get("packet"))
     for item in form.items():
         if form.named(item) and form.operation.tokens.words[item.first] == "packet":
             given = packet_of(form.value(item))
-    return None if given is None else Packet(given[1], given[0])
-
-
-def _axi(form: Call, kind: TileKind, cache: int) -> Axi:
-    codes = kind.bd_fields["Burst_Length"].codes
-    return Axi(form.integer("burst_length", 0) or max(codes), cache=cache)
+    return {} if given is None else header_fields(given)
 
 
 def wait_for(reader: Reader, form: Call) -> None:
