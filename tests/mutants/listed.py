@@ -4442,7 +4442,7 @@ MUTANTS = (
         "importers/kernels/control_flow.py",
         "    writer.labels = around\n",
         "",
-        "tests/data/test_mlir_functions.py::test_a_function_of_blocks_calls_another_and_synchronises[interpreted]",
+        "tests/data/test_mlir_functions.py::test_a_function_of_blocks_calls_another[interpreted]",
     ),
     Mutant(
         "logical tiles share channels that are taken",

@@ -2,7 +2,8 @@
 
 ``PYTHONPATH=src:tests python tests/support/commands/lowerings.py FOLDER [--json FILE] [--only TEXT]``, where
 FOLDER is ``test/objectFifo-stateful-transform`` of a checkout of mlir-aie. The files are read where they are.
-Exit code 1 if a test is lowered to another machine than it expects, or a text that mlir-aie refuses is accepted.
+Exit code 1 if a test is lowered to another machine than it expects, or a text that mlir-aie refuses is
+accepted. A test need not expect all of a machine: what it leaves open is not compared.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ KINDS = ("same", "another form", "differs", "accepted", "refused", "refused by b
 SILENT = ("differs", "accepted")
 _PASS = "--aie-objectFifo-stateful-transform"
 _PACKETS = "packet-sw-objFifos=true"
+_LEFT_OUT = {
+    "data_movement_patterns/link/link_via_shared_mem3.mlir": "buffers, a flow and chains of the second FIFO"
+}
+"""Tests whose lines seem to list a whole device and leave something out."""
+_UNPLACED = "run --aie-place-tiles before this pass"  # as aiecc does, and the importer
 _FIRST_GENERATION = "xcvc1902"
 
 
@@ -66,7 +72,7 @@ Lowering = Callable[[Section, RunLine], Machine]
 """Our machine for a module and the options of a command."""
 
 
-def fifo_machine(section: Section, _run: RunLine) -> Machine:
+def fifo_machine(section: Section, run: RunLine) -> Machine:
     """What our importer makes of the object FIFOs of a module.
 
     Raises:
@@ -77,7 +83,8 @@ def fifo_machine(section: Section, _run: RunLine) -> Machine:
     check_references(device)
     place_tiles(device, array.device, array.columns)
     kinds = {name: array.tile(*tile.place).kind for name, tile in device.tiles.items() if tile.place}
-    lower(device, kinds)
+    packets = _PACKETS in run.options.get(_PASS, "")
+    lower(device, kinds, array.columns, packets=packets)
     return own_machine(device)
 
 
@@ -101,13 +108,14 @@ def _one(title: str, section: Section, run: RunLine, lowering: Lowering) -> Comp
     lines = check_lines(section, run.prefixes)
     errors = (*section.errors, *(line.text for line in lines if "error:" in line.text))
     first = _FIRST_GENERATION in section.text
-    if run.fails and errors:
+    if run.fails and errors and _UNPLACED not in errors[0]:
         says = _refusal(section)
         kind = "refused by both" if says else "accepted"
         return Comparison(title, kind, (says or f"mlir-aie refuses: {errors[0]}",), first)
     expected = expected_machine(operations(lines))
     if expected.empty:
         return Comparison(title, "no machine", (), first)
+    expected.complete = expected.complete and title not in _LEFT_OUT
     try:
         own = lowering(section, run)
     except MemtileError as error:

@@ -50,7 +50,7 @@ class _Block:
         self.bd: re.Match[str] | None = None
         self.uses: list[LockAction] = []
         self.packet: tuple[int, int] | None = None
-        self.following = ""
+        self.following = ANY
 
 
 class _ExpectedReader:
@@ -86,15 +86,17 @@ class _ExpectedReader:
                     self._declared(result, text)
                 continue
             named = _LABEL.match(text)
-            if named is not None:
-                label = named[1]
+            if named is not None or (text.startswith("aie.dma_start(") and blocks[label].start is not None):
+                label = named[1] if named is not None else f"{label}+"
                 blocks[label] = _Block()
-            else:
-                self._in_block(blocks[label], result, text)
+            if named is not None:
+                continue
+            self._in_block(blocks[label], result, text)
         self._chains(tile, blocks)
         self._flow_of_packets()
         named = any("aie.device(" in line.text for line in lines)
-        self.made.complete = named and any(chain.bds for chain in self.made.chains)
+        closed = sum(line.text == "}" for line in lines) > 1
+        self.made.complete = named and closed and bool(self.made.chains)
         return self.made
 
     def _tile(self, text: str) -> Place:
@@ -179,8 +181,8 @@ class _ExpectedReader:
             block.uses.append(LockAction(self.names.get(found[1], found[1]), _ACTIONS[found[2]], value))
         elif (found := re.match(r"aie\.dma_bd_packet\((\d+), (\d+)\)", text)) is not None:
             block.packet = int(found[1]), int(found[2])
-        elif (found := re.match(r"aie\.next_bd \^(\S+)", text)) is not None:
-            block.following = found[1]
+        elif (found := re.match(r"aie\.next_bd(?: \^(\S+))?", text)) is not None:
+            block.following = found[1] or ANY
         elif (found := re.match(r"arith\.constant (-?\d+)", text)) is not None:
             self._constant(result, found[1])
 
@@ -196,12 +198,13 @@ class _ExpectedReader:
             if start is None:
                 continue
             after = order[at + 1] if at + 1 < len(order) else ""
-            first = start[3] if start[3] in blocks else after
-            chain, seen = list[_Block](), list[str]()
+            first = start[3] if start[3] in blocks else label if blocks[label].bd is not None else after
+            chain, seen, partly = list[_Block](), list[str](), False
             while first in blocks and first not in seen and blocks[first].bd is not None:
                 seen.append(first)
                 chain.append(blocks[first])
                 first = blocks[first].following
+                partly = partly or first == ANY
             repeat = re.search(r"repeat_count = (\d+)", start[5])
             pad = re.search(r"pad_value = (-?\d+)", start[5])
             bds = [
@@ -215,6 +218,7 @@ class _ExpectedReader:
                     int(repeat[1]) if repeat else 0,
                     tuple(bds),
                     int(pad[1]) if pad else (None if ANY in start[5] else 0),
+                    partly,
                 )
             )
 

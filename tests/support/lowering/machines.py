@@ -55,7 +55,7 @@ class BdPart(NamedTuple):
 
 
 class ChainPart(NamedTuple):
-    """What a channel begins with."""
+    """What a channel begins with; ``partly`` if only its first BDs are known."""
 
     tile: Place
     direction: str
@@ -63,6 +63,7 @@ class ChainPart(NamedTuple):
     repeat: int
     bds: tuple[BdPart, ...]
     pad_value: int | None = 0
+    partly: bool = False
 
 
 class FlowPart(NamedTuple):
@@ -117,6 +118,8 @@ def own_machine(device: DeviceDescription) -> Machine:
     for name, buffer in device.buffers.items():
         kind = f"memref<{''.join(f'{n}x' for n in buffer.shape.shape)}{buffer.shape.element}>"
         initial = None if buffer.initial is None else tuple(map(float, buffer.initial))
+        if initial is not None and len(initial) == 1:
+            initial *= buffer.shape.elements
         made.buffers[name] = BufferPart(places.get(buffer.tile), kind, initial)
         made.given |= {name} if "buffer" in buffer.operation.name else set()
     for name, lock in device.locks.items():
@@ -190,9 +193,8 @@ class _Comparison:
                 continue
             left.remove(one)
             self._chain(chain, one)
-        tiles = {chain.tile for chain in self.expected.chains}
         for chain in left:
-            if self.expected.complete or chain.tile in tiles:
+            if self.expected.complete:
                 self.found.append(f"{_title(chain)} is there, {len(chain.bds)} BDs")
 
     def _chain(self, wanted: ChainPart, chain: ChainPart) -> None:
@@ -201,7 +203,7 @@ class _Comparison:
             self.found.append(f"{title} repeats {chain.repeat} times, not {wanted.repeat}")
         if wanted.pad_value not in (None, chain.pad_value):
             self.found.append(f"{title} pads with {chain.pad_value}, not {wanted.pad_value}")
-        if len(wanted.bds) != len(chain.bds) and wanted.bds:
+        if len(wanted.bds) != len(chain.bds) and not wanted.partly and wanted.bds:
             self.found.append(f"{title} has {len(chain.bds)} BDs, not {len(wanted.bds)}")
             return
         for number, (one, other) in enumerate(zip(wanted.bds, chain.bds, strict=False)):
@@ -211,12 +213,14 @@ class _Comparison:
             self._action(one.release, other.release, f"{where} release")
             for name in ("offset", "length", "levels", "padding", "packet", "following"):
                 want, have = getattr(one, name), getattr(other, name)
+                if name == "following" and wanted.partly:
+                    continue
                 if want != have and (want is not None or name == "packet"):
                     self.found.append(f"{where}: {name} is {have}, not {want}")
 
     def _action(self, wanted: LockAction | None, action: LockAction | None, where: str) -> None:
         if wanted is None or action is None:
-            if wanted != action:
+            if wanted != action and (self.expected.complete or wanted is not None):
                 self.found.append(f"{where} is {action}, not {wanted}")
             return
         self._same(self.locks, wanted.lock, action.lock, where)
@@ -255,7 +259,11 @@ class _Comparison:
                 self.found.append(f"{what} {name}, {part}, is not there")
             else:
                 del left[match]
-        unknown = [name for name in left if name not in known.values() and name not in self.own.given]
+        unknown = [
+            name
+            for name in left
+            if name not in known.values() and name not in self.own.given and not _is_idle(own[name])
+        ]
         if self.expected.complete:
             self.found += [f"{what} {name}, {own[name]}, is there" for name in unknown]
 
@@ -267,7 +275,7 @@ class _Comparison:
                 self.found.append(f"{what} {each} is not there")
             else:
                 left[one] -= 1
-        if self.expected.complete:
+        if self.expected.complete and wanted:
             self.found += [f"{what} {each} is there" for each in left.elements()]
 
     def _channels(self) -> None:
@@ -275,9 +283,11 @@ class _Comparison:
             mine = self.own.channels.get(name)
             if mine is None or not _fits(part[:3], mine[:3]) or part.packet != mine.packet:
                 self.found.append(f"channel {name} is {mine}, not {part}")
-        if self.expected.complete and self.expected.channels:
-            extra = self.own.channels.keys() - self.expected.channels.keys()
-            self.found += [f"channel {name} is there" for name in sorted(extra)]
+
+
+def _is_idle(part: BufferPart | LockPart) -> bool:
+    """Whether it is a lock of an interface tile that nothing can take; tests leave some of these out."""
+    return isinstance(part, LockPart) and part.initial == 0 and part.tile is not None and part.tile[1] == 0
 
 
 def _fits(wanted: Iterable[object], own: Iterable[object]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.types import Shaped, shaped
 
 PORTS = ("Produce", "Consume")
 _ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
@@ -55,8 +56,25 @@ def lock_form(form: OperationForm, *, reason: str = "mlir_operation") -> LockFor
 
 
 def fifo_form(form: OperationForm) -> tuple[str, str, str]:
-    """Name and port of ``aie.objectfifo.acquire`` or ``release``, and the number of objects or its value."""
+    """Name and port of ``aie.objectfifo.acquire`` or ``release``, and the number of objects or its value.
+
+    Texts of autumn 2026 may say the number behind the port, ``@of(Consume) [1]``, or leave it to the results.
+    """
     if form.generic:
         return form.symbol_of("objFifo_name"), form.choice("port", PORTS), str(form.integer("size"))
-    port, count = form.texts().first(2)
-    return form.symbol, port, count
+    port, *count = form.texts().first(max(1, len(form.texts())))
+    behind = form.texts("[") if form.bracket("[") is not None else [str(len(object_types(form)))]
+    return form.symbol, port, (count or behind)[0]
+
+
+def object_types(form: OperationForm) -> list[Shaped]:
+    """Types of the objects that ``aie.objectfifo.acquire`` gives one by one; none if it gives a subview."""
+    tokens, found = form.operation.tokens, list[Shaped]()
+    for first, end in form.operation.spans:
+        at = first
+        while at < end:
+            if tokens.words[at] == "memref" and at + 1 in tokens.close:
+                kind = shaped(tokens.join(at, tokens.close[at + 1] + 1))
+                found += [] if kind is None else [kind]
+            at = tokens.close.get(at, at) + 1
+    return found
