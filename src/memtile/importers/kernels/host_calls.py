@@ -64,7 +64,7 @@ def fifo_acquire(writer: Writer, form: OperationForm) -> None:
         says = f"it has {len(results)} results of {len(objects)} types"
         raise form.error(says, "one for each object that it acquires", reason="mlir_object_fifo")
     for number, (result, shape) in enumerate(zip(results, objects, strict=True)):
-        value = expr("_end.objects(_count)[_at]", _end=end, _count=count, _at=number)
+        value = expr("_end.object_at(_at)", _end=end, _at=number)
         give(writer, result, _memref(form, shape, fifo, port), value)
 
 

@@ -204,7 +204,11 @@ class FifoPort:
 
     def objects(self, count: int) -> list[Any]:
         """Views of the oldest objects that it holds."""
-        return [self._views[(self._first + n) % len(self._views)] for n in range(count)]
+        return [self.object_at(number) for number in range(count)]
+
+    def object_at(self, number: int) -> Any:
+        """View of one of the objects that it holds, counted from the oldest."""
+        return self._views[(self._first + number) % len(self._views)]
 
 
 Externals = Mapping[str, Callable[..., Any]]

@@ -137,7 +137,7 @@ def _check_stream(fifo: FifoDescription, kinds: Mapping[str, TileKind]) -> None:
     sends, receives = fifo.stream in (0, 2), fifo.stream in (1, 2)
     for tile in [fifo.producer] * sends + fifo.consumers * receives:
         if kinds[tile].role != "compute":
-            raise refused(f"a {kinds[tile].title} has no stream port of a core", "compute tiles")
+            raise refused(f"no {kinds[tile].title} has the stream port of a core", "compute tiles")
     unavailable = {
         "repeat_count": sends and fifo.repeat is not None,
         "init values": sends and bool(fifo.initial),
