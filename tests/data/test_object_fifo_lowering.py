@@ -33,6 +33,27 @@ def core(tile: str, *lines: str) -> str:
     return f"aie.core({tile}) {{\n{body}\naie.end\n}}"
 
 
+def passing(source: str, target: str) -> str:
+    """A core that passes four objects on."""
+    return core(
+        "%c",
+        f"""%z = arith.constant 0 : index
+        %n = arith.constant 4 : index
+        %o = arith.constant 1 : index
+        %k = arith.constant 16 : index
+        scf.for %t = %z to %n step %o {{
+          %x = aie.objectfifo.acquire @{source}(Consume, 1) : memref<16xi32>
+          %y = aie.objectfifo.acquire @{target}(Produce, 1) : memref<16xi32>
+          scf.for %j = %z to %k step %o {{
+            %v = memref.load %x[%j] : memref<16xi32>
+            memref.store %v, %y[%j] : memref<16xi32>
+          }}
+          aie.objectfifo.release @{source}(Consume, 1)
+          aie.objectfifo.release @{target}(Produce, 1)
+        }}""",
+    )
+
+
 def acquire(name: str, port: str, count: int) -> str:
     view = "!aie.objectfifosubview<memref<16xi32>>"
     return f"%v{name}{port}{count} = aie.objectfifo.acquire @{name}({port}, {count}) : {view}"
@@ -420,6 +441,21 @@ def test_a_text_of_2026_acquires_objects_without_a_subview() -> None:
     text = device(*lines, host(copied("out", "b", 1), copied("in", "a", 0), wait))
     wanted = NUMBERS.reshape(2, 2, 16)[:, ::-1].reshape(-1)
     assert np.array_equal(ran(loaded(text), NUMBERS, NUMBERS)[1], wanted)
+
+
+def test_object_fifos_send_packets_where_a_run_line_says_so() -> None:
+    """packet_id_test: ids begin behind those of packet flows of the text."""
+    lines = fifo("in", "%s, {%c}"), fifo("out", "%c, {%s}"), passing("in", "out")
+    trace = "aie.packet_flow(1) { aie.packet_source<%d, Trace : 0> aie.packet_dest<%s, DMA : 1> }"
+    wait = "aiex.npu.dma_wait {symbol = @out}"
+    text = device(*lines, trace, host(copied("out", "b", 1), copied("in", "a", 0), wait))
+    design = loaded(f"// RUN: aiecc.py --packet-sw-objFifos %s\n{text}")
+    found = design.configured.device
+    assert [flow.packet for flow in found.flows][:3] == [1, 2, 3]
+    assert [bd.packet for bd in chain(found, "%c", "MM2S").bds] == [(0, 3)] * 2
+    assert found.allocations["in"].packet == (0, 2)
+    plain = loaded(f"// RUN: aiecc.py --packet-sw-objFifos=false %s\n{text}").configured.device
+    assert [flow.packet for flow in plain.flows][:3] == [1, None, None]
 
 
 EXPECTATION = """// RUN: aie-opt --aie-objectFifo-stateful-transform %s | FileCheck %s

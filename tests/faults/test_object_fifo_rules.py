@@ -96,8 +96,8 @@ CASES = [
     ),
     (
         [fifo("%s, {%m}", size=32), fifo("%m, {%c}", name="g"), fifo("%m, {%d}", name="h")]
-        + ["aie.objectfifo.link [@f] -> [@g, @h] ([] [16, 0])"],
-        "a part of its objects has -16 elements, from 16 to 0",
+        + ["aie.objectfifo.link [@f] -> [@g, @h] ([] [24, 0])"],
+        "a part of its objects has -24 elements, from 24 to 0",
     ),
     (
         [fifo("%s, {%m}", size=32), fifo("%m, {%c}", name="g"), fifo("%m, {%d}", name="h")]
@@ -178,6 +178,24 @@ def test_what_mlir_aie_refuses_of_object_fifos(lines: list[str], says: str) -> N
     (problem,) = raised.value.problems
     assert says in str(problem)
     assert problem.where.startswith("d.mlir:")
+
+
+NEWEST = core("%x = aie.objectfifo.acquire @f(Consume, 1) : memref<16xi32>", GIVE)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (fifo("%m, {%c}", "iter_count = 2 : i32"), "it has iter_count,"),
+        (fifo("%m, {%c}", "repeat_count = 2 : i32"), "it has repeat_count and several objects,"),
+        (fifo(f"%m, {{%c {BACK}}}", depth="[2, 3]"), "it has a depth for each end and a pattern,"),
+    ],
+)
+def test_what_versions_of_mlir_aie_lower_in_several_ways(line: str, says: str) -> None:
+    """Texts whose acquires give objects are of autumn 2026, when these rules changed."""
+    assert loaded(device(line, core(TAKE, GIVE)))
+    with pytest.raises(InputFileError, match=says):
+        loaded(device(line, NEWEST))
 
 
 def test_a_loop_may_release_what_others_acquire() -> None:

@@ -41,7 +41,6 @@ KINDS = ("same", "another form", "differs", "accepted", "refused", "refused by b
 """How a comparison ends; ``accepted`` is a text that mlir-aie refuses."""
 SILENT = ("differs", "accepted")
 _PASS = "--aie-objectFifo-stateful-transform"
-_PACKETS = "packet-sw-objFifos=true"
 _LEFT_OUT = {
     "data_movement_patterns/link/link_via_shared_mem3.mlir": "buffers, a flow and chains of the second FIFO"
 }
@@ -72,7 +71,7 @@ Lowering = Callable[[Section, RunLine], Machine]
 """Our machine for a module and the options of a command."""
 
 
-def fifo_machine(section: Section, run: RunLine) -> Machine:
+def fifo_machine(section: Section, _run: RunLine) -> Machine:
     """What our importer makes of the object FIFOs of a module.
 
     Raises:
@@ -83,8 +82,7 @@ def fifo_machine(section: Section, run: RunLine) -> Machine:
     check_references(device)
     place_tiles(device, array.device, array.columns)
     kinds = {name: array.tile(*tile.place).kind for name, tile in device.tiles.items() if tile.place}
-    packets = _PACKETS in run.options.get(_PASS, "")
-    lower(device, kinds, array.columns, packets=packets)
+    lower(device, kinds, array.columns)
     return own_machine(device)
 
 

@@ -184,7 +184,7 @@ class FifoPort:
         self, core: Core, views: Sequence[Any], take: Lock | None, give: Lock | None, units: int = 1
     ) -> None:
         self._core, self._views, self._take, self._give, self._units = core, views, take, give, units
-        self._held = self._first = 0  # what is held is counted in units of the locks (DEV-FIFO-2)
+        self._held = self._first = 0  # what is held is counted in units of the locks (DEV-FIFO-1)
 
     def acquire(self, count: int) -> Iterator[LockOperation]:
         """Hold so many objects."""

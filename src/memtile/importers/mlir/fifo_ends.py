@@ -395,8 +395,8 @@ def _parts_of(
         return
     starts = text.source_offsets if len(link.sources) > 1 else text.target_offsets
     for one, other in pairwise([*starts, whole.elements]):
-        if other <= one:
+        if not 0 <= one < other:
             says = f"a part of its objects has {other - one} elements, from {one} to {other}"
-            allowed = f"offsets that rise, below {whole.elements}"
+            allowed = f"offsets that rise, of 0..{whole.elements - 1}"
             raise OperationForm(text.operation).error(says, allowed, reason="mlir_link")
         yield one, other - one

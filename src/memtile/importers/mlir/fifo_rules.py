@@ -19,7 +19,7 @@ from memtile.importers.mlir.description import (
     Level,
     LinkDescription,
 )
-from memtile.importers.mlir.forms.locks import PORTS, fifo_form
+from memtile.importers.mlir.forms.locks import PORTS, fifo_form, object_types
 from memtile.importers.mlir.forms.operand_faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
@@ -50,6 +50,7 @@ def check_fifos(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> Non
         with reading(link.operation):
             _check_link(device, link, kinds)
     _check_links_apart(device)
+    _check_generation(device)
     for function in device.functions.values():
         for operation in function.walk():
             if operation.name in (ACQUIRE, RELEASE, ACCESS):
@@ -213,7 +214,7 @@ def _check_offsets(
     pattern = list(whole.to_stream if joins else whole.from_stream.get(whole.consumers.index(tile), ()))
     size = whole.element if joins or whole.consumer_element is None else whole.consumer_element
     ends = [*own[1:], size.elements]
-    smallest = min(end - first for first, end in zip(own, ends, strict=True))
+    smallest = min(end - first for first, end in zip(own, ends, strict=True) if end > first)
     if pattern and _last_element(pattern) >= smallest:
         says = f"the pattern of {whole.name} reaches element {_last_element(pattern)} of a part"
         raise _LINK_ERROR(link.operation, says, f"up to {smallest - 1}, the end of the smallest part")
@@ -221,6 +222,28 @@ def _check_offsets(
 
 def _last_element(pattern: list[Level]) -> int:
     return sum((level.size - 1) * level.stride for level in pattern)
+
+
+def _check_generation(device: DeviceDescription) -> None:
+    """What versions of autumn 2026 lower in several ways, in texts that only they read (DEV-FIFO-3).
+
+    Their acquires give the objects themselves. Chains of all tiles end by ``iter_count`` there, repeats of
+    several objects come one after another or in turns, and explicit depths hold for ends with patterns.
+    """
+    acquires = (each for core in device.cores for each in core.operation.walk() if each.name == ACQUIRE)
+    if not any(object_types(OperationForm(each)) for each in acquires):
+        return
+    for fifo in device.fifos.values():
+        several = {
+            "iter_count": fifo.iterations is not None,
+            "repeat_count and several objects": (fifo.repeat or 1) > 1 and max(fifo.depths) > 1,
+            "a depth for each end and a pattern": len(fifo.depths) > 1 and bool(fifo.from_stream),
+        }
+        for name, has in several.items():
+            if has:
+                says = f"it has {name}, which versions of mlir-aie lower differently"
+                step = "Give the lowered text, input_with_addresses.mlir."
+                raise _FIFO_ERROR(fifo.operation, f"{says} where acquires give memrefs", "others", step=step)
 
 
 def _check_links_apart(device: DeviceDescription) -> None:

@@ -29,9 +29,12 @@ from memtile.importers.mlir.fifo_ends import FifoEnds, FifoLink, Pool, cycles_ow
 from memtile.importers.mlir.fifo_rules import check_fifos
 from memtile.importers.mlir.forms.operand_faults import reading
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.overlay import said_by_run_line
 from memtile.importers.mlir.types import Shaped
 
 _PACKET_IDS = 32
+_PACKETS = "packet-sw-objFifos"
+"""The option of aiecc by which object FIFOs send packets."""
 
 
 @dataclass(slots=True)
@@ -72,25 +75,19 @@ class LoweredFifos:
     outside: dict[str, int] = field(default_factory=dict)
 
 
-def lower(
-    device: DeviceDescription,
-    kinds: MutableMapping[str, TileKind],
-    columns: int,
-    *,
-    packets: bool = False,
-) -> LoweredFifos:
+def lower(device: DeviceDescription, kinds: MutableMapping[str, TileKind], columns: int) -> LoweredFifos:
     """Replace the object FIFOs of a device by what they are made of.
 
     Args:
         device: to which buffers, locks, chains, flows, allocations and memory tiles are added.
         kinds: kind of each tile, by the name of its value; those of tiles that are added come to it.
         columns: of the array.
-        packets: FIFOs send packets, as aiecc's option ``--packet-sw-objFifos`` has it.
 
     Raises:
         InputFileError: what mlir-aie refuses, or no channel, BD or packet id is left.
     """
     check_fifos(device, kinds)
+    packets = said_by_run_line(device, _PACKETS)  # DEV-FIFO-2
     return _Lowering(FifoEnds(device, kinds, columns), packets=packets).done()
 
 
