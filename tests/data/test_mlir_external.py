@@ -110,11 +110,3 @@ def test_no_array_has_a_port_to_programmable_logic() -> None:
     text = device(BUFFERS, FIFOS.replace("2 : i32)", "2 : i32) {plio = true}"), REGISTERED)
     with pytest.raises(InputFileError, match=r"port to programmable logic \(PLIO\)"):
         loaded(text)
-
-
-@pytest.mark.parametrize("option", ["{via_shared_mem = 1 : i32}", "{via_shared_mem = 0 : i32}"])
-def test_options_that_change_nothing_for_linked_fifos(option: str) -> None:
-    """Linked FIFOs have DMAs at both ends, so no memory that they share."""
-    text = device(BUFFERS, FIFOS.replace("2 : i32)", f"2 : i32) {option}"), REGISTERED)
-    assert option in text
-    assert loaded(text).run(NUMBERS).arrays["out"].tolist() == NUMBERS.tolist()

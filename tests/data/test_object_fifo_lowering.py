@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from memtile import Status
+from memtile.importers.kernels.kernel import FifoPort
 from memtile.importers.mlir.description import ChainDescription, DeviceDescription, FlowDescription
 from support.commands.lowerings import compare, main
 from support.mlir.mlir_designs import NUMBERS, copied, device, host, loaded, ran
@@ -444,7 +445,7 @@ def test_a_text_of_2026_acquires_objects_without_a_subview() -> None:
 
 
 def test_object_fifos_send_packets_where_a_run_line_says_so() -> None:
-    """packet_id_test: ids begin behind those of packet flows of the text."""
+    """DEV-FIFO-2, packet_id_test: ids begin behind those of packet flows of the text."""
     lines = fifo("in", "%s, {%c}"), fifo("out", "%c, {%s}"), passing("in", "out")
     trace = "aie.packet_flow(1) { aie.packet_source<%d, Trace : 0> aie.packet_dest<%s, DMA : 1> }"
     wait = "aiex.npu.dma_wait {symbol = @out}"
@@ -456,6 +457,21 @@ def test_object_fifos_send_packets_where_a_run_line_says_so() -> None:
     assert found.allocations["in"].packet == (0, 2)
     plain = loaded(f"// RUN: aiecc.py --packet-sw-objFifos=false %s\n{text}").configured.device
     assert [flow.packet for flow in plain.flows][:3] == [1, None, None]
+
+
+def test_what_a_core_gave_back_early_counts_in_units_of_its_locks() -> None:
+    """DEV-FIFO-1: with repeat_count 3 the object that is left counts as three, so one more is not taken."""
+
+    class Counting:
+        def acquire(self, lock: object, count: int) -> tuple[object, int]:
+            return lock, count
+
+        release = acquire
+
+    port = FifoPort(Counting(), ["a", "b", "c"], "take", "give", 3)  # type: ignore[arg-type]
+    done = [list(each) for each in (port.acquire(2), port.release(1), port.acquire(2))]
+    assert done == [[("take", -6)], [("give", 3)], []]
+    assert port.objects(2) == ["b", "c"]
 
 
 EXPECTATION = """// RUN: aie-opt --aie-objectFifo-stateful-transform %s | FileCheck %s

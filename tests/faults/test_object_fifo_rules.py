@@ -83,6 +83,7 @@ CASES = [
     ([fifo("%c, {%d}", BOTH), "aie.objectfifo.allocate @f (%d)"], "f has aie_stream"),
     ([fifo("%c, {%d}"), *["aie.objectfifo.allocate @f (%d)"] * 2], "f is allocated 2 times"),
     ([fifo("%c, {%d}"), "aie.objectfifo.allocate @f (%m)"], "an end of f does not reach its memory"),
+    ([fifo("%m, {%c}", "via_shared_mem = 1 : i32")], "it has via_shared_mem, and DMAs move its objects"),
     # links
     (
         [fifo("%s, {%c}", size=32), fifo("%c, {%m}", name="g"), fifo("%c, {%m}", name="h")]
@@ -192,7 +193,7 @@ NEWEST = core("%x = aie.objectfifo.acquire @f(Consume, 1) : memref<16xi32>", GIV
     ],
 )
 def test_what_versions_of_mlir_aie_lower_in_several_ways(line: str, says: str) -> None:
-    """Texts whose acquires give objects are of autumn 2026, when these rules changed."""
+    """DEV-FIFO-3: texts whose acquires give objects are of autumn 2026, when these rules changed."""
     assert loaded(device(line, core(TAKE, GIVE)))
     with pytest.raises(InputFileError, match=says):
         loaded(device(line, NEWEST))

@@ -116,6 +116,12 @@ class FifoEnds:
         needs, _ = self._needs_dma(end)
         if not needs:
             return
+        if fifo.shared_side is not None:
+            says, allowed = (
+                "it has via_shared_mem, and DMAs move its objects",
+                "cores that share memory, and no link",
+            )
+            raise OperationForm(fifo.operation).error(says, allowed, reason="mlir_object_fifo")
         if fifo.producer in fifo.consumers:
             says = f"DMAs move its objects, and {fifo.producer} has both ends"
             raise OperationForm(fifo.operation).error(says, "ends in two tiles", reason="mlir_object_fifo")
@@ -168,10 +174,6 @@ class FifoEnds:
             shared = self._shared(end.producer, other)
         link = self.link(end)
         linked = bool(shared) and link is not None and self._is_linked_by_dma(end, link)
-        if linked and end.shared_side is not None and end.producer != end.consumers[0]:
-            says = "it has via_shared_mem, is linked, and its cores share memory"
-            allowed = "aie.objectfifo.allocate"
-            raise OperationForm(end.operation).error(says, allowed, reason="mlir_object_fifo")
         if shared == _BOTH and end.shared_side is not None and link is None:
             shared = _SECOND if end.shared_side else _FIRST
         return not shared or bool(end.from_stream) or linked, shared
