@@ -83,7 +83,11 @@ CASES = [
     ([fifo("%c, {%d}", BOTH), "aie.objectfifo.allocate @f (%d)"], "f has aie_stream"),
     ([fifo("%c, {%d}"), *["aie.objectfifo.allocate @f (%d)"] * 2], "f is allocated 2 times"),
     ([fifo("%c, {%d}"), "aie.objectfifo.allocate @f (%m)"], "an end of f does not reach its memory"),
-    ([fifo("%m, {%c}", "via_shared_mem = 1 : i32")], "it has via_shared_mem, and DMAs move its objects"),
+    ([fifo("%m, {%c}", "via_shared_mem = 1 : i32")], "via_shared_mem = 1, and its ends do not share"),
+    (
+        ["%e = aie.tile(1, 2)", fifo("%c, {%e}", "via_shared_mem = 1 : i32")],
+        "it has via_shared_mem = 1, and its ends do not share that memory",
+    ),
     # links
     (
         [fifo("%s, {%c}", size=32), fifo("%c, {%m}", name="g"), fifo("%c, {%m}", name="h")]
@@ -175,7 +179,7 @@ CASES = [
 @pytest.mark.parametrize(("lines", "says"), CASES, ids=[says for _, says in CASES])
 def test_what_mlir_aie_refuses_of_object_fifos(lines: list[str], says: str) -> None:
     with pytest.raises(InputFileError) as raised:
-        loaded(device(*lines))
+        loaded(device(*lines, chip="npu1_2col"))
     (problem,) = raised.value.problems
     assert says in str(problem)
     assert problem.where.startswith("d.mlir:")

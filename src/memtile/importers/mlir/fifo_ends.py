@@ -113,15 +113,14 @@ class FifoEnds:
 
     def _split(self, fifo: FifoDescription) -> None:
         end = self.by_name[fifo.name]
-        needs, _ = self._needs_dma(end)
+        needs, shared = self._needs_dma(end)
+        unshared = needs or (fifo.shared_side == 1 and shared == _FIRST)
+        if fifo.shared_side is not None and unshared:
+            says = f"it has via_shared_mem = {fifo.shared_side}, and its ends do not share that memory"
+            allowed = "cores that both reach it, and no link, pattern or DMA"
+            raise OperationForm(fifo.operation).error(says, allowed, reason="mlir_object_fifo")
         if not needs:
             return
-        if fifo.shared_side is not None:
-            says, allowed = (
-                "it has via_shared_mem, and DMAs move its objects",
-                "cores that share memory, and no link",
-            )
-            raise OperationForm(fifo.operation).error(says, allowed, reason="mlir_object_fifo")
         if fifo.producer in fifo.consumers:
             says = f"DMAs move its objects, and {fifo.producer} has both ends"
             raise OperationForm(fifo.operation).error(says, "ends in two tiles", reason="mlir_object_fifo")
