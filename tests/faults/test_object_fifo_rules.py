@@ -92,7 +92,7 @@ CASES = [
     (
         [fifo("%s, {%c}", size=32), fifo("%c, {%m}", name="g"), fifo("%c, {%m}", name="h")]
         + ["aie.objectfifo.link [@f] -> [@g, @h] ([] [0, 16])"],
-        "it cuts or joins objects in a compute tile",
+        "it cuts or joins objects in %c",
     ),
     (
         [fifo("%s, {%m}", size=32), fifo("%m, {%c}", name="g"), fifo("%m, {%d}", name="h")]
@@ -147,7 +147,13 @@ CASES = [
         "the text asks for MM2S channel 0 of the compute tile",
     ),
     ([fifo("%c, {%c}", "via_DMA = true")], "DMAs move its objects, and %c has both ends"),
+    (
+        [fifo("%m, {%c}"), '%x = aie.external_buffer {sym_name = "x"} : memref<16xi32>']
+        + ["aie.objectfifo.register_external_buffers @f (%m, {%x}) : (memref<16xi32>)"],
+        "external buffers are registered for f in a memory tile",
+    ),
     # accesses
+    ([fifo("%m, {%c}", size=8), core(TAKE)], "its type is not that of the objects of f"),
     (
         [fifo("%m, {%c}"), f"func.func @g() {{\n{TAKE}\nreturn\n}}", core("func.call @g() : () -> ()")],
         "a function has no ends of object FIFOs",

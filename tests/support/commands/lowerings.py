@@ -105,6 +105,8 @@ def compare(folder: Path, lowering: Lowering = fifo_machine) -> Iterator[Compari
 def _one(title: str, section: Section, run: RunLine, lowering: Lowering) -> Comparison:
     lines = check_lines(section, run.prefixes)
     errors = (*section.errors, *(line.text for line in lines if "error:" in line.text))
+    if run.refuses and not errors:
+        errors = ((lines[0].text if lines else "an error"),)
     first = _FIRST_GENERATION in section.text
     if run.fails and errors and _UNPLACED not in errors[0]:
         says = _refusal(section)

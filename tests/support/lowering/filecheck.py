@@ -28,12 +28,14 @@ class RunLine(NamedTuple):
     Attributes:
         options: of the tool, by name: what stands in quotes behind each.
         prefixes: of the lines that it checks.
-        fails: the tool is to report an error.
+        fails: the tool is to report errors, which comments of the test name.
+        refuses: the tool is to fail.
     """
 
     options: dict[str, str]
     prefixes: tuple[str, ...]
     fails: bool
+    refuses: bool = False
 
 
 class CheckLine(NamedTuple):
@@ -76,12 +78,9 @@ def run_lines(content: str) -> list[RunLine]:
         named = _PREFIXES.findall(check)
         prefixes = tuple(name for names in named for name in names.split(",")) or ("CHECK",)
         options = {one or lone: value for one, value, lone in _PASS_OPTION.findall(tool)}
-        fails = (
-            bool(re.match(r"not\s", rest))
-            or "--verify-diagnostics" in options
-            or "-verify-diagnostics" in options
-        )
-        found.append(RunLine(options, prefixes, fails))
+        refuses = bool(re.match(r"not\s", rest))
+        fails = refuses or not options.keys().isdisjoint(("--verify-diagnostics", "-verify-diagnostics"))
+        found.append(RunLine(options, prefixes, fails, refuses))
         rest = ""
     return found
 

@@ -19,7 +19,7 @@ from memtile.importers.mlir.description import (
     Level,
     LinkDescription,
 )
-from memtile.importers.mlir.forms.locks import PORTS, fifo_form, object_types
+from memtile.importers.mlir.forms.locks import PORTS, fifo_form, object_types, subview_type
 from memtile.importers.mlir.forms.operand_faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
@@ -77,7 +77,7 @@ def _check_attributes(fifo: FifoDescription, kinds: Mapping[str, TileKind]) -> N
     refused = partial(_FIFO_ERROR, fifo.operation)
     producer = kinds[fifo.producer]
     consumers = [kinds[tile] for tile in fifo.consumers]
-    _check_outside(fifo, producer, consumers)
+    _check_outside(fifo, producer, consumers, kinds)
     if fifo.pad_value and not fifo.padding:
         raise refused("it has padValue without padDimensions", "both")
     if fifo.pad_value and not any(kind.pad_value_base for kind in (producer, *consumers)):
@@ -93,8 +93,10 @@ def _check_attributes(fifo: FifoDescription, kinds: Mapping[str, TileKind]) -> N
     _check_consumer_element(fifo)
 
 
-def _check_outside(fifo: FifoDescription, producer: TileKind, consumers: list[TileKind]) -> None:
-    """What the ends in interface tiles do not have: the host's transfers do that."""
+def _check_outside(
+    fifo: FifoDescription, producer: TileKind, consumers: list[TileKind], kinds: Mapping[str, TileKind]
+) -> None:
+    """What ends in interface tiles do not have, for the host's transfers do that; and what only they have."""
     own = {
         "dimensionsToStream": bool(fifo.to_stream),
         "init values": bool(fifo.initial),
@@ -104,6 +106,10 @@ def _check_outside(fifo: FifoDescription, producer: TileKind, consumers: list[Ti
         if has and producer.role == "interface":
             says = f"its producer is an {producer.title}, and it has {name}"
             raise _FIFO_ERROR(fifo.operation, says, "producers in other tiles")
+    for tile in fifo.registered:
+        if tile in kinds and kinds[tile].role != "interface":
+            says = f"external buffers are registered for {fifo.name} in a {kinds[tile].title}"
+            raise _FIFO_ERROR(fifo.operation, says, "interface tiles")
     for number, kind in enumerate(consumers):
         if kind.role == "interface" and fifo.from_stream.get(number):
             says = f"consumer {number} is an {kind.title}, and has dimensionsFromStream"
@@ -191,7 +197,7 @@ def _check_link(device: DeviceDescription, link: LinkDescription, kinds: Mapping
         raise refused(says, "one tile, where all of them end or begin")
     tile = targets[0].producer
     if (joins or cuts) and kinds[tile].role != "memory":
-        raise refused(f"it cuts or joins objects in a {kinds[tile].title}", "a memory tile")
+        raise refused(f"it cuts or joins objects in {tile}, a tile without memory for them", "a memory tile")
     if (joins or cuts) and not link.packed:
         _check_offsets(link, sources, targets)
     if cuts and len({fifo.repeat for fifo in targets}) > 1:
@@ -271,6 +277,7 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription) -> None:
             if meets.get(name) == core.tile:
                 says = f"{name} is linked to others in this tile, so its objects are not the core's"
                 raise _FIFO_ERROR(operation, says, "object FIFOs that end or begin in the tile, and no link")
+            _check_type(operation, fifo)
             if fifo.stream is not None and fifo.stream in (2, PORTS.index(port)):
                 says = f"the {port} end of {name} is a stream port, which has no objects"
                 raise _FIFO_ERROR(operation, says, "aie.put_stream and aie.get_stream")
@@ -278,6 +285,15 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription) -> None:
             _check_access(operation)
         elif operation.name == "scf.for":
             _check_balance(operation)
+
+
+def _check_type(operation: Operation, fifo: FifoDescription) -> None:
+    """An acquire gives objects of the type of one of its ends."""
+    own = [(each.shape, each.element) for each in (fifo.element, fifo.consumer_element) if each is not None]
+    kind = subview_type(OperationForm(operation))
+    if kind is not None and (kind.shape, kind.element) not in own:
+        says = f"its type is not that of the objects of {fifo.name}"
+        raise operation_error(operation, says, "the type of the object FIFO", reason="mlir_type")
 
 
 def _check_access(operation: Operation) -> None:

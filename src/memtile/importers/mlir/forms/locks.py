@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from memtile.importers.mlir.forms.operands import OperationForm
@@ -69,12 +70,23 @@ def fifo_form(form: OperationForm) -> tuple[str, str, str]:
 
 def object_types(form: OperationForm) -> list[Shaped]:
     """Types of the objects that ``aie.objectfifo.acquire`` gives one by one; none if it gives a subview."""
-    tokens, found = form.operation.tokens, list[Shaped]()
+    return list(_memrefs(form, "memref"))
+
+
+def subview_type(form: OperationForm) -> Shaped | None:
+    """Type of the objects of the subview that ``aie.objectfifo.acquire`` gives; None if it gives none."""
+    return next(_memrefs(form, "!aie.objectfifosubview"), None)
+
+
+def _memrefs(form: OperationForm, word: str) -> Iterator[Shaped]:
+    """The memrefs behind a word, outside of brackets: the type itself, or what is in the brackets of one."""
+    tokens = form.operation.tokens
     for first, end in form.operation.spans:
         at = first
         while at < end:
-            if tokens.words[at] == "memref" and at + 1 in tokens.close:
-                kind = shaped(tokens.join(at, tokens.close[at + 1] + 1))
-                found += [] if kind is None else [kind]
+            if tokens.words[at] == word and at + 1 in tokens.close:
+                begin, last = (at, at + 1) if word == "memref" else (at + 2, at + 3)
+                kind = shaped(tokens.join(begin, tokens.close.get(last, last) + 1))
+                if kind is not None:
+                    yield kind
             at = tokens.close.get(at, at) + 1
-    return found
