@@ -191,6 +191,26 @@ def test_what_mlir_aie_refuses_of_object_fifos(lines: list[str], says: str) -> N
     assert problem.where.startswith("d.mlir:")
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (
+            ["aie.packet_flow(31) { aie.packet_source<%d, Trace : 0> aie.packet_dest<%s, DMA : 1> }"]
+            + [fifo("%m, {%c}")],
+            "32 ids of packets are in use before it",
+        ),
+        (
+            [fifo("%m, {%c}", ONE), fifo("%c, {%m}", SENDS, name="g")],
+            "it has aie_stream, and object FIFOs send packets",
+        ),
+    ],
+)
+def test_what_object_fifos_that_send_packets_lack(lines: list[str], says: str) -> None:
+    """packet_id_bad: ids are as many as the header has; a stream port has no packet flow."""
+    with pytest.raises(InputFileError, match=says):
+        loaded("// RUN: aiecc.py --packet-sw-objFifos %s\n" + device(*lines))
+
+
 NEWEST = core("%x = aie.objectfifo.acquire @f(Consume, 1) : memref<16xi32>", GIVE)
 
 

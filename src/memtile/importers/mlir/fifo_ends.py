@@ -31,7 +31,7 @@ from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.types import Shaped
 
 _MEMORY_STEPS = ((-1, 0), (0, 0), (1, 0))
-_OWN, _FIRST, _SECOND, _BOTH = 0, -1, 1, 2
+_NONE, _FIRST, _SECOND, _BOTH = 0, -1, 1, 2
 """Whose memory two tiles share (mlir-aie, ``share_direction``): none, the first one's, the second's, both."""
 
 
@@ -90,6 +90,7 @@ class FifoEnds:
         split: producers' ends that DMAs serve, with those of their consumers.
         pools: what holds the objects, by name of the end.
         spilled: names of ends that have objects in another tile's memory.
+        origin: by the name of a consumer's end that of its FIFO.
 
     Raises:
         InputFileError: objects that no memory holds, or ends that mlir-aie refuses.
@@ -104,6 +105,7 @@ class FifoEnds:
         self.pools: dict[str, Pool] = {}
         self.used: defaultdict[str, int] = defaultdict(int)  # bytes of objects in a memory tile
         self.spilled: set[str] = set()
+        self.origin: dict[str, str] = {}
         for fifo in device.fifos.values():
             with reading(fifo.operation):
                 self._split(fifo)
@@ -134,6 +136,7 @@ class FifoEnds:
         if end.stream == 1:
             end.stream = None
         self.split.append((end, consumers))
+        self.origin |= {half.name: fifo.name for half in consumers}
         after = list(self.by_name).index(fifo.name) + 1
         halves = [(half.name, half) for half in reversed(consumers)]
         self.by_name = dict(
@@ -166,8 +169,8 @@ class FifoEnds:
         """Whether DMAs move the objects of an end (``requiresDMAs``), and whose memory is shared."""
         said = end.via_dma or end.repeat is not None or end.stream is not None
         if said or end.consumer_element is not None:
-            return True, _OWN
-        shared = _OWN
+            return True, _NONE
+        shared = _NONE
         if len(end.consumers) == 1 and not end.to_stream:
             other = end.producer if end.name in self.own_memory else end.consumers[0]
             shared = self._shared(end.producer, other)
@@ -201,9 +204,9 @@ class FifoEnds:
         """Whose memory two tiles share."""
         roles = self.kinds[one].role, self.kinds[other].role
         if roles[0] != roles[1]:
-            return _OWN
+            return _NONE
         forth, back = self._reaches(one, other), self._reaches(other, one)
-        return _BOTH if forth and back else _FIRST if back else _SECOND if forth else _OWN
+        return _BOTH if forth and back else _FIRST if back else _SECOND if forth else _NONE
 
     def _reaches(self, tile: str, memory: str) -> bool:
         """Whether a tile reaches another one's memory."""
@@ -248,9 +251,9 @@ class FifoEnds:
     def _elements(self, end: FifoDescription) -> None:
         """The buffers and locks of an end, unless a link has those of another one."""
         needs, shared = self._needs_dma(end)
-        if needs and not end.initial and (len(end.depths) == 1):
-            name = next((fifo.name for fifo, halves in self.split if end in halves), end.name)
-            end.depths = [self._size(end.producer, replace(end, name=name))]
+        if needs and not end.initial and len(end.depths) == 1:
+            named = replace(end, name=self.origin.get(end.name, end.name))
+            end.depths = [self._size(end.producer, named)]
         if end.stream is not None:
             return
         link = self.link(end)
@@ -262,11 +265,9 @@ class FifoEnds:
         if end.delegates:
             tile = self._delegate(end)
             if not tile:
-                says, allowed = (
-                    f"an end of {end.name} does not reach its memory",
-                    "a tile whose memory both reach",
-                )
-                raise OperationForm(end.delegates[0][1]).error(says, allowed, reason="mlir_object_fifo")
+                form, allowed = OperationForm(end.delegates[0][1]), "a tile whose memory both reach"
+                says = f"an end of {end.name} does not reach its memory"
+                raise form.error(says, allowed, reason="mlir_object_fifo")
         self.pools[end.name] = Pool(self._buffers(end, tile), self._locks(end, link, tile), end.element)
 
     def _owner(self, link: FifoLink) -> str:
@@ -349,14 +350,12 @@ class FifoEnds:
         said = (self.by_name[name].repeat for name in link.targets) if link is not None else iter(())
         return next((repeat for repeat in said if repeat is not None), None)
 
-    # Channels
+    # What the objects of an end are in
 
     def target(self, end: FifoDescription) -> FifoDescription:
         """The end that holds the objects of an end."""
         link = self.link(end)
         return self.by_name[link.owner] if link is not None and link.owner else end
-
-    # DMA work and flows
 
     def blocks(self, end: FifoDescription) -> int:
         """Objects that a chain goes through."""

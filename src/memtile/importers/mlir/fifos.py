@@ -12,6 +12,8 @@ from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import TileKind
 from memtile.importers.mlir.description import (
     AllocationDescription,
@@ -32,7 +34,7 @@ from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.overlay import said_by_run_line
 from memtile.importers.mlir.types import Shaped
 
-_PACKET_IDS = 32
+_LAST_ID = field_of(STREAM_HEADER, "Stream_ID").maximum
 _PACKETS = "packet-sw-objFifos"
 """The option of aiecc by which object FIFOs send packets."""
 
@@ -146,11 +148,12 @@ class _Lowering:
         return free
 
     def _packet(self, producer: FifoDescription, number: int) -> tuple[int, int]:
-        if number >= _PACKET_IDS:
+        if producer.stream is not None:
+            says, allowed = "it has aie_stream, and object FIFOs send packets", "aie_stream without packets"
+            raise OperationForm(producer.operation).error(says, allowed, reason="mlir_packet")
+        if number > _LAST_ID:
             says = f"{number} ids of packets are in use before it"
-            raise OperationForm(producer.operation).error(
-                says, f"up to {_PACKET_IDS - 1}", reason="mlir_packet"
-            )
+            raise OperationForm(producer.operation).error(says, f"ids up to {_LAST_ID}", reason="mlir_packet")
         return 0, number
 
     def _move(
@@ -220,7 +223,7 @@ class _Lowering:
         for number, bd in enumerate(bds):
             bd.next = number + 1 if number + 1 < len(bds) else 0 if endless else None
             bd.packet = packet
-        name = next(producer.name for producer, halves in self.ends.split if end is producer or end in halves)
+        name = self.ends.origin.get(end.name, end.name)
         made = ChainDescription(end.producer, direction, channel, bds, end.operation, turns - 1, name=name)
         made.pad_value = end.pad_value if in_memory_tile and direction == "MM2S" and end.padding else 0
         self.device.chains.append(made)
