@@ -55,6 +55,9 @@ CASES = [
         "16 i32 in an object, its consumers 16 i16",
     ),
     ([fifo("%m, {%c}", depth="[2, 2, 2]")], "it has 3 depths and 2 ends"),
+    ([fifo("%m dimensionsToStream [<size = 4, stride = 8>], {%c}")], "strides [8] and reaches element 24"),
+    ([fifo("%m dimensionsToStream [<size = 4, stride = 0>], {%c}")], "strides [0] and reaches element 0"),
+    ([fifo("%m, {%c dimensionsFromStream [<size = 1, stride = 17>]}")], "strides [17] and reaches element 0"),
     # stream ports
     ([fifo("%c, {%d}", "aie_stream_port = 0 : i32")], "aie_stream_port without aie_stream"),
     ([fifo("%c, {%d}", "aie_stream = 1 : i32")], "its aie_stream_port is None"),
@@ -153,6 +156,7 @@ CASES = [
         "external buffers are registered for f in a memory tile",
     ),
     # accesses
+    ([fifo("%m, {%c}"), core(TAKE, GIVE.replace("1", "0"))], "it is for 0 objects"),
     ([fifo("%m, {%c}", size=8), core(TAKE)], "its type is not that of the objects of f"),
     (
         [fifo("%m, {%c}"), f"func.func @g() {{\n{TAKE}\nreturn\n}}", core("func.call @g() : () -> ()")],

@@ -270,7 +270,7 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription) -> None:
     }
     for operation in core.operation.walk():
         if operation.name in (ACQUIRE, RELEASE):
-            name, port, _ = fifo_form(OperationForm(operation))
+            name, port, count = fifo_form(OperationForm(operation))
             fifo = device.fifos.get(name)
             if fifo is None:
                 continue  # the body says so
@@ -278,6 +278,8 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription) -> None:
                 says = f"{name} is linked to others in this tile, so its objects are not the core's"
                 raise _FIFO_ERROR(operation, says, "object FIFOs that end or begin in the tile, and no link")
             _check_type(operation, fifo)
+            if count.lstrip("-").isdecimal() and int(count) < 1:
+                raise _FIFO_ERROR(operation, f"it is for {count} objects", "1 or more")
             if fifo.stream is not None and fifo.stream in (2, PORTS.index(port)):
                 says = f"the {port} end of {name} is a stream port, which has no objects"
                 raise _FIFO_ERROR(operation, says, "aie.put_stream and aie.get_stream")

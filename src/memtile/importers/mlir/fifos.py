@@ -295,6 +295,7 @@ class _Lowering:
         sends = direction == "MM2S"
         levels = end.to_stream if sends else end.from_stream.get(0, ())
         padding = end.padding if sends and levels and self.kinds[end.producer].role == "memory" else ()
+        _check_pattern(end, levels, pool.shape)
         if padding:
             _check_padding(end, levels, length or 0)
         made = BdDescription(buffer, end.operation, offset, length, list(levels), list(padding))
@@ -371,6 +372,15 @@ def _first_packet(device: DeviceDescription) -> int:
         if flow.packet is not None and flow.packet > found:
             found = flow.packet + 1
     return found
+
+
+def _check_pattern(end: FifoDescription, levels: Sequence[Level], shape: Shaped) -> None:
+    """A pattern stays within an object and moves on in every dimension (``DMABDOp::verify``)."""
+    last = sum((level.size - 1) * level.stride for level in levels)
+    if last >= shape.elements or any(not 0 < level.stride <= shape.elements for level in levels):
+        says = f"its pattern has strides {[level.stride for level in levels]} and reaches element {last}"
+        allowed = f"strides of 1 or more, elements 0..{shape.elements - 1} of an object"
+        raise OperationForm(end.operation).error(says, allowed, reason="mlir_dimensions")
 
 
 def _check_padding(end: FifoDescription, levels: Sequence[Level], length: int) -> None:
