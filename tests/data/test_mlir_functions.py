@@ -48,13 +48,12 @@ MANY = """func.func @fill(%from: memref<16xi32>, %to: memref<16xi32>) {
     %j = arith.addi %i, %c1 : index
     cf.br ^head(%j : index)
   ^last:
-    aie.objectfifo.release @in(Consume, 1)
     return
   }"""
 VIEW = "!aie.objectfifosubview<memref<16xi32>>"
 
 
-def core(body: str, release: str = "aie.objectfifo.release @in(Consume, 1)") -> str:
+def core(body: str) -> str:
     """A core that makes 4 objects of 4, with a body between its locks."""
     return f"""
     aie.objectfifo @in(%s, {{%c}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
@@ -70,7 +69,7 @@ def core(body: str, release: str = "aie.objectfifo.release @in(Consume, 1)") -> 
         %s1 = aie.objectfifo.acquire @out(Produce, 1) : {VIEW}
         %y = aie.objectfifo.subview.access %s1[0] : {VIEW} -> memref<16xi32>
         {body}
-        {release}
+        aie.objectfifo.release @in(Consume, 1)
         aie.objectfifo.release @out(Produce, 1)
       }}
       aie.end
@@ -116,9 +115,9 @@ def test_a_function_is_called_twice_and_has_several_answers() -> None:
     assert result(SUM, core(LOOP.format(calls=calls))) == [upto(n) + upto(n + 1) for n in range(64)]
 
 
-def test_a_function_of_blocks_calls_another_and_synchronises() -> None:
+def test_a_function_of_blocks_calls_another() -> None:
     body = "func.call @fill(%x, %y) : (memref<16xi32>, memref<16xi32>) -> ()"
-    assert result(SIGN, MANY, core(body, release="")) == SIGNED.tolist()
+    assert result(SIGN, MANY, core(body)) == SIGNED.tolist()
 
 
 @pytest.mark.parametrize("name", ["sign", "none"])
@@ -126,7 +125,7 @@ def test_blocks_within_a_lowered_body(name: str) -> None:
     """Blocks in blocks: each machine goes on where it was."""
     call = f"%s = func.call @{name}(%v) : (i32) -> i32" if name == "sign" else "%s = arith.addi %v, %v : i32"
     text = core("func.call @whole(%x, %y) : (memref<16xi32>, memref<16xi32>) -> ()")
-    whole = MANY.replace("@fill", "@whole").replace("    aie.objectfifo.release @in(Consume, 1)\n", "")
+    whole = MANY.replace("@fill", "@whole")
     whole = whole.replace("%s = func.call @sign(%v) : (i32) -> i32", call)
     wanted = SIGNED if name == "sign" else 2 * NUMBERS
     assert result(SIGN, whole, text) == wanted.tolist()

@@ -151,7 +151,7 @@ def test_object_fifos_have_their_patterns_depths_and_links() -> None:
     out = found.fifos["out"]
     assert (out.producer, out.consumers, out.depths, out.repeat) == ("%m", ["%a", "%c"], [1, 2, 3], 4)
     assert (out.to_stream, out.from_stream) == ([Level(2, 8), Level(8, 1)], {0: [Level(4, 2)]})
-    assert (out.element.shape, out.initial, out.attributes) == ((8,), [[1]], {"via_DMA": True})
+    assert (out.element.shape, out.initial, out.via_dma) == ((8,), [[1]], True)
     (link,) = found.links
     assert (link.sources, link.targets, link.target_offsets) == (["in"], ["out", "other"], [0, 8])
     alloc, old = found.allocations["alloc"], found.allocations["old"]

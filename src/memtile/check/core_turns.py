@@ -218,12 +218,9 @@ class CoreText:
             raise UndecidedError
         held = self._held.get((name, port), 0)
         free, full = (end.free, end.full) if port == "Produce" else (end.full, end.free)
-        if acquires:
-            self._held[name, port] = max(held, count)
-            yield from self._turn(form, free, max(count - held, 0), acquires=True)
-        else:
-            self._held[name, port] = held - count
-            yield from self._turn(form, full, count, acquires=False)
+        units = (max(count - held, 0) if acquires else count) * end.units
+        self._held[name, port] = held + units if acquires else held - units
+        yield from self._turn(form, free if acquires else full, units, acquires=acquires)
 
     def _turn(self, form: OperationForm, name: str, count: int, *, acquires: bool) -> Iterator[Turn]:
         lock = self._made.locks.get(name)

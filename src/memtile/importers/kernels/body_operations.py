@@ -172,9 +172,9 @@ def yielded(block: OperationBlock) -> list[str]:
 
 
 def results_of(form: OperationForm) -> list[str]:
-    """The results of an operation one by one, without the name of all of several."""
+    """The results of an operation one by one, without names that are those of several."""
     results = form.operation.results
-    return results if len(results) <= 1 else results[1:]
+    return [name for name in results if f"{name}#0" not in results]
 
 
 def branch(emitter: Emitter, form: OperationForm) -> None:

@@ -12,13 +12,17 @@ from memtile.importers.kernels.control_flow import RETURNS
 from memtile.importers.kernels.emitter import last_kind, types_between
 from memtile.importers.kernels.expressions import bits_of, wrapped
 from memtile.importers.kernels.quote import Node, expr, temporary, text
-from memtile.importers.mlir.forms.locks import PORTS, fifo_form, lock_form
+from memtile.importers.mlir.description import FifoDescription
+from memtile.importers.mlir.forms.locks import PORTS, fifo_form, lock_form, object_types
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region
-from memtile.importers.mlir.types import shaped
+from memtile.importers.mlir.types import Shaped, shaped
 
 if TYPE_CHECKING:
     from memtile.importers.kernels.body import Writer
+
+_OBJECTS = "objects:"
+"""What a value of several objects has as its type, before the name of the FIFO and the port."""
 
 
 def use_lock(writer: Writer, form: OperationForm) -> None:
@@ -46,17 +50,27 @@ def acquire(writer: Writer, value: str, count: int) -> None:
 
 
 def fifo_acquire(writer: Writer, form: OperationForm) -> None:
-    """``%s = aie.objectfifo.acquire @in(Consume, 1) : ..``."""
-    name, end, count = _fifo(writer, form)
+    """``%s = aie.objectfifo.acquire @in(Consume, 1) : ..``: a subview, or the objects themselves."""
+    name, port, end, count = _fifo(writer, form)
     writer.flush()
     writer.lines.add("yield from _end.acquire(_count)", _end=end, _count=count)
-    target = writer.define(form.result, f"objects:{name}")
-    writer.lines.add("_target = _end.objects(_count)", _target=target, _end=end, _count=count)
+    objects, fifo = object_types(form), writer.program.device.fifos[name]
+    if not objects:
+        target = writer.define(form.result, f"{_OBJECTS}{name}:{port}")
+        writer.lines.add("_target = _end.objects(_count)", _target=target, _end=end, _count=count)
+        return
+    results = results_of(form)
+    if len(objects) != len(results) or form.whole(fifo_form(form)[2]) != len(results):
+        says = f"it has {len(results)} results of {len(objects)} types"
+        raise form.error(says, "one for each object that it acquires", reason="mlir_object_fifo")
+    for number, (result, shape) in enumerate(zip(results, objects, strict=True)):
+        value = expr("_end.object_at(_at)", _end=end, _at=number)
+        give(writer, result, _memref(form, shape, fifo, port), value)
 
 
 def fifo_release(writer: Writer, form: OperationForm) -> None:
     """``aie.objectfifo.release @in(Consume, 1)``."""
-    _, end, count = _fifo(writer, form)
+    _, _, end, count = _fifo(writer, form)
     writer.flush()
     writer.lines.add("yield from _end.release(_count)", _end=end, _count=count)
 
@@ -66,18 +80,29 @@ def fifo_access(writer: Writer, form: OperationForm) -> None:
     at = form.bracket("[")
     index: object = form.texts("[")[0] if at is not None else form.integer("index")
     kind, of = form.last_type(), writer.types.get(form.values[0], "")
-    if not of.startswith("objects:"):
+    if not of.startswith(_OBJECTS):
         says = f"{form.values[0]} has no objects"
         raise form.error(says, "what aie.objectfifo.acquire gives", reason="mlir_object_fifo")
-    fifo = writer.program.device.fifos[of.partition(":")[2]]
-    shape = kind or fifo.element
-    if (shape.shape, shape.element) != (fifo.element.shape, fifo.element.element):
-        says = f"its type is not that of the objects of {fifo.name}"
-        raise form.error(says, "the type of the object FIFO", reason="mlir_type")
+    name, port = of.removeprefix(_OBJECTS).rsplit(":", 1)
+    fifo = writer.program.device.fifos[name]
     objects, at_ = writer.use(form.values[0]), index_of(writer, form, index)
     value = expr("_objects[place(_at, len(_objects), SITE)]", _objects=objects, _at=at_)
-    sizes = "".join(f"{size}x" for size in shape.shape)
-    give(writer, form.result, f"memref<{sizes}{shape.element}>", value)
+    give(writer, form.result, _memref(form, kind or _element(fifo, port), fifo, port), value)
+
+
+def _element(fifo: FifoDescription, port: str) -> Shaped:
+    """Type of an object at one end of a FIFO."""
+    own = fifo.consumer_element if port == "Consume" else None
+    return own or fifo.element
+
+
+def _memref(form: OperationForm, shape: Shaped, fifo: FifoDescription, port: str) -> str:
+    """The type of an object, which is that of its end of the FIFO."""
+    own = _element(fifo, port)
+    if (shape.shape, shape.element) != (own.shape, own.element):
+        says = f"its type is not that of the objects of {fifo.name}"
+        raise form.error(says, "the type of the object FIFO", reason="mlir_type")
+    return f"memref<{''.join(f'{size}x' for size in shape.shape)}{shape.element}>"
 
 
 def _count(writer: Writer, form: OperationForm, given: str) -> Node:
@@ -85,8 +110,8 @@ def _count(writer: Writer, form: OperationForm, given: str) -> Node:
     return index_of(writer, form, given)
 
 
-def _fifo(writer: Writer, form: OperationForm) -> tuple[str, Node, Node]:
-    """Name, the core's end and count; the count may be a value."""
+def _fifo(writer: Writer, form: OperationForm) -> tuple[str, str, Node, Node]:
+    """Name, port, the core's end and count; the count may be a value."""
     name, port, count = fifo_form(form)
     device, tile = writer.program.device, writer.program.tile
     own = device.fifos.get(name)
@@ -97,7 +122,7 @@ def _fifo(writer: Writer, form: OperationForm) -> tuple[str, Node, Node]:
         says = f"the core has no {port} end of the object FIFO {name}"
         raise form.error(says, "ends in its tile", reason="mlir_object_fifo")
     end = expr("ports[_name, _port]", _name=text(name), _port=text(port))
-    return name, end, _count(writer, form, count)
+    return name, port, end, _count(writer, form, count)
 
 
 def call(writer: Writer, form: OperationForm) -> None:

@@ -177,30 +177,38 @@ class FifoPort:
         views: of the buffers, in turn.
         take: lock that counts the objects it may take; None without locks.
         give: lock that counts those it gave.
+        units: by how much the locks change for an object.
     """
 
-    def __init__(self, core: Core, views: Sequence[Any], take: Lock | None, give: Lock | None) -> None:
-        self._core, self._views, self._take, self._give = core, views, take, give
-        self._held = self._first = 0
+    def __init__(
+        self, core: Core, views: Sequence[Any], take: Lock | None, give: Lock | None, units: int = 1
+    ) -> None:
+        self._core, self._views, self._take, self._give, self._units = core, views, take, give, units
+        self._held = self._first = 0  # what is held is counted in units of the locks (DEV-FIFO-1)
 
     def acquire(self, count: int) -> Iterator[LockOperation]:
         """Hold so many objects."""
-        missing = count - self._held
+        missing = (count - self._held) * self._units
         if missing > 0:
             if self._take is not None:
                 yield self._core.acquire(self._take, -missing)
-            self._held = count
+            self._held += missing
 
     def release(self, count: int) -> Iterator[LockOperation]:
         """Give back so many, the oldest first."""
+        units = count * self._units
         if self._give is not None and count:
-            yield self._core.release(self._give, count)
-        self._held -= count
+            yield self._core.release(self._give, units)
+        self._held -= units
         self._first = (self._first + count) % len(self._views)
 
     def objects(self, count: int) -> list[Any]:
         """Views of the oldest objects that it holds."""
-        return [self._views[(self._first + n) % len(self._views)] for n in range(count)]
+        return [self.object_at(number) for number in range(count)]
+
+    def object_at(self, number: int) -> Any:
+        """View of one of the objects that it holds, counted from the oldest."""
+        return self._views[(self._first + number) % len(self._views)]
 
 
 Externals = Mapping[str, Callable[..., Any]]
@@ -300,7 +308,9 @@ def _ports(made: Configured, tile: str, core: Core) -> Iterator[tuple[tuple[str,
     """The ends of object FIFOs that a core uses, by name of the FIFO and port."""
     for (name, port), end in _ends(made, tile):
         take, give = (end.free, end.full) if port == "Produce" else (end.full, end.free)
-        yield (name, port), _port(made, core, end.buffers, take, give)
+        views = [core.view(piece_of(made, value)) for value in end.buffers]
+        locks = made.locks.get(take), made.locks.get(give)
+        yield (name, port), FifoPort(core, views, *locks, end.units)
 
 
 def _ends(made: Configured, tile: str) -> Iterator[tuple[tuple[str, str], FifoEnd]]:
@@ -310,11 +320,6 @@ def _ends(made: Configured, tile: str) -> Iterator[tuple[tuple[str, str], FifoEn
     for (name, user), end in made.fifos.consumers.items():
         if user == tile:
             yield (name, "Consume"), end
-
-
-def _port(made: Configured, core: Core, buffers: Sequence[str], take: str, give: str) -> FifoPort:
-    views = [core.view(piece_of(made, value)) for value in buffers]
-    return FifoPort(core, views, made.locks.get(take), made.locks.get(give))
 
 
 def _for_user(array: Any, element: str) -> Any:

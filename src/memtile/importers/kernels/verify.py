@@ -30,7 +30,7 @@ _EXPRESSIONS = (
 )  # fmt: skip
 ATTRIBUTES = frozenset(
     (
-        "shape", "size", "reshape", "transpose", "copy", "view",
+        "shape", "size", "reshape", "transpose", "copy", "view", "object_at",
         "acquire", "release", "objects", "cycles", "put_cascade", "get_cascade", "put_stream", "get_stream",
         "empty", "full", "zeros", "array", *TYPES,
     )

@@ -190,7 +190,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     place_tiles(device, array.device, array.columns)
     _new_tiles(made)
     kinds = {name: tile.kind for name, tile in made.tiles.items()}
-    made.fifos = lower(device, kinds)
+    made.fifos = lower(device, kinds, array.columns)
     add_overlay(device, array.device)
     _new_tiles(made)
     give_ids(device, array.device)
@@ -206,7 +206,8 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
                 made.buffers[name] = _external(made, buffer)
     for name, lock in device.locks.items():
         with reading(lock.operation):
-            made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
+            initial = lock.initial + _added_by_host(made.fifos, name)
+            made.locks[name] = made.tiles[lock.tile].lock(initial, lock.name, id=lock.number)
     for switch in device.switches:
         with reading(switch.operation):
             _switch(made.tiles[switch.tile], switch)
@@ -222,6 +223,12 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     _cores(made)
     made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made
+
+
+def _added_by_host(fifos: LoweredFifos, lock: str) -> int:
+    """By how much a host changes a lock before all begins: it has filled the buffers that are sent."""
+    taken = sum(many for free, many in fifos.filled.values() if free == lock)
+    return (fifos.filled[lock][1] if lock in fifos.filled else 0) - taken
 
 
 def _new_tiles(made: Configured) -> None:
@@ -374,6 +381,9 @@ def _streams(made: Configured) -> None:
     """Find ways for the flows: circuits from one source are one circuit, packets share their links."""
     circuits: dict[EndDescription, list[FlowDescription]] = {}
     for flow in made.device.flows:
+        if any(end.bundle == "PLIO" for end in (*flow.sources, *flow.targets)):
+            says = "one end is a port to programmable logic (PLIO), which no array here has"
+            raise operation_error(flow.operation, says, "flows without plio", reason="mlir_bundle")
         if flow.packet is None:
             circuits.setdefault(flow.sources[0], []).append(flow)
     for source, flows in circuits.items():

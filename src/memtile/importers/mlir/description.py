@@ -266,14 +266,25 @@ class FifoDescription:
         consumers: those of the tiles that read them.
         depths: buffers of each end, the producer's first; one number for all.
         element: type of an object.
+        operation: that declares it.
+        consumer_element: type of an object at the consumers; None = the same.
         to_stream: pattern in which the producer's DMA reads an object.
         from_stream: patterns in which the consumers' DMA write it, by consumer.
         padding: of the producer's pattern.
-        repeat: how often each object is sent.
+        pad_value: what padding is.
+        repeat: how often each object is sent; None = nothing is said, which is not the same as once.
+        iterations: how often the chains of its memory tiles are done; None = without an end.
+        stream: 0, 1 or 2: the producer's core, the consumer's or both use a stream port; None = neither.
+        stream_port: number of that port.
+        via_dma: DMAs move the objects even where cores share memory.
+        synchronised: locks guard the objects.
+        plio: interface tiles at its ends use ports to programmable logic.
+        shared_side: whose memory holds the objects if cores share both: 0 the producer's, 1 the consumer's.
+        pinned: the producer's DMA channel; None = any.
+        consumer_pins: those of consumers, -1 = any; empty = any for all.
         initial: contents of the producer's first objects.
         registered: external buffers that an interface tile at an end uses, by value of the tile.
-        attributes: all others, by name.
-        operation: that declares it.
+        delegates: tiles that are to hold the objects, and the operations that say so.
     """
 
     name: str
@@ -282,13 +293,24 @@ class FifoDescription:
     depths: list[int]
     element: Shaped
     operation: Operation
+    consumer_element: Shaped | None = None
     to_stream: Sequence[Level] = ()
     from_stream: dict[int, Sequence[Level]] = field(default_factory=dict)
     padding: Sequence[Padding] = ()
-    repeat: int = 1
+    pad_value: int = 0
+    repeat: int | None = None
+    iterations: int | None = None
+    stream: int | None = None
+    stream_port: int | None = None
+    via_dma: bool = False
+    synchronised: bool = True
+    plio: bool = False
+    shared_side: int | None = None
+    pinned: int | None = None
+    consumer_pins: list[int] = field(default_factory=list)
     initial: list[Sequence[int | float]] = field(default_factory=list)
     registered: dict[str, list[str]] = field(default_factory=dict)
-    attributes: dict[str, object] = field(default_factory=dict)
+    delegates: list[tuple[str, Operation]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -301,6 +323,7 @@ class LinkDescription:
         source_offsets: elements into the object where each of several sources goes (join).
         target_offsets: elements into the object where each of several targets begins (distribute).
         operation: that links them.
+        packed: a text of 2023 or 2024 has no lists of offsets: parts follow each other, as large as objects.
     """
 
     sources: list[str]
@@ -308,6 +331,7 @@ class LinkDescription:
     source_offsets: list[int]
     target_offsets: list[int]
     operation: Operation
+    packed: bool = False
 
 
 @dataclass(slots=True)

@@ -1,24 +1,23 @@
-"""Object FIFOs of a description become what they are made of: buffers, locks, rings of BDs, flows.
+"""Object FIFOs of a description become what mlir-aie makes of them: buffers, locks, chains of BDs, flows.
 
-The shapes are mlir-aie's (aie-objectFifo-stateful-transform): a pool of buffers at each end in memory, a
-lock that counts free objects and one that counts full ones; one pool alone where the cores of both ends
-reach it; a channel of an interface tile that the host sequence names, where an end is there. FIFOs that are
-linked share the pool in the tile between them; where one is cut into several or several make one, each part
-has locks of its own, so that a fast one cannot take the turn of a slow one.
+The steps are those of its pass aie-objectFifo-stateful-transform (2026-08-14): ``fifo_rules`` refuses what it
+refuses, ``fifo_ends`` has the ends in memory and their buffers and locks. Ends that DMAs serve get channels,
+those of the text first and then those that reach a neighbour's memory; then chains and flows.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from memtile.arch.packets import STREAM_HEADER
+from memtile.arch.registers import field_of
 from memtile.arch.tiles import TileKind
 from memtile.importers.mlir.description import (
     AllocationDescription,
     BdDescription,
-    BufferDescription,
     ChainDescription,
     DeviceDescription,
     Direction,
@@ -26,23 +25,23 @@ from memtile.importers.mlir.description import (
     FifoDescription,
     FlowDescription,
     Level,
-    LinkDescription,
-    LockDescription,
     LockUse,
-    Padding,
 )
-from memtile.importers.mlir.descriptors import element_bytes
+from memtile.importers.mlir.fifo_ends import FifoEnds, FifoLink, Pool, cycles_own_values
+from memtile.importers.mlir.fifo_rules import check_fifos
 from memtile.importers.mlir.forms.operand_faults import reading
 from memtile.importers.mlir.forms.operands import OperationForm
-from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.overlay import said_by_run_line
 from memtile.importers.mlir.types import Shaped
 
-_NO_OFFSETS: Sequence[int] = ()
+_LAST_ID = field_of(STREAM_HEADER, "Stream_ID").maximum
+_PACKETS = "packet-sw-objFifos"
+"""The option of aiecc by which object FIFOs send packets."""
 
 
 @dataclass(slots=True)
 class FifoEnd:
-    """One end of an object FIFO in memory.
+    """One end of an object FIFO in memory, as a core uses it.
 
     Attributes:
         tile: name of the value of the tile that uses it.
@@ -50,6 +49,7 @@ class FifoEnd:
         buffers: names of the buffers' values, in turn.
         free: name of the lock that counts free objects; empty without locks.
         full: name of the lock that counts full ones.
+        units: by how much these locks change for an object.
     """
 
     tile: str
@@ -57,6 +57,7 @@ class FifoEnd:
     buffers: list[str]
     free: str = ""
     full: str = ""
+    units: int = 1
 
 
 @dataclass(slots=True)
@@ -66,413 +67,328 @@ class LoweredFifos:
     Attributes:
         producers: by name of the FIFO the end that fills objects; none in interface tiles.
         consumers: by name of the FIFO and value of the tile the end that reads them.
+        filled: locks of interface tiles to which a host adds its full external buffers before all begins.
         outside: locks of interface tiles that say how many external buffers are full, and how many will be.
     """
 
     producers: dict[str, FifoEnd] = field(default_factory=dict)
     consumers: dict[tuple[str, str], FifoEnd] = field(default_factory=dict)
+    filled: dict[str, tuple[str, int]] = field(default_factory=dict)
     outside: dict[str, int] = field(default_factory=dict)
 
 
-def lower(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> LoweredFifos:
+def lower(device: DeviceDescription, kinds: MutableMapping[str, TileKind], columns: int) -> LoweredFifos:
     """Replace the object FIFOs of a device by what they are made of.
 
     Args:
-        device: to which buffers, locks, chains, flows and allocations are added.
-        kinds: kind of each tile, by the name of its value.
+        device: to which buffers, locks, chains, flows, allocations and memory tiles are added.
+        kinds: kind of each tile, by the name of its value; those of tiles that are added come to it.
+        columns: of the array.
 
     Raises:
-        InputFileError: ends or links that do not fit each other, or no channel is left.
+        InputFileError: what mlir-aie refuses, or no channel, BD or packet id is left.
     """
-    return _Lowering(device, kinds).done()
+    check_fifos(device, kinds)
+    packets = said_by_run_line(device, _PACKETS)  # DEV-FIFO-2
+    return _Lowering(FifoEnds(device, kinds, columns), packets=packets).done()
 
 
 class _Lowering:
-    def __init__(self, device: DeviceDescription, kinds: Mapping[str, TileKind]) -> None:
-        self.device, self.kinds, self.made = device, kinds, LoweredFifos()
-        self.channels: defaultdict[tuple[str, Direction], set[int]] = defaultdict(set)
-        for chain in device.chains:
-            self.channels[chain.tile, chain.direction].add(chain.channel)
-        for flow in device.flows:
-            self._take("MM2S", flow.sources)
-            self._take("S2MM", flow.targets)
-        self.sources = {name: link for link in device.links for name in link.sources}
-        self.targets = {name: link for link in device.links for name in link.targets}
-        self.pools: dict[int, list[str]] = {}  # of links, by their number
-
-    def _take(self, direction: Direction, ends: Sequence[EndDescription]) -> None:
-        """Note that flows of the text use channels."""
-        for end in ends:
-            if end.bundle == "DMA":
-                self.channels[end.tile, direction].add(end.channel)
+    def __init__(self, ends: FifoEnds, *, packets: bool) -> None:
+        self.ends, self.device, self.kinds, self.packets = ends, ends.device, ends.kinds, packets
+        self.made = LoweredFifos()
+        self.channels = _channels_in_use(self.device)
 
     def done(self) -> LoweredFifos:
-        for link in self.device.links:
-            self._check(link)
-        for fifo in self.device.fifos.values():
-            with reading(fifo.operation):
-                self._lower(fifo)
+        assigned = self._channels()
+        first = _first_packet(self.device)
+        for number, (producer, consumers) in enumerate(self.ends.split):
+            with reading(producer.operation):
+                packet = self._packet(producer, first + number) if self.packets else None
+                self._move(producer, consumers, assigned, packet)
+        self._ports()
         return self.made
 
-    def _lower(self, fifo: FifoDescription) -> None:
-        shared = self._shared(fifo)
-        if shared:
-            self._in_one_memory(fifo, shared)
-        else:
-            self._through_streams(fifo)
+    # Channels
 
-    def _check(self, link: LinkDescription) -> None:
-        form = OperationForm(link.operation)
-        for name in (*link.sources, *link.targets):
-            if name not in self.device.fifos:
-                raise form.error(f"no object FIFO has the name {name}", "object FIFOs of the device")
-        if len(link.sources) > 1 and len(link.targets) > 1:
-            raise form.error("several FIFOs on both sides", "one on one side")
-        begin = {self.device.fifos[name].producer for name in link.targets}
-        ends = [set(self.device.fifos[name].consumers) for name in link.sources]
-        if len(begin) > 1 or not all(begin <= each for each in ends):
-            tiles = begin.union(*ends)
-            says = f"its FIFOs meet in {len(tiles)} tiles: {', '.join(sorted(tiles))}"
-            raise form.error(says, "one tile, where all of them end or begin", reason="mlir_link")
+    def _channels(self) -> dict[str, int]:
+        """The DMA channel of each end: those that the text says, those that reach neighbours, the others."""
+        found: dict[str, int] = {}
+        ends = [
+            (end, direction)
+            for producer, consumers in self.ends.split
+            for end, direction in ((producer, "MM2S"), *((half, "S2MM") for half in consumers))
+            if end.stream is None
+        ]
+        for end, direction in ends:
+            if end.pinned is not None:
+                found[end.name] = self._channel(end, direction, range(end.pinned, end.pinned + 1))
+        for across in (True, False):
+            for end, direction in ends:
+                target, kind = self.ends.target(end), self.kinds[end.producer]
+                if end.pinned is None and (target.name in self.ends.spilled) is across:
+                    allowed = (
+                        kind.neighbour_channels
+                        if across and kind.neighbour_channels
+                        else range(kind.channels)
+                    )
+                    found[end.name] = self._channel(end, direction, allowed)
+        return found
 
-    def _meet(self, link: LinkDescription) -> str:
-        """The tile of a link; FIFOs that come in may have other consumers too."""
-        return self.device.fifos[link.targets[0]].producer
+    def _channel(self, end: FifoDescription, direction: str, allowed: Sequence[int]) -> int:
+        kind, taken = self.kinds[end.producer], self.channels[end.producer, direction]
+        free = next((n for n in allowed if n < kind.channels and n not in taken), None)
+        if free is None:
+            many = ", ".join(map(str, allowed)) if len(allowed) < kind.channels else f"all {kind.channels}"
+            says = f"{many} {direction} channels of the {kind.title} are in use"
+            if end.pinned is not None:
+                says = f"the text asks for {direction} channel {end.pinned} of the {kind.title}"
+            raise OperationForm(end.operation).error(says, "a free channel", reason="mlir_channels")
+        taken.add(free)
+        return free
 
-    # The two ways
+    def _packet(self, producer: FifoDescription, number: int) -> tuple[int, int]:
+        if producer.stream is not None:
+            says, allowed = "it has aie_stream, and object FIFOs send packets", "aie_stream without packets"
+            raise OperationForm(producer.operation).error(says, allowed, reason="mlir_packet")
+        if number > _LAST_ID:
+            says = f"{number} ids of packets are in use before it"
+            raise OperationForm(producer.operation).error(says, f"ids up to {_LAST_ID}", reason="mlir_packet")
+        return 0, number
 
-    def _in_one_memory(self, fifo: FifoDescription, tile: str) -> None:
-        """Both cores reach the buffers: no DMA, and as many buffers as the text says."""
-        end = self._pool(fifo, fifo.name, tile, fifo.element, fifo.depths[0])
-        self._fill(fifo, end)
-        consumer = fifo.consumers[0]
-        self.made.producers[fifo.name] = FifoEnd(fifo.producer, end.shape, end.buffers, end.free, end.full)
-        self.made.consumers[fifo.name, consumer] = FifoEnd(
-            consumer, end.shape, end.buffers, end.free, end.full
+    def _move(
+        self,
+        producer: FifoDescription,
+        consumers: Sequence[FifoDescription],
+        channels: Mapping[str, int],
+        packet: tuple[int, int] | None,
+    ) -> None:
+        """Chains and flow of a FIFO that was split."""
+        source = self._stream_end(producer, "MM2S", channels, plio=producer.plio)
+        if producer.stream is None:
+            self._chain(producer, "MM2S", channels[producer.name], packet)
+            self._allocate(producer, producer, "MM2S", channels, packet)
+        targets = []
+        for half in consumers:
+            targets.append(self._stream_end(half, "S2MM", channels, plio=producer.plio))
+            if half.stream is None:
+                self._chain(half, "S2MM", channels[half.name], None)
+                self._allocate(producer, half, "S2MM", channels, None)
+        number = packet[1] if packet is not None else None
+        self.device.flows.append(FlowDescription([source], targets, producer.operation, number))
+
+    def _stream_end(
+        self, end: FifoDescription, direction: Direction, channels: Mapping[str, int], *, plio: bool
+    ) -> EndDescription:
+        if end.stream is None:
+            outside = plio and self.kinds[end.producer].role == "interface"
+            return EndDescription(end.producer, "PLIO" if outside else "DMA", channels[end.name])
+        assert end.stream_port is not None  # the rules say so
+        taken = self.channels[end.producer, f"stream {direction}"]
+        if end.stream_port in taken:
+            says = f"stream port {end.stream_port} of its core is in use"
+            raise OperationForm(end.operation).error(says, "a port of its own", reason="mlir_channels")
+        taken.add(end.stream_port)
+        return EndDescription(end.producer, "DMA" if plio else "Core", end.stream_port)
+
+    def _allocate(
+        self,
+        fifo: FifoDescription,
+        end: FifoDescription,
+        direction: Direction,
+        channels: Mapping[str, int],
+        packet: tuple[int, int] | None,
+    ) -> None:
+        """The name by which a host knows a channel of an interface tile."""
+        if self.kinds[end.producer].role != "interface":
+            return
+        if fifo.name in self.device.allocations:
+            says = f"several of its ends are channels with the name {fifo.name}"
+            raise OperationForm(fifo.operation).error(says, "one interface tile", reason="mlir_object_fifo")
+        self.device.allocations[fifo.name] = AllocationDescription(
+            fifo.name, direction, channels[end.name], fifo.operation, tile=end.producer, packet=packet
         )
 
-    def _through_streams(self, fifo: FifoDescription) -> None:
-        given = fifo.attributes
-        pinned = given.get("prod_dma_channel")
-        source = self._channel(fifo, fifo.producer, "MM2S", pinned if isinstance(pinned, int) else None)
-        targets = [self._channel(fifo, tile, "S2MM", None) for tile in fifo.consumers]
-        ends = [EndDescription(tile, "DMA", n) for tile, n in zip(fifo.consumers, targets, strict=True)]
-        flow = FlowDescription([EndDescription(fifo.producer, "DMA", source)], ends, fifo.operation)
-        self.device.flows.append(flow)
-        self._producer(fifo, source)
-        for number, (tile, channel) in enumerate(zip(fifo.consumers, targets, strict=True)):
-            self._consumer(fifo, number, tile, channel)
-
-    def _producer(self, fifo: FifoDescription, channel: int) -> None:
-        if self.kinds[fifo.producer].role == "interface":
-            self._allocate(fifo, fifo.producer, "MM2S", channel)
-            self._outside(fifo, fifo.producer, ("MM2S", channel), fifo.name)
+    def _chain(
+        self, end: FifoDescription, direction: Direction, channel: int, packet: tuple[int, int] | None
+    ) -> None:
+        """The chain of an end, if there are buffers in its tile."""
+        role = self.kinds[end.producer].role
+        bds = self._outside(end, direction) if role == "interface" else self._inside(end, direction)
+        if not bds:
             return
-        link = self.targets.get(fifo.name)
-        if link is not None:
-            self._linked(link, fifo, "MM2S", channel)
-            return
-        end = self._pool(fifo, fifo.name, fifo.producer, fifo.element, self._depth(fifo, 0))
-        self._fill(fifo, end)
-        self.made.producers[fifo.name] = end
-        self._check_bds(fifo, fifo.producer, len(end.buffers) * fifo.repeat)
-        bds = [
-            self._bd(fifo, buffer, fifo.to_stream, fifo.padding, None)
-            for buffer in end.buffers
-            for _ in range(fifo.repeat)
-        ]
-        self._guard(bds, fifo.repeat, (end.full, end.free))
-        self._ring(fifo, fifo.producer, ("MM2S", channel), bds)
+        in_memory_tile = role == "memory"
+        endless = not (in_memory_tile and end.iterations)
+        turns = self._repeats(end)[0] if endless else end.iterations or 1
+        for number, bd in enumerate(bds):
+            bd.next = number + 1 if number + 1 < len(bds) else 0 if endless else None
+            bd.packet = packet
+        name = self.ends.origin.get(end.name, end.name)
+        made = ChainDescription(end.producer, direction, channel, bds, end.operation, turns - 1, name=name)
+        made.pad_value = end.pad_value if in_memory_tile and direction == "MM2S" and end.padding else 0
+        self.device.chains.append(made)
 
-    def _consumer(self, fifo: FifoDescription, number: int, tile: str, channel: int) -> None:
-        if self.kinds[tile].role == "interface":
-            self._allocate(fifo, tile, "S2MM", channel)
-            self._outside(fifo, tile, ("S2MM", channel), self._prefix(fifo, number))
-            return
-        link = self.sources.get(fifo.name)
-        if link is not None and tile == self._meet(link):
-            self._linked(link, fifo, "S2MM", channel)
-            return
-        prefix = self._prefix(fifo, number)
-        end = self._pool(fifo, prefix, tile, fifo.element, self._depth(fifo, number + 1))
-        self.made.consumers[fifo.name, tile] = end
-        pattern = fifo.from_stream.get(number, ())
-        bds = [self._bd(fifo, buffer, pattern, (), None) for buffer in end.buffers]
-        self._guard(bds, 1, (end.free, end.full))
-        self._ring(fifo, tile, ("S2MM", channel), bds)
-
-    def _prefix(self, fifo: FifoDescription, number: int) -> str:
-        """What names of a consumer's end begin with."""
-        many = len(fifo.consumers) > 1
-        return f"{fifo.name}_{number}_cons" if many else f"{fifo.name}_cons"
-
-    def _outside(self, fifo: FifoDescription, tile: str, port: tuple[Direction, int], prefix: str) -> None:
-        """The ring of an interface tile over external buffers, if some are registered.
+    def _outside(self, end: FifoDescription, direction: Direction) -> list[BdDescription]:
+        """BDs of an interface tile over external buffers, if some are registered.
 
         The host has filled those that are sent, and takes those that come when their lock says so.
         """
-        buffers = fifo.registered.get(tile, ())
-        if not buffers:
-            return
-        sends, many = port[0] == "MM2S", len(buffers)
-        free = self._lock(fifo, f"{prefix}_prod_lock_0", tile, 0 if sends else many)
-        full = self._lock(fifo, f"{prefix}_cons_lock_0", tile, many if sends else 0)
-        if not sends:
-            self.made.outside[full] = many
-        bds = [self._bd(fifo, buffer, (), (), None) for buffer in buffers]
-        self._guard(bds, 1, (full, free) if sends else (free, full))
-        self._ring(fifo, tile, port, bds)
+        buffers = end.registered.get(end.producer, ())
+        pool = self.ends.pools.get(end.name)
+        if not buffers or pool is None:
+            return []
+        for pair in pool.locks:
+            if direction == "MM2S":
+                self.made.filled[pair.full] = pair.free, len(buffers)
+            else:
+                self.made.outside[pair.full] = len(buffers)
+        part = 0, 0, None
+        return [self._bd(end, buffer, direction, pool, part) for buffer in buffers]
 
-    # Links
-
-    def _linked(
-        self, link: LinkDescription, fifo: FifoDescription, direction: Direction, channel: int
-    ) -> None:
-        """The ring of one FIFO in the tile that links it to others."""
-        buffers, parts = self._link_pool(link), self._parts(link)
-        tile = self._meet(link)
-        names = link.sources if direction == "S2MM" else link.targets
-        own = [parts[names.index(fifo.name)]] if len(names) > 1 else parts
-        sends = direction == "MM2S"
-        pattern = fifo.to_stream if sends else fifo.from_stream.get(fifo.consumers.index(tile), ())
-        padding, repeat = (fifo.padding, fifo.repeat) if sends else ((), 1)
-        bds = []
-        self._check_bds(fifo, tile, len(buffers) * len(own) * repeat)
-        for buffer in buffers:
-            for part in own:
-                again = [self._bd(fifo, buffer, pattern, padding, part) for _ in range(repeat)]
-                locks = (part.full, part.free) if sends else (part.free, part.full)
-                self._guard(again, repeat, locks)
-                bds += again
-        self._ring(fifo, tile, (direction, channel), bds)
-
-    def _link_pool(self, link: LinkDescription) -> list[str]:
-        """The buffers between linked FIFOs: as large as the largest object of them, named after its FIFO."""
-        number = self.device.links.index(link)
-        if number not in self.pools:
-            larger, incoming = self._larger(link)
-            tile, prefix = self._meet(link), self._pool_name(link)
-            depth = self._depth(larger, larger.consumers.index(tile) + 1 if incoming else 0)
-            buffers = self._buffers(larger, prefix, tile, larger.element, depth)
-            self.pools[number] = buffers
-            for part in self._parts(link):
-                first = f"{prefix}_prod_lock_{part.number}", f"{prefix}_cons_lock_{part.number}"
-                self._lock(larger, first[0], tile, depth)
-                self._lock(larger, first[1], tile, 0)
-        return self.pools[number]
-
-    def _larger(self, link: LinkDescription) -> tuple[FifoDescription, bool]:
-        """The FIFO whose objects the pool holds, and whether it comes in."""
-        one, other = self.device.fifos[link.sources[0]], self.device.fifos[link.targets[0]]
-        cut = len(link.targets) > 1
-        incoming = len(link.sources) == 1 and (cut or one.element.elements >= _in_memory(other))
-        return (one, True) if incoming else (other, False)
-
-    def _pool_name(self, link: LinkDescription) -> str:
-        """What names of the pool of a link begin with."""
-        larger, incoming = self._larger(link)
-        return self._prefix(larger, larger.consumers.index(self._meet(link))) if incoming else larger.name
-
-    def _parts(self, link: LinkDescription) -> list[_ObjectPart]:
-        """The parts of an object between linked FIFOs: one for each FIFO of the side that has several."""
-        one, other = self.device.fifos[link.sources[0]], self.device.fifos[link.targets[0]]
-        many, offsets = (
-            (link.sources, link.source_offsets)
-            if len(link.sources) > 1
-            else (
-                link.targets,
-                link.target_offsets,
-            )
-        )
-        _, incoming = self._larger(link)
-        prefix = f"%{self._pool_name(link)}"
-        if len(many) == 1:
-            whole = one if incoming else other
-            return [
-                _ObjectPart(0, 0, whole.element.elements, f"{prefix}_prod_lock_0", f"{prefix}_cons_lock_0")
-            ]
-        sizes = [self.device.fifos[name].element.elements for name in many]
-        starts = offsets or [sum(sizes[:n]) for n in range(len(sizes))]
+    def _inside(self, end: FifoDescription, direction: Direction) -> list[BdDescription]:
+        """BDs of a core's tile or a memory tile over the objects of an end, or of the one it is linked to."""
+        target = self.ends.target(end)
+        pool, blocks, parts = self.ends.pools[target.name], self.ends.blocks(end), self.ends.parts(end)
+        form = OperationForm(end.operation)
+        if blocks > len(pool.buffers):
+            says = f"it has {blocks} objects, those that it is linked to {len(pool.buffers)}"
+            raise form.error(says, "as many of both", reason="mlir_link")
+        repeat = self._repeats(end)[1]
+        if len(parts) > 1 and repeat > 1:
+            says = f"its repeat_count is {repeat}, and its objects are joined of {len(parts)} parts"
+            raise form.error(says, "repeat_count of other object FIFOs", reason="mlir_link")
+        parts = parts or [(0, 0, self._length(end, target))]
+        self._check_bds(end, blocks * len(parts) * repeat)
         return [
-            _ObjectPart(n, start, size, f"{prefix}_prod_lock_{n}", f"{prefix}_cons_lock_{n}")
-            for n, (start, size) in enumerate(zip(starts, sizes, strict=True))
+            self._bd(end, buffer, direction, pool, part)
+            for buffer in pool.buffers[:blocks]
+            for _ in range(repeat)
+            for part in parts
         ]
 
-    # Pieces
+    def _repeats(self, end: FifoDescription) -> tuple[int, int]:
+        """How often a channel does the chain of an end, and how often each object is in the chain.
 
-    def _pool(self, fifo: FifoDescription, prefix: str, tile: str, shape: Shaped, depth: int) -> FifoEnd:
-        buffers = self._buffers(fifo, prefix, tile, shape, depth)
-        if fifo.attributes.get("disable_synchronization"):
-            return FifoEnd(tile, shape, buffers)
-        free = self._lock(fifo, f"{prefix}_prod_lock_0", tile, depth)
-        full = self._lock(fifo, f"{prefix}_cons_lock_0", tile, 0)
-        return FifoEnd(tile, shape, buffers, free, full)
+        A single object that is moved at once needs no copies of its BD.
+        """
+        repeat, in_memory_tile = end.repeat or 1, self.kinds[end.producer].role == "memory"
+        once = self.ends.blocks(end) == 1 and not (
+            in_memory_tile and (len(self.ends.parts(end)) > 1 or end.iterations)
+        )
+        return (repeat, 1) if once else (1, repeat)
 
-    def _fill(self, fifo: FifoDescription, end: FifoEnd) -> None:
-        """Objects that are there at the start."""
-        for name, values in zip(end.buffers, fifo.initial, strict=False):
-            self.device.buffers[name].initial = values
-        if fifo.initial and end.free:
-            self.device.locks[end.free].initial -= len(fifo.initial)
-            self.device.locks[end.full].initial += len(fifo.initial)
-
-    def _buffers(self, fifo: FifoDescription, prefix: str, tile: str, shape: Shaped, many: int) -> list[str]:
-        """Buffers for objects, as many as the memory of a tile could hold."""
-        kind, form = self.kinds[tile], OperationForm(fifo.operation)
-        size = element_bytes(form, shape) * shape.elements
-        if size <= 0 or many * size > kind.memory_bytes:
-            says = f"{many} objects of {'x'.join(map(str, shape.shape))} elements have {many * size} bytes"
-            raise form.error(says, f"1..{kind.memory_bytes} bytes in a {kind.title}", reason="mlir_depth")
-        names = [f"{prefix}_buff_{n}" for n in range(many)]
-        for name in names:
-            self.device.buffers[f"%{name}"] = BufferDescription(name, tile, shape, fifo.operation)
-        return [f"%{name}" for name in names]
-
-    def _lock(self, fifo: FifoDescription, name: str, tile: str, initial: int) -> str:
-        value = f"%{name}"
-        self.device.locks[value] = LockDescription(name, tile, fifo.operation, None, initial)
-        return value
+    def _length(self, end: FifoDescription, target: FifoDescription) -> int:
+        own, other = end.element.elements, target.element.elements
+        in_memory_tile = self.kinds[end.producer].role == "memory"
+        return max(own, other) if in_memory_tile else own
 
     def _bd(
         self,
-        fifo: FifoDescription,
+        end: FifoDescription,
         buffer: str,
-        levels: Sequence[Level],
-        padding: Sequence[Padding],
-        part: _ObjectPart | None,
+        direction: Direction,
+        pool: Pool,
+        part: tuple[int, int, int | None],
     ) -> BdDescription:
-        made = BdDescription(buffer, fifo.operation, levels=list(levels), padding=list(padding))
-        if part is not None:
-            made.offset, made.length = part.offset, part.length
-        if padding and len(padding) != len(levels):
-            says = f"its padding has {len(padding)} dimensions, its pattern {len(levels)}"
-            raise OperationForm(fifo.operation).error(says, "as many of both", reason="mlir_dimensions")
+        """A BD for a part of an object: number, offset and length."""
+        number, offset, length = part
+        sends = direction == "MM2S"
+        levels = end.to_stream if sends else end.from_stream.get(0, ())
+        padding = end.padding if sends and levels and self.kinds[end.producer].role == "memory" else ()
+        _check_pattern(end, levels, pool.shape)
         if padding:
-            made.length = prod(
-                level.size + pad.before + pad.after for level, pad in zip(levels, padding, strict=True)
-            )
+            _check_padding(end, levels, length or 0)
+        made = BdDescription(buffer, end.operation, offset, length, list(levels), list(padding))
+        link = self.ends.link(end)
+        if pool.locks and not (sends and cycles_own_values(self.ends.target(end), link, None)):
+            pair = pool.locks[number]
+            take, give = (pair.full, pair.free) if sends else (pair.free, pair.full)
+            units = self._units(end, link)
+            made.acquire = LockUse(take, "acquire_ge", units)
+            made.release = LockUse(give, "release", units)
         return made
 
-    def _check_bds(self, fifo: FifoDescription, tile: str, many: int) -> None:
-        if many > self.kinds[tile].bds:
-            says = f"it needs {many} BDs in the {self.kinds[tile].title}: objects, parts and repeats"
-            raise OperationForm(fifo.operation).error(
-                says, f"up to {self.kinds[tile].bds}", reason="mlir_bds"
-            )
+    def _units(self, end: FifoDescription, link: FifoLink | None) -> int:
+        """By how much a BD changes its locks: by the repeats of a link where the objects come in."""
+        if link is None or not link.owner:
+            return 1
+        if self.kinds[end.producer].role == "memory":
+            counts = link.sources[0] == end.name
+        else:
+            counts = self.kinds[end.producer].role == "compute" and link.owner == end.name
+        return (self.ends.link_repeat(link) or 1) if counts else 1
 
-    def _guard(self, bds: Sequence[BdDescription], group: int, locks: tuple[str, str]) -> None:
-        """Let the first of each group take a lock, and the last give another."""
-        take, give = locks
-        if not take:
-            return
-        for number, bd in enumerate(bds):
-            if number % group == 0:
-                bd.acquire = LockUse(take, "acquire_ge", 1)
-            if number % group == group - 1:
-                bd.release = LockUse(give, "release", 1)
+    def _check_bds(self, end: FifoDescription, many: int) -> None:
+        kind = self.kinds[end.producer]
+        if many > kind.bds:
+            says = f"it needs {many} BDs in the {kind.title}: objects, parts and repeats"
+            raise OperationForm(end.operation).error(says, f"up to {kind.bds}", reason="mlir_bds")
 
-    def _ring(
-        self, fifo: FifoDescription, tile: str, port: tuple[Direction, int], bds: list[BdDescription]
-    ) -> None:
-        for number, bd in enumerate(bds):
-            bd.next = (number + 1) % len(bds)
-        pad = fifo.attributes.get("padValue", 0)
-        chain = ChainDescription(tile, *port, bds, fifo.operation, name=fifo.name)
-        chain.pad_value = pad if isinstance(pad, int) and port[0] == "MM2S" else 0
-        self.device.chains.append(chain)
+    # What cores see
 
-    def _allocate(self, fifo: FifoDescription, tile: str, direction: Direction, channel: int) -> None:
-        self.device.allocations[fifo.name] = AllocationDescription(
-            fifo.name, direction, channel, fifo.operation, tile=tile
-        )
+    def _ports(self) -> None:
+        halves = {producer.name: consumers for producer, consumers in self.ends.split}
+        for name in self.device.fifos:
+            end = self.ends.by_name[name]
+            made = self._port(end, end.producer)
+            if made is not None:
+                self.made.producers[name] = made
+            for half in halves.get(name, [end]):
+                made = self._port(half, half.consumers[0])
+                if made is not None:
+                    self.made.consumers[name, half.consumers[0]] = made
 
-    def _channel(self, fifo: FifoDescription, tile: str, direction: Direction, pinned: int | None) -> int:
-        taken, many = self.channels[tile, direction], self.kinds[tile].channels
-        free = [n for n in range(many) if n not in taken] if pinned is None else [pinned]
-        if not free:
-            says = f"all {many} {direction} channels of the {self.kinds[tile].title} are in use"
-            raise OperationForm(fifo.operation).error(says, "a free channel", reason="mlir_channels")
-        taken.add(free[0])
-        return free[0]
-
-    def _depth(self, fifo: FifoDescription, end: int) -> int:
-        """Buffers of an end: as the text says, but not more than its core ever holds at once and one."""
-        if len(fifo.depths) > 1:
-            return fifo.depths[end]
-        depth = fifo.depths[0]
-        tile = fifo.producer if end == 0 else fifo.consumers[end - 1]
-        if self.kinds[tile].role != "compute":
-            return depth
-        most = max(self._acquires(fifo.name, tile, "Produce" if end == 0 else "Consume"), default=0)
-        if most == 0 or depth == 1:
-            return depth
-        return min(depth, most + 1)
-
-    def _acquires(self, name: str, tile: str, port: str) -> Iterator[int]:
-        """How many objects a core asks for at a time."""
-        for core in self.device.cores:
-            if core.tile == tile:
-                yield from _asked(core.operation, name, port)
-                for called in core.operation.walk():
-                    function = self.device.functions.get(_callee(called))
-                    if function is not None:
-                        yield from _asked(function, name, port)
-
-    def _shared(self, fifo: FifoDescription) -> str:
-        """The tile whose memory both ends reach, if they need no DMA; empty if they do."""
-        if fifo.name in self.sources or fifo.name in self.targets or len(fifo.consumers) != 1:
-            return ""
-        if fifo.attributes.get("via_DMA") or fifo.to_stream or fifo.from_stream or fifo.repeat > 1:
-            return ""
-        producer, consumer = fifo.producer, fifo.consumers[0]
-        if any(self.kinds[tile].role != "compute" for tile in (producer, consumer)):
-            return ""
-        one, other = self.device.tiles[producer].place, self.device.tiles[consumer].place
-        assert one is not None
-        assert other is not None
-        both = (producer, _reaches(other, one)), (consumer, _reaches(one, other))
-        reached = [tile for tile, near in both if near]
-        wanted = fifo.attributes.get("delegate")
-        if fifo.attributes.get("via_shared_mem") == 1:
-            wanted = consumer
-        return str(wanted) if wanted in reached else next(iter(reached), "")
+    def _port(self, end: FifoDescription, tile: str) -> FifoEnd | None:
+        """An end as its core uses it; None if it has no buffers."""
+        pool = self.ends.pools.get(self.ends.target(end).name)
+        if pool is None or not pool.buffers or self.kinds[tile].role != "compute":
+            return None
+        if end.depths[0] > len(pool.buffers):
+            says = f"it has {end.depths[0]} objects, those that it is linked to {len(pool.buffers)}"
+            raise OperationForm(end.operation).error(says, "as many of both", reason="mlir_link")
+        free, full = pool.locks[0] if pool.locks else ("", "")
+        return FifoEnd(tile, pool.shape, pool.buffers[: end.depths[0]], free, full, end.repeat or 1)
 
 
-@dataclass(frozen=True, slots=True)
-class _ObjectPart:
-    """A part of an object between linked FIFOs: its place in the object, and its locks."""
-
-    number: int
-    offset: int
-    length: int
-    free: str
-    full: str
-
-
-def _in_memory(fifo: FifoDescription) -> int:
-    """Elements of an object in memory: what is sent may have padding around it."""
-    return prod(level.size for level in fifo.to_stream) if fifo.padding else fifo.element.elements
-
-
-def _reaches(core: tuple[int, int], memory: tuple[int, int]) -> bool:
-    """Whether a core reaches a tile's memory: its own, and those in the south, the north and the west."""
-    away = memory[0] - core[0], memory[1] - core[1]
-    return away in ((0, 0), (0, -1), (0, 1), (-1, 0))
+def _channels_in_use(device: DeviceDescription) -> defaultdict[tuple[str, str], set[int]]:
+    """Channels that DMA work and allocations of the text use, and stream ports that its flows use."""
+    found: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    for chain in device.chains:
+        found[chain.tile, chain.direction].add(chain.channel)
+    for allocation in device.allocations.values():
+        found[allocation.tile, allocation.direction].add(allocation.channel)
+    for flow in device.flows:
+        for ends, direction in ((flow.sources, "stream MM2S"), (flow.targets, "stream S2MM")):
+            for end in ends:
+                if end.bundle == "Core" and flow.packet is None:
+                    found[end.tile, direction].add(end.channel)
+    return found
 
 
-def _asked(operation: Operation, name: str, port: str) -> Iterator[int]:
-    for inner in operation.walk():
-        if inner.name == "aie.objectfifo.acquire":
-            form = OperationForm(inner)
-            if form.generic:
-                own = form.symbol_of("objFifo_name") == name
-                if own and form.choice("port", ("Produce", "Consume")) == port:
-                    yield form.integer("size")
-            elif form.symbol == name and form.texts()[0] == port:
-                yield form.whole(form.texts()[1])
+def _first_packet(device: DeviceDescription) -> int:
+    """The first id that no packet flow of the text has, as mlir-aie counts them."""
+    found = 0
+    for flow in device.flows:
+        if flow.packet is not None and flow.packet > found:
+            found = flow.packet + 1
+    return found
 
 
-def _callee(operation: Operation) -> str:
-    if operation.name not in ("func.call", "call"):
-        return ""
-    return next((word[1:].strip('"') for word in operation.words if word[:1] == "@"), "")
+def _check_pattern(end: FifoDescription, levels: Sequence[Level], shape: Shaped) -> None:
+    """A pattern stays within an object and moves on in every dimension (``DMABDOp::verify``)."""
+    last = sum((level.size - 1) * level.stride for level in levels)
+    if last >= shape.elements or any(not 0 < level.stride <= shape.elements for level in levels):
+        says = f"its pattern has strides {[level.stride for level in levels]} and reaches element {last}"
+        allowed = f"strides of 1 or more, elements 0..{shape.elements - 1} of an object"
+        raise OperationForm(end.operation).error(says, allowed, reason="mlir_dimensions")
+
+
+def _check_padding(end: FifoDescription, levels: Sequence[Level], length: int) -> None:
+    form = OperationForm(end.operation)
+    if len(end.padding) != len(levels):
+        says = f"its padding has {len(end.padding)} dimensions, its pattern {len(levels)}"
+        raise form.error(says, "as many of both", reason="mlir_dimensions")
+    padded = prod(level.size + sum(pad) for level, pad in zip(levels, end.padding, strict=True))
+    if padded > length:
+        says = f"its pattern and padding have {padded} elements, what is sent {length}"
+        raise form.error(says, f"up to {length}", reason="mlir_dimensions")

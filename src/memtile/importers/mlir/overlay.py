@@ -71,7 +71,7 @@ def add_overlay(device: DeviceDescription, chip: Device) -> None:
         device: whose tiles have places and whose object FIFOs have become flows.
         chip: that it is for.
     """
-    if _opted_out(device) or device.switches or not (_said(device) or _used(device)):
+    if _opted_out(device) or device.switches or not (said_by_run_line(device, *_OPTIONS) or _used(device)):
         return
     before = _sources(device)
     by_place = {tile.place: name for name, tile in device.tiles.items() if tile.place is not None}
@@ -112,14 +112,14 @@ def _opted_out(device: DeviceDescription) -> bool:
     return OperationForm(device.operation).attributes.get(_OPT_OUT) is False
 
 
-def _said(device: DeviceDescription) -> bool:
-    """Whether a line of the text that calls the compiler has the option."""
+def said_by_run_line(device: DeviceDescription, *options: str) -> bool:
+    """Whether a line of the text that calls the compiler has one of the options, and not as ``=false``."""
     content = device.operation.tokens.text.content
     return any(
-        option in line
+        option in line and f"{option}=false" not in line
         for line in content.splitlines()
         if line.startswith("//") and "RUN:" in line
-        for option in _OPTIONS
+        for option in options
     )
 
 

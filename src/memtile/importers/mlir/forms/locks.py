@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.types import Shaped, shaped
 
 PORTS = ("Produce", "Consume")
 _ACTIONS: dict[str, Literal["acquire", "acquire_ge", "release"]] = {
@@ -55,8 +57,36 @@ def lock_form(form: OperationForm, *, reason: str = "mlir_operation") -> LockFor
 
 
 def fifo_form(form: OperationForm) -> tuple[str, str, str]:
-    """Name and port of ``aie.objectfifo.acquire`` or ``release``, and the number of objects or its value."""
+    """Name and port of ``aie.objectfifo.acquire`` or ``release``, and the number of objects or its value.
+
+    Texts of autumn 2026 may say the number behind the port, ``@of(Consume) [1]``, or leave it to the results.
+    """
     if form.generic:
         return form.symbol_of("objFifo_name"), form.choice("port", PORTS), str(form.integer("size"))
-    port, count = form.texts().first(2)
-    return form.symbol, port, count
+    port, *count = form.texts().first(max(1, len(form.texts())))
+    behind = form.texts("[") if form.bracket("[") is not None else [str(len(object_types(form)))]
+    return form.symbol, port, (count or behind)[0]
+
+
+def object_types(form: OperationForm) -> list[Shaped]:
+    """Types of the objects that ``aie.objectfifo.acquire`` gives one by one; none if it gives a subview."""
+    return list(_memrefs(form, "memref"))
+
+
+def subview_type(form: OperationForm) -> Shaped | None:
+    """Type of the objects of the subview that ``aie.objectfifo.acquire`` gives; None if it gives none."""
+    return next(_memrefs(form, "!aie.objectfifosubview"), None)
+
+
+def _memrefs(form: OperationForm, word: str) -> Iterator[Shaped]:
+    """The memrefs behind a word, outside of brackets: the type itself, or what is in the brackets of one."""
+    tokens = form.operation.tokens
+    for first, end in form.operation.spans:
+        at = first
+        while at < end:
+            if tokens.words[at] == word and at + 1 in tokens.close:
+                begin, last = (at, at + 1) if word == "memref" else (at + 2, at + 3)
+                kind = shaped(tokens.join(begin, tokens.close.get(last, last) + 1))
+                if kind is not None:
+                    yield kind
+            at = tokens.close.get(at, at) + 1

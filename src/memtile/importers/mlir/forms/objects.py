@@ -16,13 +16,7 @@ def object_fifo(device: DeviceDescription, operation: Operation) -> None:
     """``aie.objectfifo @name(%p dimensionsToStream [..], {%c dimensionsFromStream [..]}, 2 : i32) : ..``."""
     form = OperationForm(operation)
     made = _generic(form) if form.generic else _pretty(form)
-    known = ("sym_name", "repeat_count", "padDimensions", "elemType", "elemNumber")
-    made.repeat = form.integer("repeat_count", 1)
-    if made.repeat < 1:
-        raise form.error(f"its repeat_count is {made.repeat}", "1 or more", reason="mlir_number")
-    if "padDimensions" in form.attributes:
-        made.padding = paddings([form.attributes["padDimensions"]])
-    made.attributes = {name: value for name, value in form.attributes.items() if name not in known}
+    _attributes(form, made)
     if not made.consumers:
         raise form.error("it has no consumer", "tiles that read its objects", reason="mlir_operands")
     if min(made.depths) < 1:
@@ -31,6 +25,28 @@ def object_fifo(device: DeviceDescription, operation: Operation) -> None:
         says = f"it has {len(made.depths)} depths and {1 + len(made.consumers)} ends"
         raise form.error(says, "one depth for all, or one for each end", reason="mlir_depth")
     device.fifos[made.name] = made
+
+
+def _attributes(form: OperationForm, made: FifoDescription) -> None:
+    """What stands in braces, in both forms."""
+    made.repeat = _optional(form, "repeat_count")
+    if made.repeat is not None and made.repeat < 1:
+        raise form.error(f"its repeat_count is {made.repeat}", "1 or more", reason="mlir_number")
+    if "padDimensions" in form.attributes:
+        made.padding = paddings([form.attributes["padDimensions"]])
+    made.pad_value = form.integer("padValue", 0)
+    made.iterations = _optional(form, "iter_count")
+    made.stream, made.stream_port = _optional(form, "aie_stream"), _optional(form, "aie_stream_port")
+    made.via_dma, made.plio = bool(form.attributes.get("via_DMA")), bool(form.attributes.get("plio"))
+    made.synchronised = not form.attributes.get("disable_synchronization")
+    made.shared_side = _optional(form, "via_shared_mem")
+    made.pinned = _optional(form, "prod_dma_channel")
+    if "cons_dma_channels" in form.attributes:
+        made.consumer_pins = form.integers("cons_dma_channels")
+
+
+def _optional(form: OperationForm, name: str) -> int | None:
+    return form.integer(name) if name in form.attributes else None
 
 
 def link(device: DeviceDescription, operation: Operation) -> None:
@@ -44,12 +60,14 @@ def link(device: DeviceDescription, operation: Operation) -> None:
             given.get("src_offsets", []),
             given.get("dst_offsets", []),
         ]
+        packed = not any(lists[2:])
     else:
         at = form.bracket()
         tops = [form.bracket("[", n) for n in range(2)]
         inner = [] if at is None else _lists(form, at)
         lists = [[] if top is None else list_at(operation, top) for top in tops]
         lists += [list_at(operation, place) for place in inner]
+        packed = not inner
         lists += [[]] * (4 - len(lists))
     sources, targets = ([str(name) for name in names] for names in lists[:2])
     into, out = ([int(offset) for offset in offsets] for offsets in lists[2:4])
@@ -59,7 +77,7 @@ def link(device: DeviceDescription, operation: Operation) -> None:
         if offsets and len(offsets) != len(names):
             says = f"it has {len(offsets)} offsets for {len(names)} object FIFOs"
             raise form.error(says, "one for each, or none", reason="mlir_link")
-    device.links.append(LinkDescription(sources, targets, into, out, operation))
+    device.links.append(LinkDescription(sources, targets, into, out, operation, packed))
 
 
 def register_external(device: DeviceDescription, operation: Operation) -> None:
@@ -72,7 +90,7 @@ def register_external(device: DeviceDescription, operation: Operation) -> None:
 def allocate(device: DeviceDescription, operation: Operation) -> None:
     """``aie.objectfifo.allocate @of (%tile)``: whose memory the objects are in, of two that share it."""
     form = OperationForm(operation)
-    _fifo(device, form).attributes["delegate"] = form.values[0]
+    _fifo(device, form).delegates.append((form.values[0], operation))
 
 
 def _fifo(device: DeviceDescription, form: OperationForm) -> FifoDescription:
@@ -107,13 +125,15 @@ def _pretty(form: OperationForm) -> FifoDescription:
     tokens = form.operation.tokens
     producer, consumers, *depth = form.items().first(max(2, len(form.items())))
     places = form.split(consumers.first)
+    elements = _elements(form)
     made = FifoDescription(
         form.symbol,
         tokens.words[producer.first],
         [tokens.words[place.first] for place in places],
         _depths(form, depth),
-        _element(form),
+        elements[0],
         form.operation,
+        elements[1] if len(elements) > 1 else None,
     )
     made.to_stream = levels(_dimensions(form, producer))
     for number, place in enumerate(places):
@@ -145,15 +165,17 @@ def _depths(form: OperationForm, given: list[TokenSpan]) -> list[int]:
     return [int(each) for each in found]
 
 
-def _element(form: OperationForm) -> Shaped:
-    tokens = form.operation.tokens
+def _elements(form: OperationForm) -> list[Shaped]:
+    """Types of the objects: of all ends, or of the producer's and of the consumers' behind an arrow."""
+    tokens, found = form.operation.tokens, list[Shaped | None]()
     for first, end in form.operation.spans:
         for at in range(first, end):
             if tokens.words[at] == "!aie.objectfifo" and at + 1 in tokens.close:
-                found = shaped(tokens.join(at + 2, tokens.close[at + 1]))
-                if found is not None:
-                    return found
-    raise form.error("its objects have no type", "!aie.objectfifo<memref<..>>")
+                found.append(shaped(tokens.join(at + 2, tokens.close[at + 1])))
+    known = [each for each in found if each is not None]
+    if not known or len(known) != len(found):
+        raise form.error("its objects have no type", "!aie.objectfifo<memref<..>>")
+    return known
 
 
 def _generic(form: OperationForm) -> FifoDescription:
@@ -165,6 +187,10 @@ def _generic(form: OperationForm) -> FifoDescription:
         raise form.error("its objects have no type", "!aie.objectfifo<memref<..>>")
     depths = [int(each) for each in depth] if isinstance(depth, list) else [int(depth)]
     made = FifoDescription(form.symbol, producer, consumers, depths, element, form.operation)
+    if "consumerElemType" in given:
+        made.consumer_element = element_of(str(given["consumerElemType"]))
+    if "initValues" in given:
+        made.initial = [dense(value, element) or [] for value in given["initValues"]]
     if "dimensionsToStream" in given:
         made.to_stream = levels([given["dimensionsToStream"]])
     per_consumer = given.get("dimensionsFromStreamPerConsumer")
