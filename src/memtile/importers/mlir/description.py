@@ -199,8 +199,8 @@ class FlowDescription:
         sources: where it comes from.
         targets: where it goes.
         packet: id of its packets; None = a circuit.
-        keep_header: receivers get the header too.
-        apart: name of a group of flows that shares no links with others; empty for all that may.
+        keep_header: whether receivers get the header too; None = nothing is said.
+        priority: it gets arbiters before others.
         operation: that asks for it.
     """
 
@@ -208,8 +208,8 @@ class FlowDescription:
     targets: list[EndDescription]
     operation: Operation
     packet: int | None = None
-    keep_header: bool = False
-    apart: str = ""
+    keep_header: bool | None = None
+    priority: bool = False
 
 
 @dataclass(slots=True)
@@ -220,7 +220,7 @@ class SwitchDescription:
         tile: name of the tile's value.
         mux: whether it is the multiplexer.
         circuits: source bundle and channel, target bundle and channel.
-        masters: master of packets: bundle, channel, arbiter, msels, and whether it keeps the header.
+        masters: master of packets: bundle, channel, arbiter, msels, and whether it keeps the header, if said.
         rules: slave of packets: bundle, channel, and its slots in order: mask, id, arbiter, msel.
         operation: that configures it.
     """
@@ -229,7 +229,7 @@ class SwitchDescription:
     operation: Operation
     mux: bool = False
     circuits: list[tuple[str, int, str, int]] = field(default_factory=list)
-    masters: list[tuple[str, int, int, tuple[int, ...], bool]] = field(default_factory=list)
+    masters: list[tuple[str, int, int, tuple[int, ...], bool | None]] = field(default_factory=list)
     rules: list[tuple[str, int, list[tuple[int, int, int, int]]]] = field(default_factory=list)
 
 

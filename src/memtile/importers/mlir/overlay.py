@@ -89,8 +89,7 @@ def add_overlay(device: DeviceDescription, chip: Device) -> None:
             channel = channel_for(chip, row)
             if not before.get(((column, 0), channel)):  # a circuit takes no packets
                 name, source = by_place[column, row], (by_place[column, 0], channel)
-                number = controller_id(device.tiles[name], chip)
-                _flow(device, source, name, number, shared=((column, 0), channel) in before)
+                _flow(device, source, name, controller_id(device.tiles[name], chip))
 
 
 def control_packet_places(device: DeviceDescription) -> list[Place]:
@@ -172,9 +171,7 @@ def _new_tile(device: DeviceDescription, place: Place) -> str:
     return name
 
 
-def _flow(
-    device: DeviceDescription, source: tuple[str, int], tile: str, number: int, *, shared: bool
-) -> None:
+def _flow(device: DeviceDescription, source: tuple[str, int], tile: str, number: int) -> None:
     """The flow to a tile, and the symbol of the channel that it comes from.
 
     Args:
@@ -182,13 +179,11 @@ def _flow(
         source: interface tile and channel.
         tile: whose control port takes the packets.
         number: its id.
-        shared: the text sends other packets from the channel, so they go the same way.
     """
     place = device.tiles[source[0]].place
     assert place is not None
     name = allocation_name(place[0], source[1])
     ends = [EndDescription(source[0], "DMA", source[1])], [EndDescription(tile, CONTROL, 0)]
-    apart = "" if shared else name
-    device.flows.append(FlowDescription(*ends, device.operation, number, not shared, apart))
+    device.flows.append(FlowDescription(*ends, device.operation, number, keep_header=True, priority=True))
     made = AllocationDescription(name, "MM2S", source[1], device.operation, tile=source[0])
     device.allocations.setdefault(name, made)

@@ -82,8 +82,14 @@ def packet_flow(device: DeviceDescription, operation: Operation) -> None:
         raise form.error(
             f"{len(sources)} sources and {len(targets)} destinations", "a source and a destination"
         )
-    keep = bool(form.attributes.get("keep_pkt_header", False))
-    device.flows.append(FlowDescription(sources, targets, operation, packet & _ID_BITS, keep))
+    priority = form.attributes.get("priority_route", False) is True
+    device.flows.append(FlowDescription(sources, targets, operation, packet, _keep(form), priority))
+
+
+def _keep(form: OperationForm) -> bool | None:
+    """Whether headers are kept; None = nothing is said."""
+    found = form.attributes.get("keep_pkt_header")
+    return None if found is None else bool(found)
 
 
 def switchbox(device: DeviceDescription, operation: Operation) -> None:
@@ -181,7 +187,7 @@ def _number(form: OperationForm, opening: str) -> int:
 
 def _master(
     operation: Operation, selects: dict[str, tuple[int, int]]
-) -> tuple[str, int, int, tuple[int, ...], bool]:
+) -> tuple[str, int, int, tuple[int, ...], bool | None]:
     form = OperationForm(operation)
     if form.generic:
         bundle, channel = form.bundle(form.attributes["dest_bundle"]), form.integer("dest_channel")
@@ -191,7 +197,7 @@ def _master(
     chosen = [_selected(form, selects, value) for value in form.values]
     if not chosen:
         raise form.error("it has no amsel", "what aie.amsel gives", reason="mlir_operands")
-    keep = bool(form.attributes.get("keep_pkt_header", False))
+    keep = _keep(form)
     return bundle, channel, chosen[0][0], tuple(msel for _, msel in chosen), keep
 
 
