@@ -32,6 +32,7 @@ from memtile.design.other_tiles import CASCADE_CONTROL, ComputeTile
 from memtile.design.packet_switches import PacketSwitch, Slot, drops_header
 from memtile.design.tile import Tile
 from memtile.errors import DesignError, InputFileError
+from memtile.importers.mlir.buffer_addresses import place_buffers
 from memtile.importers.mlir.description import (
     BdDescription,
     BufferDescription,
@@ -193,6 +194,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     place_tiles(device, array.device, array.columns)
     _new_tiles(made)
     kinds = {name: tile.kind for name, tile in made.tiles.items()}
+    declared = list(device.buffers)
     made.fifos = lower(device, kinds)
     add_overlay(device, array.device)
     _new_tiles(made)
@@ -200,13 +202,10 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     _stacks(made)
     number_locks(device, kinds)
     number_bds(device, kinds)
-    for name, buffer in _addresses_first(device):
-        with reading(buffer.operation):
-            made.buffers[name] = _buffer(made, buffer)
+    place_buffers(device, kinds, declared)
     for name, buffer in device.buffers.items():
-        if not buffer.tile:
-            with reading(buffer.operation):
-                made.buffers[name] = _external(made, buffer)
+        with reading(buffer.operation):
+            made.buffers[name] = _buffer(made, buffer) if buffer.tile else _external(made, buffer)
     for name, lock in device.locks.items():
         with reading(lock.operation):
             made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
@@ -257,19 +256,12 @@ def _cores(made: Configured) -> None:
             tile.post_word(CORE_CONTROL.offset, CORE_CONTROL.pack(Enable=1))
 
 
-def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescription]]:
-    """The buffers in tiles, those with an address before those that get one."""
-    inside = [(name, buffer) for name, buffer in device.buffers.items() if buffer.tile]
-    return sorted(inside, key=lambda pair: pair[1].address is None)
-
-
 def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
     form, tile, dtype = OperationForm(buffer.operation), made.tiles[buffer.tile], _dtype(buffer)
     most = tile.kind.memory_bytes
-    bank = buffer.bank if buffer.address is None else None
     data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
     shape = buffer.shape.shape or (1,)
-    return tile.buffer(buffer.name, shape, dtype, at=buffer.address, bank=bank, data=data)
+    return tile.buffer(buffer.name, shape, dtype, at=buffer.address, data=data)
 
 
 def _external(made: Configured, buffer: BufferDescription) -> Buffer:
@@ -390,8 +382,12 @@ def _streams(made: Configured) -> None:
 def _packets(made: Configured) -> None:
     """Packet flows, and those that bring tokens of interface tiles to the firmware.
 
-    A build adds these whatever the text has (aie-generate-column-control-overlay), so headers are kept there.
+    A build adds these whatever packet flows the text has (aie-generate-column-control-overlay), so headers are
+    kept there. A circuit from the control port takes their place, as everywhere in mlir-aie's router.
     """
+    circuits = {
+        flow.sources[0].tile for flow in made.device.flows if flow.packet is None and _is_control(flow)
+    }
     tokens = [
         FlowDescription(
             [EndDescription(name, _CONTROL, 0)],
@@ -402,7 +398,7 @@ def _packets(made: Configured) -> None:
             priority=True,
         )
         for name, tile in made.tiles.items()
-        if tile.kind.role == "interface"
+        if tile.kind.role == "interface" and name not in circuits
     ]
     flows = [*made.device.flows, *tokens]
     found = ways(flows)

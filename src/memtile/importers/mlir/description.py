@@ -50,8 +50,9 @@ class BufferDescription:
         tile: name of its tile's value; empty for one in external memory.
         shape: type of the whole.
         address: first byte; None = to be placed.
-        bank: first bank to look in, of banks that are not interleaved.
+        bank: that it shall be in, of those of mlir-aie's allocator.
         initial: its contents at the start, in order; None = whatever is there.
+        aligned: its address, if it gets one, fits the core's widest access.
         operation: that declares it.
     """
 
@@ -62,6 +63,7 @@ class BufferDescription:
     address: int | None = None
     bank: int | None = None
     initial: Sequence[int | float] | None = None
+    aligned: bool = True
 
 
 @dataclass(slots=True)

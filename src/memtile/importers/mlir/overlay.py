@@ -111,15 +111,15 @@ def _opted_out(device: DeviceDescription) -> bool:
     return OperationForm(device.operation).attributes.get(_OPT_OUT) is False
 
 
+def run_lines(device: DeviceDescription) -> list[str]:
+    """The lines of the text that call the compiler."""
+    lines = device.operation.tokens.text.content.splitlines()
+    return [line for line in lines if line.startswith("//") and "RUN:" in line]
+
+
 def _said(device: DeviceDescription) -> bool:
     """Whether a line of the text that calls the compiler has the option."""
-    content = device.operation.tokens.text.content
-    return any(
-        option in line
-        for line in content.splitlines()
-        if line.startswith("//") and "RUN:" in line
-        for option in _OPTIONS
-    )
+    return any(option in line for line in run_lines(device) for option in _OPTIONS)
 
 
 def _used(device: DeviceDescription) -> bool:

@@ -42,6 +42,7 @@ def buffer(device: DeviceDescription, operation: Operation) -> None:
         address=form.integer("address") if "address" in given else None,
         bank=form.integer("mem_bank") if "mem_bank" in given else None,
         initial=dense(form.initial() or given.get("initial_value"), shape),
+        aligned=given.get("aligned", True) is not False,
     )
 
 
