@@ -288,7 +288,5 @@ def _order(port: GraphPort) -> tuple[int, int]:
 
 def _full(where: str, place: str, given: str, allowed: str) -> Problem:
     says = f"{place} needs {given}; it has {allowed}"
-    step = (
-        "Give streams to one destination ids that a mask can tell from the others, or send some another way."
-    )
+    step = "Give streams to one destination ids that one mask matches, or send some another way."
     return Problem(place, given, allowed, says, step, reason="packet_room", where=where, source=SOURCE)

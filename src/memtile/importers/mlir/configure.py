@@ -212,9 +212,10 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     for switch in device.switches:
         with reading(switch.operation):
             _switch(made.tiles[switch.tile], switch)
-    if device.switches:  # the router of mlir-aie was there before
+    if device.is_routed:
         _token_circuits(made)
     else:
+        _fixed(made)
         _streams(made)
     configure_cascades(device, made.tiles)
     for chain in device.chains:
@@ -382,12 +383,11 @@ def _streams(made: Configured) -> None:
 def _packets(made: Configured) -> None:
     """Packet flows, and those that bring tokens of interface tiles to the firmware.
 
-    A build adds these whatever packet flows the text has (aie-generate-column-control-overlay), so headers are
-    kept there. A circuit from the control port takes their place, as everywhere in mlir-aie's router.
+    A build adds these whatever packet flows the text has (aie-generate-column-control-overlay), so headers
+    are kept there. A circuit from the control port takes their place, as everywhere in mlir-aie's router.
     """
-    circuits = {
-        flow.sources[0].tile for flow in made.device.flows if flow.packet is None and _is_control(flow)
-    }
+    ends = [flow.sources[0] for flow in made.device.flows if flow.packet is None]
+    circuits = {end.tile for end in ends if end.bundle == _CONTROL}
     tokens = [
         FlowDescription(
             [EndDescription(name, _CONTROL, 0)],
@@ -412,6 +412,22 @@ def _packets(made: Configured) -> None:
 def _packet_words(tile: Tile, switch: PacketSwitch) -> None:
     for offset, word in switch.words(tile.kind.name):
         tile.post_word(PORTS[tile.kind.name].base + offset, word)
+
+
+def _fixed(made: Configured) -> None:
+    """Keep the router away from circuits that the text sets by hand beside its flows."""
+    for switch in made.device.switches:
+        place = made.tiles[switch.tile].place
+        with reading(switch.operation):
+            if switch.rules or switch.masters:
+                says = (
+                    "packets are set by hand in a switch that flows may pass, which mlir-aie does not look at"
+                )
+                allowed = "switches with aie.connect alone, or a text without aie.flow"
+                raise OperationForm(switch.operation).error(says, allowed, reason="mlir_switch")
+            for source, number, target, to in [] if switch.mux or place is None else switch.circuits:
+                ends = port_name(source, number), [port_name(target, to)]
+                made.array.circuits.by_hand(*place, *ends)
 
 
 def _token_circuits(made: Configured) -> None:

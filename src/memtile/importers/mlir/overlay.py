@@ -49,7 +49,7 @@ def give_ids(device: DeviceDescription, chip: Device) -> None:
     A host sequence writes the id to each channel from which it wants a token, which takes firmware its time.
     """
     for tile in device.tiles.values():
-        if tile.place is not None and not device.switches:
+        if tile.place is not None and not device.is_routed:
             tile.controller = controller_id(tile, chip)
 
 
@@ -71,7 +71,7 @@ def add_overlay(device: DeviceDescription, chip: Device) -> None:
         device: whose tiles have places and whose object FIFOs have become flows.
         chip: that it is for.
     """
-    if _opted_out(device) or device.switches or not (_said(device) or _used(device)):
+    if _opted_out(device) or device.is_routed or not (_said(device) or _used(device)):
         return
     before = _sources(device)
     by_place = {tile.place: name for name, tile in device.tiles.items() if tile.place is not None}
