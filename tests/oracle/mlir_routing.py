@@ -14,7 +14,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -122,13 +122,16 @@ def checked(text: str, moved: int) -> dict[Place, Box]:
     tiles: dict[str, Place] = {}
     places = set(re.findall(r"^[^/\n]*aie\.tile\((\d+), (\d+)\)", text, re.MULTILINE))
     if len(places) == 1:
-        tiles[""] = _place(*places.pop(), moved)
+        column, row = places.pop()
+        tiles[""] = _place(column, row, moved)
     found: dict[Place, Box] = {}
     box: Box | None = None
     selects: dict[str, tuple[int, int]] = {}
     slave = ""
     for line in re.findall(r"^\s*//\s*CHECK\w*(?:-NEXT|-DAG|-SAME)?:(.*)$", text, re.MULTILINE):
-        name = re.search(r"(?:%\[\[(\w+)(?::.*?)?\]\]|%\S*?(\w*tile_\d+_\d+))\s*=\s*aie\.tile\((\d+), (\d+)\)", line)
+        name = re.search(
+            r"(?:%\[\[(\w+)(?::.*?)?\]\]|%\S*?(\w*tile_\d+_\d+))\s*=\s*aie\.tile\((\d+), (\d+)\)", line
+        )
         if name:
             tiles[name[1] or name[2].removeprefix("}}")] = _place(name[3], name[4], moved)
         here = re.search(r"aie\.(switchbox|shim_mux)\((?:%\[\[(\w+)|%\S*?(\w*tile_\d+_\d+)|\{\{)", line)
@@ -164,7 +167,9 @@ def _place(column: str, row: str, moved: int) -> Place:
     return int(column), int(row) + (moved if int(row) else 0)
 
 
-def wanted(device: DeviceDescription) -> Iterator[tuple[EndDescription, int | None, list[tuple[EndDescription, bool | None]]]]:
+def wanted(
+    device: DeviceDescription,
+) -> Iterator[tuple[EndDescription, int | None, list[tuple[EndDescription, bool | None]]]]:
     """What a device asks for: per source and id its targets, and whether they keep the header."""
     asked: defaultdict[tuple[EndDescription, int | None], dict[EndDescription, None]] = defaultdict(dict)
     keep: dict[EndDescription, bool | None] = {}
@@ -191,7 +196,9 @@ def compare_routes(text: str, part: str, name: str, run: str) -> Verdict:
     moved = _MOVED if old else 0
     if old and "DMA : 1" not in part:
         text, part = (each.replace("Core : 1", "DMA : 1") for each in (text, part))
-    source = re.sub(r"aie\.tile\((\d+), (\d+)\)", lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], moved)), part)
+    source = re.sub(
+        r"aie\.tile\((\d+), (\d+)\)", lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], moved)), part
+    )
     fails = "not aie-opt" in run or re.search(r"expected-error.*\n\s*aie\.packet_flow", part) is not None
     try:
         made, device = _configured(source.replace(_OLD, _NEW), name)
@@ -232,10 +239,12 @@ def _same_boxes(theirs: dict[Place, Box], boxes: dict[Place, Box]) -> Verdict:
     return Verdict("same")
 
 
-def _same_rules(mine: list[tuple[int, ...]], theirs: list[tuple[int, ...]]) -> bool:
+def _same_rules(mine: Sequence[tuple[int, ...]], theirs: Sequence[tuple[int, ...]]) -> bool:
     """Whether rules are the same, in their order; the selects of those whose names a test leaves open are any."""
     same_length = len(mine) == len(theirs)
-    return same_length and all(a == b or (b[2] < 0 and a[:2] == b[:2]) for a, b in zip(mine, theirs, strict=True))
+    return same_length and all(
+        a == b or (b[2] < 0 and a[:2] == b[:2]) for a, b in zip(mine, theirs, strict=True)
+    )
 
 
 def _configured(part: str, name: str) -> tuple[Configured, DeviceDescription]:
@@ -247,11 +256,15 @@ def _configured(part: str, name: str) -> tuple[Configured, DeviceDescription]:
 def compare_locks(text: str, part: str, name: str, run: str) -> Verdict:
     """A test of aie-assign-lock-ids: ids in the order of the text."""
     fails = "expected-error" in part or "not aie-opt" in run
-    source = re.sub(r"aie\.tile\((\d+), (\d+)\)", lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], _MOVED)), part)
+    source = re.sub(
+        r"aie\.tile\((\d+), (\d+)\)", lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], _MOVED)), part
+    )
     device = devices(reader.read(Text(name, (source if _OLD in part else part).replace(_OLD, _NEW))))[0]
     array = Array(device.device)
     try:
-        number_locks(device, {n: array.tile(*tile.place).kind for n, tile in device.tiles.items() if tile.place})
+        number_locks(
+            device, {n: array.tile(*tile.place).kind for n, tile in device.tiles.items() if tile.place}
+        )
     except MemtileError as error:
         return Verdict("same" if fails else "differs", str(error).split("\n")[0])
     expected = [int(n) for n in re.findall(r"CHECK:.*aie\.lock\(%\S+, (\d+)\)", text)]
@@ -307,7 +320,13 @@ def results(root: Path, pattern: str = "") -> dict[str, Verdict]:
             continue
         for number, part in enumerate(re.split(r"^// -----.*$", text, flags=re.MULTILINE)):
             if "aie.device" in part:
-                compare = compare_locks if "lock-ids" in name else compare_addresses if "addresses" in name else compare_routes
+                compare = (
+                    compare_locks
+                    if "lock-ids" in name
+                    else compare_addresses
+                    if "addresses" in name
+                    else compare_routes
+                )
                 found[f"{name}:{number}"] = compare(text, part, name, run)
     return found
 

@@ -425,9 +425,10 @@ def _fixed(made: Configured) -> None:
                 )
                 allowed = "switches with aie.connect alone, or a text without aie.flow"
                 raise OperationForm(switch.operation).error(says, allowed, reason="mlir_switch")
-            for source, number, target, to in [] if switch.mux or place is None else switch.circuits:
-                ends = port_name(source, number), [port_name(target, to)]
-                made.array.circuits.by_hand(*place, *ends)
+            for source, number, target, to in [] if switch.mux else switch.circuits:
+                assert place is not None
+                slave, masters = port_name(source, number), [port_name(target, to)]
+                made.array.circuits.by_hand(*place, slave, masters)
 
 
 def _token_circuits(made: Configured) -> None:

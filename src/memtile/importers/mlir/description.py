@@ -449,7 +449,7 @@ class DeviceDescription:
 
     @property
     def is_routed(self) -> bool:
-        """Whether mlir-aie's router was there before: it takes circuits out of the text, and leaves packet flows."""
+        """Whether mlir-aie's router was there before; it takes circuits out of the text, not packet flows."""
         circuits = any(flow.packet is None for flow in self.flows)
         packets = not self.flows or any(switch.rules for switch in self.switches)
         return bool(self.switches) and packets and not circuits

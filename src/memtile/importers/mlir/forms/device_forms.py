@@ -42,6 +42,9 @@ def _core(device: DeviceDescription, operation: Operation) -> None:
     form = OperationForm(operation)
     stack = form.integer("stack_size", 0) or form.integer("stackSize", DEFAULT_STACK)
     elf = str(form.attributes.get("elf_file", ""))
+    for inner in operation.walk():
+        if inner.name == "aie.buffer":
+            memory_forms.inner_buffer(device, inner, f".in_core_{len(device.cores)}")
     device.cores.append(CoreDescription(form.values[0], operation, stack, elf))
 
 
