@@ -1,11 +1,12 @@
-"""Routing, lock ids and buffer addresses of mlir-aie's own compiler tests, compared with what memtile configures.
+"""Routes, lock ids and buffer addresses of mlir-aie's own compiler tests, and those that memtile configures.
 
-``python tests/oracle/mlir_routing.py MLIR_AIE/test [--json] [PATTERN]`` reads the tests of a checkout, which is not
-part of the project. Routes are read back from the registers of the configured array and compared by delivery: which
-packets of which port, or which circuit, reach which ports, and whether the header is still there. Where the switches
-of the CHECK lines are the same as ours, rule by rule, the route is the same too. Texts of the first generation have
-another geometry: their compute rows are moved up by two, into a device of AIE-ML, whose memory rows lie between. The
-exit code is 1 if anything differs without a message.
+``python tests/oracle/mlir_routing.py MLIR_AIE/test [--json] [PATTERN]`` reads the tests of a checkout,
+which is not part of the project. Routes are read back from the registers of the configured array and
+compared by delivery: which packets of which port, or which circuit, reach which ports, and whether the
+header is still there. Where CHECK lines show switches, those are compared rule by rule: the same, or
+another route with the same delivery. Texts of the first generation have another geometry: their compute
+rows are moved up by two, into a device of AIE-ML, whose memory rows lie between, and a second core port
+becomes a DMA port. The exit code is 1 if anything differs without a message.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import json
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,8 @@ from typing import NamedTuple
 from memtile import Array
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, WIRES, port_kind
 from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET, SLOT_OFFSET
+from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.design.tile import Tile
 from memtile.errors import MemtileError
 from memtile.importers.mlir import reader
 from memtile.importers.mlir.buffer_addresses import place_buffers
@@ -31,7 +34,6 @@ from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.placing import number_locks
 from memtile.importers.mlir.token_packets import Text
 
-FOLDERS = ("create-packet-flows", "create-flows", "assign-lock-ids", "assign-buffer-addresses")
 _OLD, _NEW, _MOVED = "xcvc1902", "xcve2802", 2
 Place = tuple[int, int]
 Port = tuple[Place, str]
@@ -55,38 +57,36 @@ class Box:
 
 def ours(array: Array) -> dict[Place, Box]:
     """The switches of an array, from their registers."""
-    found: dict[Place, Box] = {}
-    for column in range(array.columns):
-        for row in range(array.rows):
-            tile = array.tile(column, row)
-            ports, box = PORTS[tile.kind.name], Box()
-            words = tile.own_door.block_read32
+    places = ((column, row) for column in range(array.columns) for row in range(array.rows))
+    found = {place: _box(array.tile(*place)) for place in places}
+    return {place: box for place, box in found.items() if box.circuits or box.masters}
 
-            def at(offset: int, count: int, base: int = ports.base, words: object = words) -> list[int]:
-                return [int(word) for word in words(base + offset, count)]  # type: ignore[operator]
 
-            slaves = at(SLAVE_CONFIG_OFFSET, len(ports.slaves))
-            for name, word in zip(ports.masters, at(0, len(ports.masters)), strict=True):
-                if word >> 31 and word >> 30 & 1:
-                    msels = frozenset(n for n in range(4) if word >> 3 + n & 1)
-                    box.masters[name] = word & 7, msels, bool(word >> 7 & 1)
-                elif word >> 31:
-                    box.circuits[name] = ports.slaves[word & 0x7F]
-            for index, name in enumerate(ports.slaves):
-                if slaves[index] >> 30 & 1:
-                    for slot in at(SLOT_OFFSET + index * SLOTS_PER_SLAVE * 4, SLOTS_PER_SLAVE):
-                        if slot >> 8 & 1:
-                            rule = slot >> 16 & 31, slot >> 24 & 31, slot & 7, slot >> 4 & 3
-                            box.rules[name].append(rule)
-            if box.circuits or box.masters:
-                found[column, row] = box
-    return found
+def _box(tile: Tile) -> Box:
+    ports, box = PORTS[tile.kind.name], Box()
+
+    def words(offset: int, count: int) -> list[int]:
+        return [int(word) for word in tile.own_door.block_read32(ports.base + offset, count)]
+
+    slaves = words(SLAVE_CONFIG_OFFSET, len(ports.slaves))
+    for name, word in zip(ports.masters, words(0, len(ports.masters)), strict=True):
+        if word >> 31 and word >> 30 & 1:
+            msels = frozenset(n for n in range(4) if word >> 3 + n & 1)
+            box.masters[name] = word & 7, msels, bool(word >> 7 & 1)
+        elif word >> 31:
+            box.circuits[name] = ports.slaves[word & 0x7F]
+    for index, name in enumerate(ports.slaves):
+        slots = words(SLOT_OFFSET + index * SLOTS_PER_SLAVE * WORD_BYTES, SLOTS_PER_SLAVE)
+        if slaves[index] >> 30 & 1:
+            taken = [slot for slot in slots if slot >> 8 & 1]
+            box.rules[name] = [(s >> 16 & 31, s >> 24 & 31, s & 7, s >> 4 & 3) for s in taken]
+    return box
 
 
 def delivered(
     boxes: dict[Place, Box], start: Port, packet: int | None, ends: set[Port]
 ) -> set[tuple[Place, str, bool]]:
-    """The ports where words from a slave leave the switches, or that are ``ends``; whether the header is there."""
+    """The ports where words from a slave leave the switches, or the ``ends``, and if the header is there."""
     reached: set[tuple[Place, str, bool]] = set()
     todo, seen = [start], {start}
     while todo:
@@ -117,6 +117,12 @@ def _beyond(place: Place, master: str) -> Port | None:
     return (place[0] + columns, place[1] + rows), opposite + master.removeprefix(kind)
 
 
+_LINE = re.compile(r"^\s*//\s*CHECK\w*(?:-NEXT|-DAG|-SAME)?:(.*)$", re.MULTILINE)
+_VALUE = r"(?:%\[\[(\w+)(?::.*?)?\]\]|%\S*?(\w*tile_\d+_\d+))"
+_TILE = re.compile(_VALUE + r"\s*=\s*aie\.tile\((\d+), (\d+)\)")
+_SWITCH = re.compile(r"aie\.(switchbox|shim_mux)\((?:%\[\[(\w+)|%\S*?(\w*tile_\d+_\d+)|\{\{)")
+
+
 def checked(text: str, moved: int) -> dict[Place, Box]:
     """The switches that CHECK lines describe, as far as their tiles are known there."""
     tiles: dict[str, Place] = {}
@@ -124,39 +130,56 @@ def checked(text: str, moved: int) -> dict[Place, Box]:
     if len(places) == 1:
         column, row = places.pop()
         tiles[""] = _place(column, row, moved)
-    found: dict[Place, Box] = {}
-    box: Box | None = None
-    selects: dict[str, tuple[int, int]] = {}
-    slave = ""
-    for line in re.findall(r"^\s*//\s*CHECK\w*(?:-NEXT|-DAG|-SAME)?:(.*)$", text, re.MULTILINE):
-        name = re.search(
-            r"(?:%\[\[(\w+)(?::.*?)?\]\]|%\S*?(\w*tile_\d+_\d+))\s*=\s*aie\.tile\((\d+), (\d+)\)", line
-        )
+    found: dict[Place, _Described] = {}
+    described: _Described | None = None
+    for line in _LINE.findall(text):
+        name, here = _TILE.search(line), _SWITCH.search(line)
         if name:
             tiles[name[1] or name[2].removeprefix("}}")] = _place(name[3], name[4], moved)
-        here = re.search(r"aie\.(switchbox|shim_mux)\((?:%\[\[(\w+)|%\S*?(\w*tile_\d+_\d+)|\{\{)", line)
         if here:
             place = tiles.get(here[2] or here[3] or "")
-            box = None if here[1] == "shim_mux" or place is None else found.setdefault(place, Box())
-            selects = {}
-        if box is None:
-            continue
+            is_switch = here[1] == "switchbox" and place is not None
+            described = found.setdefault(place, _Described(place)) if is_switch and place else None
+        if described is not None:
+            described.read(line)
+    boxes = {place: each.box for place, each in found.items()}
+    return {place: box for place, box in boxes.items() if box.circuits or box.masters or box.rules}
+
+
+@dataclass
+class _Described:
+    """A switch of CHECK lines, as it is read."""
+
+    place: Place
+    box: Box = field(default_factory=Box)
+    selects: dict[str, tuple[int, int]] = field(default_factory=dict)
+    slave: str = ""
+
+    def read(self, line: str) -> None:
+        """Take what a line says of it."""
         if each := re.search(r"connect<(\w+) : (\d+), (\w+) : (\d+)>", line):
-            box.circuits[_port(each[3], each[4])] = _port(each[1], each[2])
+            self.box.circuits[_port(each[3], each[4])] = _port(each[1], each[2])
         if each := re.search(r"%\[\[(\w+)(?::.*?)?\]\] = aie\.amsel<(\d+)> ?\((\d+)\)", line):
-            selects[each[1]] = int(each[2]), int(each[3])
+            self.selects[each[1]] = int(each[2]), int(each[3])
         if each := re.search(r"masterset\((\w+) : (\d+), (.*?)\)", line):
-            chosen = [selects[n] for n in re.findall(r"\[\[(\w+)", each[3]) if n in selects]
-            if chosen:
-                keep = re.search(r"keep_pkt_header = (\w+)", line)
-                low = each[1] == "DMA" or (each[1] == "South" and place is not None and place[1] == 0)
-                drop = keep[1] != "true" if keep else low
-                box.masters[_port(each[1], each[2])] = chosen[0][0], frozenset(m for _, m in chosen), drop
+            self._master(line, *each.groups())
         if each := re.search(r"packet_rules\((\w+) : (\d+)\)", line):
-            slave = _port(each[1], each[2])
+            self.slave = _port(each[1], each[2])
         if each := re.search(r"rule\((\d+), (\d+), %\[\[(\w+)", line):
-            box.rules[slave].append((int(each[1]), int(each[2]), *selects.get(each[3], (-1, -1))))
-    return {place: box for place, box in found.items() if box.circuits or box.masters or box.rules}
+            select = self.selects.get(each[3], (-1, -1))
+            self.box.rules[self.slave].append((int(each[1]), int(each[2]), *select))
+
+    def _master(self, line: str, bundle: str, number: str, names: str) -> None:
+        chosen = [self.selects[name] for name in re.findall(r"\[\[(\w+)", names) if name in self.selects]
+        if chosen:
+            keep = re.search(r"keep_pkt_header = (\w+)", line)
+            drop = keep[1] != "true" if keep else _ends_header(bundle, self.place)
+            self.box.masters[_port(bundle, number)] = chosen[0][0], frozenset(m for _, m in chosen), drop
+
+
+def _ends_header(bundle: str, place: Place) -> bool:
+    """Whether a header ends at a master of which nothing is said (mlir-aie, AIERT)."""
+    return bundle == "DMA" or (bundle == "South" and place[1] == 0)
 
 
 def _port(bundle: str, number: str) -> str:
@@ -167,9 +190,10 @@ def _place(column: str, row: str, moved: int) -> Place:
     return int(column), int(row) + (moved if int(row) else 0)
 
 
-def wanted(
-    device: DeviceDescription,
-) -> Iterator[tuple[EndDescription, int | None, list[tuple[EndDescription, bool | None]]]]:
+Wanted = tuple[EndDescription, int | None, list[tuple[EndDescription, bool | None]]]
+
+
+def wanted(device: DeviceDescription) -> Iterator[Wanted]:
     """What a device asks for: per source and id its targets, and whether they keep the header."""
     asked: defaultdict[tuple[EndDescription, int | None], dict[EndDescription, None]] = defaultdict(dict)
     keep: dict[EndDescription, bool | None] = {}
@@ -182,6 +206,12 @@ def wanted(
         yield source, packet, [(target, keep[target]) for target in targets]
 
 
+def _moved(part: str, moved: int) -> str:
+    """A text of the first generation as one of AIE-ML."""
+    tile = re.compile(r"aie\.tile\((\d+), (\d+)\)")
+    return tile.sub(lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], moved)), part).replace(_OLD, _NEW)
+
+
 def _at(made: Configured, end: EndDescription, *, receives: bool) -> Port:
     tile = made.tiles[end.tile]
     assert tile.place is not None
@@ -192,36 +222,42 @@ def _at(made: Configured, end: EndDescription, *, receives: bool) -> Port:
 
 def compare_routes(text: str, part: str, name: str, run: str) -> Verdict:
     """A test of aie-create-pathfinder-flows."""
-    old = _OLD in part
-    moved = _MOVED if old else 0
-    if old and "DMA : 1" not in part:
+    moved = _MOVED if _OLD in part else 0
+    if moved and "DMA : 1" not in part:
         text, part = (each.replace("Core : 1", "DMA : 1") for each in (text, part))
-    source = re.sub(
-        r"aie\.tile\((\d+), (\d+)\)", lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], moved)), part
-    )
     fails = "not aie-opt" in run or re.search(r"expected-error.*\n\s*aie\.packet_flow", part) is not None
     try:
-        made, device = _configured(source.replace(_OLD, _NEW), name)
+        made = _configured(_moved(part, moved), name)
     except MemtileError as error:
         return Verdict("same" if fails else "refused", str(error).split("\n")[0])
-    if not device.flows:
+    if not made.device.flows:
         return Verdict("nothing")
     boxes = ours(made.array)
-    for end, packet, targets in wanted(device):
-        if "route-circuit=false" in run and packet is None:
-            continue
-        start = _at(made, end, receives=False)
-        expected = set()
-        for target, keep in targets:
-            place, port = _at(made, target, receives=True)
-            default = not (target.bundle == "DMA" or (target.bundle == "South" and place[1] == 0))
-            expected.add((place, port, packet is None or (default if keep is None else keep)))
-        got = delivered(boxes, start, packet, {each[:2] for each in expected})
-        if got != expected:
-            return Verdict("differs", f"{start} {packet}: {sorted(got)} for {sorted(expected)}")
+    for each in wanted(made.device):
+        if "route-circuit=false" not in run or each[1] is not None:
+            wrong = _not_delivered(made, boxes, *each)
+            if wrong:
+                return Verdict("differs", wrong)
     if fails:
         return Verdict("theirs", "mlir-aie finds no route, memtile does")
     return _same_boxes(checked(text, moved), boxes)
+
+
+def _not_delivered(
+    made: Configured,
+    boxes: dict[Place, Box],
+    end: EndDescription,
+    packet: int | None,
+    targets: Sequence[tuple[EndDescription, bool | None]],
+) -> str:
+    """Where words of a source come to other places than its flows say; empty = nowhere."""
+    start, expected = _at(made, end, receives=False), set()
+    for target, keep in targets:
+        place, port = _at(made, target, receives=True)
+        kept = not _ends_header(target.bundle, place) if keep is None else keep
+        expected.add((place, port, packet is None or kept))
+    got = delivered(boxes, start, packet, {each[:2] for each in expected})
+    return "" if got == expected else f"{start} {packet}: {sorted(got)} for {sorted(expected)}"
 
 
 def _same_boxes(theirs: dict[Place, Box], boxes: dict[Place, Box]) -> Verdict:
@@ -240,31 +276,27 @@ def _same_boxes(theirs: dict[Place, Box], boxes: dict[Place, Box]) -> Verdict:
 
 
 def _same_rules(mine: Sequence[tuple[int, ...]], theirs: Sequence[tuple[int, ...]]) -> bool:
-    """Whether rules are the same, in their order; the selects of those whose names a test leaves open are any."""
-    same_length = len(mine) == len(theirs)
-    return same_length and all(
-        a == b or (b[2] < 0 and a[:2] == b[:2]) for a, b in zip(mine, theirs, strict=True)
-    )
+    """Whether rules are the same, in their order; selects that a test has no name for may be any."""
+    pairs = zip(mine, theirs, strict=False)
+    return len(mine) == len(theirs) and all(a == b or (b[2] < 0 and a[:2] == b[:2]) for a, b in pairs)
 
 
-def _configured(part: str, name: str) -> tuple[Configured, DeviceDescription]:
+def _configured(part: str, name: str) -> Configured:
     device = devices(reader.read(Text(name, part)))[0]
+    return configure(device, Array(device.device))
+
+
+def _kinds(device: DeviceDescription) -> dict[str, TileKind]:
     array = Array(device.device)
-    return configure(device, array), device
+    return {name: array.tile(*tile.place).kind for name, tile in device.tiles.items() if tile.place}
 
 
 def compare_locks(text: str, part: str, name: str, run: str) -> Verdict:
     """A test of aie-assign-lock-ids: ids in the order of the text."""
     fails = "expected-error" in part or "not aie-opt" in run
-    source = re.sub(
-        r"aie\.tile\((\d+), (\d+)\)", lambda m: "aie.tile({}, {})".format(*_place(m[1], m[2], _MOVED)), part
-    )
-    device = devices(reader.read(Text(name, (source if _OLD in part else part).replace(_OLD, _NEW))))[0]
-    array = Array(device.device)
+    device = devices(reader.read(Text(name, _moved(part, _MOVED if _OLD in part else 0))))[0]
     try:
-        number_locks(
-            device, {n: array.tile(*tile.place).kind for n, tile in device.tiles.items() if tile.place}
-        )
+        number_locks(device, _kinds(device))
     except MemtileError as error:
         return Verdict("same" if fails else "differs", str(error).split("\n")[0])
     expected = [int(n) for n in re.findall(r"CHECK:.*aie\.lock\(%\S+, (\d+)\)", text)]
@@ -285,9 +317,7 @@ def compare_addresses(text: str, part: str, name: str, run: str) -> Verdict:
         device = devices(reader.read(Text(name, source)))[0]
         if device.fifos:
             _configured(source, name)
-        array = Array(device.device)
-        kinds = {n: array.tile(*tile.place).kind for n, tile in device.tiles.items() if tile.place}
-        place_buffers(device, kinds, list(device.buffers))
+        place_buffers(device, _kinds(device), list(device.buffers))
     except MemtileError as error:
         return Verdict("same" if fails else "refused", str(error).split("\n")[0])
     lines = re.findall(r"CHECK:.*aie\.buffer\(.*address = (\S+) : i32.*sym_name = \"(\w+)\"", text)
@@ -310,24 +340,25 @@ def _fails(source: str, name: str) -> Verdict:
     return Verdict("differs", "mlir-aie refuses it")
 
 
+_COMPARED: Mapping[str, Callable[[str, str, str, str], Verdict]] = {
+    "create-packet-flows": compare_routes,
+    "create-flows": compare_routes,
+    "assign-lock-ids": compare_locks,
+    "assign-buffer-addresses": compare_addresses,
+}
+
+
 def results(root: Path, pattern: str = "") -> dict[str, Verdict]:
     """The verdict of each part of each test."""
     found: dict[str, Verdict] = {}
-    for path in sorted(each for folder in FOLDERS for each in (root / folder).rglob("*.mlir")):
+    for path in sorted(each for folder in _COMPARED for each in (root / folder).rglob("*.mlir")):
         name, text = str(path.relative_to(root)), path.read_text()
         run = " ".join(line for line in text.splitlines() if "RUN:" in line)
         if pattern not in name:
             continue
         for number, part in enumerate(re.split(r"^// -----.*$", text, flags=re.MULTILINE)):
             if "aie.device" in part:
-                compare = (
-                    compare_locks
-                    if "lock-ids" in name
-                    else compare_addresses
-                    if "addresses" in name
-                    else compare_routes
-                )
-                found[f"{name}:{number}"] = compare(text, part, name, run)
+                found[f"{name}:{number}"] = _COMPARED[path.relative_to(root).parts[0]](text, part, name, run)
     return found
 
 
