@@ -207,6 +207,13 @@ def test_a_loop_without_end_that_does_nothing_is_rest(loop: str) -> None:
     assert not tile.load(buffer).any()  # what is behind the loop is never done
 
 
+def test_a_loop_that_does_nothing_and_ends_is_no_rest() -> None:
+    design = loaded(body("scf.for %y = %z to %four step %one { }", WORK))
+    assert design.run(max_cycles=1000).result.status is Status.FINISHED
+    tile, buffer = design.configured.tiles["%c"], design.configured.buffers["%mm"]
+    assert tile.load(buffer).any()
+
+
 def test_blocks_that_only_lead_to_each_other_are_rest() -> None:
     design = loaded(body("cf.br ^one\n^one:\ncf.br ^two\n^two:\ncf.br ^one\n^three:"))
     assert design.run(max_cycles=1000).result.status is Status.FINISHED
