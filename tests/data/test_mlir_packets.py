@@ -84,6 +84,29 @@ def test_the_last_flow_to_a_port_says_whether_headers_stay() -> None:
         assert switch(device(*flows), 0, 1).masters["DMA0"][2] == dropped
 
 
+def test_a_flow_with_a_mask_takes_all_ids_that_it_matches() -> None:
+    """A spelling of autumn 2026."""
+    flows = (
+        packets(2, "c.DMA.0", "d.DMA.0").replace("(2)", "(2, mask = 30)"),
+        packets(0, "c.DMA.0", "s.DMA.0"),
+    )
+    assert [slot[:2] for slot in switch(device(*flows), 0, 2).slots["DMA0"]] == [(31, 0), (30, 2)]
+    with pytest.raises(MemtileError, match="it has 1 more operands"):
+        loaded(device(flows[0].replace("mask = 30", "30")))
+
+
+def test_multicasts_and_broadcasts_are_flows() -> None:
+    """Those of mlir-aie's aie-lower-multicast and aie-broadcast-packet."""
+    text = device(
+        'aiex.multicast(%s, "DMA" : 0) { aiex.multi_dest<%c, "DMA" : 0> aiex.multi_dest<%d, "DMA" : 0> }',
+        "aiex.broadcast_packet(%m, DMA : 0) { aiex.bp_id(0x0) { aiex.bp_dest<%c, DMA : 1> } "
+        "aiex.bp_id(0x1) { aiex.bp_dest<%d, DMA : 1> aiex.bp_dest<%c, DMA : 1> } }",
+    )
+    flows = loaded(text).configured.device.flows
+    said = [(flow.packet, [f"{t.tile}{t.channel}" for t in flow.targets]) for flow in flows]
+    assert said == [(None, ["%c0"]), (None, ["%d0"]), (1, ["%d1", "%c1"]), (0, ["%c1"])]
+
+
 def test_an_id_that_no_header_holds_is_refused() -> None:
     with pytest.raises(
         MemtileError, match=r"d.mlir:6:1: aie.packet_flow: packet id 32 exceeds the maximum of 31"
@@ -138,6 +161,32 @@ def test_packets_set_by_hand_beside_flows_are_refused() -> None:
     )
     with pytest.raises(MemtileError, match=r"aie.switchbox: packets are set by hand in a switch"):
         loaded(device(fixed, "aie.flow(%m, DMA : 0, %d, DMA : 0)"))
+
+
+_RULES = "aie.packet_rules({0} : 0) {{ {1} }}"
+
+
+@pytest.mark.parametrize(
+    ("inside", "says"),
+    [
+        ("aie.connect<South : 0, DMA : 0> aie.connect<South : 1, DMA : 0>", "DMA : 0 is the target of two"),
+        ("aie.connect<South : 0, DMA : 1> %m = aie.masterset(DMA : 1, %x)", "DMA : 1 is the target of two"),
+        (
+            "aie.connect<South : 0, DMA : 1> " + _RULES.format("South", "aie.rule(31, 0, %x)"),
+            "South : 0 is a source",
+        ),
+        (
+            _RULES.format("South", " ".join(f"aie.rule(31, {n}, %x)" for n in range(5))),
+            "South : 0 has 5 rules",
+        ),
+        ("%m = aie.masterset(DMA : 1, %x, %y)", "it has amsels of several arbiters"),
+    ],
+)
+def test_a_switch_that_the_hardware_does_not_have_is_refused(inside: str, says: str) -> None:
+    """As mlir-aie's verifier has it."""
+    selects = "%x = aie.amsel<0>(0) %y = aie.amsel<1>(0)"
+    with pytest.raises(MemtileError, match=says):
+        loaded(device(f"aie.switchbox(%c) {{ {selects} {inside} }}"))
 
 
 @pytest.mark.parametrize("keep", ["", " {keep_pkt_header = true}"])

@@ -1,7 +1,7 @@
 """Packet flows of a device into switches, by the rules of mlir-aie's router (aie-create-pathfinder-flows).
 
 A source has one way to all of its destinations, whatever its ids. Sources of one group share wires, two that
-send one id never do (DEV-MLIR-5: which of the free wires a way takes is ours). What each switch needs for it
+send one id never do (DEV-MLIR-3: which of the free wires a way takes is ours). What each switch needs for it
 is ``design.packet_switches``.
 """
 
@@ -71,16 +71,10 @@ def _pairs(
 
 
 def _group(others: Iterable[Way], target: EndDescription) -> int:
-    """The group of a source whose first target this is: with one that has the target, or a new one.
-
-    So the router counts it: a later group, if there is one, takes the place of the one that was found.
-    """
-    group, joins = -1, False
-    for way in others:
-        if target in way.targets:
-            group, joins = way.group, True
-        group = max(group, way.group)
-    return group if joins else group + 1
+    """The group of a source whose first target this is: with one that has the target, or a new one."""
+    groups = [(way.group, target in way.targets) for way in others]
+    joined = next((group for group, joins in groups if joins), None)
+    return max((group for group, _ in groups), default=-1) + 1 if joined is None else joined
 
 
 def ask(

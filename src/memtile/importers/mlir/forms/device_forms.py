@@ -97,6 +97,8 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "aie.logical_tile": fabric.logical_tile,
     "aie.flow": fabric.flow,
     "aie.packet_flow": fabric.packet_flow,
+    "aiex.multicast": fabric.multicast,
+    "aiex.broadcast_packet": fabric.broadcast,
     "aie.switchbox": fabric.switchbox,
     "aie.shim_mux": fabric.switchbox,
     "aie.shim_dma_allocation": fabric.allocation,

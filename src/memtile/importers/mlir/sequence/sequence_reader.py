@@ -296,5 +296,5 @@ class Call(OperationForm):
         return tile, DIRECTIONS.index(found.direction), found.channel
 
     def allocated_packet(self, name: str) -> tuple[int, int] | None:
-        """Type and id of the packets that a channel sends by the symbol that names it (DEV-MLIR-6)."""
+        """Type and id of the packets that a channel sends by the symbol that names it (DEV-MLIR-4)."""
         return self.reader.made.device.allocations[name].packet
