@@ -64,13 +64,13 @@ def start_chain(reader: Reader, form: Call) -> None:
     if name not in chains:
         known = ", ".join(chains) or "none"
         raise form.error(f"no chain has the name {name}", f"one of {known}", reason="mlir_chain")
+    region = OperationForm(chains[name]).regions[0]
     if form.operation.name.endswith("_for"):
         symbols = [word[1:].strip('"') for word in form.operation.words if word[:1] == "@"]
         port = form.allocated(str(form.attributes.get("alloc") or symbols[-1]))
     else:
         port = form.channel(-1, 2)  # behind the arguments and their types
         given = given[:-1]
-    region = OperationForm(chains[name]).regions[0]
     parameters = [parameter for parameter, _ in region.blocks[0].arguments]
     if len(parameters) != len(given):
         says = f"{len(given)} arguments for {len(parameters)}"
