@@ -4679,7 +4679,7 @@ MUTANTS = (
     ),
     Mutant(
         "segments of a branch may be any",
-        "importers/kernels/control_flow.py",
+        "importers/mlir/forms/operands.py",
         "    if min(sizes, default=0) < 0 or ends",
         "    if False and ends",
         "tests/faults/test_body_faults.py::test_segments_of_branches_are_those_of_their_operands",
