@@ -5268,7 +5268,7 @@ MUTANTS = (
         "explain/checks.py",
         "np.count_nonzero(np.diff(elements, prepend=-1))",
         "len(np.unique(elements))",
-        "tests/clients/test_start.py::test_a_run_imports_nothing_that_it_does_not_need",
+        "tests/clients/test_start.py::test_a_command_imports_nothing_that_it_does_not_need",
     ),
     Mutant(
         "elements with several wrong bytes count for each of them",
@@ -5316,10 +5316,24 @@ MUTANTS = (
     ),
     Mutant(
         "an array that still moves is said to be at a limit",
-        "hosts/served_run.py",
-        "if found.status is Status.LIMIT:",
-        "if found.status is Status.STUCK:",
+        "runs/live_run.py",
+        "if found.status is Status.LIMIT else",
+        "if found.status is Status.STUCK else",
         "tests/data/test_served_races.py::test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck",
+    ),
+    Mutant(
+        "kernels do not begin when a live host enables their cores",
+        "hosts/address_space.py",
+        "                    self._cores.follow()",
+        "                    pass",
+        "tests/data/test_live_hosts.py::test_cores_begin_when_the_host_enables_them_and_answer_it",
+    ),
+    Mutant(
+        "what a live host does behind the enabling of a core comes before the core",
+        "hosts/address_space.py",
+        "np.diff(inside) | starting[:-1]",
+        "np.diff(inside)",
+        "tests/data/test_live_hosts.py::test_cores_begin_when_the_host_enables_them_and_answer_it",
     ),
     # Names and lines of texts
     Mutant(
