@@ -3848,9 +3848,10 @@ MUTANTS = (
     Mutant(
         "a server that removes the files of the next one",
         "hosts/own_files.py",
-        "if os.path.samestat(path.lstat(), own):",
+        "if os.path.samestat(path.lstat(), os.fstat(own)):",
         "if os.path.samestat(path.lstat(), path.lstat()):",
-        "tests/clients/test_serve_folder.py::test_a_server_whose_folder_was_removed_leaves_the_next_one_alone",
+        "tests/clients/test_serve_folder.py::"
+        "test_a_file_of_another_server_stays_though_it_could_have_the_inode_of_a_removed_one",
     ),
     Mutant(
         "a malformed question that nobody answers",
