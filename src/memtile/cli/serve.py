@@ -1,6 +1,6 @@
 """``memtile serve``: an array that AMD's open driver programs over its simulator socket.
 
-The options of ``memtile serve`` that are its own, with what ``--help`` says about each.
+It also has the options of ``memtile serve`` that are its own, with what ``--help`` says about each.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Two accesses are ``access_cycles`` apart. The driver's polls are long runs of reads, so the array runs a fixed
 number of cycles before each of them, and the driver's time-outs are long enough for what it waits for.
 
-Many reads and writes of an array in few calls into the compiled engine instead of some per word.
+It also has many reads and writes of an array in few calls into the compiled engine instead of some per word.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ CYCLES_PER_READ = 200  # a poll of the driver reads every 200 us: 5000 reads, a 
 class AddressSpace:
     """Reads and writes at absolute byte addresses: the array's, its NPI registers' and external memory's.
 
-    What the NPI registers do: ``sim.npi``.
+    What the NPI registers do: ``sim.doors.array_door.Npi``.
 
     Args:
         array: what answers.

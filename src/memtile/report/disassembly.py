@@ -1,6 +1,6 @@
 """A program of register accesses as annotated lines for people, and as JSON for programs.
 
-The summary of a program as lines for people and as JSON, and the difference of two programs.
+It also has the summary of a program as lines for people and as JSON, and the difference of two programs.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ class Answers:
     inputs: Mapping[str, str]
 
     def __call__(self, what: str) -> bytes:
-        """The answer to one of ``questions.QUESTIONS``.
+        """The answer to one of ``server_requests.QUESTIONS``.
 
         Raises:
             DesignError: a report or a timeline of a server that notes no history.

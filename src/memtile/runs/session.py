@@ -118,7 +118,8 @@ def run_program(
         more: fields of :class:`RunOptions`, which come before those.
 
     Raises:
-        InputFileError: what cannot be done or does not fit: all at once, first; on the way as :func:`apply`.
+        InputFileError: what cannot be done or does not fit: all at once, first; on the way as
+            ``register_writes.apply``.
         DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
     steps = table_of(operations)

@@ -3,7 +3,7 @@
 Blocks that only turn in circles without synchronising are pieces of their own, so that lowered loops are
 compiled as structured ones are.
 
-Loops of lowered text, which are a block that compares and one that counts and goes back to it.
+It also has loops of lowered text, which are a block that compares and one that counts and goes back to it.
 
 They take what the loops take that they were, ``scf.for``: ``CoreCosts.integer`` to begin, and
 ``CoreCosts.loop`` for each turn. The same program is as fast in either spelling: compilers make the same
