@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
-    from memtile.io.program.program_formats import Program, read_program
+    from memtile.io.program.program_formats import Program, StoredProgram, read_program
     from memtile.io.program.recorder import Recording, record
     from memtile.io.program.register_dump import dump_json, dump_text
     from memtile.io.program.transaction import Transaction, read_transaction
@@ -42,6 +42,7 @@ _HOMES = {
     "ProgramResult": "memtile.runs.program",
     "Recording": "memtile.io.program.recorder",
     "Run": "memtile.runs.program",
+    "StoredProgram": "memtile.io.program.program_formats",
     "Transaction": "memtile.io.program.transaction",
     "Wanted": "memtile.runs.array_names",
     "Write": "memtile.runs.operations",
@@ -70,6 +71,7 @@ __all__ = [
     "ProgramResult",
     "Recording",
     "Run",
+    "StoredProgram",
     "Transaction",
     "Wanted",
     "Write",

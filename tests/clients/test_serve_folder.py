@@ -153,6 +153,16 @@ def test_files_to_save_to_are_asked_for(tmp_path: Path) -> None:
         assert not (tmp_path / "port").exists()
 
 
+def test_a_file_of_another_server_stays_though_it_could_have_the_inode_of_a_removed_one(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "port"
+    with own_files.placed(path, lambda draft: own_files.write_private(draft, "first")):
+        path.unlink()
+        path.write_text("next")
+    assert path.read_text() == "next"
+
+
 def test_a_lock_that_cannot_be_written_names_its_file_and_is_removed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

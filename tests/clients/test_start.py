@@ -30,26 +30,31 @@ def design():
 """
 RUN = """
 import sys
-sys.argv = ["memtile", "run", "design.py"]
+sys.argv = ["memtile", *sys.argv[1:]]
 from memtile.__main__ import main
 try:
     main()
 except SystemExit as left:
     assert not left.code, left.code
 heavy = {"numpy.ma", "numpy.testing", "matplotlib", "pandas", "hypothesis", "ortools", "mcp", "asyncio"}
+heavy.add("memtile.importers.kernels.body" if sys.argv[1] == "check" else "memtile.check")
 print("loaded:", *sorted(heavy & set(sys.modules)))
 """
+SCALE = Path(__file__).parents[2] / "examples/scale.mlir"
 
 
-def test_a_run_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
-    """Each of these takes a tenth of the time of a short run, or more."""
+@pytest.mark.parametrize(
+    ("command", "file"), [("run", "design.py"), ("check", "design.py"), ("check", SCALE)]
+)
+def test_a_command_imports_nothing_that_it_does_not_need(tmp_path: Path, command: str, file: str) -> None:
+    """Each of these takes a tenth of the time of a short command, or more."""
     Rig()  # now the engine is compiled
     (tmp_path / "design.py").write_text(DESIGN)
     run = subprocess.run(
-        [sys.executable, "-c", RUN], cwd=tmp_path, capture_output=True, text=True, check=False
+        [sys.executable, "-c", RUN, command, file], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr
-    assert "bit-exact: yes" in run.stdout
+    assert ("bit-exact: yes" if command == "run" else "nothing found") in run.stdout
     assert run.stdout.splitlines()[-1] == "loaded:"
 
 

@@ -8,8 +8,10 @@ import pytest
 from memtile import Array
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.external_memory import MemoryRequest, ServedMemory
-from memtile.hosts.served_run import ServedRun
+from memtile.runs.live_run import LiveHost, LiveRun
 from memtile.runs.options import RunOptions
+from memtile.runs.program import Program
+from memtile.runs.session import Session
 from support.designs.severe import severe
 
 PLACE = 0x1_0000_0000
@@ -27,7 +29,9 @@ def test_a_client_that_does_not_wait_for_external_words_is_found(waits: bool, wr
     block = memory.buffer("block", 32, data=np.arange(32))
     array.connect(memory.mm2s[0], interface.s2mm[0])
     array.route()
-    with ServedRun(array, 1000, RunOptions(check=True)).open() as run:
+    found = list[str]()
+
+    def act(run: LiveRun) -> None:
         for n, word in enumerate([32, 0, PLACE >> 32, 0, 0, 0, 0, 1 << 25]):
             space.write32(BASE + BD_0 + 4 * n, word)
         space.write32(BASE + QUEUE_S2MM_0, 0)
@@ -39,8 +43,11 @@ def test_a_client_that_does_not_wait_for_external_words_is_found(waits: bool, wr
             space.write32(PLACE, 7)
         else:
             space.read32(PLACE)
-        found = run.result().findings
-    assert [finding.code for finding in found] == ([] if waits else ["MT0202" if writes else "MT0201"])
+        found.extend(finding.code for finding in run.result().findings)
+
+    left = Session(array).run(Program(live=LiveHost(act, 1000)), RunOptions(check=True))
+    assert found == ([] if waits else ["MT0202" if writes else "MT0201"])
+    assert [finding.code for finding in left.result.findings] == found
 
 
 def test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck() -> None:
@@ -49,10 +56,13 @@ def test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck() -> No
     block, target = memory.buffer("block", 4096, data=np.arange(4096)), compute.buffer("target", 4097)
     array.connect(memory.mm2s[0], compute.s2mm[0])
     array.route()
-    with ServedRun(array, 500).open() as run:
+
+    def act(run: LiveRun) -> None:
         memory.mm2s[0].start(memory.read(block))
         compute.s2mm[0].start(compute.write(target))
         assert (run.result().status, severe(run.result().findings)) == ("interrupted", ())
         array.engine.wait(4500)
         assert run.result().status == "stuck"
-        assert [finding.code for finding in severe(run.result().findings)] == ["MT0304"]
+
+    left = Session(array).run(Program(live=LiveHost(act, 500)), RunOptions()).result
+    assert (left.status, [finding.code for finding in severe(left.findings)]) == ("stuck", ["MT0304"])

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memtile.errors import InputFileError, SimulationError
 from memtile.io.program.cdo import read_cdo
-from memtile.io.program.program_formats import Program, read_program
+from memtile.io.program.program_formats import StoredProgram, read_program
 from memtile.io.program.register_dump import dump_text
 from memtile.io.program.transaction import Transaction, read_transaction
 from memtile.io.program.transaction_export import transaction_bytes
@@ -322,7 +322,7 @@ BEGINNINGS = st.sampled_from(
 )
 
 
-def read_or_refuse(data: bytes, format: Any) -> Program | None:
+def read_or_refuse(data: bytes, format: Any) -> StoredProgram | None:
     """The program; None when it is refused with a message that names the file."""
     try:
         return read_program(data, "f", format)

@@ -187,15 +187,15 @@ def test_what_compression_makes_of_words_holds_nobody_up() -> None:
 
 def undecided(result: CheckResult) -> list[str]:
     return [
-        note for note in result.notes if note.startswith("undecided whether every run comes to its end: ")
+        note for note in result.notes if note.startswith("undecided whether every run finishes: ")
     ]
 
 
 def test_what_an_abstract_run_does_not_decide_is_said_with_its_reason(tmp_path: Path) -> None:
     (shared,) = undecided(mlir(tmp_path, of_corpus("gather-with-one-lock-pair-hangs")))
-    assert shared.endswith("several take from one lock, and time says who is first")
+    assert shared.endswith("several channels or cores acquire one lock, and timing decides their order")
     (packets,) = undecided(mlir(tmp_path, of_corpus("arbiter-in-a-pipeline-hangs")))
-    assert packets.endswith("several packets share a way, and time says which comes first")
+    assert packets.endswith("several packets share a route, and timing decides their order")
     text = of_corpus("core-ends-early-fine")
     read = "%held = memref.load %flag[%c0] : memref<1xindex>\n      %turns = arith.addi %held, %c0 : index"
     text = re.sub(r"%turns = arith.constant \d+ : index", read, text)

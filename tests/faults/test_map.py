@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from support.pages.prose_names import Source
+
 ROOT = Path(__file__).parents[2]
 SOURCE = ROOT / "src" / "memtile"
 CONTRIBUTING, ARCHITECTURE = (
@@ -97,6 +99,35 @@ def test_an_empty_folder_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not is_there("room/")
     (tmp_path / "room" / "idea.py").write_text("1\n", encoding="utf-8")
     assert is_there("room/")
+
+
+TEXTS = {
+    "of a class": ("``Walk.steps`` and ``parts.Walk.steps``", []),
+    "a module": ("``room.parts``, ``parts`` and ``attic.parts``", ["attic.parts"]),
+    "what a module lacks": ("``parts.Walk``, ``parts.gone``", ["parts.gone"]),
+    "what a class lacks": ("``Walk.gone`` and ``parts.Walk.gone``", ["Walk.gone", "parts.Walk.gone"]),
+    "roles": (":class:`Walk`, :func:`near`, :func:`far`", ["far"]),
+    "from elsewhere": ("``numpy.pad``, ``scf.for``, ``mm.cc``, ``room/parts.py``, ``gone.py``", ["gone.py"]),
+    "of the code around": ("``near.given`` and ``other.given``", ["other.given"]),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_a_name_in_a_docstring_that_stands_for_nothing_is_found(tmp_path: Path, case: str) -> None:
+    text, found = TEXTS[case]
+    folder = tmp_path / "src" / "pack" / "room"
+    folder.mkdir(parents=True)
+    (folder / "parts.py").write_text(
+        "class Base:\n    steps: int\n\n\nclass Walk(Base):\n    pass\n", "utf-8"
+    )
+    (folder / "user.py").write_text(f'"""{text}"""\n\ndef near(given): ...  # {text}\n', "utf-8")
+    source = Source(tmp_path / "src" / "pack")
+    assert [*source.strange("pack.room.user")] == [*found, *found]
+
+
+def test_what_docstrings_and_comments_name_exists() -> None:
+    source = Source(SOURCE)
+    assert [f"{module}: {name}" for module in source.paths for name in source.strange(module)] == []
 
 
 @pytest.mark.parametrize("page", [CONTRIBUTING, ARCHITECTURE], ids=["CONTRIBUTING.md", "architecture.md"])

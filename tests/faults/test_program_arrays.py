@@ -12,7 +12,7 @@ from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DesignError, InputFileError, MemtileError
 from memtile.io.program.device_detection import device_of
-from memtile.io.program.program_formats import Program as Read
+from memtile.io.program.program_formats import StoredProgram
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.operations import ArrayShape, Other, Write, address_of
 from memtile.runs.session import run_program
@@ -267,8 +267,8 @@ def message(call: Callable[[], object]) -> str:
     return str(caught.value)
 
 
-def read(columns: int, rows: int, memory_rows: int, generation: int) -> Read:
-    return Read("f", "txn", "", (), ArrayShape(columns, rows, memory_rows), generation)
+def read(columns: int, rows: int, memory_rows: int, generation: int) -> StoredProgram:
+    return StoredProgram("f", "txn", "", (), ArrayShape(columns, rows, memory_rows), generation)
 
 
 def test_the_device_follows_from_the_header_or_is_named() -> None:
@@ -281,7 +281,7 @@ def test_the_device_follows_from_the_header_or_is_named() -> None:
     for (columns, *rest), name in cases:
         device, shape = device_of([read(columns, *rest)])
         assert (device.name, shape.columns) == (name, columns)
-    dump = Read("d", "dump", "", ())
+    dump = StoredProgram("d", "dump", "", ())
     assert device_of([dump])[0].name == "npu1"
     assert device_of([dump, read(4, 11, 2, 2)])[0].name == "xcve2802"
     device, shape = device_of([read(8, 6, 1, 4)], "xcve2302")
@@ -337,7 +337,9 @@ def test_a_header_that_fits_several_devices_asks_for_one() -> None:
 
 def test_files_without_header_are_for_npu1_unless_they_write_beyond_it() -> None:
     inside, beyond = (
-        Read("f.bin", "cdo", "", (Write(address_of(column, 1, 0xA0000), 1, place=f"f.bin, {column}"),))
+        StoredProgram(
+            "f.bin", "cdo", "", (Write(address_of(column, 1, 0xA0000), 1, place=f"f.bin, {column}"),)
+        )
         for column in (3, 4)
     )
     assert device_of([inside])[0].name == "npu1"

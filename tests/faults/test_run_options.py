@@ -22,7 +22,10 @@ from memtile.explore.sweep.sweep import SweepPlan
 from memtile.hosts.iron import Options
 from memtile.importers.bodies.container import Container
 from memtile.programs import run_program
+from memtile.runs.live_run import LiveHost, LiveRun
 from memtile.runs.options import RunKeywords, RunOptions
+from memtile.runs.program import Program
+from memtile.runs.session import Session
 
 SOURCE = Path(__file__).parents[2] / "src"
 NAMES = [each.name for each in fields(RunOptions)]
@@ -43,6 +46,7 @@ ENTRIES: tuple[Callable[..., Any], ...] = (
 LIMITED = ("diff", "explain", "faults", "survey", "plan gemm", "plan conv", "plan attention", "plan rows")
 COMMANDS = {
     "run": set(run_options.OF_A_RUN),
+    "serve": {"check"},
     "sweep run": {LIMIT, "check", "data"},
     **{name: {LIMIT} for name in LIMITED},
 }
@@ -105,7 +109,7 @@ def test_commands_offer_them() -> None:
         for each, sub in getattr(command, "commands", {}).items():
             gather(sub, f"{name} {each}".strip())
         offered = {parameter.name for parameter in command.params} & set(run_options.OF_A_RUN)
-        if LIMIT in offered:
+        if offered:
             found[name] = offered
 
     gather(typer.main.get_command(app), "")
@@ -151,6 +155,23 @@ def test_many_runs_take_them_too() -> None:
     assert kept.kept is not None
     assert left.status is memtile.Status.LIMIT
     assert left.kept is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_live_host_has_use_for_an_option_or_refuses_it_by_name(name: str) -> None:
+    array, seen = idle(), list[LiveRun]()
+    other = {LIMIT: 5, "progress": print}.get(name, not getattr(RunOptions(), name))
+    options = RunOptions(**{name: other})  # type: ignore[arg-type]
+    program = Program(live=LiveHost(seen.append))
+    if name in ("check", "history", "fast_forward"):
+        kept = Session(array).run(program, options).result.kept
+        assert [run.options for run in seen] == [options]
+        assert kept is not None
+        assert (kept.history is not None) is (name == "history")
+    else:
+        with pytest.raises(DesignError, match=f"a live host has no use for {name}"):
+            Session(array).run(program, options)
+        assert not seen
 
 
 def test_what_means_nothing_is_refused_by_name() -> None:

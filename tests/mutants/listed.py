@@ -3848,9 +3848,10 @@ MUTANTS = (
     Mutant(
         "a server that removes the files of the next one",
         "hosts/own_files.py",
-        "if os.path.samestat(path.lstat(), own):",
+        "if os.path.samestat(path.lstat(), os.fstat(own)):",
         "if os.path.samestat(path.lstat(), path.lstat()):",
-        "tests/clients/test_serve_folder.py::test_a_server_whose_folder_was_removed_leaves_the_next_one_alone",
+        "tests/clients/test_serve_folder.py::"
+        "test_a_file_of_another_server_stays_though_it_could_have_the_inode_of_a_removed_one",
     ),
     Mutant(
         "a malformed question that nobody answers",
@@ -4987,7 +4988,7 @@ MUTANTS = (
     ),
     Mutant(
         "segments of a branch may be any",
-        "importers/kernels/control_flow.py",
+        "importers/mlir/forms/operands.py",
         "    if min(sizes, default=0) < 0 or ends",
         "    if False and ends",
         "tests/faults/test_body_faults.py::test_segments_of_branches_are_those_of_their_operands",
@@ -5576,7 +5577,7 @@ MUTANTS = (
         "explain/checks.py",
         "np.count_nonzero(np.diff(elements, prepend=-1))",
         "len(np.unique(elements))",
-        "tests/clients/test_start.py::test_a_run_imports_nothing_that_it_does_not_need",
+        "tests/clients/test_start.py::test_a_command_imports_nothing_that_it_does_not_need",
     ),
     Mutant(
         "elements with several wrong bytes count for each of them",
@@ -5624,10 +5625,24 @@ MUTANTS = (
     ),
     Mutant(
         "an array that still moves is said to be at a limit",
-        "hosts/served_run.py",
-        "if found.status is Status.LIMIT:",
-        "if found.status is Status.STUCK:",
+        "runs/live_run.py",
+        "if found.status is Status.LIMIT else",
+        "if found.status is Status.STUCK else",
         "tests/data/test_served_races.py::test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck",
+    ),
+    Mutant(
+        "kernels do not begin when a live host enables their cores",
+        "hosts/address_space.py",
+        "                    self._cores.follow()",
+        "                    pass",
+        "tests/data/test_live_hosts.py::test_cores_begin_when_the_host_enables_them_and_answer_it",
+    ),
+    Mutant(
+        "what a live host does behind the enabling of a core comes before the core",
+        "hosts/address_space.py",
+        "np.diff(inside) | starting[:-1]",
+        "np.diff(inside)",
+        "tests/data/test_live_hosts.py::test_cores_begin_when_the_host_enables_them_and_answer_it",
     ),
     # Names and lines of texts
     Mutant(

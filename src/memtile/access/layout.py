@@ -3,7 +3,7 @@
 A loop that never leaves the data runs along the flat buffer. A padded axis gets a dimension of its own:
 coordinates outside it are zeros. Once all its loops stay inside again, the dimension dissolves.
 
-Loops of one array axis: an axis is a mixed-radix number whose digits are loops, outermost first.
+It also has loops of one array axis: an axis is a mixed-radix number whose digits are loops, outermost first.
 
 That makes every reshape that keeps whole loops exact, also where NumPy would copy: the stream only needs an
 order, not one stride per axis.

@@ -4,7 +4,7 @@ Wider banks and ports show in the data memory, the watchpoints, the check bits a
 isolation of tiles has other places, the memory tile a value for its padding. All else has the same place, the
 same fields and the same reset; ``noc`` is the same as a whole (DEV-AIE2P-1). AIE-ML v2 shares these changes.
 
-The register file of an AIE2P core, in module ``core`` (driver's register header of AIE2P).
+It also has the register file of an AIE2P core, in module ``core`` (driver's register header of AIE2P).
 
 Accumulators have four parts where those of AIE-ML have two, a core has registers ``E`` of 64 bits, and the
 scalar ones stand elsewhere. The function of the driver that clears a partition has yet other places, between

@@ -2,7 +2,8 @@
 
 ``docs/timing.md`` defines the phases of a cycle that these numbers refer to.
 
-Timing constants that whoever runs a design chooses for it, over those that the design gives itself.
+It also has timing constants that whoever runs a design chooses for it, over those that the design gives
+itself.
 
 They are in force where they are asked for and nowhere else: ``memtile run --timing`` and
 ``memtile.run(design, timing=...)`` have each model that is made inside take them.

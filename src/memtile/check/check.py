@@ -77,7 +77,7 @@ def _with_hangs(subject: Subject, findings: Sequence[Finding]) -> list[Finding]:
         replace(each, severity=Severity.ERROR) if n in confirmed else each for n, each in enumerate(findings)
     ]
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
-        subject.notes.append(f"undecided whether every run comes to its end: {undecided}")
+        subject.notes.append(f"undecided whether every run finishes: {undecided}")
     return [*raised, *beyond]
 
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from memtile.importers.kernels.control_flow import targets_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.locks import fifo_form, lock_form
-from memtile.importers.mlir.forms.operands import OperationForm, constant
+from memtile.importers.mlir.forms.operands import OperationForm, constant, targets_of
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region
 from memtile.jit.tables import plain
 

@@ -29,10 +29,10 @@ def hangs(subject: Subject) -> tuple[Sequence[Finding], str]:
     hung = hang(play.engine, chains, found, {}, quiet=play.quiet, timed=False, abstraction=abstraction)
     reasons = list(play.reasons)
     if not play.quiet:
-        reasons.insert(0, f"the array is at work after {MOST_CYCLES:,} cycles")
+        reasons.insert(0, f"the array is still active after {MOST_CYCLES:,} cycles")
     decided = {node.id for node in hung.graph.nodes}
     if not reasons and any(id_of(party) not in decided for party in found.parties()):
-        reasons.append("several packets share a way, and time says which comes first")
+        reasons.append("several packets share a route, and timing decides their order")
     more = ", ..." if len(reasons) > _FEW else ""
     return hung.findings, f"{', '.join(reasons[:_FEW])}{more}"
 

@@ -330,5 +330,5 @@ class Play:
             taken = channels[party.number].taken[lock]
         allowed = self._allowed.given(lock, channels) - taken >= wanted
         if allowed:
-            self.reasons["several take from one lock, and time says who is first"] = None
+            self.reasons["several channels or cores acquire one lock, and timing decides their order"] = None
         return allowed

@@ -14,7 +14,7 @@ from memtile.cli.runnable import Format
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
-    from memtile.io.program.program_formats import Program
+    from memtile.io.program.program_formats import StoredProgram
     from memtile.runs.operations import ArrayShape
 
 EXAMPLES = """\b
@@ -79,7 +79,7 @@ def disasm(
         typer.echo("\n".join((summary_lines if summary else disassembly_lines)(program, its_shape)))
 
 
-def _show_difference(programs: Sequence[Program], shapes: Sequence[ArrayShape]) -> None:
+def _show_difference(programs: Sequence[StoredProgram], shapes: Sequence[ArrayShape]) -> None:
     """Print what two files do differently; exit code 1 if anything."""
     from memtile.report.disassembly import difference
 

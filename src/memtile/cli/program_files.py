@@ -10,7 +10,7 @@ from memtile.input_files import name_of, read_bytes
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
-    from memtile.io.program.program_formats import Format, Program
+    from memtile.io.program.program_formats import Format, StoredProgram
     from memtile.runs.operations import Operation
 
 
@@ -24,7 +24,7 @@ class ProgramFiles(NamedTuple):
         names: that folders have for their devices.
     """
 
-    programs: list[Program]
+    programs: list[StoredProgram]
     notes: list[str]
     paths: list[Path]
     names: list[str]

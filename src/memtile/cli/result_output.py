@@ -1,6 +1,6 @@
 """How commands that run designs end: their result as a table or as JSON, and the exit code for it.
 
-Answers of commands as JSON: one for one item, a list for a list.
+It also has answers of commands as JSON: one for one item, a list for a list.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The options of ``memtile run``, with what ``--help`` says about each; those of a run for every command.
 
-Numbers on the command line, decimal or with a prefix.
+It also has numbers on the command line, decimal or with a prefix.
 """
 
 from __future__ import annotations

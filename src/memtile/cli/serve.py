@@ -1,11 +1,12 @@
 """``memtile serve``: an array that AMD's open driver programs over its simulator socket.
 
-The options of ``memtile serve`` that are its own, with what ``--help`` says about each.
+It also has the options of ``memtile serve`` that are its own, with what ``--help`` says about each.
 """
 
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,9 +17,11 @@ from memtile.cli.failure import UsageError
 from memtile.cli.served_files import ServedFiles
 from memtile.cli.timing_option import TimingConstants, parse_timing
 from memtile.plain_text import json_text, printable
+from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
+    from memtile.runs.live_run import LiveRun
 
 DeviceName = Annotated[str, typer.Option(help="Device to be, see memtile info.")]
 Port = Annotated[int, typer.Option(min=0, max=65535, help="TCP port; 0 takes any free one.")]
@@ -90,6 +93,7 @@ _NO_FILE = (
 )
 
 
+@options.running("check")
 def serve(
     device: DeviceName = "npu1",
     port: Port = 0,
@@ -101,7 +105,7 @@ def serve(
     timing: TimingConstants = None,
     memory: Memory = None,
     save_memory: SaveMemory = False,
-    check: options.Check = False,
+    of_run: RunOptions = USUAL,
     history: History = False,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
@@ -127,26 +131,35 @@ def serve(
 
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     path = port_file or PORT_FILE
-    files = ServedFiles(check, history, report, perfetto, record, design)
+    files = ServedFiles(report, perfetto, record, design)
     files.refuse()
     known = check_token(token) if token is not None else None
     requests = parse_memories(memory or [])
     if save_memory and not any(request.file for request in requests):
         raise UsageError(_NO_FILE)
-    constants = parse_timing(timing or ())
-    if cycles_per_access is not None:
-        if "access_cycles" in constants:
-            raise typer.BadParameter("--cycles-per-access is --timing access_cycles. Give one of them.")
-        constants["access_cycles"] = cycles_per_access
+    constants = _constants(timing, cycles_per_access)
     with chosen_timing(constants), served_memory(requests, path.parent, _log, keep=save_memory) as memories:
-        space = AddressSpace(_array(device), cycles, memories)
-        with files.run_of(space.array, cycles).open() as run:
+
+        def act(run: LiveRun) -> None:
+            space = AddressSpace(run.array, cycles, memories, run.cores)
             answers, announce = files.answers(run), _announce if as_json else None
             server = DriverServer(
                 space, _log, every=verbose, token=known, listening=announce, watched=run, ask=answers
             )
             asyncio.run(server.run(host or LOOPBACK, port, path))
             files.write(answers, _log)
+
+        files.run(_array(device), act, cycles, replace(of_run, history=history))
+
+
+def _constants(timing: list[str] | None, cycles_per_access: int | None) -> dict[str, int]:
+    """The timing constants that are given."""
+    constants = parse_timing(timing or ())
+    if cycles_per_access is not None:
+        if "access_cycles" in constants:
+            raise typer.BadParameter("--cycles-per-access is --timing access_cycles. Give one of them.")
+        constants["access_cycles"] = cycles_per_access
+    return constants
 
 
 def _array(device: str) -> Array:

@@ -1,20 +1,20 @@
-"""``--check``, ``--report``, ``--perfetto``, ``--record`` and ``--design`` of ``memtile serve``."""
+"""``--report``, ``--perfetto``, ``--record`` and ``--design`` of ``memtile serve``."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memtile.output_files import check_writable, write_output
-from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
     from memtile.hosts.notices import Log
-    from memtile.hosts.served_run import ServedRun
     from memtile.report.served import Answers
+    from memtile.runs.live_run import LiveRun
+    from memtile.runs.options import RunOptions
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,16 +22,12 @@ class ServedFiles:
     """What a server is to know of its run.
 
     Attributes:
-        check: look for accesses to memory that nothing orders.
-        history: note what happens in each cycle, for clients that ask for a report.
         report: file of the report, written at the end; None = none.
         perfetto: file of the timeline; None = none.
         record: file of the record; None = none.
         design: file of a design whose names are told; empty = there is none.
     """
 
-    check: bool
-    history: bool
     report: Path | None
     perfetto: Path | None
     record: Path | None
@@ -50,27 +46,28 @@ class ServedFiles:
         for path, _ in self._wanted():
             check_writable(path)
 
-    def run_of(self, array: Array, cycles: int) -> ServedRun:
-        """The array as a run that is watched.
+    def run(self, array: Array, act: Callable[[LiveRun], None], cycles: int, options: RunOptions) -> None:
+        """Run an array until its clients have left.
 
         Args:
             array: that is served.
-            cycles: before each read.
+            act: serves the clients.
+            cycles: before each of their reads.
+            options: of the run; a file that shows each cycle has them noted.
 
         Raises:
             MemtileError: the design cannot be loaded.
         """
-        from memtile.hosts.served_run import ServedRun
+        from memtile.cli.runnable import load_beside
+        from memtile.runs.live_run import LiveHost
+        from memtile.runs.program import Program
+        from memtile.runs.session import Session
 
-        names = None
-        if self.design:
-            from memtile.cli.runnable import load_beside
+        names = load_beside(self.design, device=array.device.name).array if self.design else None
+        noted = options.history or self.report is not None or self.perfetto is not None
+        Session(array).run(Program(live=LiveHost(act, cycles, names)), replace(options, history=noted))
 
-            names = load_beside(self.design, device=array.device.name).array
-        noted = self.history or self.report is not None or self.perfetto is not None
-        return ServedRun(array, cycles, RunOptions(check=self.check, history=noted), design=names)
-
-    def answers(self, run: ServedRun) -> Answers:
+    def answers(self, run: LiveRun) -> Answers:
         """What answers questions about the run."""
         from memtile.cli.report_files import command
         from memtile.cli.studies import digests

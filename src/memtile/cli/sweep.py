@@ -1,6 +1,6 @@
 """``memtile sweep``: variants of a design tried and compared, and what the log of a sweep says.
 
-The options of ``memtile sweep``, with what ``--help`` says about each.
+It also has the options of ``memtile sweep``, with what ``--help`` says about each.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The array as a design sees it: tiles by column and row, one address space, one run.
 
-Arrays of the user as buffers in external memory.
+It also has arrays of the user as buffers in external memory.
 """
 
 from __future__ import annotations

@@ -10,9 +10,9 @@ one and gives the other, its DMA the other way round. A memory tile has no core:
 whole or in parts, under the protocols of ``design.protocols``. An interface tile has no buffers: it moves
 external buffers, started as tasks of the channel.
 
-Why an object FIFO is too deep: which channel lacks descriptors, and who has them.
+It also says why an object FIFO is too deep: which channel lacks descriptors, and who has them.
 
-Where the buffers of object FIFOs go, and who may move parts of objects alone.
+It also says where the buffers of object FIFOs go, and who may move parts of objects alone.
 """
 
 from __future__ import annotations

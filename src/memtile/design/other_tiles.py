@@ -1,6 +1,6 @@
 """The other tiles of an array: compute tiles and interface tiles.
 
-Stack and heap of a compute tile's program, which lie in its data memory beside the buffers.
+It also has stack and heap of a compute tile's program, which lie in its data memory beside the buffers.
 
 UG1603, AI Engine data memory: stack and heap lie in data memory, 1 KB each by default; the compiler may
 compute the heap, and fails when the computed size is larger than the one given explicitly.

@@ -4,7 +4,7 @@ The type of a parameter is that of its annotation, or else that of its default. 
 type: ``32`` or ``0x20`` an int, ``yes`` a bool, ``(8, 8)`` a tuple, ``int8`` a NumPy type. An annotation may
 say more than a type: ``Annotated[int, Range(1, 8)]`` and ``Annotated[tuple, Choices((8, 8), (4, 16))]``.
 
-What an argument of a design function may be, beside its type: ``Annotated[int, Range(1, 8)]``.
+It also says what an argument of a design function may be, beside its type: ``Annotated[int, Range(1, 8)]``.
 """
 
 from __future__ import annotations

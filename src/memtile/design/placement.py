@@ -4,11 +4,12 @@ In linear mode a bank holds a block of addresses and does one access per cycle (
 channels that work on different buffers of one bank take turns. The readers and writers of one buffer are not
 counted against each other: locks keep them apart in time.
 
-Greedy placement: the largest buffers first, each where it adds the fewest collisions.
+It also has greedy placement: the largest buffers first, each where it adds the fewest collisions.
 
 Deterministic, milliseconds for a full tile. Not always the best; ``placement_cpsat`` is.
 
-What is wrong with a placement before it is tried, and what is missing when something found no room.
+It also says what is wrong with a placement before it is tried, and what is missing when something found no
+room.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ takes the token of a slower one, which then misses a frame. So a token here pass
 writer gives it to the first, each gives it on to the next as soon as it has started, and each tells the
 writer when it is done. Many writers are the mirror image (not published by AMD; inferred).
 
-Cut a descriptor in two, so that a lock can be given after its first few words already.
+It also says how a descriptor is cut in two, so that a lock can be given after its first few words already.
 
 A BD does one acquire before its first word and one release after its last (AM020: BDs hold one lock of each
 kind), so a channel that has to tell two locks needs two BDs.

@@ -4,7 +4,7 @@ The method is that of PathFinder (McMurchie and Ebeling, 1995), known from FPGA 
 cheapest tree, ports wanted twice cost more in the next round, until each port has one flow. The order of the
 flows decides nothing but ties, and a rerun gives the same circuits.
 
-The stream switches of an array as a graph: which port leads to which (AM020 chapter 2, driver).
+It also has the stream switches of an array as a graph: which port leads to which (AM020 chapter 2, driver).
 """
 
 from __future__ import annotations

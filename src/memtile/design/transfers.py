@@ -1,6 +1,6 @@
 """Transfers: what one pass over a buffer moves, as descriptors without numbers yet.
 
-A transfer as notebooks show it: drawn on its buffer, and its descriptors as a table.
+It also has a transfer as notebooks show it: drawn on its buffer, and its descriptors as a table.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """Outputs compared with what was expected: how much is wrong, and the first that is, in the user's words.
 
-What kind of mistake makes an output wrong: another order, a shift, swapped bytes, zeros, a repeat.
+It also says what kind of mistake makes an output wrong: another order, a shift, swapped bytes, zeros, a
+repeat.
 
 Only what fits every element is named: a wrong guess costs more than none.
 """

@@ -1,6 +1,6 @@
 """What a core looks like from outside: its name, whether it is done, and what it waits for.
 
-Whom a core waits for at its cascade or its stream, by name, and why nothing comes or goes.
+It also says whom a core waits for at its cascade or its stream, by name, and why nothing comes or goes.
 """
 
 from __future__ import annotations

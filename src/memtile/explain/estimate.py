@@ -6,9 +6,9 @@ other. Reads of external memory also get as slow as the words on their way allow
 than ``external_egress_words`` costs every word. What runs beside something slower is counted all the same,
 and what one delay makes another one wait is not: it is an estimate, and ``--sensitivity`` runs both ends.
 
-Timing constants that nobody has measured: which of them a run depended on.
+It also has timing constants that nobody has measured: which of them a run depended on.
 
-How far cycles hang on constants that nobody has measured, and what lifting a limit would save.
+It also says how far cycles hang on constants that nobody has measured, and what lifting a limit would save.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 What a chain releases is in its descriptors. What a kernel will release only the kernel knows; one that
 has released the lock before is named as a releaser, one that could reach it as one that may.
 
-Releases that go to the lock of another ring.
+It also has releases that go to the lock of another ring.
 
 Who takes from a ring gives back: one channel waits for lock *room* and gives *data*, another one takes *data*
 and gives *room*. Where nobody gives *room*, and who takes *data* gives a lock that somebody else gives

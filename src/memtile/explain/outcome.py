@@ -1,6 +1,6 @@
 """From a stopped engine to a result: how the run ended, what waits, and what each channel did.
 
-Whether a kernel without end that waits for a lock has come to a good end, or is stuck.
+It also says whether a kernel without end that waits for a lock has come to a good end, or is stuck.
 
 It has when more work could still come to it: among those who release the lock, and those who release what
 these wait for, somebody waits for words from outside. It has too when those who gave it work have ended. A

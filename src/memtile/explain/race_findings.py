@@ -1,6 +1,6 @@
 """From accesses that nothing orders to findings: whose they are, what they are about, and what is missing.
 
-The sides of a race: their names, where they are said, and the locks that they take and give.
+It also has the sides of a race: their names, where they are said, and the locks that they take and give.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What a run leaves: status, cycles, what every channel did in each of them, outputs and how they compare.
 
-Arrays that came out of a run, each made when somebody looks at it.
+It also has arrays that came out of a run, each made when somebody looks at it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs with other constants: how far cycles depend on them, and what a lifted limit would save.
 
-Questions to a run that is made anew: how far it hangs on assumed constants, and what limits it.
+It also has questions to a run that is made anew: how far it hangs on assumed constants, and what limits it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Two accesses are ``access_cycles`` apart. The driver's polls are long runs of reads, so the array runs a fixed
 number of cycles before each of them, and the driver's time-outs are long enough for what it waits for.
 
-Many reads and writes of an array in few calls into the compiled engine instead of some per word.
+It also has many reads and writes of an array in few calls into the compiled engine instead of some per word.
 """
 
 from __future__ import annotations
@@ -15,15 +15,16 @@ import numpy.typing as npt
 
 from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
-from memtile.design.array import Array
 from memtile.errors import RegisterError
 from memtile.hosts.external_memory import ServedMemory
 from memtile.hosts.notices import ServerNotice
-from memtile.hosts.unanswered import HostAccess, nowhere, refusal
+from memtile.hosts.unanswered import HostAccess, nowhere, refusal, tile_of
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.columns import NONE, Ints
 from memtile.model.state.tile_columns import OUTSIDE
+from memtile.runs.core_kernels import CoreKernels
+from memtile.runs.machine import ArrayMachine
 from memtile.sim.doors.array_door import Npi
 from memtile.sim.doors.passing_time import READ, PaceColumn, PacedAccesses, repeats
 from memtile.sim.loop.engine import Engine
@@ -108,21 +109,26 @@ CYCLES_PER_READ = 200  # a poll of the driver reads every 200 us: 5000 reads, a 
 class AddressSpace:
     """Reads and writes at absolute byte addresses: the array's, its NPI registers' and external memory's.
 
-    What the NPI registers do: ``sim.npi``.
+    What the NPI registers do: ``sim.doors.array_door.Npi``.
 
     Args:
         array: what answers.
         cycles_per_read: array cycles before each read.
         memory: external memory, which the interface tiles reach; None = there is none.
+        cores: kernels that begin when their cores are enabled; None = there are none.
 
     Raises:
         DesignError: two memories have a byte in common.
     """
 
     def __init__(
-        self, array: Array, cycles_per_read: int = CYCLES_PER_READ, memory: ServedMemory | None = None
+        self,
+        array: ArrayMachine,
+        cycles_per_read: int = CYCLES_PER_READ,
+        memory: ServedMemory | None = None,
+        cores: CoreKernels | None = None,
     ) -> None:
-        self.array, self._memory = array, memory
+        self.array, self._memory, self._cores = array, memory, cores
         if memory is not None:
             memory.attach(array.engine)
         self._accesses = ArrayAccesses(array.engine, cycles_per_read, POLLS)
@@ -158,12 +164,21 @@ class AddressSpace:
         at = np.array([address for address, _ in accesses], dtype=np.uint64)
         words = np.array([READ if value is None else value for _, value in accesses], dtype=np.int64)
         inside = at - np.uint64(ARRAY_BASE) < ARRAY_BYTES
-        ends = [*(np.flatnonzero(np.diff(inside)) + 1).tolist(), len(at)]
+        starting = np.array([self._starts_core(*access) for access in accesses], np.bool_)
+        ends = [*(np.flatnonzero(np.diff(inside) | starting[:-1]) + 1).tolist(), len(at)]
         for first, end in zip([0, *ends], ends, strict=False):
             if inside[first]:
                 yield from self._in_array(at[first:end] - np.uint64(ARRAY_BASE), words[first:end])
+                if self._cores is not None and starting[end - 1]:
+                    self._cores.follow()
             else:
                 yield from ([self._elsewhere(*access)] for access in accesses[first:end])
+
+    def _starts_core(self, address: int, value: int | None) -> bool:
+        """Whether an access may enable or reset a core that has a kernel."""
+        if self._cores is None or value is None or tile_of(address) not in self._kinds:
+            return False
+        return self._cores.started_by(address - ARRAY_BASE, 1)
 
     def _in_array(self, at: npt.NDArray[np.uint64], words: Ints) -> Iterator[list[Answer]]:
         made = 0
@@ -210,7 +225,7 @@ class AddressSpace:
         return self._one(address, None)
 
     def _one(self, address: int, value: int | None) -> int:
-        (answer,) = next(self.carry_out([(address, value)]))
+        [(answer,)] = self.carry_out([(address, value)])
         if isinstance(answer, RegisterError):
             raise answer
         return answer

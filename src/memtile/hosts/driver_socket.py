@@ -25,9 +25,9 @@ from memtile.hosts.admission import Admission
 from memtile.hosts.client_accesses import FORMS, NO_ANSWER, AccessCounts, ClientAccesses, parse, reply
 from memtile.hosts.notices import Log, Notices, ServerNotice
 from memtile.hosts.own_files import claimed, placed, write_private
-from memtile.hosts.served_run import ServedRun
 from memtile.hosts.server_requests import NO_QUESTION, Ask, answered, question, refused
 from memtile.hosts.witness import Witness, why_nothing_changes
+from memtile.runs.live_run import LiveRun
 
 PORT_FILE = Path("mesim_output/mesimulator_aximm_port")
 """Where the driver looks for the port number, from its working directory."""
@@ -214,7 +214,7 @@ class _Served:
     """
 
     def __init__(
-        self, space: AddressSpace, log: Log, every: bool, run: ServedRun | None, ask: Ask | None
+        self, space: AddressSpace, log: Log, every: bool, run: LiveRun | None, ask: Ask | None
     ) -> None:
         self.space, self.log, self.every, self.run, self.ask = space, log, every, run, ask
         self.admission = Admission()
@@ -279,7 +279,7 @@ class DriverServer:
     every: bool = False
     token: str | None = None
     listening: Callable[[str, int, Path, Path | None], None] | None = None
-    watched: ServedRun | None = None
+    watched: LiveRun | None = None
     ask: Ask | None = None
     clients: int = 0
     counts: AccessCounts = field(default_factory=AccessCounts)

@@ -5,7 +5,7 @@ memory: its address, its bytes and where they begin in the contents, as ``0x`` a
 are gone when the server ends. On Linux the contents are in memory alone and sealed: an access to a mapped
 file that was shortened ends a process, and a sealed one cannot be shortened.
 
-Requests for external memory, ``ADDRESS:SIZE[=FILE.npy]``, and what is wrong with them.
+It also has requests for external memory, ``ADDRESS:SIZE[=FILE.npy]``, and what is wrong with them.
 """
 
 from __future__ import annotations

@@ -14,6 +14,8 @@ PRIVATE = 0o600
 """Mode of a file that its user alone reads and writes."""
 
 _FOLDER = 0o700
+_HELD = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_NOFOLLOW", 0)
+"""How a file or link is kept open, so that no other file gets its inode meanwhile."""
 _SOURCE = "the files by which clients find a server"
 
 
@@ -44,7 +46,7 @@ def placed(path: Path, make: Callable[[Path], object]) -> Iterator[None]:
         draft.unlink(missing_ok=True)
         make(draft)
         draft.replace(path)
-        own = path.lstat()
+        own = os.open(path, _HELD)
     except (OSError, OverflowError, ValueError) as error:
         with suppress(OSError):
             draft.unlink()
@@ -53,8 +55,9 @@ def placed(path: Path, make: Callable[[Path], object]) -> Iterator[None]:
         yield
     finally:
         with suppress(FileNotFoundError):
-            if os.path.samestat(path.lstat(), own):  # the folder may be another server's now
+            if os.path.samestat(path.lstat(), os.fstat(own)):  # the folder may be another server's now
                 path.unlink()
+        os.close(own)
 
 
 @contextmanager

@@ -47,7 +47,7 @@ def ask(where: str, what: str, token: str = "") -> tuple[bool, bytes] | None:
 
     Args:
         where: ``HOST:PORT``.
-        what: one of ``questions.QUESTIONS``.
+        what: one of ``server_requests.QUESTIONS``.
         token: of the server; empty = it has none.
 
     Returns:

@@ -1,6 +1,6 @@
 """What goes wrong inside of a served array, seen between accesses: who only has registers sees a time-out.
 
-A client that polls a channel which nobody can help any more: it is told why, once.
+It also says what a client is told, once, that polls a channel which nothing can help any more.
 
 Who only has registers sees a time-out. When the status of a channel has been read ``POLLS`` times in a row
 and was always the same, the waits of the channel are followed; what is at work is left out, so that what is

@@ -14,8 +14,6 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
-from memtile.importers.kernels.kernel import kernels
-from memtile.importers.kernels.user_functions import with_library
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -96,6 +94,10 @@ def load(
             column.
         DesignError: what the device cannot hold.
     """
+    # Slow to load, and `load_still` needs neither.
+    from memtile.importers.kernels.kernel import kernels
+    from memtile.importers.kernels.user_functions import with_library
+
     text = file if isinstance(file, Text) else _text(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)

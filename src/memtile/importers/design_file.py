@@ -2,7 +2,7 @@
 
 What the code of a design prints goes to standard error: standard output is for what commands show.
 
-Functions of a Python file by name, for cores that call what their design only declares.
+It also has functions of a Python file by name, for cores that call what their design only declares.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Dumps of machines, found out about and put into arrays: coredumps, register dumps, what a server reads.
 
-The address spaces of an array's tiles: as a model has them, and as register writes leave them.
+It also has the address spaces of an array's tiles: as a model has them, and as register writes leave them.
 """
 
 from __future__ import annotations

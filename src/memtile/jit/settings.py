@@ -1,6 +1,6 @@
 """Whether anything is compiled, and Numba's settings while it is.
 
-The build of compiled code that checks every index: ``MEMTILE_BOUNDS=1``, see ``make bounds``.
+It also has the build of compiled code that checks every index: ``MEMTILE_BOUNDS=1``, see ``make bounds``.
 
 Compiled code reports an index that is outside to :func:`_report` and returns an error, which every caller
 passes on; :func:`raising` makes an ``IndexError`` of it that names the column, the index and the function.

@@ -4,7 +4,7 @@ The register tables say which bits keep a write, which clear on a written 1 and 
 register does beyond that (``arch.registers``). An address that nothing answers gives ``SLAVE_ERROR``, never a
 silent 0.
 
-Program memory of a core: plain storage behind the memory-mapped AXI4 port (AM020 chapter 4).
+It also has program memory of a core: plain storage behind the memory-mapped AXI4 port (AM020 chapter 4).
 """
 
 from __future__ import annotations

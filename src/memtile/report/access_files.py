@@ -1,6 +1,6 @@
 """Pictures of lowered tilings as files: the suffix says which kind.
 
-An animated picture of an access order as one HTML file, without matplotlib and without a network.
+It also has an animated picture of an access order as one HTML file, without matplotlib and without a network.
 """
 
 from __future__ import annotations

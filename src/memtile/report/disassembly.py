@@ -1,6 +1,6 @@
 """A program of register accesses as annotated lines for people, and as JSON for programs.
 
-The summary of a program as lines for people and as JSON, and the difference of two programs.
+It also has the summary of a program as lines for people and as JSON, and the difference of two programs.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 from memtile.arch.tiles import TILE_KINDS
 from memtile.bd.descriptor_cases import case_of, hex_words
 from memtile.io.program.annotate import Annotated, CompletedDescriptor, RegisterNote, annotate
-from memtile.io.program.program_formats import Program
+from memtile.io.program.program_formats import StoredProgram
 from memtile.io.program.summary import StartedTask, Summary, channels_of, summary_of
 from memtile.runs import operations as ops
 from memtile.runs.operations import ArrayShape
@@ -27,7 +27,7 @@ _NAMES: dict[type[ops.Operation], str] = {
 _NAME_WIDTH = max(map(len, _NAMES.values()))
 
 
-def disassembly_lines(program: Program, shape: ops.ArrayShape) -> Iterator[str]:
+def disassembly_lines(program: StoredProgram, shape: ops.ArrayShape) -> Iterator[str]:
     """The program as text, an operation with its place, tile and value, then what it means, indented."""
     count = len(program.operations)
     yield f"{program.name}: {program.title}: {count} operation{'' if count == 1 else 's'}"
@@ -38,14 +38,14 @@ def disassembly_lines(program: Program, shape: ops.ArrayShape) -> Iterator[str]:
         yield from (indent + line for line in _meaning(annotated))
 
 
-def operation_lines(program: Program, shape: ops.ArrayShape) -> Iterator[tuple[str, ...]]:
+def operation_lines(program: StoredProgram, shape: ops.ArrayShape) -> Iterator[tuple[str, ...]]:
     """The lines of each operation alone, without the place in the file."""
     for annotated in annotate(program.operations, shape):
         head = f"{_NAMES[type(annotated.operation)]}  {_what(annotated)}"
         yield (head, *(f"  {line}" for line in _meaning(annotated)))
 
 
-def disassembly_json(program: Program, shape: ops.ArrayShape) -> dict[str, Any]:
+def disassembly_json(program: StoredProgram, shape: ops.ArrayShape) -> dict[str, Any]:
     """The program as plain data; words, masks and addresses are hexadecimal strings."""
     return {
         "file": program.name,
@@ -56,7 +56,7 @@ def disassembly_json(program: Program, shape: ops.ArrayShape) -> dict[str, Any]:
     }
 
 
-def _place(program: Program, annotated: Annotated) -> str:
+def _place(program: StoredProgram, annotated: Annotated) -> str:
     return annotated.operation.place.removeprefix(f"{program.name}, ")
 
 
@@ -117,7 +117,7 @@ def _explained(descriptor: CompletedDescriptor) -> Iterator[str]:
         yield f"not legal: {problem.message}"
 
 
-def _operation_json(program: Program, annotated: Annotated) -> dict[str, Any]:
+def _operation_json(program: StoredProgram, annotated: Annotated) -> dict[str, Any]:
     operation = annotated.operation
     result: dict[str, Any] = {"place": _place(program, annotated), "operation": _NAMES[type(operation)]}
     match operation:
@@ -161,7 +161,7 @@ def _descriptor_json(descriptor: CompletedDescriptor) -> dict[str, Any]:
     }
 
 
-def summary_lines(program: Program, shape: ArrayShape) -> Iterator[str]:
+def summary_lines(program: StoredProgram, shape: ArrayShape) -> Iterator[str]:
     """The summary as text, a heading and indented lines for each part that there is."""
     found = summary_of(program.operations, shape)
     count = found.operations
@@ -181,7 +181,7 @@ def summary_lines(program: Program, shape: ArrayShape) -> Iterator[str]:
             yield from (f"  {line}" for line in lines)
 
 
-def summary_json(program: Program, shape: ArrayShape) -> dict[str, Any]:
+def summary_json(program: StoredProgram, shape: ArrayShape) -> dict[str, Any]:
     """The summary as plain data."""
     found = summary_of(program.operations, shape)
     image = found.image
@@ -234,7 +234,9 @@ def summary_json(program: Program, shape: ArrayShape) -> dict[str, Any]:
     }
 
 
-def difference(first: Program, second: Program, shapes: tuple[ArrayShape, ArrayShape]) -> list[str]:
+def difference(
+    first: StoredProgram, second: StoredProgram, shapes: tuple[ArrayShape, ArrayShape]
+) -> list[str]:
     """What two programs do differently, operation by operation, as a unified diff; empty = nothing."""
     before, after = (
         [line for lines in operation_lines(program, shape) for line in lines]

@@ -1,6 +1,6 @@
 """A lowered tiling for people (loops after each rewrite, descriptors, counts) and for programs (JSON).
 
-Loop nests as one line of text, outermost loop first: ``8 x +64, 4 x +1``.
+It also has loop nests as one line of text, outermost loop first: ``8 x +64, 4 x +1``.
 """
 
 from __future__ import annotations

@@ -12,9 +12,9 @@ from memtile.errors import DesignError
 from memtile.explain.record import record, text_of
 from memtile.explain.results import Result
 from memtile.hosts import server_requests
-from memtile.hosts.served_run import ServedRun
 from memtile.report.run.data import Report
 from memtile.report.run.files import report_pieces, timeline_pieces
+from memtile.runs.live_run import LiveRun
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +28,13 @@ class Answers:
         inputs: SHA-256 of the files that went in, by name.
     """
 
-    run: ServedRun
+    run: LiveRun
     title: str
     command: str
     inputs: Mapping[str, str]
 
     def __call__(self, what: str) -> bytes:
-        """The answer to one of ``questions.QUESTIONS``.
+        """The answer to one of ``server_requests.QUESTIONS``.
 
         Raises:
             DesignError: a report or a timeline of a server that notes no history.

@@ -93,9 +93,9 @@ class CoreKernels:
         self._held = held
         self.attach()
 
-    def problems(self, operations: Sequence[Operation], shape: ArrayShape) -> Iterator[Problem]:
-        """Kernels of cores that are not there, or that nobody enables."""
-        there = [*enabled_by(operations, shape), *self._enabled()]
+    def problems(self, operations: Sequence[Operation] | None, shape: ArrayShape) -> Iterator[Problem]:
+        """Kernels of cores that are not there, or that no operation enables; None = a live host may."""
+        there = [*enabled_by(operations or (), shape), *self._enabled()]
         for column, row in self._waiting:
             kind = shape.tile(column, row)
             if kind is None or TILE_KINDS[kind].role != "compute":
@@ -103,7 +103,7 @@ class CoreKernels:
                 given = f"a {TILE_KINDS[kind].title}" if kind else "no tile"
                 says = f"({column}, {row}) is {given}; compute tiles are in {rows}"
                 yield _problem("kernel_tile", column, row, given, rows, says, "")
-            elif (column, row) not in there:
+            elif operations is not None and (column, row) not in there:
                 listed = ", ".join(f"({c}, {r})" for c, r in there)
                 says = f"the program never enables this core; it enables {listed or 'none'}"
                 step = (

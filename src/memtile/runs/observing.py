@@ -33,16 +33,18 @@ def moves_of(machine: Machine) -> dict[int, tuple[str, ...]]:
 
 @dataclass(slots=True)
 class Observed:
-    """What was observed of a run, once its context is left.
+    """What was observed of a run; its races so far, while its context is open.
 
     Attributes:
         machine: that ran.
         found: accesses to memory that nothing orders.
         watch: that found them; None = nobody looked for them here.
         histories: what happened in each cycle, if that was wanted.
+        areas: the buffers, with their places; None = those of the machine.
     """
 
     machine: Machine
+    areas: Sequence[NamedArea] | None = None
     found: Sequence[Race] = ()
     watch: RaceWatch | None = None
     histories: Sequence[History] = ()
@@ -50,9 +52,12 @@ class Observed:
     @property
     def races(self) -> list[Finding]:
         """What was found, with the names of the design."""
-        if self.watch is None:
+        engine, watch = self.machine.engine, self.watch
+        if watch is None:
             return []
-        return race_findings(self.machine.engine, self.found, self.watch, list(areas_of(self.machine)))
+        found = watch.so_far() if engine.checks.watch is watch else self.found
+        areas = self.areas if self.areas is not None else list(areas_of(self.machine))
+        return race_findings(engine, found, watch, areas)
 
     def added_to(self, result: Result) -> Result:
         """The result of the run with it, without races that a hang has the code of already."""
@@ -65,8 +70,10 @@ class Observed:
 
 
 @contextmanager
-def observing(machine: Machine, options: RunOptions) -> Iterator[Observed]:
-    """Context in which a machine runs as ``options`` say.
+def observing(
+    machine: Machine, options: RunOptions, areas: Sequence[NamedArea] | None = None
+) -> Iterator[Observed]:
+    """Context in which a machine runs as ``options`` say; ``areas`` are its buffers, if a design names them.
 
     What an outer context checks or notes already stays with that one.
 
@@ -74,7 +81,7 @@ def observing(machine: Machine, options: RunOptions) -> Iterator[Observed]:
         DesignError: a check or a history of a run that has no time.
     """
     refuse_untimed(options)
-    checks, observed = machine.engine.checks, Observed(machine)
+    checks, observed = machine.engine.checks, Observed(machine, areas)
     with ExitStack() as stack:
         if options.check and checks.watch is None:
             observed.found = stack.enter_context(checks.on())

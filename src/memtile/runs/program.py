@@ -13,6 +13,7 @@ from memtile.plain_text import printable
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.arrays import ExternalArray
 from memtile.runs.core_kernels import Kernels
+from memtile.runs.live_run import LiveHost
 from memtile.runs.machine import HostProgram
 from memtile.runs.operation_table import OperationTable
 
@@ -32,6 +33,7 @@ class Program:
         after: a host sequence that is done after them.
         launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
         launched: the array is loaded already; cores come to where they wait before the host begins.
+        live: a host that acts from outside meanwhile; then there are no operations, sequences and arrays.
     """
 
     operations: OperationTable | None = None
@@ -44,6 +46,7 @@ class Program:
     after: HostProgram | None = None
     launch: int = 0
     launched: bool = False
+    live: LiveHost | None = None
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Unpack, cast
 
 from memtile.arch.timing import LAUNCH_CYCLES
+from memtile.errors import InputFileError, raise_if
 from memtile.runs.array_names import Given, Wanted
-from memtile.runs.core_kernels import NO_KERNELS, Kernels
+from memtile.runs.core_kernels import NO_KERNELS, CoreKernels, Kernels
 from memtile.runs.design_run import run_on
+from memtile.runs.live_run import LiveHost, LiveRun
 from memtile.runs.machine import ArrayMachine, HostProgram, Machine
 from memtile.runs.observing import observing, refuse_untimed
 from memtile.runs.operation_table import table_of
-from memtile.runs.operations import Operation
+from memtile.runs.operations import ArrayShape, Operation
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.program_run import ProgramRun
@@ -32,8 +34,10 @@ class Session:
     def run(self, program: Program, options: RunOptions) -> Run:
         """Do the operations of a program in order, if there are any, then run until nothing moves any more.
 
+        A live host acts until it leaves.
+
         Args:
-            program: what runs beside what the design has set up; operations are for arrays.
+            program: what runs beside what the design has set up; operations and live hosts are for arrays.
             options: of the run.
 
         Raises:
@@ -41,6 +45,8 @@ class Session:
             DesignError: a check or a history of an untimed run, or other options that do not fit; arrays
                 that overlap in external memory; as the design raises it.
         """
+        if program.live is not None:
+            return self._live_run(cast("ArrayMachine", self._machine), program, program.live, options)
         refuse_untimed(options)
         if program.operations is not None:
             return self._program_run(cast("ArrayMachine", self._machine), program, options)
@@ -61,6 +67,20 @@ class Session:
             with observing(array, options) as observed:
                 result, stopped = run.carried_out()
         return run.left(observed.added_to(result), stopped)
+
+    def _live_run(self, array: ArrayMachine, program: Program, host: LiveHost, options: RunOptions) -> Run:
+        assert not any((program.operations, program.before, program.after, program.given, program.wanted))
+        options.refuse("a live host", "max_cycles", "untimed", "data", "pad_arguments", "progress")
+        cores = None
+        if program.kernels or program.running:
+            cores = CoreKernels(array, program.kernels, program.running)
+            raise_if([*cores.problems(None, ArrayShape.of(array.device, array.columns))], InputFileError)
+            cores.attach()
+        with observing(array, options, host.named(array)) as observed:
+            run = LiveRun(array, host, options, observed, cores)
+            host.act(run)
+            result, stopped = run.left()
+        return Run(observed.added_to(result), stopped=stopped)
 
 
 def run_program(
@@ -98,7 +118,8 @@ def run_program(
         more: fields of :class:`RunOptions`, which come before those.
 
     Raises:
-        InputFileError: what cannot be done or does not fit: all at once, first; on the way as :func:`apply`.
+        InputFileError: what cannot be done or does not fit: all at once, first; on the way as
+            ``register_writes.apply``.
         DesignError: arrays that overlap in external memory; ``check`` of an untimed run.
     """
     steps = table_of(operations)

@@ -1,6 +1,6 @@
 """What a confined process may do: folders, limits and environment, as plain data.
 
-Limits that the kernel keeps for each process: address space, processes of the user, core files.
+It also has limits that the kernel keeps for each process: address space, processes of the user, core files.
 """
 
 from __future__ import annotations

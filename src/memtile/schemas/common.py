@@ -19,6 +19,19 @@ Number = Annotated[
     Count | Annotated[str, Meta(min_length=1, max_length=40)],
     Meta(description="A number, or a text with one: decimal, or with the prefix 0x, 0o or 0b."),
 ]
+Length = Annotated[int, Meta(description="Stream words of one execution, zeros included.")]
+First = Annotated[int, Meta(description="First word as the DMA of the tile sees it.")]
+Dims = Annotated[
+    list[tuple[int, int | None]],
+    Meta(
+        description="[step, wrap] in words, innermost first; wrap null where the dimension has no wrap field."
+    ),
+]
+Pads = Annotated[
+    list[tuple[int, int]],
+    Meta(description="[before, after] zeros around each dimension, innermost first; memory tiles, MM2S."),
+]
+OutOfOrderId = Annotated[int, Meta(description="Out-of-order BD id in the packet header.")]
 
 
 class Iteration(TypedDict):
@@ -66,26 +79,21 @@ class Descriptor(TypedDict):
 
     Attributes:
         bd: Number of the BD.
-        length: Stream words of one execution, zeros included.
-        address: First word as the DMA of the tile sees it.
-        dims: [step, wrap] in words, innermost first; wrap null where the dimension has no wrap field.
-        pad: [before, after] zeros around each dimension, innermost first; memory tiles, MM2S.
         next: BD that follows in the chain.
-        ooo_id: Out-of-order BD id in the packet header.
     """
 
     tile: Tile
     bd: Count
-    length: int
-    address: int
-    dims: list[tuple[int, int | None]]
-    pad: list[tuple[int, int]]
+    length: Length
+    address: First
+    dims: Dims
+    pad: Pads
     iteration: NotRequired[Iteration]
     next: NotRequired[Count]
     acquire: NotRequired[Acquire]
     release: NotRequired[Release]
     packet: NotRequired[Packet]
-    ooo_id: int
+    ooo_id: OutOfOrderId
     compression: bool
     tlast_suppress: bool
     valid: bool

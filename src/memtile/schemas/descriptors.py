@@ -9,7 +9,21 @@ from msgspec import Meta
 from memtile.access.element_types import ELEMENT_BITS
 from memtile.access.tiling_cases import MEMORIES
 from memtile.documents import Count, Positive, among, limited, one_of
-from memtile.schemas.common import Descriptor, Line, Number, Problem, Refused, Release, Tile, Words
+from memtile.schemas.common import (
+    Descriptor,
+    Dims,
+    First,
+    Length,
+    Line,
+    Number,
+    OutOfOrderId,
+    Pads,
+    Problem,
+    Refused,
+    Release,
+    Tile,
+    Words,
+)
 
 _NEVER = Annotated[Any, Meta(extra_json_schema={"not": {}})]
 
@@ -92,26 +106,21 @@ class DescriptorCase(Remarks):
 
     Attributes:
         bd: Number of the BD.
-        length: Stream words of one execution, zeros included.
-        address: First word as the DMA of the tile sees it.
-        dims: [step, wrap] in words, innermost first; wrap null where the dimension has no wrap field.
-        pad: [before, after] zeros around each dimension, innermost first; memory tiles, MM2S.
         next: BD that follows in the chain.
-        ooo_id: Out-of-order BD id in the packet header.
     """
 
     tile: Tile
     bd: NotRequired[Count | None]
-    length: int
-    address: int
-    dims: NotRequired[list[tuple[int, int | None]]]
-    pad: NotRequired[list[tuple[int, int]]]
+    length: Length
+    address: First
+    dims: NotRequired[Dims]
+    pad: NotRequired[Pads]
     iteration: NotRequired[GivenIteration | None]
     next: NotRequired[int | None]
     acquire: NotRequired[GivenAcquire | None]
     release: NotRequired[Release | None]
     packet: NotRequired[GivenPacket | None]
-    ooo_id: NotRequired[int]
+    ooo_id: NotRequired[OutOfOrderId]
     compression: NotRequired[bool]
     tlast_suppress: NotRequired[bool]
     valid: NotRequired[bool]

@@ -1,6 +1,6 @@
 """Lower a request to the fewest legal descriptors of a tile kind, with proof.
 
-The plan of a transfer: the chains that a channel gets as its tasks, with the fewest descriptors.
+It also has the plan of a transfer: the chains that a channel gets as its tasks, with the fewest descriptors.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ longest piece, and the positions that k descriptors can reach form an interval. 
 intervals finds the fewest pieces. The same is tried for every number of runs of the chain, where all words of
 a piece must move on by the same iteration offset.
 
-Recognise one descriptor in a short stream of addresses, trying every way to read it.
+It also says how one descriptor is recognised in a short stream of addresses, trying every way to read it.
 
 The inverse of the walk. A level of the walk turns groups of its padded row into single addresses; what is
 left is the stream of the next level. All choices of row are tried, so a stream that any descriptor can make

@@ -2,7 +2,8 @@
 
 Their docstrings are what an agent reads to choose one; the schema of their arguments is made from the types.
 
-Results of commands as short answers: what an agent needs to go on, and nothing that fills its memory.
+It also has results of commands as short answers: what an agent needs to go on, and nothing that fills its
+memory.
 """
 
 from __future__ import annotations

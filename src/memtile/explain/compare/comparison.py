@@ -1,6 +1,6 @@
 """Two designs, records or sets of registers held against each other.
 
-What differs between the words that two runs left.
+It also says what differs between the words that two runs left.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The address space of tiles as a memory-mapped master would read it, without what a read would change.
 
-An array as a coredump file.
+It also has an array as a coredump file.
 """
 
 from __future__ import annotations

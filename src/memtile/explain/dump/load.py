@@ -3,7 +3,7 @@
 The model never runs. What no register shows is not made up: queue entries are -1, and :func:`unknown` says
 what else.
 
-Cores as their status registers show them.
+It also has cores as their status registers show them.
 """
 
 from __future__ import annotations

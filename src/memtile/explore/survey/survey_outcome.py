@@ -1,6 +1,6 @@
 """What became of one design: its bucket, why, and what it lacked.
 
-What a survey found: designs by bucket, what is missing most, as a table and as data.
+It also says what a survey found: designs by bucket, what is missing most, as a table and as data.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One variant of a sweep: where it is in the space, and what came of it.
 
-Which variants are better than which: domination and the Pareto front.
+It also says which variants are better than which: domination and the Pareto front.
 """
 
 from __future__ import annotations

@@ -69,7 +69,7 @@ class Container:
         options: RunOptions = USUAL,
         **more: Unpack[RunKeywords],
     ) -> Run:
-        """Run the program with arrays by name; see :func:`run_program`.
+        """Run the program with arrays by name; see ``runs.session.run_program``.
 
         Args:
             given: arrays in; those that the files bring for their arguments are added.

@@ -1,6 +1,7 @@
 """Which device of the texts at hand a part of a program is, and the kernels of its cores.
 
-What the ELF files of cores would bring: buffers of compute tiles that are not empty at the start.
+It also says what the ELF files of cores would bring: buffers of compute tiles that are not empty at the
+start.
 """
 
 from __future__ import annotations

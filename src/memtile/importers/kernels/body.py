@@ -1,6 +1,6 @@
 """The body of a core as Python: a generator, and functions for what lies between its synchronisations.
 
-Both are trees that :mod:`quote` builds; no text of a design is in them but as the data of a string.
+Both are trees that ``kernels.quote`` builds; no text of a design is in them but as the data of a string.
 """
 
 from __future__ import annotations

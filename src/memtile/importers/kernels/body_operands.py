@@ -1,6 +1,6 @@
 """Operands of a core body: numbers, memory, and indices into it.
 
-Memory of a core body: NumPy views of buffers, in the types that generated code works with.
+It also has memory of a core body: NumPy views of buffers, in the types that generated code works with.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _WORKING = {"bf16": np.dtype(np.uint16)}
 
 @dataclass(frozen=True, slots=True)
 class CoreBuffer:
-    """A buffer as a core addresses it, see ``sim.kernels.Piece``.
+    """A buffer as a core addresses it, see ``sim.kernels.kernel_core.Core``.
 
     Attributes:
         name: for messages.

@@ -28,7 +28,7 @@ class BodySegment:
 
     Args:
         name: of the function in the source.
-        tree: that defines it (:mod:`quote`); it returns the cycles that it took first, then its results.
+        tree: that defines it (``kernels.quote``); it returns the cycles that it took first, then its results.
         expected: operations that a call will do, as far as the text says.
     """
 

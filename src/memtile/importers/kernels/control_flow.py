@@ -3,7 +3,7 @@
 Blocks that only turn in circles without synchronising are pieces of their own, so that lowered loops are
 compiled as structured ones are.
 
-Loops of lowered text, which are a block that compares and one that counts and goes back to it.
+It also has loops of lowered text, which are a block that compares and one that counts and goes back to it.
 
 They take what the loops take that they were, ``scf.for``: ``CoreCosts.integer`` to begin, and
 ``CoreCosts.loop`` for each turn. The same program is as fast in either spelling: compilers make the same
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator, Sequence
-from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.body_operands import number_of
@@ -25,7 +24,7 @@ from memtile.importers.kernels.quote import number as constant_of
 from memtile.importers.kernels.quote import statement
 from memtile.importers.mlir.attributes import Compound
 from memtile.importers.mlir.forms.operand_faults import operation_error, reading
-from memtile.importers.mlir.forms.operands import OperationForm, constant, shown
+from memtile.importers.mlir.forms.operands import OperationForm, constant, targets_of
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region
 from memtile.importers.mlir.types import shaped
 
@@ -254,41 +253,6 @@ def _goto(
         writer.lines.add("(*_left,) = (*_right,)", _left=left, _right=right)
     writer.lines.add("bb = _number", _number=numbers[label])
     writer.lines.add("continue")
-
-
-def targets_of(operation: Operation) -> list[tuple[str, list[str]]]:
-    """Where a branch goes, with the values that it hands over.
-
-    Raises:
-        InputFileError: in generic form, its segments are not those of its operands.
-    """
-    tokens, found = operation.tokens, list[tuple[str, list[str]]]()
-    for first, end in operation.spans:
-        for at in range(first, end):
-            if tokens.words[at][:1] == "^":
-                values = []
-                if tokens.words[at + 1] == "(":
-                    inside = tokens.words[at + 2 : tokens.close[at + 1]]
-                    values = [word for word in inside if word[:1] == "%"]
-                found.append((tokens.words[at], values))
-    form = OperationForm(operation)
-    if not form.generic or not found:
-        return found
-    labels = [label for label, _ in found]
-    return list(zip(labels, _segments(form, len(labels)), strict=True))
-
-
-def _segments(form: OperationForm, many: int) -> list[list[str]]:
-    """The operands for each block of a branch in generic form."""
-    before = form.operation.name not in ("cf.br", "br")  # the condition, or the flag
-    sizes = form.integers("operandSegmentSizes") if before else [len(form.values)]
-    if form.operation.name == "cf.switch":
-        sizes = [*sizes[:2], *form.integers("case_operand_segments")]
-    ends = [*accumulate(sizes, initial=0)]
-    if min(sizes, default=0) < 0 or ends[-1] != len(form.values) or len(sizes) != before + many:
-        says = f"its operands are {len(form.values)}, the segments for its {many} blocks {shown(sizes)}"
-        raise form.error(says, "a segment for each block", reason="mlir_operands")
-    return [form.values[first:end] for first, end in pairwise(ends[before:])]
 
 
 def _circles(writer: Writer, region: Region, numbers: dict[str, int]) -> list[set[int]]:

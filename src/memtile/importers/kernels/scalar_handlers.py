@@ -1,6 +1,6 @@
 """Numbers in core bodies: arithmetic, comparisons, constants; of vectors element by element.
 
-Constants with several elements: ``dense<[1, 2]>``, ``dense<0.0>``, ``dense<"0x0102">``.
+It also has constants with several elements: ``dense<[1, 2]>``, ``dense<0.0>``, ``dense<"0x0102">``.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def numbers_of(form: OperationForm, given: object, shape: Shaped) -> Array:
 
 
 def memory_of_constant(form: OperationForm, given: object, shape: Shaped) -> Array:
-    """The elements of a constant as memory has them, see ``views.working_type``."""
+    """The elements of a constant as memory has them, see ``body_operands.working_type``."""
     values, dtype = numbers_of(form, given, shape), working_type(shape.element)
     if shape.element == "bf16":
         words = (values.astype(np.float32).view(np.uint32) >> 16).astype(dtype)

@@ -1,6 +1,6 @@
 """Vectors as values: flat arrays of numbers, and loops over them.
 
-Vectors from and to memory: what lies outside is padding, or is not written.
+It also has vectors from and to memory: what lies outside is padding, or is not written.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Functions of the user for cores: those that nobody gave, and those that do not fit the text.
 
-Functions that a design only declares: the user's first, then the library's.
+It also has functions that a design only declares: the user's first, then the library's.
 """
 
 from __future__ import annotations

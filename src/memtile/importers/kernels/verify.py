@@ -1,6 +1,6 @@
 """The last step before generated Python is compiled: only what is known may be in it, and not too deep.
 
-Trees are built from checked nodes alone (:mod:`quote`); this says it once more, of the result: kinds of
+Trees are built from checked nodes alone (``kernels.quote``); this says it once more, of the result: kinds of
 nodes, names that are called, attributes, spelling of identifiers, sizes of constants.
 """
 

@@ -3,9 +3,10 @@
 What the design declares is claimed by its names through the design's own methods; what it writes goes through
 the doors of the tiles, so an array configured from MLIR has the registers that a CDO file would write.
 
-Cascades of a device: which side each tile's core gets values from, and which it puts them to.
+It also has cascades of a device: which side each tile's core gets values from, and which it puts them to.
 
-What a text calls the channels of its DMAs: by object FIFOs and allocations, else by their buffers.
+It also says what a text calls the channels of its DMAs: by object FIFOs and allocations, else by their
+buffers.
 """
 
 from __future__ import annotations

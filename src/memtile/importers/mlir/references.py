@@ -3,7 +3,7 @@
 A value that is defined may still be a lock where a tile is needed. Who configures an array from a description
 may look names up after this.
 
-Is every value that an operation uses defined somewhere around it?
+It also says whether every value that an operation uses is defined somewhere around it.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Where a token stands is found out again when somebody asks: nobody does in a text that is right, and the
 tokens alone are found three times as fast.
 
-A text with its name: places in it, and problems that show them.
+It also has a text with its name: places in it, and problems that show them.
 """
 
 from __future__ import annotations

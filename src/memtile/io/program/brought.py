@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memtile.io.program.program_formats import Program
+from memtile.io.program.program_formats import StoredProgram
 from memtile.runs.array_names import Given
 
 
-def brought(programs: Sequence[Program], given: Sequence[Given]) -> tuple[list[Given], list[str]]:
+def brought(programs: Sequence[StoredProgram], given: Sequence[Given]) -> tuple[list[Given], list[str]]:
     """Arrays that containers bring for arguments which the user gave none for, and a line about each.
 
     Args:

@@ -9,7 +9,7 @@ from memtile.arch.devices import DEVICES, Device
 from memtile.arch.devices import device as find_device
 from memtile.errors import InputFileError
 from memtile.io.program.headers import GENERATIONS, counts_all, fitting, has_size
-from memtile.io.program.program_formats import Program
+from memtile.io.program.program_formats import StoredProgram
 from memtile.runs.operations import ArrayShape, BlockWrite, MaskWrite, Write, locate
 
 DEFAULT = "npu1"
@@ -17,7 +17,7 @@ _SOURCE = "transaction headers"
 _Found = tuple[Device, ArrayShape]
 
 
-def device_of(programs: Sequence[Program], name: str | None = None) -> _Found:
+def device_of(programs: Sequence[StoredProgram], name: str | None = None) -> _Found:
     """The device on which programs run together, and the part of it that they see.
 
     Args:
@@ -59,7 +59,7 @@ class _Choice(NamedTuple):
     vague: bool
 
 
-def _chosen(program: Program) -> _Choice:
+def _chosen(program: StoredProgram) -> _Choice:
     shape = program.shape
     assert shape is not None
     found = fitting(program.generation, shape.columns, shape.rows, shape.memory_tile_rows)
@@ -80,7 +80,7 @@ def _chosen(program: Program) -> _Choice:
     raise _error(program.name, "array", given, f"parts of {known}", step, says)
 
 
-def _without_header(programs: Sequence[Program]) -> _Found:
+def _without_header(programs: Sequence[StoredProgram]) -> _Found:
     """The default, if it has all columns and rows that the programs write to."""
     found = find_device(DEFAULT)
     for program in programs:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from enum import IntEnum
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.program.program_formats import Program
+from memtile.io.program.program_formats import StoredProgram
 from memtile.io.program.register_image import is_program_memory
 from memtile.runs.core_kernels import enabled_by
 from memtile.runs.firmware import LOAD, PATCH, is_loaded
@@ -29,7 +29,7 @@ class Role(IntEnum):
     INSTRUCTIONS = 3  # patches pointers, waits for tokens
 
 
-def ordered(programs: Sequence[Program], shape: ArrayShape) -> tuple[list[Program], str]:
+def ordered(programs: Sequence[StoredProgram], shape: ArrayShape) -> tuple[list[StoredProgram], str]:
     """The files in the order of a build, and a line that says so where it is not the order given.
 
     Raises:
@@ -46,7 +46,7 @@ def ordered(programs: Sequence[Program], shape: ArrayShape) -> tuple[list[Progra
     return [program for _, program in by_role], line
 
 
-def _twice(programs: Sequence[Program]) -> Iterator[Problem]:
+def _twice(programs: Sequence[StoredProgram]) -> Iterator[Problem]:
     """Files beside a container that would configure the array a second time."""
     whole = [program for program in programs if program.format in ("xclbin", "pdi") or _loads(program)]
     if not whole:
@@ -67,12 +67,12 @@ def _twice(programs: Sequence[Program]) -> Iterator[Problem]:
         )
 
 
-def _loads(program: Program) -> bool:
+def _loads(program: StoredProgram) -> bool:
     """Whether a program has PDIs that it loads."""
     return any(isinstance(operation, Other) and is_loaded(operation) for operation in program.operations)
 
 
-def _role(program: Program, shape: ArrayShape) -> Role | None:
+def _role(program: StoredProgram, shape: ArrayShape) -> Role | None:
     """What a file is; None where its operations do not tell."""
     names = {operation.name for operation in program.operations if isinstance(operation, Other)}
     if names & {PATCH, WAIT, LOAD} or program.format == "elf":

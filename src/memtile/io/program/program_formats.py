@@ -37,7 +37,7 @@ _IDENTIFICATION = Struct("<4xI")
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class StoredProgram:
     """What a file says.
 
     Attributes:
@@ -63,9 +63,13 @@ class Program:
     kernels: tuple[str, ...] = ()
 
 
+Program = StoredProgram
+"""The name that :class:`StoredProgram` had before; it goes with the next release."""
+
+
 def read_program(
     data: bytes, name: str, format: Format | None = None, base: int = 0, kernel: str | None = None
-) -> Program:
+) -> StoredProgram:
     """The program in ``data``.
 
     Args:
@@ -86,7 +90,7 @@ def read_program(
         header = contents.header
         shape, generation = (header.shape, header.generation) if header else (None, 0)
         parts = contents.notes, contents.buffers, contents.kernels
-        return Program(name, found, contents.title, contents.operations, shape, generation, *parts)
+        return StoredProgram(name, found, contents.title, contents.operations, shape, generation, *parts)
     return _READERS[found](data, name, base)
 
 
@@ -153,10 +157,10 @@ def _is_text(data: bytes) -> bool:
     return True
 
 
-def _transaction(data: bytes, name: str, _base: int) -> Program:
+def _transaction(data: bytes, name: str, _base: int) -> StoredProgram:
     read = read_transaction(_hex_words(data, name) if _is_hex_words(data) else data, name)
     title, header = _title(read.header), read.header
-    return Program(name, "txn", title, read.operations, header.shape, header.generation)
+    return StoredProgram(name, "txn", title, read.operations, header.shape, header.generation)
 
 
 def _title(header: Header) -> str:
@@ -168,19 +172,19 @@ def _title(header: Header) -> str:
     )
 
 
-def _cdo(data: bytes, name: str, base: int) -> Program:
-    return Program(name, "cdo", "CDO version 2", read_cdo(data, name, base))
+def _cdo(data: bytes, name: str, base: int) -> StoredProgram:
+    return StoredProgram(name, "cdo", "CDO version 2", read_cdo(data, name, base))
 
 
-def _dump(data: bytes, name: str, _base: int) -> Program:
+def _dump(data: bytes, name: str, _base: int) -> StoredProgram:
     text = _text(data, name)
     if text.lstrip()[:1] in ("[", "{"):
-        return Program(name, "dump", "register dump, JSON", read_json(parse_json(text, name), name))
-    return Program(name, "dump", "register dump, text", read_text(text, name))
+        return StoredProgram(name, "dump", "register dump, JSON", read_json(parse_json(text, name), name))
+    return StoredProgram(name, "dump", "register dump, text", read_text(text, name))
 
 
-def _control_text(data: bytes, name: str, _base: int) -> Program:
-    return Program(name, "asm", "control code, text", read_control_text(_text(data, name), name))
+def _control_text(data: bytes, name: str, _base: int) -> StoredProgram:
+    return StoredProgram(name, "asm", "control code, text", read_control_text(_text(data, name), name))
 
 
 def _text(data: bytes, name: str) -> str:
@@ -195,7 +199,7 @@ def _pdi(data: bytes, name: str, _kernel: str | None, base: int) -> Contents:
     return Contents("PDI with a CDO", operations, notes=notes)
 
 
-_READERS: Mapping[str, Callable[[bytes, str, int], Program]] = MappingProxyType(
+_READERS: Mapping[str, Callable[[bytes, str, int], StoredProgram]] = MappingProxyType(
     {"txn": _transaction, "cdo": _cdo, "dump": _dump, "asm": _control_text}
 )
 _CONTAINERS: Mapping[str, Callable[[bytes, str, str | None, int], Contents]] = MappingProxyType(

@@ -1,6 +1,6 @@
 """Traces as rows and as JSON: one row for each interval in which an event was asserted.
 
-Traces as Chrome's trace event JSON, in the shape that mlir-aie's tools write.
+It also has traces as Chrome's trace event JSON, in the shape that mlir-aie's tools write.
 
 A bare array: a process for each trace unit, a thread for each event slot, begin and end of each interval.
 Viewers show ``ts`` as microseconds. mlir-aie writes cycles since the start event there; to lay two traces

@@ -2,7 +2,7 @@
 
 The engine stops after each cycle to be looked at, which is slow and changes nothing of what it does.
 
-Value change dumps of chosen signals, for waveform viewers (needs the ``vcd`` extra).
+It also has value change dumps of chosen signals, for waveform viewers (needs the ``vcd`` extra).
 
 Who samples gives a table of signals and, cycle by cycle, the values that changed. Time is in picoseconds of a
 stated clock. Names are hierarchical: what is before the last dot is the scope.

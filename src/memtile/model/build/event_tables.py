@@ -1,6 +1,6 @@
 """The event units of a model as tables: what asserts each event, where the registers of each unit are.
 
-The switches that broadcast events between the event units of an array, and how they are linked.
+It also has the switches that broadcast events between the event units of an array, and how they are linked.
 """
 
 from __future__ import annotations

@@ -3,11 +3,11 @@
 Everything is as after reset, but for the column clocks, which are on; ``sim.loop.partition.stop_clocks``
 takes them again for an ``Engine(booted=False)`` (DEV-CLK-1).
 
-Banks, locks and memory control of a model as they are after reset.
+It also has banks, locks and memory control of a model as they are after reset.
 
-Facts of the protection of data memory, by tile kind: what has ECC, what has parity, who reports.
+It also has facts of the protection of data memory, by tile kind: what has ECC, what has parity, who reports.
 
-Facts of the watchpoints, by tile kind: where their registers are, and what each field selects.
+It also has facts of the watchpoints, by tile kind: where their registers are, and what each field selects.
 """
 
 from __future__ import annotations

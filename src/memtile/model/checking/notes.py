@@ -1,6 +1,6 @@
 """Notes of a run: accesses to memory, and what orders them, one after another, as they happen.
 
-Nobody in the model reads them, and nothing is noted before somebody asks for it: then ``guards.inspected`` of
+Nobody in the model reads them, and nothing is noted before somebody asks for it: then ``Guards.inspected`` of
 all tiles counts one more, so that accesses to data memory have no test of their own for it. Each note is a
 row ``[what | site << 8 | agent << 32, subject, extra, cycle]``. Agents are the host, the channels, the cores.
 

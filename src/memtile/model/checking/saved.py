@@ -4,7 +4,7 @@ Compiled code checks no index. So what a file says is checked before, column by 
 declares that it holds, and then across columns (``links``). A state that passes may be one that no run leads
 to; it is one from which compiled code stays within its arrays, and every cycle ends.
 
-What the columns of a saved state must have in common, beyond the range that each one declares.
+It also says what the columns of a saved state must have in common, beyond the range that each one declares.
 
 A link is a function of the model as it was built and of the saved columns; it yields the values that others
 contradict. They are the assumptions of the model's code that no range of a single column expresses: an access

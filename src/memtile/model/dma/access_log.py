@@ -1,6 +1,6 @@
 """The accesses of the channels to data memory in the order in which they are granted, while somebody listens.
 
-Fast-forward moves the words of a period that it does not step by them (``sim.forward``). Row 0 says how many
+Fast-forward moves the words of a period that it does not step by them (``sim.skip``). Row 0 says how many
 rows there are, whether there are to be more, and how many at most; each other row is one access to data
 memory, or to external memory when its words come or go, or one beat of padding, or an action that a core was
 given.

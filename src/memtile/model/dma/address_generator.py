@@ -5,7 +5,7 @@ runs fastest; a counter that reaches its extent (zeros before + wrap + zeros aft
 one advances; a wrap of 0 never ends its dimension; dimension 3 runs until the length is used up. Padding is a
 box (DEV-PAD-1, its limits DEV-PAD-3) and counts in the length (DEV-PAD-2).
 
-The 128-bit memory port of a channel: where a formed access goes, a bank or an AXI master.
+It also has the 128-bit memory port of a channel: where a formed access goes, a bank or an AXI master.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ ERROR_LOCK_UNAVAILABLE = _STATUS.field("Error_Lock_Access_to_Unavailable").lsb
 ERROR_AXI_DECODE = _INTERFACE_STATUS.field("AXI_MM_Decode_Error").lsb
 ERROR_AXI_SLAVE = _INTERFACE_STATUS.field("AXI_MM_Slave_Error").lsb
 ERROR_UNKNOWN_FORMAT = WORD_BITS
-"""In ``Channels.errors`` only, behind the bits of the status: to compress in a format that is not public."""
+"""In ``ChannelColumns.errors`` only, behind the status bits: compressing in a format that is not public."""
 
 PAUSE_MEMORY_MASK = _INTERFACE_CONTROL.field("Pause_Mem").mask
 PAUSE_STREAM_MASK = _INTERFACE_CONTROL.field("Pause_Stream").mask

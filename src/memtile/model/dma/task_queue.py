@@ -4,7 +4,7 @@ A task is a start BD and the chain that follows it, run Repeat_Count times. Four
 beside the one that runs or is about to start (DEV-QUEUE-1); a push to a full queue is dropped and sets
 Task_Queue_Overflow.
 
-Out-of-order S2MM: the header of each packet chooses the BD that receives it (AM020; DEV-OOO-1).
+It also has out-of-order S2MM: the header of each packet chooses the BD that receives it (AM020; DEV-OOO-1).
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 A unit costs nothing until one of its registers asks for something. What a unit derives from other events (a
 combo, an edge, a counter at its threshold) is asserted in the cycle after them (DEV-OBS-1).
 
-Registers of the event units that do more than hold a value (AM025 Event_*, Timer_*, Trace_*).
+It also has registers of the event units that do more than hold a value (AM025 Event_*, Timer_*, Trace_*).
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ One access per bank and cycle, read or write. Each bank has one round-robin arbi
 next cycle. The policy among requester classes is not public: plain round robin over all requesters is
 assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
 
-The numbers of those who compete for a bank or a lock: the arbiters know them by these alone.
+It also has the numbers of those who compete for a bank or a lock: the arbiters know them by these alone.
 
 Banks: the channels, then the parts of each core's accesses, the scrubber of each tile, the interfaces of each
 tile to its neighbours' banks, and its port of memory-mapped accesses. What reaches a bank from another tile

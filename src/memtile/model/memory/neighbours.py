@@ -6,7 +6,8 @@ channels, and if it loses there, nobody uses it in that cycle. The channel after
 first. An access asks ``neighbour_latency`` cycles later than one to the channel's own memory would
 (DEV-NBR-2); one access of a channel is on its way at a time.
 
-DMA windows: which tile an address or lock id names, and whether the channel may go there (AM020 table 12).
+It also has DMA windows: which tile an address or lock id names, and whether the channel may go there (AM020
+table 12).
 
 Own memory and locks are reachable by all channels; a neighbour's only by channels 0-3, only if there is one
 (DEV-NBR-1), and only if the neighbour does not isolate itself from that side (DEV-ISO-1).

@@ -1,6 +1,6 @@
 """State of the cores: the action that each one's kernel asked for.
 
-State of the cascades: the registers between neighbouring cores (AM020 chapter 4).
+It also has state of the cascades: the registers between neighbouring cores (AM020 chapter 4).
 """
 
 from enum import IntEnum

@@ -1,8 +1,10 @@
 """All that a report of a run shows, as plain data: ``schemas.page.Report`` says what is where.
 
-Long lists of numbers in a page: their bytes by place, deflated, as text (about one byte a number).
+It also has long lists of numbers in a page: their bytes by place, deflated, as text (about one byte a
+number).
 
-Where the words of each sending channel may go: switch ports on their way, and channels at its ends.
+It also says where the words of each sending channel may go: switch ports on their way, and channels at its
+ends.
 """
 
 from __future__ import annotations

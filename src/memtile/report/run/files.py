@@ -1,8 +1,9 @@
 """A run as files: the page, the same as text, and its timeline for ui.perfetto.dev.
 
-The report of a run as one HTML file: style, script and data are in it, nothing is fetched.
+It also has the report of a run as one HTML file: style, script and data are in it, nothing is fetched.
 
-The report of a run as text: its result, its verdict, and a line for everything that each track did.
+It also has the report of a run as text: its result, its verdict, and a line for everything that each track
+did.
 """
 
 from __future__ import annotations

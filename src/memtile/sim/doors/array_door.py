@@ -1,6 +1,6 @@
 """The door of an array: one address space over the doors of its tiles (AM020 chapter 2, address map).
 
-The array's registers in the NoC programming interface: reset of interface tiles, interrupt lines.
+It also has the array's registers in the NoC programming interface: reset of interface tiles, interrupt lines.
 
 All keep what is written. Two act (DEV-NPI-1): the control register resets interface tiles, and the interrupt
 register shows which lines the second-level interrupt controllers hold (DEV-IRQ-3).

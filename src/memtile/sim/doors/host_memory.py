@@ -1,6 +1,6 @@
 """Data memory as Python reaches it outside the clock loop: reads are checked and writes make words clean.
 
-For many words at once, in NumPy; ``model.ecc`` says what is done to the few that have flipped cells.
+For many words at once, in NumPy; ``model.memory.ecc`` says what is done to the few that have flipped cells.
 """
 
 from __future__ import annotations

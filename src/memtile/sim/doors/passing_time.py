@@ -32,7 +32,7 @@ MOST_STEPPED = 1 << 12  # cycles before a read; in longer waits Python jumps ove
 
 
 class PaceColumn(IntEnum):
-    """Columns of ``Accesses.counters``."""
+    """Columns of ``PacedAccesses.counters``."""
 
     AT = 0  # the next access
     END = 1  # behind the last one

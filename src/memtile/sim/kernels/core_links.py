@@ -33,7 +33,7 @@ _STREAM = "AM020 chapter 4: one 32-bit stream in and one out"
 
 
 class Links:
-    """The actions of a core on its cascade and its stream; part of ``sim.kernels.Core``.
+    """The actions of a core on its cascade and its stream; part of ``sim.kernels.kernel_core.Core``.
 
     Attributes:
         made: the actions that it made.

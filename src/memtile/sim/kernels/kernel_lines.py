@@ -1,6 +1,6 @@
 """Where a kernel is in what its user wrote: Python, or the text that its Python was made of.
 
-How long kernels take of the cycles that they state: all of them, or for a question, none.
+It also says how long kernels take of the cycles that they state: all of them, or for a question, none.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ def calls(
 
     Args:
         function: reads and writes memory; called at the end of its cycles. If it keeps to itself, see
-            :func:`apart`, so does the kernel.
+            ``isolation.apart``, so does the kernel.
         acquire: locks of the own tile and operands, in order, before each call.
         release: locks of the own tile and changes, in order, after each call.
         cycles: what a call takes between the last acquire and the first release.

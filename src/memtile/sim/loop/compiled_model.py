@@ -219,7 +219,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
 
 
 def access_at_once(st: State, tile: int, offset: int, value: int) -> int:
-    """Read one word (``value`` is ``passing.READ``) or write it in no time."""
+    """Read one word (``value`` is ``passing_time.READ``) or write it in no time."""
     return read(st, tile, offset) if value == passing_time.READ else write(st, tile, offset, value)
 
 

@@ -1,6 +1,6 @@
 """The untimed run: the same tasks, locks and words as the cycle run, without the time.
 
-Control is that of the cycle engine (``model.executions``); the words of a BD move at once, in NumPy, along
+Control is that of the cycle engine (``model.dma.executions``); words of a BD move at once, in NumPy, along
 ``access.walk``. What cannot move as a whole is left to the clock loop at the end: a source that runs dry in
 the middle of a BD, an output that nobody takes, a walk that leaves its window. So both runs end in the same
 state if the result does not depend on time: no word is read and written, and no lock value is waited for,

@@ -42,7 +42,7 @@ class RaceKind(IntEnum):
 
 
 class RaceField(IntEnum):
-    """Columns of ``Book.found``; what is earlier, and what came then."""
+    """Columns of ``RaceLog.found``; what is earlier, and what came then."""
 
     KIND = 0
     EARLIER = 1  # slot and site of the epoch

@@ -55,5 +55,5 @@ def put_back(st: State, work: Arrays, number: int) -> None:
 
 
 def find_groups(st: State, groups: Groups) -> bool:
-    """Find which tiles hang together; whether control packets may come, see ``forward.reach``."""
+    """Find which tiles hang together; whether control packets may come, see ``reached_tiles.find_groups``."""
     return bool(_ask(st, SkipOperation.GROUP, 0, groups))

@@ -17,27 +17,9 @@ from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS, RegionColumns
 from memtile.model.state.state import State
+from memtile.sim.skip import records
 from memtile.sim.skip.reached_tiles import LOADED, walk_span
-from memtile.sim.skip.records import (
-    AIMED,
-    AT,
-    BDS,
-    FOLLOWING,
-    HEAD,
-    LASTS,
-    LEFT,
-    LENGTHS,
-    MOVED,
-    OF_CHANNEL,
-    PASSED,
-    PORT_AIMED,
-    POSITION,
-    READS,
-    READY,
-    RING_COLUMNS,
-    TARGETS,
-    Arrays,
-)
+from memtile.sim.skip.records import Arrays
 
 _NUMBERS = 1 << 52  # TARGET of a segment from here on: the number of a word in the walk of a channel
 _OF_CHANNEL = 1 << 40  # numbers of each
@@ -151,16 +133,16 @@ def access_of(st: State, ch: int, number: int) -> int:
 def places_are(st: State, kept: Ints, at: int, ch: int, was: int) -> bool:
     """Whether what the slot has of the walk and its accesses is that of when ``was`` words were generated."""
     for d in range(MAX_DIMENSIONS):
-        if kept[at + POSITION + d] != position_of(st, ch, was, d):
+        if kept[at + records.POSITION + d] != position_of(st, ch, was, d):
             return False
-    if kept[at + AT] != address_of(st, ch, was):
+    if kept[at + records.AT] != address_of(st, ch, was):
         return False
-    if kept[at + AIMED] != address_of(st, ch, access_of(st, ch, was - 1)):
+    if kept[at + records.AIMED] != address_of(st, ch, access_of(st, ch, was - 1)):
         return False
     if st.channels.direction[ch] == MM2S:
-        return bool(kept[at + PORT_AIMED] == st.granules.port_target[ch])
+        return bool(kept[at + records.PORT_AIMED] == st.granules.port_target[ch])
     handed_over = was - st.granules.formed[ch]
-    return bool(kept[at + PORT_AIMED] == address_of(st, ch, access_of(st, ch, handed_over - 1)))
+    return bool(kept[at + records.PORT_AIMED] == address_of(st, ch, access_of(st, ch, handed_over - 1)))
 
 
 @jit
@@ -174,7 +156,7 @@ def keeps_apart(st: State, work: Arrays, start: int, ch: int) -> bool:
         other = work.live_channels[n]
         if c.external[other] < 0 or other == ch or (c.direction[other] == MM2S and c.direction[ch] == MM2S):
             continue
-        if c.bds_done[other] != kept[start + HEAD + n * OF_CHANNEL + BDS]:
+        if c.bds_done[other] != kept[start + records.HEAD + n * records.OF_CHANNEL + records.BDS]:
             return False
         if c.phase[other] != Phase.RUN:
             continue
@@ -225,10 +207,10 @@ def home_at(st: State, ch: int, address: int) -> int:
 def words_counted(st: State, work: Arrays, start: int, at: int, ch: int) -> int:
     """Words by which the channel's walk has gone on within its BD, if they can be counted; else 0."""
     kept = work.kept
-    c, words = st.channels, kept[at + LEFT] - st.walks.left[ch]
+    c, words = st.channels, kept[at + records.LEFT] - st.walks.left[ch]
     if c.external[ch] < 0 or words <= 0 or words % unit(st, ch) != 0:
         return 0
-    if c.moved[ch] - kept[at + MOVED] != words or c.bds_done[ch] != kept[at + BDS]:
+    if c.moved[ch] - kept[at + records.MOVED] != words or c.bds_done[ch] != kept[at + records.BDS]:
         return 0
     if c.phase[ch] != Phase.RUN or not has_whole_rows(st, ch):
         return 0
@@ -242,22 +224,22 @@ def words_counted(st: State, work: Arrays, start: int, at: int, ch: int) -> int:
 def reads_repeat(st: State, kept: Ints, at: int, ch: int, period: int, words: int) -> bool:
     """Whether the reads under way are those that were, a period later and so many words on."""
     x, row, number = st.externals, st.channels.external[ch], served(st, ch) - words
-    if kept[at + FOLLOWING] != address_of(st, ch, number - 1) + 1:
+    if kept[at + records.FOLLOWING] != address_of(st, ch, number - 1) + 1:
         return False
     for n in range(x.held[row]):
         number -= x.length[row, (x.head[row] + n) % EXTERNAL_SLOTS]
-    moves = x.passed[row] != kept[at + PASSED]
-    at += READS
+    moves = x.passed[row] != kept[at + records.PASSED]
+    at += records.READS
     for n in range(x.held[row]):
         slot = (x.head[row] + n) % EXTERNAL_SLOTS
-        if kept[at + TARGETS] != address_of(st, ch, number):
+        if kept[at + records.TARGETS] != address_of(st, ch, number):
             return False
-        if x.length[row, slot] != kept[at + LENGTHS] or x.last[row, slot] != kept[at + LASTS]:
+        if x.length[row, slot] != kept[at + records.LENGTHS] or x.last[row, slot] != kept[at + records.LASTS]:
             return False
-        if n >= x.arrived[row] and (x.ready[row, slot] - kept[at + READY] != period or not moves):
+        if n >= x.arrived[row] and (x.ready[row, slot] - kept[at + records.READY] != period or not moves):
             return False  # the time of those that have come is over
-        number += kept[at + LENGTHS]
-        at += RING_COLUMNS
+        number += kept[at + records.LENGTHS]
+        at += records.RING_COLUMNS
     return True
 
 
@@ -328,16 +310,16 @@ def set_places(st: State, kept: Ints, at: int, ch: int, words: int) -> None:
     walks, g, number = st.walks, st.granules, generated(st, ch)
     for d in range(MAX_DIMENSIONS):
         walks.position[ch, d] = position_of(st, ch, number, d)
-        kept[at + POSITION + d] = position_of(st, ch, number - words, d)
+        kept[at + records.POSITION + d] = position_of(st, ch, number - words, d)
     walks.address[ch] = address_of(st, ch, number)
-    kept[at + AT] = address_of(st, ch, number - words)
+    kept[at + records.AT] = address_of(st, ch, number - words)
     latest = access_of(st, ch, number - 1)
     g.target[ch] = address_of(st, ch, latest)
-    kept[at + AIMED] = address_of(st, ch, latest - words)
+    kept[at + records.AIMED] = address_of(st, ch, latest - words)
     if st.channels.direction[ch] != MM2S:
         latest = access_of(st, ch, number - g.formed[ch] - 1)
         g.port_target[ch] = address_of(st, ch, latest)
-        kept[at + PORT_AIMED] = address_of(st, ch, latest - words)
+        kept[at + records.PORT_AIMED] = address_of(st, ch, latest - words)
 
 
 @jit
@@ -348,7 +330,7 @@ def set_reads(st: State, kept: Ints, at: int, ch: int, words: int, turned: int) 
     """
     x, row, number = st.externals, st.channels.external[ch], served(st, ch)
     x.following[row] = address_of(st, ch, number - 1) + 1
-    kept[at + FOLLOWING] = address_of(st, ch, number - words - 1) + 1
+    kept[at + records.FOLLOWING] = address_of(st, ch, number - words - 1) + 1
     last = x.head[row] + x.held[row] - 1 + EXTERNAL_SLOTS
     for n in range(max(turned, x.held[row])):
         slot = (last - n) % EXTERNAL_SLOTS
@@ -356,5 +338,5 @@ def set_reads(st: State, kept: Ints, at: int, ch: int, words: int, turned: int) 
         if n < turned:
             x.target[row, slot] = address_of(st, ch, number)
         if n < x.held[row]:
-            entry = at + READS + (x.held[row] - 1 - n) * RING_COLUMNS
-            kept[entry + TARGETS] = address_of(st, ch, number - words)
+            entry = at + records.READS + (x.held[row] - 1 - n) * records.RING_COLUMNS
+            kept[entry + records.TARGETS] = address_of(st, ch, number - words)

@@ -2,7 +2,7 @@
 
 What a kernel computes is its own; so it is resumed at each of its actions, with memory as it is there, while
 the cycles in between are not stepped. A kernel that does something else, raises, or looks at the time or at
-registers has the state brought to where it is (``forward.replay``), and goes on there.
+registers has the state brought to where it is (``compiled_replay``), and goes on there.
 """
 
 from __future__ import annotations

@@ -207,11 +207,10 @@ class OwnClocks:
         kernels = ties_of_kernels(st, reached, together=together)
         found = labels(Groups(groups.parent.copy(), groups.users), kernels, words=not st.clock.wordless[0])
         in_cascades = plain(st.cores).tile[plain(st.cascades).out_held > 0]
-        busy = np.unique(
-            np.concatenate([found[in_cascades], *(found[owner[each]] for each, owner in listed(st))])
-        )
-        first = np.intersect1d(found[[tiles[0] for tiles in kernels.tiles]], busy)
-        ranked = [*first, *(label for label in busy if label not in first)]
+        at_work = np.concatenate([found[in_cascades], *(found[owner[each]] for each, owner in listed(st))])
+        busy = set(at_work.tolist())  # np.unique would load numpy.ma
+        first = busy.intersection(found[[tiles[0] for tiles in kernels.tiles]].tolist())
+        ranked = [*sorted(first), *sorted(busy - first)]
         return ClockParts([found == label for label in ranked], len(first), bool(kernels.unknown))
 
     def _bound(self, st: State, found: ClockParts) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
 from memtile.errors import InputFileError
@@ -277,6 +278,41 @@ def shown(given: object) -> str:
     """A value as messages have it: text in quotes, and not all of a long one."""
     text = repr(str(given) if isinstance(given, str) else given)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}.."
+
+
+def targets_of(operation: Operation) -> list[tuple[str, list[str]]]:
+    """Where a branch goes, with the values that it hands over.
+
+    Raises:
+        InputFileError: in generic form, its segments are not those of its operands.
+    """
+    tokens, found = operation.tokens, list[tuple[str, list[str]]]()
+    for first, end in operation.spans:
+        for at in range(first, end):
+            if tokens.words[at][:1] == "^":
+                values = []
+                if tokens.words[at + 1] == "(":
+                    inside = tokens.words[at + 2 : tokens.close[at + 1]]
+                    values = [word for word in inside if word[:1] == "%"]
+                found.append((tokens.words[at], values))
+    form = OperationForm(operation)
+    if not form.generic or not found:
+        return found
+    labels = [label for label, _ in found]
+    return list(zip(labels, _segments(form, len(labels)), strict=True))
+
+
+def _segments(form: OperationForm, many: int) -> list[list[str]]:
+    """The operands for each block of a branch in generic form."""
+    before = form.operation.name not in ("cf.br", "br")  # the condition, or the flag
+    sizes = form.integers("operandSegmentSizes") if before else [len(form.values)]
+    if form.operation.name == "cf.switch":
+        sizes = [*sizes[:2], *form.integers("case_operand_segments")]
+    ends = [*accumulate(sizes, initial=0)]
+    if min(sizes, default=0) < 0 or ends[-1] != len(form.values) or len(sizes) != before + many:
+        says = f"its operands are {len(form.values)}, the segments for its {many} blocks {shown(sizes)}"
+        raise form.error(says, "a segment for each block", reason="mlir_operands")
+    return [form.values[first:end] for first, end in pairwise(ends[before:])]
 
 
 def constant(operation: Operation, value: str, casts: int = _MOST_CASTS) -> int | float | None:

@@ -1,6 +1,6 @@
 """A sequence from its first operation to its last.
 
-Resets that a sequence asks for: of a DMA channel, of a core.
+It also has resets that a sequence asks for: of a DMA channel, of a core.
 """
 
 from __future__ import annotations
