@@ -52,8 +52,9 @@ NEEDED = (
 
 
 def test_a_missing_array() -> None:
-    assert problems() == [f"{NEEDED} (the program). Give --in NAME=FILE.npy."]
-    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program). Give --in 0=FILE.npy."]
+    zeros = "or --pad-arguments for zeros."
+    assert problems() == [f"{NEEDED} (the program). Give --in NAME=FILE.npy, {zeros}"]
+    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program). Give --in 0=FILE.npy, {zeros}"]
 
 
 def test_unknown_names_are_told_with_what_there_is() -> None:

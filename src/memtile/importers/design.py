@@ -14,6 +14,7 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
+from memtile.importers.kernels.body import without_contents
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.user_functions import with_library
 from memtile.importers.loaded import Loaded, design_problem
@@ -26,10 +27,7 @@ from memtile.importers.mlir.references import check_uses
 from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
     SequenceProgram,
-    arguments_of,
-    is_scalar,
-    program_of,
-    unread,
+    known_program_of,
 )
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
@@ -110,7 +108,12 @@ def load(
     def kernels_of(other: Configured) -> Kernels:
         return kernels(other, with_library(other.device, functions, chosen)[0], costs)
 
-    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *bodies, *notes))
+    return replace(
+        still,
+        kernels=own,
+        kernels_of=kernels_of,
+        notes=(*still.notes, *bodies, *without_contents(described), *notes),
+    )
 
 
 def device_names(file: Path | str) -> list[str]:
@@ -148,7 +151,7 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, None, _Zeros(parameters), None)
-    open_ = still.sequence is not None and any(map(is_scalar, still.sequence.arguments))
+    open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
     return still
@@ -284,8 +287,7 @@ def _program(
     if chosen not in sequences:
         raise InputFileError(design_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
     operation = sequences[chosen]
-    open_ = any(is_scalar(kind) for kind in arguments_of(operation))
-    return unread(operation) if open_ else program_of(made, operation, others=others, parameters=parameters)
+    return known_program_of(made, operation, others, parameters)
 
 
 def _unknown(described: DeviceDescription) -> list[Problem]:

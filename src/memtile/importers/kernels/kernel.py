@@ -230,7 +230,9 @@ def kernels(
         if not core.has_body:
             continue
         try:
-            program = translate(made.device, core.operation, costs or CoreCosts())
+            program = translate(
+                made.device, core.operation, costs or CoreCosts(), made.array.device.generation
+            )
         except InputFileError as error:
             problems += error.problems
             continue
