@@ -16,7 +16,7 @@ from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
 from memtile.importers.kernels.body import without_contents
 from memtile.importers.kernels.kernel import kernels
-from memtile.importers.kernels.user_functions import with_library
+from memtile.importers.kernels.user_functions import check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -100,19 +100,19 @@ def load(
     bodies = fill(described, Path(text.name))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
-    known, notes = with_library(described, functions, chosen)
+    known = functions_for(described, functions, chosen)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, with_library(other.device, functions, chosen)[0], costs)
+        return kernels(other, functions_for(other.device, functions, chosen), costs)
 
     return replace(
         still,
         kernels=own,
         kernels_of=kernels_of,
-        notes=(*still.notes, *bodies, *without_contents(described), *notes),
+        notes=(*still.notes, *bodies, *without_contents(described), *known.notes),
     )
 
 
@@ -126,35 +126,39 @@ def device_names(file: Path | str) -> list[str]:
 
 
 def load_still(
-    file: Path | str,
+    file: Path | str | Text,
     *,
     device: str | None = None,
     name: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
+    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
-    External functions need not be known.
+    Functions that cores call need not be known; those that are must fit the text.
 
     Args:
         file: of MLIR text.
         device: device to be, whatever the text says.
         name: symbol of the device of the text, where it has several.
         parameters: of the scratchpad, by name; those that are not given are 0.
+        functions: functions that cores call and the text only declares, by name; then those of the library.
 
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
             none, or its steps hang on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
-    text = _text(file)
+    text = file if isinstance(file, Text) else _text(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, None, _Zeros(parameters), None)
+    known = functions_for(described, functions, still.array.device.name)
+    check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
-    return still
+    return replace(still, notes=(*still.notes, *known.notes))
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:

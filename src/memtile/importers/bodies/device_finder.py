@@ -16,7 +16,7 @@ from memtile.errors import InputFileError, MemtileError
 from memtile.importers.bodies.texts import DeviceCandidate
 from memtile.importers.build_comparison import different_registers
 from memtile.importers.kernels.kernel import kernels
-from memtile.importers.kernels.user_functions import with_library
+from memtile.importers.kernels.user_functions import functions_for
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.io.program.register_image import is_program_memory
 from memtile.runs.core_kernels import Kernels, Place, enabled_by
@@ -196,8 +196,8 @@ class Finder:
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
-        known, notes = with_library(made.device, self._functions, self._device)
-        self.notes += notes
+        known = functions_for(made.device, self._functions, self._device)
+        self.notes += known.notes
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:
             place = made.tiles[core.tile].place
