@@ -2127,6 +2127,27 @@ MUTANTS = (
     ),
     # Containers
     Mutant(
+        "a BD of the instructions of 2023 has no address",
+        "io/program/first_instructions.py",
+        "        yield Other(PATCH, b",
+        "        Other(PATCH, b",
+        "tests/data/test_first_instructions.py::test_a_build_of_2023_moves_its_arrays",
+    ),
+    Mutant(
+        "the argument and the number of a BD of 2023 are changed over",
+        "io/program/first_instructions.py",
+        '"argument": words[0] >> 4 & 0xF',
+        '"argument": words[0] & 0xF',
+        "tests/data/test_first_instructions.py::test_each_operation_becomes_register_accesses",
+    ),
+    Mutant(
+        "a container without instructions says nothing",
+        "importers/bodies/container.py",
+        "and not external_uses(operations, shape):",
+        "and False:",
+        "tests/data/test_first_instructions.py::test_a_container_alone_says_that_it_has_no_instructions",
+    ),
+    Mutant(
         "the table of a PDI may have any checksum",
         "io/program/containers/pdi.py",
         "    if given != expected:\n        what",
@@ -5488,6 +5509,27 @@ MUTANTS = (
         "    return where, found.address, found.shape",
         "    return where, found.shape",
         "tests/data/test_mlir_generations.py::test_an_emptied_core_without_a_text_that_fits_has_no_program[other1]",
+    ),
+    Mutant(
+        "an emptied core takes the body of the first text in its folder",
+        "importers/bodies/texts.py",
+        "    for each in candidates(own)[0]:",
+        "    for each in candidates(beside([file]))[0]:",
+        "tests/data/test_mlir_generations.py::test_bodies_of_a_text_that_only_lies_there_are_asked_for",
+    ),
+    Mutant(
+        "a build takes the first of two texts that do other things",
+        "importers/bodies/device_finder.py",
+        "    others = [each for each in as_near if body_words(each.candidate.device) != words]",
+        "    others = list[_Match]()",
+        "tests/clients/test_container_bodies.py::test_two_texts_that_do_other_things_are_asked_about",
+    ),
+    Mutant(
+        "every text of a folder is read for bodies",
+        "importers/bodies/texts.py",
+        "if (data := _bytes_of(text)) and all(name in data for name in names)",
+        "if _bytes_of(text)",
+        "tests/data/test_mlir_generations.py::test_a_folder_of_thousands_of_texts_is_not_read",
     ),
     Mutant(
         "a turn of a lowered loop costs its operations",

@@ -143,13 +143,14 @@ def mlir_design(
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 
-    functions = load_functions(options.kernels) if options.kernels else {}
+    text = options.kernels if options.kernels and Path(options.kernels).suffix == SUFFIX else None
+    functions = load_functions(options.kernels) if options.kernels and not text else {}
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
 
     def make() -> Runnable:
         device = options.device or None
-        made = load(file, device=device, functions=functions, parameters=parameters, costs=known)
+        made = load(file, device=device, functions=functions, parameters=parameters, costs=known, bodies=text)
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 

@@ -72,6 +72,7 @@ def load(
     parameters: Parameters = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
+    bodies: Path | str | None = None,
 ) -> Loaded:
     """The design of a file of MLIR text, configured, its cores ready to run.
 
@@ -88,6 +89,8 @@ def load(
             where none has a name.
         costs: cycles of the operations of cores.
         timing: timing constants.
+        bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
+            itself, where aiecc's names say which one it is.
 
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
@@ -97,7 +100,7 @@ def load(
     text = file if isinstance(file, Text) else _text(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
-    bodies = fill(described, Path(text.name))
+    filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
     known = functions_for(described, functions, chosen)
@@ -112,7 +115,7 @@ def load(
         still,
         kernels=own,
         kernels_of=kernels_of,
-        notes=(*still.notes, *bodies, *without_contents(described), *known.notes),
+        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
     )
 
 
