@@ -73,7 +73,10 @@ def test_an_unsigned_shift_saturates_to_unsigned_numbers(compiled: bool) -> None
 
 
 def test_on_aie2p_nothing_saturates() -> None:
-    """mlir-aie writes crSat by the number that it has on AIE-ML: on AIE2P another register is there."""
+    """mlir-aie writes crSat by its number on AIE-ML: on AIE2P another register is there (DEV-AIEVEC-1).
+
+    Products of integers are those of AIE-ML (DEV-AIEVEC-3).
+    """
     lines = f"""%s = arith.constant 0 : i32
       %p = aievec.mul_elem %a, %b : vector<32xi16>, vector<32xi16>, vector<32xi32>
       %q = aievec.srs %p, %s : vector<32xi32>, i32, vector<32xi16>
@@ -115,6 +118,7 @@ def test_numbers_are_shifted_by_each_mode() -> None:
 
 
 def test_floats_are_narrowed_by_each_mode() -> None:
+    """Down is towards minus infinity (DEV-AIEVEC-2)."""
     below, tie, above = (np.uint32(0x3F800000 + more).view(np.float32) for more in (0x7FFF, 0x8000, 0x8001))
     one, more = np.float32(1), np.float32(1.0078125)
     for value, down, nearest in ((below, one, one), (tie, one, more), (above, one, more)):

@@ -445,7 +445,7 @@ def test_poison_is_zero() -> None:
 @pytest.mark.parametrize("contents", ["= dense<[1, 2, 3, 4]>", "= uninitialized", ""])
 @WAYS
 def test_a_table_is_there_in_blocks_too(contents: str, compiled: bool) -> None:
-    """Triton-XDNA lowers loops to blocks and prints memory of its own that has no contents (rms_norm)."""
+    """Triton-XDNA lowers loops to blocks and prints memory without contents, rms_norm (DEV-BODY-4)."""
     body = """%zero = arith.constant 0 : index
       %one = arith.constant 1 : index
       %four = arith.constant 4 : index

@@ -145,7 +145,7 @@ def test_the_object_file_says_which_of_two_functions_of_a_name_it_is(
     ],
 )
 def test_another_object_file_or_a_name_alone_is_a_warning(name: str, files: list[str], doubted: bool) -> None:
-    found = linked(library(), name, files, [])
+    found = linked(library(), name, files, [])  # DEV-KERNEL-7
     assert bool(found.warning) is doubted
     assert not doubted or "--kernels" in found.warning
 

@@ -34,7 +34,7 @@ class LinkedFunction(NamedTuple):
 
 
 def linked(library: Library, name: str, files: Sequence[str], declared: Sequence[Declared]) -> LinkedFunction:
-    """The function of a library that a design links under a name.
+    """The function of a library that a design links under a name (DEV-KERNEL-7).
 
     Args:
         library: that has the name.

@@ -160,7 +160,7 @@ def negate(emitter: Emitter, form: OperationForm) -> None:
 
 
 def product(emitter: Emitter, form: OperationForm) -> None:
-    """``aievec.mul_elem %a, %b``: products in an accumulator, exact for integers and for bf16."""
+    """``aievec.mul_elem %a, %b``: products in an accumulator, exact for integers and bf16 (DEV-AIEVEC-3)."""
     shape, target = _alike(emitter, form, 2), result_vector(form)
     one, kind = shape.element, target.element
     if one == "f32" or (one == "bf16") != (kind == "f32"):

@@ -484,7 +484,7 @@ def _contents(data: OperationForm) -> Any:
 
 
 def without_contents(device: DeviceDescription) -> list[str]:
-    """A line about each ``memref.global`` that cores use and whose contents the text leaves open."""
+    """A line about each ``memref.global`` that cores use and whose contents are open (DEV-BODY-4)."""
     used = {
         str(OperationForm(inner).attributes.get("name") or OperationForm(inner).symbol)
         for core in device.cores

@@ -17,7 +17,7 @@ from memtile.runs.waits import WAIT
 
 SOURCE = "mlir-aie's instructions of 2023 (AIETargetNPU)"
 _PROLOG = Struct("<17I")
-_WORDS, _MARK, _MARKED = 17, 0x55FF, (4, 16)  # its first word is its length; these have the mark
+_WORDS, _MARK, _MARKED = 17, int.from_bytes(b"\xff\x55", "little"), (4, 16)  # its length, words with a mark
 _SYNC, _WRITE, _BD = 3, 2, 6
 _LAYOUTS = {_SYNC: Struct("<2I"), _WRITE: Struct("<3I"), _BD: Struct("<10I")}
 _FIRST = Struct("<I")
