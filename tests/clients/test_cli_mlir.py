@@ -306,3 +306,33 @@ def test_a_folder_that_has_the_text_alone_names_it(tmp_path: Path, arrays: list[
     done = run(tmp_path, *arrays[2:])
     assert done.exit_code == 2
     assert "There is MLIR text in it: give " in done.output
+
+
+def test_a_text_with_the_bodies_of_emptied_cores_is_named(tmp_path: Path) -> None:
+    body, emptied = tmp_path / "bodies.mlir", tmp_path / "with_elfs.mlir"
+    body.write_text(BODIES)
+    emptied.write_text(BODIES.replace(BODIES[BODIES.index("      %z") : BODIES.index("      aie.end")], ""))
+    emptied.write_text(emptied.read_text().replace("aie.end\n    }", 'aie.end\n    } {elf_file = "c.elf"}'))
+    asked = run(emptied)
+    assert asked.exit_code == 2
+    assert f"--kernels {body}" in asked.output.replace("\n", "")
+    done = run("--kernels", body, emptied)
+    assert done.exit_code == 0, done.output
+    assert f"bodies of cores that have ELF files are those of {body}" in done.output.replace("\n", " ")
+
+
+BODIES = """module {
+  aie.device(npu1_1col) {
+    %c = aie.tile(0, 2)
+    %own = aie.buffer(%c) {address = 1024 : i32, sym_name = "own"} : memref<16xi32>
+    aie.core(%c) {
+      %z = arith.constant 0 : index
+      %k = arith.constant 9 : i32
+      memref.store %k, %own[%z] : memref<16xi32>
+      aie.end
+    }
+    aie.runtime_sequence() {
+    }
+  }
+}
+"""
