@@ -143,3 +143,15 @@ def test_a_container_alone_says_that_it_has_no_instructions(tmp_path: Path) -> N
     assert f"warning: {files[0]} has no instructions: no task of an interface tile begins" in done.output
     whole = CliRunner().invoke(app, ["run", str(folder), "--pad-arguments"], env={"COLUMNS": "250"})
     assert "has no instructions" not in whole.output
+
+
+def test_two_builds_in_a_folder_are_asked_about_with_the_files_of_one(tmp_path: Path) -> None:
+    for n, name in enumerate(("one", "two")):
+        folder = write_build(tmp_path / name, PASSTHROUGH.replace("2 : i32", f"{n + 1} : i32"))
+        (folder / "final.xclbin").rename(tmp_path / f"{name}.xclbin")
+        (tmp_path / f"{name}.seq").write_bytes(COPY)
+    done = CliRunner().invoke(app, ["run", str(tmp_path)], env={"COLUMNS": "250"})
+    assert done.exit_code == 2
+    told = done.output.replace("\n", " ")
+    assert "has 2 files of kind xclbin: one.xclbin, two.xclbin" in told
+    assert f"Give the files themselves, {tmp_path / 'one.xclbin'} {tmp_path / 'one.seq'} for one" in told

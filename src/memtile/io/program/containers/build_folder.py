@@ -72,7 +72,7 @@ def build_files(folder: Path, kernel: str | None = None) -> Folder:
     if kinds and kinds[0] == "cdo":
         taken += _device(folder, found["cdo"], kernel)
     elif kinds:
-        taken.append(_only(folder, found[kinds[0]], kinds[0]))
+        taken.append(_only(folder, found[kinds[0]], kinds[0], instructions))
     if instructions and kinds[:1] != ["elf"]:
         taken.append(_only(folder, instructions, "instructions"))
     devices = {path.name.partition(_CDO_MARK)[0].rstrip("_") for path in taken if _CDO_MARK in path.name}
@@ -126,17 +126,18 @@ def _is_transaction(data: bytes) -> bool:
     return len(data) >= HEADER.size and (tuple(data[:2]) in LAYOUTS or is_first_instructions(data))
 
 
-def _only(folder: Path, paths: Sequence[Path], kind: str) -> Path:
-    """The file of a kind, or the first of several that do the same."""
+def _only(folder: Path, paths: Sequence[Path], kind: str, beside: Sequence[Path] = ()) -> Path:
+    """The file of a kind, or the first of several that do the same; ``beside`` are files that go with it."""
     if len(paths) > 1 and len({_done(path) for path in paths}) > 1:
         names = _names(folder, paths, len(paths))
+        own = [path for path in beside if path.stem == paths[0].stem][:1]
         article = "files of instructions" if kind == "instructions" else f"files of kind {kind}"
         raise InputFileError.of(
             kind,
             names,
             "one",
             f"the folder has {len(paths)} {article}: {names}",
-            f"Give the files themselves, {paths[0]} for one, not the folder.",
+            f"Give the files themselves, {' '.join(map(str, (paths[0], *own)))} for one, not the folder.",
             reason="build_folder",
             where=str(folder),
             source=_SOURCE,
