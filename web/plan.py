@@ -34,6 +34,7 @@ PARTS = (
             "array",
             "allocation",
             "mlir",
+            "compilers",
             "check",
             "findings",
             "explain",

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from memtile.cli.main import app
-from support.mlir.mlir_texts import PASSTHROUGH
+from support.mlir.mlir_texts import CALL, PASSTHROUGH
 
 RING = """from memtile import MemoryTile
 
@@ -103,7 +103,7 @@ def test_parameters_of_a_scratchpad_can_be_set(tmp_path: Path) -> None:
         ("moved.mlir", "q=1", 1, "the module has no parameter q"),
         ("moved.mlir", "0=much", 2, "for MLIR it must be NAME=NUMBER"),
         ("alone.mlir", "p=1", 1, "nothing takes the parameter p: there is no host sequence"),
-        ("numbers.mlir", "p=1", 1, "nothing takes the parameter p: the host sequence hangs on numbers"),
+        ("numbers.mlir", "0=1", 1, "nothing takes the parameter 0: the host sequence hangs on numbers"),
         ("writes.txn", "p=1", 2, "a program of register writes has no parameters"),
     ],
 )
@@ -113,7 +113,9 @@ def test_parameters_that_nothing_takes_are_told(
     (tmp_path / "moved.mlir").write_text(MOVED)
     (tmp_path / "alone.mlir").write_text("module { aie.device(npu1_1col) { %t = aie.tile(0, 2) } }")
     (tmp_path / "numbers.mlir").write_text(
-        MOVED.replace("(%a: memref<8xi32>)", "(%a: memref<8xi32>, %n: i32)")
+        MOVED.replace(
+            "(%a: memref<8xi32>) {", "(%a: memref<8xi32>, %n: i32) {\n    %q = arith.addi %n, %n : i32"
+        )
     )
     (tmp_path / "writes.txn").write_bytes(b"")
     done = check(file, "--set", setting)
@@ -171,3 +173,30 @@ def test_a_design_that_fails_is_a_finding_without_a_traceback(tmp_path: Path) ->
     assert done.stdout.count("MT0100") == 2
     assert "bad.py" in done.stdout
     assert "bad.mlir:1:34: error MT0100: " in done.stdout
+
+
+def test_functions_of_the_user_come_before_those_of_the_library(tmp_path: Path) -> None:
+    """NPU_FDTD's passThrough takes three arrays; mlir-aie's takes two."""
+    text = CALL.replace("@work", "@passthrough").replace(
+        "(memref<16xi32>, memref<16xi32>)\n    %shim",
+        "(memref<16xi32>, memref<16xi32>, memref<16xi32>)\n    %shim",
+    )
+    text = text.replace(
+        "(%x, %y) : (memref<16xi32>, memref<16xi32>)",
+        "(%x, %x, %y) : (memref<16xi32>, memref<16xi32>, memref<16xi32>)",
+    )
+    (tmp_path / "design.mlir").write_text(text)
+    (tmp_path / "own.py").write_text("def passthrough(a, b, c):\n    c[...] = a\n")
+    refused = check(str(tmp_path / "design.mlir"))
+    assert refused.exit_code == 1
+    assert "the text declares passthrough(memref<16xi32>, memref<16xi32>, memref<16xi32>)" in refused.output
+    assert "def passthrough(a0, a1, a2)" in check("--json", str(tmp_path / "design.mlir")).output
+    assert check(str(tmp_path / "design.mlir"), "--kernels", str(tmp_path / "own.py")).exit_code == 0
+
+
+def test_a_warning_about_a_function_is_a_note_of_the_check(tmp_path: Path) -> None:
+    text = CALL.replace("@work", "@passthrough").replace(
+        "aie.end\n    }", 'aie.end\n    } {link_with = "theirs.o"}'
+    )
+    (tmp_path / "design.mlir").write_text(text)
+    assert "passthrough(a, c, *sizes) is that of passThrough.o" in check(str(tmp_path / "design.mlir")).output

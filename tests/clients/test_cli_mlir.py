@@ -169,14 +169,14 @@ def test_what_is_missing_has_its_whole_name() -> None:
         assert [problem.given for problem in error.value.problems] == [given]
 
 
-def test_numbers_of_the_host_that_nobody_gave_are_told() -> None:
+def test_numbers_of_the_host_that_no_step_uses_need_not_be_given() -> None:
+    """Triton-XDNA hands the sizes of its grid to every sequence (its examples/elementwise_arith)."""
     text = mlir_texts.PASSTHROUGH.replace("%unused: memref<64xi32>", "%unused: i32")
     design = load(Text("p.mlir", text))
-    with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):
-        design.run(DATA[:64])
-    with pytest.raises(memtile.InputFileError, match="is a number that nobody gave"):
-        design.run_with([], [])
-    assert design.run(DATA[:64], 5).result.status == "finished"
+    for given in ((DATA[:64],), (DATA[:64], 5)):
+        assert design.run(*given).result.status == "finished"
+    assert design.sequence is not None
+    assert design.sequence.steps  # so that memtile check sees the tasks
 
 
 @pytest.mark.parametrize("names", [("in", "out"), ("0", "1")])
@@ -330,3 +330,33 @@ def test_one_of_several_host_sequences_is_chosen_by_name(tmp_path: Path) -> None
     checked = CliRunner().invoke(app, ["check", str(path)], env={"COLUMNS": "150"})
     assert "two.mlir (copy)" in checked.output
     assert "two.mlir (nothing)" in checked.output
+
+
+def test_a_text_with_the_bodies_of_emptied_cores_is_named(tmp_path: Path) -> None:
+    body, emptied = tmp_path / "bodies.mlir", tmp_path / "with_elfs.mlir"
+    body.write_text(BODIES)
+    emptied.write_text(BODIES.replace(BODIES[BODIES.index("      %z") : BODIES.index("      aie.end")], ""))
+    emptied.write_text(emptied.read_text().replace("aie.end\n    }", 'aie.end\n    } {elf_file = "c.elf"}'))
+    asked = run(emptied)
+    assert asked.exit_code == 2
+    assert f"--kernels {body}" in asked.output.replace("\n", "")
+    done = run("--kernels", body, emptied)
+    assert done.exit_code == 0, done.output
+    assert f"bodies of cores that have ELF files are those of {body}" in done.output.replace("\n", " ")
+
+
+BODIES = """module {
+  aie.device(npu1_1col) {
+    %c = aie.tile(0, 2)
+    %own = aie.buffer(%c) {address = 1024 : i32, sym_name = "own"} : memref<16xi32>
+    aie.core(%c) {
+      %z = arith.constant 0 : index
+      %k = arith.constant 9 : i32
+      memref.store %k, %own[%z] : memref<16xi32>
+      aie.end
+    }
+    aie.runtime_sequence() {
+    }
+  }
+}
+"""

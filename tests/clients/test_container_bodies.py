@@ -219,3 +219,27 @@ def test_each_load_has_the_bodies_of_its_device(tmp_path: Path, arrays: list[obj
         f"bodies of core (0, 2) are those of {found}, device one",
         f"bodies of core (0, 3) are those of {found}, device two",
     ]
+
+
+def test_two_texts_that_do_other_things_are_asked_about(tmp_path: Path, arrays: list[object]) -> None:
+    build = write_build(tmp_path / "build", BODY, named="seven.mlir")
+    ran(tmp_path, arrays, build)
+    (build / "again.mlir").write_text(
+        BODY.replace("%k = arith", "  %k = arith")
+    )  # the same with a blank more
+    ran(tmp_path, arrays, build)
+    (build / "nine.mlir").write_text(BODY.replace("arith.constant 7", "arith.constant 9"))
+    done = call(build, *arrays)
+    assert done.exit_code == 2
+    assert "nine.mlir have the same BDs and locks, and cores that do other things" in done.output
+    ran(tmp_path, arrays, build, "--kernels", build / "nine.mlir", plus=9)
+    (build / "final.mlir").write_text(BODY.replace("arith.constant 7", "arith.constant 5"))
+    ran(tmp_path, arrays, build, plus=5)  # called like the xclbin
+
+
+def test_a_build_without_arrays_runs_with_zeros_in_a_survey(tmp_path: Path) -> None:
+    write_build(tmp_path / "designs" / "build", BODY, named="")
+    write_build(tmp_path / "designs" / "whole", BODY)
+    done = CliRunner().invoke(app, ["survey", "--json", str(tmp_path / "designs")])
+    found = {each["design"]: each["bucket"] for each in json.loads(done.stdout)["designs"]}
+    assert found == {"build": "stuck", "whole": "finished", "whole/aie.mlir": "finished"}

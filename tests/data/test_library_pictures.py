@@ -280,3 +280,15 @@ def test_the_rate_of_convolutions_is_that_of_bytes() -> None:
     w = np.zeros(9 * 64 * 64, np.int8)
     assert LIBRARY["conv2dk1_ui8"].cycles(a, w[:4096], a, 32, 64, 64, 8) == 32 * 64 * 64 // 256
     assert LIBRARY["conv2dk3_ui8"].cycles(a, a, a, w, a, 32, 64, 64, 3, 3, 1, 8, 0) == 9 * 32 * 64 * 64 // 256
+
+
+def test_channels_are_bytes_in_words_too() -> None:
+    """Riallto declares its rgba lines as i32 (color_threshold_v1_1080p); the kernel has uint8_t pointers."""
+    data = np.arange(16, dtype=np.uint8) * 16
+    limits, largest = [10, 100, 50, 200], [255] * 4
+    bytes_, words = np.zeros(16, np.uint8), np.zeros(4, np.int32)
+    threshold = LIBRARY["threshold4ChLine"]
+    threshold(data, bytes_, 16, *limits, *largest, 0)
+    threshold(data.view(np.int32), words, 16, *limits, *largest, 0)
+    assert words.view(np.uint8).tolist() == bytes_.tolist()
+    assert bytes_.tolist() == [255 if each > limits[n % 4] else 0 for n, each in enumerate(data.tolist())]

@@ -11,6 +11,7 @@ import pytest
 from memtile import Array, Status
 from memtile.errors import InputFileError
 from memtile.importers.kernels.kernel import is_endless, kernels
+from memtile.importers.kernels.user_functions import CoreFunctions
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
@@ -39,7 +40,7 @@ def run(
     (sequence,) = design.device.sequences.values()
     program = program_of(design, sequence)
     places = {design.tiles[core.tile].place: core for core in design.device.cores}
-    for place, kernel in kernels(design, externals).items():
+    for place, kernel in kernels(design, CoreFunctions(externals, {}, [])).items():
         endless = is_endless(places[place]) or None
         design.array.compute_tile(*place).run_kernel(kernel, endless=endless)
     given = [Given(str(n), array) for n, array in enumerate(arrays) if array is not None]

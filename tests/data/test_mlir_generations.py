@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from memtile import Status, load
 from memtile.errors import InputFileError
+from memtile.importers.bodies import texts
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.token_packets import Text
@@ -297,3 +299,62 @@ def test_ports_in_capitals() -> None:
     flows = loaded(device(*lines)).configured.device.flows
     assert flows[1].sources[0].bundle == "TileControl"
     assert flows[1].targets[0].bundle == "South"
+
+
+def _emptied(folder: Path, name: str = "with_elfs.mlir") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(device(_CORE, _EMPTIED, host()))
+    return folder / name
+
+
+@pytest.mark.parametrize(
+    ("emptied", "own"),
+    [
+        ("a.mlir.prj/input_physical_with_elfs.mlir", "a.mlir.prj/input_physical.mlir"),
+        ("a.mlir.prj/npu_insts.mlir", "a.mlir.prj/input_with_addresses.mlir"),
+        ("a.mlir.prj/anything.mlir", "a.mlir"),
+        ("b.prj/physical_with_elfs.mlir", "b.mlir"),
+        ("main_physical_with_elfs.mlir", "main_input_with_addresses.mlir"),
+    ],
+)
+def test_bodies_are_those_of_the_text_that_aiecc_names_so(tmp_path: Path, emptied: str, own: str) -> None:
+    file = tmp_path / emptied
+    _emptied(file.parent, file.name)
+    (tmp_path / own).write_text(device(_CORE, _BODY, host()))
+    (tmp_path / "another.mlir").write_text(device(_CORE, _BODY.replace("9 :", "8 :"), host()))
+    (file.parent / "a_first_one.mlir").write_text(device(_CORE, _BODY.replace("9 :", "7 :"), host()))
+    design = load(file)
+    design.run()
+    assert design.array.compute_tile(0, 2).own_door.read32(1024) == 9
+
+
+@pytest.mark.parametrize("many", [1, 2])
+def test_bodies_of_a_text_that_only_lies_there_are_asked_for(tmp_path: Path, many: int) -> None:
+    file = _emptied(tmp_path)
+    for n in (7, 9)[:many]:
+        (tmp_path / f"add_{n}.mlir").write_text(device(_CORE, _BODY.replace("9 :", f"{n} :"), host()))
+    with pytest.raises(InputFileError, match=r"cores \(0, 2\) have ELF files") as caught:
+        load(file)
+    assert str(caught.value).count("add_") == many + 1
+    assert str(caught.value).endswith(f"such as --kernels {tmp_path / 'add_7.mlir'}.")
+    design = load(file, bodies=tmp_path / "add_7.mlir")
+    design.run()
+    assert design.array.compute_tile(0, 2).own_door.read32(1024) == 7
+    (tmp_path / "other.mlir").write_text(device(_CORE.replace("1024", "2048"), _BODY, host()))
+    with pytest.raises(InputFileError, match="the buffers and locks of cores"):
+        load(file, bodies=tmp_path / "other.mlir")
+
+
+def test_a_folder_of_thousands_of_texts_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = _emptied(tmp_path)
+    for n in range(20):
+        (tmp_path / f"t{n}.mlir").write_text(device(_CORE.replace("%own", "%b"), host()))
+    monkeypatch.setattr(texts, "read", lambda *_: pytest.fail("a text was read that has no such buffer"))
+    assert texts._alike(*_described(file), texts.beside([file])) == [file]
+    monkeypatch.setattr(texts, "MOST_TEXTS", 10)
+    assert texts.beside([file]) == [file]
+
+
+def _described(file: Path) -> tuple[Any, Any]:
+    (found,) = devices(read(Text(file.name, file.read_text())))
+    return found, found.cores

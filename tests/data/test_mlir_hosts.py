@@ -74,6 +74,8 @@ def test_a_number_that_nobody_gave_is_named() -> None:
     design = loaded(device(_THROUGH, FLOWS, _RING, host(_DYNAMIC, more=", %n: i64, %go: i1")))
     with pytest.raises(InputFileError, match="argument 3, %go, is a number that nobody gave"):
         design.run(NUMBERS, None, 4)
+    with pytest.raises(InputFileError, match=r"argument [23], %(n|go), is a number that nobody gave"):
+        design.run(NUMBERS)
 
 
 def test_an_array_that_the_sequence_does_not_touch_comes_back_as_it_was() -> None:
@@ -291,3 +293,23 @@ def test_ids_of_tokens_that_a_text_leaves_open_are_those_of_its_builds() -> None
     assert steps[0] == steps[1]
     masks = [step for step in steps[0] if isinstance(step, MaskWrite)]
     assert [(step.mask, step.value) for step in masks] == [(0x1F00, 15 << 8)]
+
+
+def test_numbers_that_no_step_uses_are_handed_on_unknown() -> None:
+    """Triton-XDNA hands the sizes of its grid to every sequence that aiex.run runs; none uses them."""
+    copies = [copied("out", "b", 1).replace("@out}", "@out, issue_token = true}"), copied("in", "a", 0), WAIT]
+    inner = host(*copies, more=", %n: i32").replace("runtime_sequence", "runtime_sequence @inner")
+    outer = """aie.device(npu1_1col) @all {
+  aie.runtime_sequence @go(%a: memref<*xi32>, %b: memref<*xi32>, %n: i32) {
+    aiex.configure @one {
+      aiex.run @inner(%a, %b, %n) : (memref<*xi32>, memref<*xi32>, i32)
+    }
+  }
+}"""
+    text = "\n".join((device(_THROUGH, FLOWS, _RING, inner, name="@one"), outer))
+    design = loaded(text, name="all")
+    assert design.run(NUMBERS, np.zeros(64, np.int32)).arrays["1"].tolist() == NUMBERS.tolist()
+    done = design.run(pad_arguments=True)
+    assert "argument 0: no array was given; 256 bytes of zeros" in done.notes
+    with pytest.raises(InputFileError, match=r"Give --in 0=FILE\.npy, or --pad-arguments for zeros\."):
+        design.run()

@@ -52,8 +52,11 @@ NEEDED = (
 
 
 def test_a_missing_array() -> None:
-    assert problems() == [f"{NEEDED} (the program). Give --in NAME=FILE.npy."]
-    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program). Give --in 0=FILE.npy."]
+    zeros = "or --pad-arguments for zeros."
+    assert problems() == [f"{NEEDED} (the program). Give --in NAME=FILE.npy, {zeros}"]
+    done = run_program(program().operations, Array(), [], [], pad_arguments=True)
+    assert "0x100000000: no array was given; 64 bytes of zeros" in done.notes
+    assert problems(wanted=[Wanted("0")]) == [f"{NEEDED} (the program). Give --in 0=FILE.npy, {zeros}"]
 
 
 def test_unknown_names_are_told_with_what_there_is() -> None:

@@ -79,6 +79,10 @@ CLASSES = {
     **dict.fromkeys(("vector.transfer_read", "vector.load", "vector.maskedload"), "load"),
     **dict.fromkeys(("vector.transfer_write", "vector.store", "vector.maskedstore"), "store"),
     **dict.fromkeys(("vector.contract", "vector.outerproduct", "vector.reduction"), "multiply"),
+    **dict.fromkeys(
+        (f"aievec.{name}" for name in ("mul_elem", "mac_elem", "matmul", "matmul_aie2p")), "multiply"
+    ),
+    **dict.fromkeys((f"aievec.{name}" for name in ("add_elem", "sub_elem", "neg")), "float"),
     "index.mul": "multiply",
     "vector.fma": "float",
     "arith.remf": "divide",
@@ -87,6 +91,9 @@ CLASSES = {
 }
 """Class of an operation; what is not here and computes is ``integer``, constants and casts are free."""
 FREE = (
+    "aievec.cast",
+    "aievec.concat",
+    "aievec.ext",
     "arith.bitcast",
     "index.casts",
     "index.castu",

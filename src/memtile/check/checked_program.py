@@ -18,7 +18,6 @@ from memtile.design.tile import Tile
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
-from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.runs.firmware import LOAD, PATCH, UPDATE, update
 from memtile.runs.operations import ArrayShape, Operation, Other, locate
 from memtile.runs.register_writes import Advance, apply
@@ -93,7 +92,7 @@ def of_mlir(loaded: Loaded) -> Subject:
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
-        if any(map(is_scalar, loaded.sequence.arguments)):
+        if loaded.sequence.is_open:
             notes.append("the host sequence hangs on numbers that only a run has: its tasks are not checked")
         notes += _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
     devices = [loaded.configured, *(loaded.sequence.loads if loaded.sequence else ())]

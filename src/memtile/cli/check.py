@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -22,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   memtile check design.py --set m=32
   memtile check design.mlir --device npu1
+  memtile check design.mlir --kernels functions.py
   memtile check build/ --sarif > findings.sarif
   memtile check *.mlir --junit > findings.xml
   memtile check --sandbox design.py
@@ -47,6 +48,13 @@ def check(
             help="Parameter of design(), or of the scratchpad of a design in MLIR; may be given again.",
         ),
     ] = None,
+    kernels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Python file with functions that cores of a design in MLIR call, if not the library's.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
@@ -63,19 +71,22 @@ def check(
     """
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
-    results = checked(designs, device, settings or ())
+    results = checked(designs, device, settings or (), kernels)
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):
         raise typer.Exit(ExitCode.BAD_RESULT)
 
 
-def checked(designs: Sequence[str], device: str = "", settings: Sequence[str] = ()) -> list[CheckResult]:
+def checked(
+    designs: Sequence[str], device: str = "", settings: Sequence[str] = (), kernels: str | None = None
+) -> list[CheckResult]:
     """What is wrong with each design of the files, before it runs.
 
     Args:
         designs: files and build folders.
         device: of files that leave it open.
         settings: ``NAME=VALUE`` of parameters of designs in Python, and of the scratchpad of designs in MLIR.
+        kernels: Python file with functions that cores of designs in MLIR call.
 
     Raises:
         UsageError: no such file; settings of register writes, which have no parameters.
@@ -86,18 +97,22 @@ def checked(designs: Sequence[str], device: str = "", settings: Sequence[str] = 
     missing = [name for name in designs if not Path(name).exists()]
     if missing:
         raise UsageError(f"{missing[0]}: there is no such file or folder.")
-    return [check_subject(part, make) for name in designs for part, make in _parts(name, device, settings)]
+    return [
+        check_subject(part, make)
+        for name in designs
+        for part, make in _parts(name, device, settings, kernels)
+    ]
 
 
 Part = tuple[str, Callable[[], "Subject"]]
 """A design and what brings it into an array."""
 
 
-def _parts(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
+def _parts(name: str, device: str, settings: Sequence[str], kernels: str | None) -> Iterator[Part]:
     """The designs of a file: one, but for MLIR files with several devices."""
     suffix = Path(name).suffix
     if suffix == SUFFIX:
-        yield from _mlir(name, device, settings)
+        yield from _mlir(name, device, settings, kernels)
     elif suffix == ".py":
         yield name, partial(_python, name, settings)
     elif settings:
@@ -116,7 +131,8 @@ def _python(name: str, settings: Sequence[str]) -> Subject:
     return subject
 
 
-def _mlir(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
+def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) -> Iterator[Part]:
+    from memtile.cli.kernels_file import load_functions
     from memtile.cli.mlir_file import parameters_of
     from memtile.errors import MemtileError
     from memtile.importers.design import sequence_names
@@ -125,24 +141,28 @@ def _mlir(name: str, device: str, settings: Sequence[str]) -> Iterator[Part]:
         found = sequence_names(name)
     except MemtileError:
         found = [("", [])]  # the check itself says why
-    parameters = parameters_of(settings)
+    parameters, functions = parameters_of(settings), load_functions(kernels) if kernels else {}
     for each, sequences in found or [("", [])]:
         for sequence in sequences if len(sequences) > 1 else [""]:
             chosen = ":".join(filter(None, [each if len(found) > 1 else "", sequence]))
             title = f"{name} ({chosen})" if chosen else name
             which = each if len(found) > 1 else None, sequence or None
-            yield title, partial(_still, name, which, device, parameters)
+            yield title, partial(_still, name, which, device, parameters, functions)
 
 
 def _still(
-    file: str, which: tuple[str | None, str | None], device: str, parameters: Mapping[str, float]
+    file: str,
+    which: tuple[str | None, str | None],
+    device: str,
+    parameters: Mapping[str, float],
+    functions: Mapping[str, Callable[..., Any]],
 ) -> Subject:
     from memtile.check.checked_program import of_mlir
     from memtile.importers.design import load_still
 
     name, sequence = which
     options = {"device": device or None, "name": name, "sequence": sequence}
-    return of_mlir(load_still(file, **options, parameters=parameters))
+    return of_mlir(load_still(file, **options, parameters=parameters, functions=functions))
 
 
 def _program(name: str, device: str) -> Subject:

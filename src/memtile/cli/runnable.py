@@ -143,7 +143,8 @@ def mlir_design(
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 
-    functions = load_functions(options.kernels) if options.kernels else {}
+    text = options.kernels if options.kernels and Path(options.kernels).suffix == SUFFIX else None
+    functions = load_functions(options.kernels) if options.kernels and not text else {}
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
 
@@ -152,6 +153,7 @@ def mlir_design(
     def make() -> Runnable:
         made = load(
             file,
+            bodies=text,
             device=options.device or None,
             name=name,
             sequence=sequence,

@@ -102,7 +102,7 @@ def softmax(a: Values, c: Values, count: int | None = None) -> None:
         target[...] = (powers / np.sum(powers, dtype=np.float32)).astype(target.dtype)
 
 
-@answers("softmax_bf16_vector", types={"a": "bf16", "c": "bf16"})
+@answers("softmax_bf16_vector", types={"a": "bf16", "c": "bf16"}, objects=("bf16_softmax", "softmax"))
 def softmax_vector(a: Values, c: Values) -> None:
     """As ``softmax``, all elements. Source: mlir-aie ``ml/softmax``."""
     softmax(a, c)

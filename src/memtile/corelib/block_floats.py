@@ -70,7 +70,7 @@ def matmul_mixed(a: Values, b: Values, c: Values) -> None:
     c.reshape(-1)[...] = total.reshape(-1).astype(c.dtype)
 
 
-@answers("bfp16_passthrough_vectorized")
+@answers("bfp16_passthrough_vectorized", objects=("kernel",))
 def passthrough(a: Values, c: Values) -> None:
     """``c = a``, byte for byte. Source: mlir-aie ``block_datatypes``."""
     source, target = (_bytes(values) for values in (a, c))

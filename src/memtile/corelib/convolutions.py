@@ -40,7 +40,9 @@ def _macs3(*given: Any) -> tuple[int, str]:
     return 9 * macs, kind
 
 
-@answers("conv2dk1_i8", "conv2dk1_ui8", types={"w": "i8"}, macs=_macs1)
+@answers(
+    "conv2dk1_i8", "conv2dk1_ui8", types={"w": "i8"}, macs=_macs1, objects=("conv2dk1_i8", "conv2dk1_ui8")
+)
 def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
     """1 x 1; to ui8 with halves up, to i8 (where c is i8) with halves away from 0.
 
@@ -49,6 +51,15 @@ def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: 
     total = sums_of_pixels(a, w, width, inputs, outputs)
     rounded = half_away_shift(total, shift) if c.dtype == np.int8 else half_up_shift(total, shift)
     store(c, rounded)
+
+
+@answers("conv2dk1_i8", "conv2dk1_ui8", types={"w": "i8", "c": "ui8"}, macs=_macs1, objects=("conv2dk1",))
+def conv2dk1_relu(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
+    """1 x 1 to ui8 with halves up, whatever the design declares: in ``conv2dk1.o``.
+
+    Source: mlir-aie ``conv2dk1.cc``.
+    """
+    conv2dk1(a, w, c, width, inputs, outputs, shift)
 
 
 @answers(

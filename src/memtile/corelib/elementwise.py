@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from memtile.corelib.name_types import TYPES, Values, floats, is_float
-from memtile.corelib.registry import CallError, all_pairs, answers, first, same_size
+from memtile.corelib.registry import ANY_OBJECT, CallError, all_pairs, answers, first, same_size
 
 _FLOATS = ("bf16", "f32")
 _C = {"c": "TYPE"}
+_WITH_ZERO = ("zero", "mm", "mv", "cascade_mm", "sum")  # sources that include ``zero.cc``, or have their own
 _AC = {"a": "TYPE", "c": "TYPE"}
 _ABC = {"a": "TYPE", "b": "TYPE", "c": "TYPE"}
 _SAXPY_FACTOR, _SCALE_FACTOR = 3, 3  # compiled into the public functions
@@ -24,14 +25,14 @@ _SAXPY_FACTOR, _SCALE_FACTOR = 3, 3  # compiled into the public functions
 
 @answers(
     "zero", "zero_{TYPE}", "zero_scalar_{TYPE}", "zero_vectorized_{TYPE}", "fill_zeros_{TYPE}_{m}_{n}_vector",
-    types=_C,
+    types=_C, objects=_WITH_ZERO,
 )  # fmt: skip
 def zero(c: Values) -> None:
     """All elements of c become 0. Source: mlir-aie ``zero.cc``."""
     c[...] = 0
 
 
-@answers("linalg_fill_{TYPE}", types=_C)
+@answers("linalg_fill_{TYPE}", types=_C, objects=ANY_OBJECT)
 def fill(value: float, c: Values) -> None:
     """All elements of c become ``value``, rounded to c's type. Source: mlir-air's call of this name."""
     c[...] = np.asarray(value).astype(c.dtype)
@@ -47,7 +48,7 @@ def passthrough(a: Values, c: Values, *sizes: int) -> None:
     target[...] = _bits_of(source, target)
 
 
-@answers("passthrough_{n}_{TYPE}", types=_AC)
+@answers("passthrough_{n}_{TYPE}", types=_AC, objects=("kernel",))
 def passthrough_of(a: Values, c: Values, *, n: int) -> None:
     """``c = a`` for n elements. Source: mlir-aie ``test/npu-xrt/dynamic_object_fifo``."""
     source, target = same_size({"a": a, "c": c}, n)
@@ -61,7 +62,7 @@ def copy(a: Values, c: Values) -> None:
     target[...] = _bits_of(source, target)
 
 
-@answers("concat")
+@answers("concat", objects=("kernel",))
 def concat(a: Values, b: Values, c: Values, a_count: int, b_count: int, c_count: int) -> None:
     """The first c_count elements of c become those of a, then those of b; if these are fewer, the rest stays.
 
@@ -89,7 +90,7 @@ def vector_add(a: Values, b: Values, c: Values, count: int | None = None) -> Non
     _binary(np.add, {"a": a, "b": b, "c": c}, count)
 
 
-@answers("add_{n}_{TYPE}", types=_ABC)
+@answers("add_{n}_{TYPE}", types=_ABC, objects=("kernel",))
 def add_of(a: Values, b: Values, c: Values, *, n: int) -> None:
     """``c = a + b`` for n elements. Source: mlir-aie ``test/npu-xrt/dynamic_object_fifo``."""
     _binary(np.add, {"a": a, "b": b, "c": c}, n)
@@ -119,7 +120,7 @@ def eltwise_mul_add(a: Values, b: Values, c: Values, is_mul: int) -> None:
 
 @answers("vector_scalar_mul_scalar", "vector_scalar_mul_vector", "vector_scalar_mul_aie_scalar",
          "vector_scalar_mul_aie", "vector_scalar_mul_{TYPE}_scalar", "vector_scalar_mul_{TYPE}_vector",
-         types=_AC)  # fmt: skip
+         types=_AC, objects=("scale", "vector_scalar_mul"))  # fmt: skip
 def scale(a: Values, c: Values, factor: Values, count: int) -> None:
     """``c = a * factor[0]``. Source: mlir-aie ``scale.cc``."""
     value = first(np.asarray(factor), 1, "factor")
@@ -127,28 +128,28 @@ def scale(a: Values, c: Values, factor: Values, count: int) -> None:
     target[...] = _computed(np.multiply, source, np.asarray(value[0]), target.dtype)
 
 
-@answers("scale_int32", types={"a": "i32", "c": "i32"})
+@answers("scale_int32", types={"a": "i32", "c": "i32"}, objects=("scale",))
 def scale_by_three(a: Values, c: Values) -> None:
     """``c = 3 * a``. Source: mlir-aie ``test/npu-xrt/vector_scalar_using_dma``."""
     source, target = same_size({"a": a, "c": c})
     target[...] = _computed(np.multiply, source, np.asarray(_SCALE_FACTOR), target.dtype)
 
 
-@answers("add_one", "add_one_{TYPE}", types=_AC)
+@answers("add_one", "add_one_{TYPE}", types=_AC, objects=("add_one_kernel",))
 def add_one(a: Values, c: Values, count: int | None = None) -> None:
     """``c = a + 1``. Source: mlir-aie ``test/npu-xrt/add_one_func_link_with_peano``."""
     source, target = same_size({"a": a, "c": c}, count)
     target[...] = _computed(np.add, source, np.asarray(1), target.dtype)
 
 
-@answers("scale_by_two")
+@answers("scale_by_two", objects=("scale_kernel",))
 def scale_by_two(a: Values, c: Values, count: int | None = None) -> None:
     """``c = a + a``. Source: mlir-aie ``test/npu-xrt/add_one_scale_func_link_with_peano``."""
     source, target = same_size({"a": a, "c": c}, count)
     target[...] = _computed(np.add, source, source, target.dtype)
 
 
-@answers("saxpy", "saxpy_scalar", types={"a": "bf16", "b": "bf16", "c": "bf16"})
+@answers("saxpy", "saxpy_scalar", types={"a": "bf16", "b": "bf16", "c": "bf16"}, objects=("saxpy",))
 def saxpy(a: Values, b: Values, c: Values) -> None:
     """``c = 3 * a + b``. Source: mlir-aie ``getting_started/01_SAXPY``."""
     x, y, target = same_size({"a": a, "b": b, "c": c})
@@ -156,7 +157,7 @@ def saxpy(a: Values, b: Values, c: Values) -> None:
 
 
 @answers("row_wise_bias_add_{IN}_{OUT}", pairs=(("f32", "f32"), ("bf16", "bf16")),
-         types={"a": "IN", "b": "IN", "c": "OUT"})  # fmt: skip
+         types={"a": "IN", "b": "IN", "c": "OUT"}, objects=("kernel",))  # fmt: skip
 def row_wise_bias_add(a: Values, b: Values, c: Values) -> None:
     """``c[i, j] = a[i, j] + b[j]``, row-major; rows are as long as b. Source: mlir-aie
     ``row_wise_bias_add``.
@@ -170,7 +171,7 @@ def row_wise_bias_add(a: Values, b: Values, c: Values) -> None:
 
 @answers("convert_copy_{IN}_to_{OUT}", "convert_{IN}_to_{OUT}", "cast_{IN}_{OUT}",
          pairs=tuple(pair for pair in all_pairs(tuple(TYPES), tuple(TYPES)) if pair[0] != pair[1]),
-         types={"a": "IN", "c": "OUT"})  # fmt: skip
+         types={"a": "IN", "c": "OUT"}, objects=ANY_OBJECT)  # fmt: skip
 def convert(a: Values, c: Values, count: int | None = None) -> None:
     """``c = a`` in another type: to bf16 rounded to nearest even, to integers toward 0 and saturated, NaN
     to 0; between integers wrapped.
@@ -186,7 +187,7 @@ def convert(a: Values, c: Values, count: int | None = None) -> None:
         target[...] = source.astype(target.dtype)
 
 
-@answers("event_0", "event_1", "flush_trace", writes=())
+@answers("event_0", "event_1", "flush_trace", writes=(), objects=ANY_OBJECT)
 def no_data() -> None:
     """Marks for the trace; nothing happens to data. Source: mlir-aie ``test/npu-xrt``."""
 

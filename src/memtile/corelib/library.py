@@ -38,13 +38,17 @@ class Library(Mapping[str, External]):
         self._options = dict(options)
 
     def __getitem__(self, name: str) -> External:
-        found = _find(name)
-        if found is None:
+        found = self.all_of(name)
+        if not found:
             raise KeyError(unknown(name))
-        return External(name, *found, self._generation, self._options)
+        return found[0]
+
+    def all_of(self, name: str) -> list[External]:
+        """Every function that answers a name; several where AMD's object files differ."""
+        return [External(name, *found, self._generation, self._options) for found in _found(name)]
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _find(name) is not None
+        return isinstance(name, str) and any(True for _ in _found(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(dict.fromkeys(name for entry in entries() for name in entry.spelled()))
@@ -123,12 +127,12 @@ def described() -> list[Described]:
     ]
 
 
-def _find(name: str) -> tuple[LibraryFunction, Groups] | None:
+def _found(name: str) -> Iterator[tuple[LibraryFunction, Groups]]:
+    """The functions that answer a name; that they do by one more spelling counts once."""
     for entry in entries():
         if found := entry.match(name):
             spelling, groups = found
-            return entry, {**groups, "spelling": spelling}
-    return None
+            yield entry, {**groups, "spelling": spelling}
 
 
 def entries() -> list[LibraryFunction]:

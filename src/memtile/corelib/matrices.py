@@ -76,7 +76,9 @@ def matmul(
     )
 
 
-@answers("matmul_scalar_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs)
+@answers(
+    "matmul_scalar_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs, objects=("mm",)
+)
 def matmul_of_blocks(
     a: Values, b: Values, c: Values, *, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> None:
@@ -312,7 +314,7 @@ def get_only(a: Values, b: Values, c: Values, *, core: Any) -> Actions:
         target[n] = _plus(target[n], _plus(own, before[0]))
 
 
-@answers("matmul_scalar_put_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part)
+@answers("matmul_scalar_put_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part, objects=("mm",))
 def put_blocks(
     a: Values, b: Values, c: Values, *, core: Any, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> Actions:
@@ -325,7 +327,9 @@ def put_blocks(
     return _blocks((a, b, c), core, (m, k, n, r, s, t), gets=False, puts=True)
 
 
-@answers("matmul_scalar_put_get_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part)
+@answers(
+    "matmul_scalar_put_get_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part, objects=("mm",)
+)
 def put_get_blocks(
     a: Values, b: Values, c: Values, *, core: Any, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> Actions:
@@ -336,7 +340,7 @@ def put_get_blocks(
     return _blocks((a, b, c), core, (m, k, n, r, s, t), gets=True, puts=True)
 
 
-@answers("matmul_scalar_get_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part)
+@answers("matmul_scalar_get_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part, objects=("mm",))
 def get_blocks(
     a: Values, b: Values, c: Values, *, core: Any, m: int, k: int, n: int, r: int, s: int, t: int
 ) -> Actions:

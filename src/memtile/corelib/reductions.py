@@ -56,7 +56,7 @@ def compute_min(a: Values, b: Values, c: Values) -> None:
     target[...] = np.minimum(x, y)
 
 
-@answers("sum")
+@answers("sum", objects=("sum",))
 def add_to(a: Values, c: Values) -> None:
     """``c += a`` element by element: a running sum over calls. Source: mlir-aie
     ``test/npu-xrt/runtime_cumsum``.

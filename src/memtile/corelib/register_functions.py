@@ -10,7 +10,7 @@ from memtile.corelib.registry import answers, first
 _WORD = 0xFFFF_FFFF
 
 
-@answers("read_processor_bus", writes=("c",))
+@answers("read_processor_bus", writes=("c",), objects=("kernel",))
 def read_processor_bus(c: Values, address: int, count: int, stride: int, *, core: Any) -> None:
     """The first ``count`` elements of c become registers of the tile, ``stride`` bytes apart.
 
@@ -21,7 +21,7 @@ def read_processor_bus(c: Values, address: int, count: int, stride: int, *, core
     target.view("uint32")[...] = words
 
 
-@answers("write_processor_bus", writes=())
+@answers("write_processor_bus", writes=(), objects=("kernel",))
 def write_processor_bus(a: Values, address: int, count: int, stride: int, *, core: Any) -> None:
     """Registers of the tile become the first ``count`` elements of a, placed as in ``read_processor_bus``.
 

@@ -28,7 +28,13 @@ SOURCE = "functions of cores, docs/kernels.md"
 _HOLE = re.compile(r"\{([A-Za-z]+)\}")
 _TYPE_HOLES = ("TYPE", "IN", "OUT")
 _PREFIX = r"(?:[0-9a-f]{8}_|op\d+_)?"  # IRON tells variants of a function apart by a digest before its name
+_FRACTIONS = ("bf16", "f16", "f32", "f64")
+_SOURCE_FILE = re.compile(r"``(\w+)\.cc``")
 Groups = Mapping[str, str]
+Declared = tuple[str, bool]
+"""The type of an argument as the design declares it, its element's for an array; whether it is an array."""
+ANY_OBJECT = ("*",)
+"""Objects of a function that means the same in each of them."""
 F = TypeVar("F", bound=Callable[..., "Generator[Any, Any, None] | None"])
 
 
@@ -44,6 +50,8 @@ class LibraryFunction:
         kinds: what ``{TYPE}`` may be.
         pairs: what ``{IN}_{OUT}`` may be.
         macs: multiplications of a call with these arguments, and the type of the operands.
+        objects: stems of the object files that AMD's designs have it in, where these are not the source
+            files that its docstring names.
     """
 
     function: Callable[..., Generator[Any, Any, None] | None]
@@ -53,12 +61,15 @@ class LibraryFunction:
     kinds: tuple[str, ...]
     pairs: tuple[tuple[str, str], ...]
     macs: Callable[..., tuple[int, str]] | None
+    objects: tuple[str, ...] = ()
     patterns: tuple[tuple[re.Pattern[str], str], ...] = field(init=False)
     parameters: tuple[inspect.Parameter, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         own = inspect.signature(self.function).parameters.values()
         object.__setattr__(self, "parameters", tuple(own))
+        named = dict.fromkeys(_SOURCE_FILE.findall(self.function.__doc__ or ""))
+        object.__setattr__(self, "objects", self.objects or tuple(named))
         object.__setattr__(self, "patterns", tuple((_pattern(name), name) for name in self.names))
 
     def match(self, name: str) -> tuple[str, Groups] | None:
@@ -104,13 +115,16 @@ def answers(
     kinds: Sequence[str] = ALL_KINDS,
     pairs: Sequence[tuple[str, str]] = (),
     macs: Callable[..., tuple[int, str]] | None = None,
+    objects: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Put a function into the table; see :class:`LibraryFunction` for the arguments."""
 
     def enter(function: F) -> F:
         given = types or {}
         ENTRIES.append(
-            LibraryFunction(function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs)
+            LibraryFunction(
+                function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs, tuple(objects)
+            )
         )
         return function
 
@@ -245,31 +259,72 @@ class External:
             wanted = f"{needed}" if needed == most else f"{needed} or more"
             raise self._refusal("the number of arguments", str(given), wanted)
 
-    def _bound(self, arguments: Sequence[Any]) -> dict[str, Any]:
+    def parameter_for(self, count: int) -> list[inspect.Parameter]:
+        """The parameter of each argument of a call of so many.
+
+        Raises:
+            DesignError: it takes fewer, or more.
+        """
         places = [p for p in self.entry.parameters if p.kind is not p.KEYWORD_ONLY]
-        rest = [p.name for p in places if p.kind is p.VAR_POSITIONAL]
+        rest = [p for p in places if p.kind is p.VAR_POSITIONAL]
         single = [p for p in places if p.kind is p.POSITIONAL_OR_KEYWORD]
         needed = sum(p.default is p.empty for p in single)
-        self._check_count(len(arguments), needed, None if rest else len(single))
+        self._check_count(count, needed, None if rest else len(single))
+        return [*single[:count], *rest * (count - len(single))]
+
+    def kind_of(self, parameter: inspect.Parameter) -> np.dtype[Any] | None:
+        """The element type that the name says a parameter has; None if it says none."""
+        kind = self.entry.types.get(parameter.name)
+        return TYPES.get(self.groups.get(kind, kind)) if kind else None
+
+    def check(self, declared: Sequence[Declared], *, signs: bool = False) -> None:
+        """See that a call with arguments of these types can be.
+
+        Args:
+            declared: of each argument.
+            signs: whether elements must have the sign that the name says, too.
+
+        Raises:
+            DesignError: another number of arguments, an array for a number, elements of another size.
+        """
+        for parameter, (kind, is_array) in zip(self.parameter_for(len(declared)), declared, strict=True):
+            name, wanted, dtype = parameter.name, self.kind_of(parameter), TYPES.get(kind)
+            if str(parameter.annotation) != "Any" and _takes_array(parameter) != is_array:
+                given, allowed = ("an array", "a number") if is_array else ("a number", "an array")
+                raise self._refusal(f"argument {name}", given, allowed)
+            if is_array and dtype is not None and _differ(dtype, wanted, signs=signs):
+                raise self._refusal(f"the element type of {name}", str(dtype), str(wanted))
+            if _takes_whole(parameter) and kind in _FRACTIONS:
+                raise self._refusal(f"argument {name}", f"a number of type {kind}", "a whole number")
+
+    def _bound(self, arguments: Sequence[Any]) -> dict[str, Any]:
         bound: dict[str, Any] = {}
-        for parameter, value in zip(single, arguments, strict=False):
-            bound[parameter.name] = self._as_declared(parameter.name, value)
-        if rest:
-            bound[rest[0]] = tuple(arguments[len(single) :])
+        for parameter, value in zip(self.parameter_for(len(arguments)), arguments, strict=True):
+            given = self._as_declared(parameter, value)
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                bound[parameter.name] = (*bound.get(parameter.name, ()), given)
+            else:
+                bound[parameter.name] = given
+        for parameter in self.entry.parameters:
+            if parameter.kind is parameter.VAR_POSITIONAL:
+                bound.setdefault(parameter.name, ())
         return bound
 
-    def _as_declared(self, name: str, value: Any) -> Any:
-        kind = self.entry.types.get(name)
-        kind = self.groups.get(kind, kind) if kind else None
+    def _as_declared(self, parameter: inspect.Parameter, value: Any) -> Any:
+        name, kind = parameter.name, self.kind_of(parameter)
         if not isinstance(value, np.ndarray):
             if name in self.entry.types or name in self.entry.writes:
                 raise self._refusal(f"argument {name}", f"{value!r}", "an array")
+            if _takes_whole(parameter) and not isinstance(value, int | np.integer):
+                raise self._refusal(f"argument {name}", f"{value!r}", "a whole number")
             return value
-        if kind is None or kind not in TYPES or value.dtype == TYPES[kind]:
+        if _takes_whole(parameter):
+            raise self._refusal(f"argument {name}", "an array", "a whole number")
+        if kind is None or value.dtype == kind:
             return value
-        if value.itemsize != TYPES[kind].itemsize:
-            raise self._refusal(f"the element type of {name}", str(value.dtype), str(TYPES[kind]))
-        return value.view(TYPES[kind])
+        if value.itemsize != kind.itemsize:
+            raise self._refusal(f"the element type of {name}", str(value.dtype), str(kind))
+        return value.view(kind)
 
     def _refusal(self, subject: str, given: str, allowed: str) -> DesignError:
         """The error of a call that cannot be."""
@@ -282,6 +337,19 @@ class External:
             where=f"{self.name}({self.entry.signature})",
             source=SOURCE,
         )
+
+
+def _takes_array(parameter: inspect.Parameter) -> bool:
+    """Whether an argument is an array; all others are numbers."""
+    return str(parameter.annotation) == "Values"
+
+
+def _differ(given: np.dtype[Any], wanted: np.dtype[Any] | None, *, signs: bool) -> bool:
+    return wanted is not None and (given != wanted if signs else given.itemsize != wanted.itemsize)
+
+
+def _takes_whole(parameter: inspect.Parameter) -> bool:
+    return str(parameter.annotation).split(" ")[0] == int.__name__
 
 
 def _unpack(written: Sequence[tuple[Values, Values]]) -> None:

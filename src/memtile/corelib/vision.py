@@ -47,11 +47,11 @@ def threshold_of(a: Values, c: Values, limit: int, largest: int, width: int, hei
 def threshold_of_channels(a: Values, c: Values, count: int, *numbers: int) -> None:
     """(a, c, width, four thresholds, four largest, kind): as ``thresholdLine``, every fourth pixel its own.
 
-    Source: mlir-aie ``threshold.cc``.
+    Pixels are bytes, whatever the design declares: Riallto's are i32. Source: mlir-aie ``threshold.cc``.
     """
     if len(numbers) != 2 * _CHANNELS + 1:
         raise CallError("the number of arguments", str(3 + len(numbers)), "12")
-    source, target = _pixels({"a": a, "c": c}, count)
+    source, target = _pixels({"a": a.reshape(-1).view(np.uint8), "c": c.reshape(-1).view(np.uint8)}, count)
     for channel in range(_CHANNELS):
         limit, largest = numbers[channel], numbers[_CHANNELS + channel]
         _threshold(source[channel::_CHANNELS], target[channel::_CHANNELS], limit, largest, numbers[-1])

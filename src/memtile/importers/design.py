@@ -14,6 +14,7 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
+from memtile.importers.kernels.user_functions import check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -24,10 +25,7 @@ from memtile.importers.mlir.references import check_uses
 from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
     SequenceProgram,
-    arguments_of,
-    is_scalar,
-    program_of,
-    unread,
+    known_program_of,
 )
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
@@ -72,6 +70,7 @@ def load(
     parameters: Parameters = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
+    bodies: Path | str | None = None,
 ) -> Loaded:
     """The design of a file of MLIR text, configured, its cores ready to run.
 
@@ -88,6 +87,8 @@ def load(
             where none has a name.
         costs: cycles of the operations of cores.
         timing: timing constants.
+        bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
+            itself, where aiecc's names say which one it is.
 
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
@@ -95,24 +96,29 @@ def load(
         DesignError: what the device cannot hold.
     """
     # Slow to load, and `load_still` needs neither.
+    from memtile.importers.kernels.body import without_contents
     from memtile.importers.kernels.kernel import kernels
-    from memtile.importers.kernels.user_functions import with_library
 
     text = file if isinstance(file, Text) else _text(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
-    bodies = fill(described, Path(text.name))
+    filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
-    known, notes = with_library(described, functions, chosen)
+    known = functions_for(described, functions, chosen)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, with_library(other.device, functions, chosen)[0], costs)
+        return kernels(other, functions_for(other.device, functions, chosen), costs)
 
-    return replace(still, kernels=own, kernels_of=kernels_of, notes=(*still.notes, *bodies, *notes))
+    return replace(
+        still,
+        kernels=own,
+        kernels_of=kernels_of,
+        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
+    )
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
@@ -125,16 +131,17 @@ def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
 
 
 def load_still(
-    file: Path | str,
+    file: Path | str | Text,
     *,
     device: str | None = None,
     name: str | None = None,
     sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
+    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
-    External functions need not be known.
+    Functions that cores call need not be known; those that are must fit the text.
 
     Args:
         file: of MLIR text.
@@ -142,20 +149,23 @@ def load_still(
         name: symbol of the device of the text, where it has several.
         sequence: symbol of the host sequence, where the device has several.
         parameters: of the scratchpad, by name; those that are not given are 0.
+        functions: functions that cores call and the text only declares, by name; then those of the library.
 
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
             none, or its steps hang on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
-    text = _text(file)
+    text = file if isinstance(file, Text) else _text(file)
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    open_ = still.sequence is not None and any(map(is_scalar, still.sequence.arguments))
+    known = functions_for(described, functions, still.array.device.name)
+    check_functions(described, known)
+    open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
-    return still
+    return replace(still, notes=(*still.notes, *known.notes))
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
@@ -290,8 +300,7 @@ def _program(
     if chosen not in sequences:
         raise InputFileError(design_problem("sequence", chosen, f"one of {', '.join(sequences)}"))
     operation = sequences[chosen]
-    open_ = any(is_scalar(kind) for kind in arguments_of(operation))
-    return unread(operation) if open_ else program_of(made, operation, others=others, parameters=parameters)
+    return known_program_of(made, operation, others, parameters)
 
 
 def _unknown(described: DeviceDescription) -> list[Problem]:

@@ -97,7 +97,7 @@ class Loaded:
         if len(arrays) > len(arguments):
             raise InputFileError(_too_many(arrays, arguments))
         scalars, made = _told_apart(arguments, arrays)
-        uses = self._uses(scalars, parameters)
+        uses = self.uses(scalars, parameters)
         written = [n for n in made if any(use.writes and use.argument == n for use in uses)]
         done = self.run_with(
             [Given(str(n), array) for n, array in made.items() if uses],
@@ -140,7 +140,7 @@ class Loaded:
             DesignError: the text has no host sequence.
             InputFileError: numbers that nobody gave.
         """
-        return frozenset(use.argument for use in self._uses(scalars) if use.argument is not None)
+        return frozenset(use.argument for use in self.uses(scalars) if use.argument is not None)
 
     def run_with(
         self,
@@ -210,8 +210,17 @@ class Loaded:
         steps = self._sequence(scalars).steps
         return instructions_of(steps, self.array.device, self.array.columns)
 
-    def _uses(self, scalars: Scalars, parameters: Parameters = NO_PARAMETERS) -> Sequence[ExternalUse]:
-        """What the host sequence reads and writes of its arguments."""
+    def uses(self, scalars: Scalars, parameters: Parameters = NO_PARAMETERS) -> Sequence[ExternalUse]:
+        """What the host sequence reads and writes of its arguments.
+
+        Args:
+            scalars: values of the arguments that are numbers, by position.
+            parameters: of the scratchpad for this run, by name; the others are as they were loaded.
+
+        Raises:
+            DesignError: the text has no host sequence.
+            InputFileError: numbers that nobody gave.
+        """
         shape = ArrayShape.of(self.array.device, self.array.columns)
         return external_uses(self._sequence(scalars, parameters).steps, shape)
 

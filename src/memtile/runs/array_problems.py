@@ -47,12 +47,14 @@ def unknown(name: str, regions: Sequence[ExternalRegion], *, wanted: bool) -> Pr
 
 def missing(region: ExternalRegion, name: str) -> Problem:
     """A buffer that the program only reads, without contents."""
+    if name == "NAME" and region.argument is not None:
+        name = str(region.argument)
     return Problem(
         f"buffer {region.title}",
         "no array",
         region.text.removeprefix(f"{region.title}, "),
         f"the program needs an array for buffer {region.text}",
-        f"Give --in {name}=FILE.npy.",
+        f"Give --in {name}=FILE.npy, or --pad-arguments for zeros.",
         reason="array_missing",
         where="memtile run",
         source=_SOURCE,

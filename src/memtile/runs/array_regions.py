@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 from memtile.runs.array_names import Address, Argument, Given, Name, Own, Stream, TileMemory, Wanted
 from memtile.runs.array_problems import buffer_twice, unknown
@@ -96,6 +97,19 @@ def find_regions(
     return meant, problems
 
 
+def zeros_for(uses: Sequence[ExternalUse], named: Collection[str]) -> list[Given]:
+    """Zeros for the buffers that a program only reads, by number; those in ``named`` have arrays already."""
+    missing = {str(n): r for n, r in _numbered(regions_of(uses)).items() if r.reads and not r.writes}
+    words = {name: -(-region.needed // WORD_BYTES) for name, region in missing.items() if name not in named}
+    return [Given(name, np.zeros(size, np.uint32)) for name, size in words.items()]
+
+
+def _numbered(regions: Sequence[ExternalRegion]) -> dict[int, ExternalRegion]:
+    """Buffers by number: kernel arguments where the program knows them, else counted by address."""
+    arguments = {r.argument: r for r in regions if r.argument is not None}
+    return arguments or dict(enumerate(regions))
+
+
 def _region(
     asked: Asked, regions: Sequence[ExternalRegion], taken: Collection[ExternalRegion]
 ) -> ExternalRegion | None:
@@ -103,8 +117,7 @@ def _region(
         first = asked.name.byte
         return next((r for r in regions if r.argument is None and r.first == first), None)
     if isinstance(asked.name, Argument):
-        arguments = {r.argument: r for r in regions if r.argument is not None}
-        return (arguments or dict[int | None, ExternalRegion](enumerate(regions))).get(asked.name.number)
+        return _numbered(regions).get(asked.name.number)
     used = [r for r in regions if (r.writes if asked.wanted else r.reads)]
     free = [r for r in used if not any(r is other for other in taken)]
     one_way = [r for r in free if not (r.reads and r.writes)]

@@ -169,7 +169,7 @@ def _external(
         region: of external memory.
         arrays: of the user, that mean it.
         dtype: of wanted arrays that name no type.
-        pad: fill a given array up with zeros if it is too short.
+        pad: fill an array up with zeros that is too short, or that nobody gave.
 
     Raises:
         InputFileError: nothing is given that the program only reads; a wrong size.
@@ -183,7 +183,7 @@ def _external(
         if lacking * WORD_BYTES > LARGEST:
             raise InputFileError(problem.not_to_be_made(given.name, region.needed, LARGEST))
         return ExternalArray(given.name, region, np.pad(words, (0, lacking)), given=True)
-    if region.reads and not region.writes:
+    if region.reads and not region.writes and not pad:
         raise InputFileError(problem.missing(region, want.name if want else "NAME"))
     name = want.name if want else region.title
     size = max(region.needed, nbytes(want, dtype) if want else 0)
@@ -197,6 +197,8 @@ def _external(
 
 def _padded(array: ExternalArray, asked: Sequence[Given | Wanted]) -> Iterator[str]:
     """What is said of an array that was filled up with zeros."""
+    if array.region.reads and not (array.given or array.region.writes):
+        yield f"{array.region.title}: no array was given; {array.words.nbytes} bytes of zeros"
     for each in asked:
         if isinstance(each, Given) and each.array.nbytes < array.words.nbytes:
             given, touched = each.array.nbytes, array.words.nbytes

@@ -43,7 +43,7 @@ class RunOptions:
         data: move words; False = find cycles, causes and findings alone, in little time and memory, with no
             outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all. For
             designs in Python, with a clock.
-        pad_arguments: fill arrays up with zeros that are shorter than what a program reads.
+        pad_arguments: fill arrays up with zeros that are shorter than what a program reads, or not given.
         progress: called now and then with the cycles done, or the words that an untimed run moved.
     """
 

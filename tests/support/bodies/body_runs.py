@@ -20,7 +20,7 @@ from memtile.errors import MemtileError
 from memtile.importers.design import load
 from memtile.importers.kernels import body_segments
 from memtile.importers.mlir.token_packets import Text
-from support.bodies import body_control, body_memory, body_numbers, body_vectors
+from support.bodies import body_aievec, body_control, body_memory, body_numbers, body_vectors
 from support.bodies.body_texts import (
     BUFFERS,
     CONSTANTS,
@@ -38,6 +38,7 @@ MAKERS: Mapping[str, Maker] = {
     **body_numbers.MAKERS,
     **body_memory.MAKERS,
     **body_vectors.MAKERS,
+    **body_aievec.MAKERS,
     **body_control.MAKERS,
 }
 """What writes a piece with an operation, by the name of the operation."""
@@ -345,7 +346,9 @@ def campaign(
     done, rng, turn = Campaign(Counter(), [], set(), {}), random.Random(seed), 0
     while sum(done.counts.values()) < cases:
         first = (seed * 1000 + turn) * len(names)
-        pieces = [written(name, n, generic=(n + turn) % 2 == 1) for n, name in enumerate(names, first)]
+        pieces = [
+            written(name, n, generic=(n - first + turn) % 2 == 1) for n, name in enumerate(names, first)
+        ]
         turn += 1
         for batch in batches(pieces):
             _run_batch(batch, done, rng, memories, compiled)

@@ -24,7 +24,8 @@ from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.formats.npy import read_array
 from memtile.runs.array_names import Given, Wanted
-from memtile.runs.external_uses import external_uses
+from memtile.runs.array_regions import zeros_for
+from memtile.runs.external_uses import ExternalUse, external_uses
 from memtile.runs.operations import ArrayShape, Operation
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Run
@@ -75,6 +76,7 @@ def _tried(case: SurveyCase, functions: Functions, device: str, options: RunOpti
         done = _run(ready, facts, given, wanted, options)
     else:
         arrays = [Given(str(n), read_array(file)) for n, file in given.items()]
+        arrays += _zeros(external_uses(steps, shape), arrays, wanted)
         done = ready.run(arrays, wanted, options=options)
     found = _outcome(case, done, expected)
     return replace(found, device=ready.array.device.name, cycles=done.result.cycles)
@@ -89,8 +91,8 @@ def _run(
     numbers = {n for n in arrays if n in kinds and is_scalar(kinds[n])}
     scalars = {**{n: int(arrays[n].reshape(-1)[0]) for n in numbers}, **facts.scalars}
     made = [Given(str(n), array) for n, array in arrays.items() if n not in numbers]
-    if not scalars:
-        made += _zeros(design, made, wanted)
+    if design.sequence is not None:
+        made += _zeros(design.uses(scalars, facts.parameters), made, wanted)
     return design.run_with(made, wanted, scalars=scalars, options=options)
 
 
@@ -129,21 +131,9 @@ def _loaded(case: SurveyCase, facts: Facts, functions: Functions, device: str) -
         return load(case.path, device=device, **more)
 
 
-def _zeros(design: Loaded, given: Sequence[Given], wanted: Sequence[Wanted]) -> list[Given]:
-    """Zeros for the arguments that nobody gave and that are not only written."""
-    named = {each.name for each in given} | {each.name for each in wanted}
-    kinds, made = dict(enumerate(design.arguments)), []
-    for number in sorted(design.used_arguments):
-        kind = kinds.get(number)  # None: one that only the steps know, such as the buffer of a trace
-        if kind is None:
-            continue
-        if str(number) not in named and kind.dtype is not None and kind.elements > 0:
-            made.append(Given(str(number), np.zeros(_words(kind.elements * kind.dtype.itemsize), np.uint32)))
-    return made
-
-
-def _words(size: int) -> int:
-    return -(-size // np.dtype(np.uint32).itemsize)
+def _zeros(uses: Sequence[ExternalUse], given: Sequence[Given], wanted: Sequence[Wanted]) -> list[Given]:
+    """Zeros for the arguments that nobody gave and that are only read, as long as what is read."""
+    return zeros_for(uses, {*(each.name for each in given), *(each.name for each in wanted)})
 
 
 def _refused(case: SurveyCase, error: MemtileError) -> DesignOutcome:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
@@ -22,13 +22,15 @@ from memtile.io.program.device_detection import device_of
 from memtile.io.program.file_order import ordered
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import NO_KERNELS, Kernels, NamedKernels
+from memtile.runs.external_uses import external_uses
 from memtile.runs.operation_table import table_of
-from memtile.runs.operations import ArrayShape
+from memtile.runs.operations import ArrayShape, Operation
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
 
-_CONFIGURATIONS = ("cdo", "xclbin", "pdi")
+_CONTAINERS = ("xclbin", "pdi")
+_CONFIGURATIONS = ("cdo", *_CONTAINERS)
 
 
 @dataclass(frozen=True)
@@ -123,9 +125,22 @@ def container(
     done, order = (list(programs), "") if keep_order else ordered(programs, shape)
     operations = [operation for program in done for operation in program.operations]
     called = [*names, *(name for program in done for name in program.kernels)]
-    known = bodies(operations, shape, found.name, texts, functions=functions, own=kernels, names=called)
-    notes = (*filter(None, [order]), *known.notes)
+    stems = {Path(program.name).stem for program in done}
+    known = bodies(
+        operations, shape, found.name, texts, functions=functions, own=kernels, names=called, stems=stems
+    )
+    notes = (*filter(None, [order]), *_without_instructions(programs, operations, shape), *known.notes)
     return Container(found, shape, known, _launch(done, known), tuple(done), notes)
+
+
+def _without_instructions(
+    programs: Sequence[program_formats.Program], operations: Sequence[Operation], shape: ArrayShape
+) -> Iterator[str]:
+    """A line about containers that configure the array, where nothing lets a host's arrays move."""
+    if any(program.format in _CONTAINERS for program in programs) and not external_uses(operations, shape):
+        names = ", ".join(program.name for program in programs)
+        step = "Give the file of instructions too, such as insts.bin, insts.txt or NAME.seq."
+        yield f"warning: {names} has no instructions: no task of an interface tile begins. {step}"
 
 
 def build(folder: Path, *, device: str | None = None, functions: Functions = NO_FUNCTIONS) -> Container:

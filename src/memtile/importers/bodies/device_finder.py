@@ -14,10 +14,10 @@ from typing import Any
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import InputFileError, MemtileError
-from memtile.importers.bodies.texts import DeviceCandidate
+from memtile.importers.bodies.texts import DeviceCandidate, body_words
 from memtile.importers.build_comparison import different_registers
 from memtile.importers.kernels.kernel import kernels
-from memtile.importers.kernels.user_functions import with_library
+from memtile.importers.kernels.user_functions import functions_for
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.io.program.register_image import is_program_memory
 from memtile.runs.core_kernels import Kernels, Place, enabled_by
@@ -131,8 +131,8 @@ class Finder:
         functions: Functions,
         names: Sequence[str],
     ) -> None:
-        called = {name for each in names for name in (each, *each.split(":"))}
-        self._found = sorted(found, key=lambda each: each.name not in called)
+        self._called = {name for each in names for name in (each, *each.split(":"))}
+        self._found = sorted(found, key=lambda each: each.name not in self._called)
         self._shape, self._device, self._functions = shape, device, functions
         self._refused: dict[str, str] = {}
         self.notes: list[str] = []
@@ -155,16 +155,27 @@ class Finder:
         return DeviceMatch(given, before, None if best.differences else best.made.array.engine)
 
     def _nearest(self, operations: Sequence[Operation], enabled: Sequence[Place]) -> _Match | None:
-        """The first of the nearest devices; None if none has any of the cores."""
-        best: _Match | None = None
+        """The first of the nearest devices; None if none has any of the cores.
+
+        Raises:
+            InputFileError: texts that are as near have other bodies, and no name says which one it is.
+        """
+        best, as_near = None, list[_Match]()
         configuration = [operation for operation in operations if not operation.firmware]
         for each in self._found:
             found = self._match(each, configuration, enabled)
             if found is not None and (best is None or found.distance < best.distance):
-                best = found
-            if best is not None and best.distance == (0, 0):
+                best, as_near = found, []
+            elif found is not None and best is not None and found.distance == best.distance:
+                as_near.append(found)
+            if best is not None and best.distance == (0, 0) and self._is_sure(best.candidate):
                 break
+        if best is not None and not self._is_sure(best.candidate):
+            _ask(best, as_near)
         return best
+
+    def _is_sure(self, candidate: DeviceCandidate) -> bool:
+        return candidate.is_named or (bool(candidate.name) and candidate.name in self._called)
 
     def _match(
         self, one: DeviceCandidate, configuration: Sequence[Operation], enabled: Sequence[Place]
@@ -197,8 +208,8 @@ class Finder:
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
-        known, notes = with_library(made.device, self._functions, self._device)
-        self.notes += notes
+        known = functions_for(made.device, self._functions, self._device)
+        self.notes += known.notes
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:
             place = made.tiles[core.tile].place
@@ -227,6 +238,19 @@ class Finder:
         if many := len(best.differences):
             words = f"{many} words of BDs and locks differ" if many > 1 else "a word of BDs and locks differs"
             self.notes.append(f"warning: {words} between {title} and the program; {best.differences[0]}")
+
+
+def _ask(best: _Match, as_near: Sequence[_Match]) -> None:
+    """Refuse texts that differ in what their cores do, where nothing else tells them apart."""
+    words = body_words(best.candidate.device)
+    others = [each for each in as_near if body_words(each.candidate.device) != words]
+    if others:
+        titles = ", ".join(each.candidate.title for each in (best, *others))
+        raise InputFileError(
+            f"{best.candidate.file.parent}: {titles} have the same BDs and locks, and cores that do other "
+            "things; no name says which of them the build was made of. Name it, such as "
+            f"--kernels {best.candidate.file}."
+        )
 
 
 def _bodies(made: Configured) -> set[Place]:

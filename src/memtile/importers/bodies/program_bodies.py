@@ -7,7 +7,7 @@ BDs and locks. A program that loads several PDIs has such a device for each of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,6 +60,7 @@ def bodies(
     functions: Functions,
     own: Kernels,
     names: Sequence[str] = (),
+    stems: Collection[str] = (),
 ) -> Bodies:
     """The kernels of the cores that a program enables.
 
@@ -72,11 +73,12 @@ def bodies(
         own: the user's kernels, which come before those of texts.
         names: that the files of the program have for their devices or kernels; a device that is called so is
             taken before others that are as near.
+        stems: of the names of the files of the program.
     """
     enabled = [place for place in enabled_by(operations, shape) if place not in own]
     if not enabled or not texts:
         return Bodies(operations, own)
-    found, notes = candidates(texts)
+    found, notes = candidates(texts, stems)
     finder = Finder(found, shape, device, functions, names)
     parts = list(_parts(operations))
     base = finder.match(_outside(parts), own)

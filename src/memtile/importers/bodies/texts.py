@@ -1,16 +1,16 @@
 """The MLIR texts that lie beside the files of a build, those first that say most of it.
 
-It also has bodies for cores of a text that aiecc has emptied: those of the text beside it that it was made
-of.
+Bodies for cores of a text that aiecc has emptied: those of the text that it was made of.
 
 ``input_physical_with_elfs.mlir`` names an ELF file for each core instead of what the core does, which
-``input_with_addresses.mlir`` beside it still has. Values keep their names from the one to the other.
+``input_with_addresses.mlir`` beside it still has. Values keep their names from the one to the other. A text
+that only lies beside it is never taken: two designs of a folder may differ in a constant.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -26,6 +26,9 @@ PROJECT = ".prj"
 """Ending of the folders in which aiecc keeps what it made on the way, beside the files of the build."""
 _RANKS = ("input_with_addresses.mlir", "input_physical.mlir")
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
+_EMPTIED = re.compile(r"(.*?)(?:(?:input_)?physical_with_elfs|with_elfs|npu_insts)")  # as aiecc calls them
+MOST_TEXTS = 500
+"""Texts of a folder that are looked at; of a larger one those that aiecc's names tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +40,14 @@ class DeviceCandidate:
         text: the file, read.
         name: symbol of the device; empty without one.
         device: as the text has it.
+        is_named: whether the names of the files say that it belongs to the build.
     """
 
     file: Path
     text: Text
     name: str
     device: DeviceDescription
+    is_named: bool = False
 
     @property
     def title(self) -> str:
@@ -69,20 +74,24 @@ def beside(files: Iterable[Path]) -> list[Path]:
     for folder in dict.fromkeys(file.parent for file in given):
         for place in _folders(folder):
             found |= dict.fromkeys(sorted(place.glob("*.mlir")))
+    if len(found) > MOST_TEXTS:
+        found = {file: None for file in found if _is_named(file, stems)}
     return sorted(filter(_has_device, found), key=lambda file: _rank(file, stems))
 
 
-def candidates(files: Sequence[Path]) -> tuple[list[DeviceCandidate], list[str]]:
+def candidates(files: Sequence[Path], stems: Collection[str] = ()) -> tuple[list[DeviceCandidate], list[str]]:
     """The devices of texts, and a line about each text that cannot be read.
 
     Args:
         files: MLIR text.
+        stems: of the names of the files of the build.
     """
     found, notes = list[DeviceCandidate](), list[str]()
     for file in files:
+        named = _is_named(file, stems)
         try:
             text = Text(str(file), read_text(file))
-            found += [DeviceCandidate(file, text, each.name, each) for each in devices(read(text))]
+            found += [DeviceCandidate(file, text, each.name, each, named) for each in devices(read(text))]
         except InputFileError as error:
             notes.append(f"{str(error).splitlines()[0]} It gives no core its program.")
     return found, notes
@@ -116,11 +125,17 @@ def _has_device(file: Path) -> bool:
         return True  # it is told when it is read
 
 
-def _rank(file: Path, stems: set[str]) -> tuple[int, bool, str]:
+def _rank(file: Path, stems: Collection[str]) -> tuple[int, bool, str]:
     """Lowered text first, whatever stands before its name; then names that belong together."""
     lowered = next((n for n, name in enumerate(_RANKS) if file.name.endswith(name)), len(_RANKS))
     akin = any(_akin(file.stem, stem) for stem in stems)
     return lowered, not akin, str(file)
+
+
+def _is_named(file: Path, stems: Collection[str]) -> bool:
+    """Whether a text has a name of aiecc's, or one like the files of the build."""
+    lowered, other, _ = _rank(file, stems)
+    return lowered < len(_RANKS) or not other
 
 
 def _akin(text: str, stem: str) -> bool:
@@ -139,28 +154,85 @@ def _take(device: DeviceDescription, of: DeviceDescription, bodies: Mapping[str,
     device.numbers.update(of.numbers)
 
 
-def fill(device: DeviceDescription, file: Path) -> list[str]:
-    """Give the emptied cores of a device the bodies of a text beside its file, where one fits.
+def fill(device: DeviceDescription, file: Path, named: Path | None = None) -> list[str]:
+    """Give the emptied cores of a device the bodies of the text that they are from.
 
     Args:
         device: whose cores are given bodies.
         file: that has it.
+        named: text that the user says; None = that of the same build, by aiecc's names.
 
     Returns:
         A line about what was taken, or about the cores that have no program.
+
+    Raises:
+        InputFileError: the text that was named does not fit, or only others beside the file do.
     """
     empty = [core for core in device.cores if core.elf and not core.has_body]
     if not empty:
         return []
-    others = [each for each in beside([file]) if each != file.resolve()]
-    found, _ = candidates(others)
-    for each in found:
+    own = [named.resolve()] if named is not None else _of_the_same_build(file.resolve())
+    for each in candidates(own)[0]:
         bodies = _bodies(device, each.device, empty)
         if bodies is not None:
             _take(device, each.device, bodies)
             return [f"bodies of cores that have ELF files are those of {each.title}"]
-    named = ", ".join(str(_place(device, core)) for core in empty)
-    return [f"no text beside {file} has what cores {named} do; their ELF files are machine code"]
+    cores = f"cores {', '.join(str(_place(device, core)) for core in empty)}"
+    if named is not None:
+        step = "Give the text that this one was made of."
+        raise InputFileError(f"{named}: the buffers and locks of {cores} are not those of {file}. {step}")
+    others = [each for each in beside([file]) if each not in (file.resolve(), *own)]
+    fitting = [
+        each
+        for each in candidates(_alike(device, empty, others))[0]
+        if _bodies(device, each.device, empty) is not None
+    ]
+    if fitting:
+        raise InputFileError(_open_choice(file, cores, fitting))
+    return [f"no text beside {file} has what {cores} do; their ELF files are machine code"]
+
+
+def _open_choice(file: Path, cores: str, fitting: Sequence[DeviceCandidate]) -> str:
+    titles, verb = ", ".join(each.title for each in fitting), "have" if len(fitting) > 1 else "has"
+    return (
+        f"{file}: {cores} have ELF files, which are machine code. {titles} {verb} the same buffers and "
+        "locks, and no name says that the text was made of it. Name the text with the bodies, such as "
+        f"--kernels {fitting[0].file}."
+    )
+
+
+def _of_the_same_build(file: Path) -> list[Path]:
+    """The texts that aiecc made a text of, by its names for them."""
+    found, folder = _EMPTIED.fullmatch(file.stem), file.parent
+    prefixes = dict.fromkeys((found[1], "")) if found else ("",) if folder.suffix == PROJECT else ()
+    texts = [folder / f"{prefix}{name}" for prefix in prefixes for name in _RANKS]
+    if folder.suffix == PROJECT:
+        texts.append(folder.with_suffix("") if folder.stem.endswith(".mlir") else folder.with_suffix(".mlir"))
+    return [text for text in texts if text != file and text.is_file()]
+
+
+def _alike(device: DeviceDescription, empty: Sequence[CoreDescription], texts: Sequence[Path]) -> list[Path]:
+    """The texts that have the names of the buffers of the emptied cores: a quick look."""
+    tiles = {core.tile for core in empty}
+    names = [value.encode() for value, buffer in device.buffers.items() if buffer.tile in tiles]
+    return [text for text in texts if (data := _bytes_of(text)) and all(name in data for name in names)]
+
+
+def _bytes_of(text: Path) -> bytes:
+    try:
+        return read_bytes(text)
+    except InputFileError:
+        return b""
+
+
+def body_words(device: DeviceDescription) -> list[tuple[str, ...]]:
+    """What the cores of a device do, word by word: two texts of one design have the same."""
+    return [
+        (inner.name, *inner.words)
+        for core in device.cores
+        for inner in core.operation.walk()
+        if inner is not core.operation
+    ]
 
 
 def _bodies(

@@ -18,6 +18,9 @@ from memtile.importers.kernels import function_types
 
 _HALF = 16  # bits that bfloat16 has not
 _ROUND, _QUIET = (1 << (_HALF - 1)) - 1, 1 << 6
+_TIE = _ROUND + 1
+FLOOR, POSITIVE_INF, CONV_EVEN = 0, 9, 12
+"""Values of ``crRnd``: down, to the nearest with halves up, to the nearest with halves to even."""
 
 
 OUTSIDE, ZERO, SHIFT, NUMBER, ENDLESS, STEP, OVERFLOW, DIVISOR, SIZE, AMOUNT, GAPS, QUOTIENT = range(12)
@@ -280,6 +283,29 @@ def to_f32(word: int) -> Any:
     return np.uint32(word & 0xFFFFFFFF).view(np.float32)
 
 
+def shifted(value: int, count: int, rounding: int) -> int:
+    """A number without its lowest bits, as the vector unit rounds in a mode."""
+    if count == 0:
+        return value
+    down, half = value >> count, (value >> (count - 1)) & 1
+    if rounding == FLOOR:
+        return down
+    if rounding == CONV_EVEN and value & ((1 << (count - 1)) - 1) == 0:
+        return down + (half & down)
+    return down + half
+
+
+def narrowed(value: Any, rounding: int) -> Any:
+    """A float32 number as a bfloat16 one: down, or to the nearest with halves up (DEV-AIEVEC-2)."""
+    bits = int(np.float32(value).view(np.int32))
+    rest, word = bits & 0xFFFF, bits >> _HALF
+    if value != value:
+        return from_bf16(word | _QUIET)
+    if rounding == FLOOR:
+        return from_bf16(word + 1 if bits < 0 and rest != 0 else word)
+    return from_bf16(word + 1 if rest > _TIE or (rest == _TIE and bits > 0) else word)
+
+
 def bf16(value: Any) -> Any:
     """A number rounded to bfloat16."""
     return from_bf16(to_bf16(value))
@@ -304,7 +330,7 @@ def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
 _PLAIN = (
     integer, place, reach, sized, amount, packed, positive, stride, endless, bits_of, floordiv, divide,
     remainder, ceildiv, fits_signed, fits_unsigned, type_of, over, over_up, left, shift, least, largest,
-    truncated, from_bf16, from_f32, to_f32, *function_types.PLAIN,
+    truncated, from_bf16, from_f32, to_f32, shifted, narrowed, *function_types.PLAIN,
 )  # fmt: skip
 _LOUD = (to_bf16, f32, *function_types.LOUD)
 _AFTER = (bf16,)  # of those before

@@ -11,13 +11,17 @@ from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
-from memtile.arch.tiles import COMPUTE
+from memtile.arch.tiles import COMPUTE, Generation
 from memtile.errors import InputFileError, Problem
 from memtile.importers.kernels import body_operations, control_flow, host_calls
+from memtile.importers.kernels.aievec import modes_of
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
 from memtile.importers.kernels.body_operands import working_type
 from memtile.importers.kernels.body_segments import BodySegment, defined
+from memtile.importers.kernels.emitter import VectorModes
 from memtile.importers.kernels.expressions import WIDEST, is_computed
 from memtile.importers.kernels.quote import Lines, Node, expr, function, number, temporary, text, variable
 from memtile.importers.kernels.scalar_handlers import memory_of_constant
@@ -54,11 +58,13 @@ class CoreProgram:
         calls: that were written in their places.
         turns: class of the cost of operations that only make loops of lowered text turn.
         tile: value of the core's tile.
+        modes: how its vector unit rounds and saturates.
     """
 
     device: DeviceDescription
     tile: str
     costs: CoreCosts
+    modes: VectorModes
     names: dict[str, Any] = field(default_factory=dict)
     sites: list[Operation] = field(default_factory=list)
     tree: ast.FunctionDef | None = None
@@ -110,13 +116,17 @@ def _inside(function: Operation) -> list[Operation]:
     return [inner for inner in function.walk() if inner is not function]
 
 
-def translate(device: DeviceDescription, core: Operation, costs: CoreCosts) -> CoreProgram:
+def translate(
+    device: DeviceDescription, core: Operation, costs: CoreCosts, generation: Generation = "AIE-ML"
+) -> CoreProgram:
     """The program of a core.
 
     Raises:
         InputFileError: operations that are not known; all of them.
     """
-    program = CoreProgram(device, OperationForm(core).values[0], costs, sites=[core])
+    program = CoreProgram(
+        device, OperationForm(core).values[0], costs, modes_of(core, generation), sites=[core]
+    )
     _check(program, core)
     writer = Writer(program, inside=None)
     if program.tile in device.parameter_locks:
@@ -230,6 +240,11 @@ class Writer:
     def is_host(self) -> bool:
         """Whether it writes the generator."""
         return self.inside is None
+
+    @property
+    def modes(self) -> VectorModes:
+        """How the vector unit of the core rounds and saturates."""
+        return self.program.modes
 
     @property
     def _form(self) -> OperationForm:
@@ -403,7 +418,6 @@ class Writer:
         kind = self.types[value] if value in self.types else _array(self.program.device, name, form)[1]
         if self.inside is not None:
             self.free.setdefault(value)
-            self.inside.defined.setdefault(value)
             self.inside.types[value] = kind
         return made, kind
 
@@ -460,15 +474,40 @@ def _array(device: DeviceDescription, name: str, form: OperationForm) -> tuple[A
     if operation is None:
         raise form.error(f"no constant has the name {name}", "memref.global", reason="mlir_constant")
     data = OperationForm(operation)
-    kind = data.last_type()
-    given = data.initial() or data.attributes.get("initial_value")
-    if kind is None or given is None or isinstance(given, bool):
+    kind, given = data.last_type(), _contents(data)
+    if kind is None or isinstance(given, bool):
         raise form.error(f"the constant {name} has no numbers", "dense<..>", reason="mlir_constant")
     size = kind.elements * working_type(kind.element).itemsize
     if not 0 <= size <= COMPUTE.memory_bytes:
         says = f"the constant {name} has {size} bytes"
         raise form.error(says, f"up to {COMPUTE.memory_bytes} bytes", reason="mlir_size")
+    if given is None:
+        return np.zeros(kind.shape or (1,), working_type(kind.element)), type_of(kind)
     return memory_of_constant(data, given, kind), type_of(kind)
+
+
+def _contents(data: OperationForm) -> Any:
+    """What a ``memref.global`` says that it has at the start; None if it says nothing."""
+    given = data.initial() or data.attributes.get("initial_value")
+    return None if given == "uninitialized" else given
+
+
+def without_contents(device: DeviceDescription) -> list[str]:
+    """A line about each ``memref.global`` that cores use and whose contents are open (DEV-BODY-5)."""
+    used = {
+        str(OperationForm(inner).attributes.get("name") or OperationForm(inner).symbol)
+        for core in device.cores
+        for inner in core.operation.walk()
+        if inner.name == "memref.get_global"
+    }
+    names = [
+        name
+        for name in device.constants
+        if name in used and _contents(OperationForm(device.constants[name])) is None
+    ]
+    return [
+        f"memref.global @{name} has no contents in the text: zeros at first, in each core" for name in names
+    ]
 
 
 def _is_short(operation: Operation) -> bool:

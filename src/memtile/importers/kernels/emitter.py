@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from memtile.importers.kernels.expressions import bits_of
 from memtile.importers.kernels.quote import Lines, Node, expr
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation, OperationBlock
+
+
+class VectorModes(NamedTuple):
+    """How the vector unit of a core rounds and saturates, by its control registers.
+
+    Attributes:
+        rounding: ``crRnd``.
+        saturates: ``crSat``; without it a result keeps its lowest bits.
+    """
+
+    rounding: int
+    saturates: bool
 
 
 class Emitter(Protocol):
@@ -20,6 +32,10 @@ class Emitter(Protocol):
     @property
     def is_host(self) -> bool:
         """Whether it writes the generator, which nobody compiles."""
+
+    @property
+    def modes(self) -> VectorModes:
+        """How the vector unit of the core rounds and saturates."""
 
     def use(self, value: str) -> Node:
         """The node of a value: its name, or the number that it is."""

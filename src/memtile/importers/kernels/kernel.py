@@ -43,10 +43,12 @@ from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.user_functions import (
+    CoreFunctions,
+    Externals,
     asks_for_core,
     check_answer,
+    check_functions,
     missing_function,
-    wrong_function,
 )
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -213,20 +215,18 @@ class FifoPort:
         return self._views[(self._first + number) % len(self._views)]
 
 
-Externals = Mapping[str, Callable[..., Any]]
-"""Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
-may have ``cycles``; generators give actions of that core."""
 _DIGITS = 10  # of that number
 
 
 def kernels(
-    made: Configured, externals: Externals, costs: CoreCosts | None = None
+    made: Configured, functions: CoreFunctions, costs: CoreCosts | None = None
 ) -> dict[tuple[int, int], Kernel]:
     """The kernels of all cores that have a body, by column and row.
 
     Args:
         made: the device in its array.
-        externals: functions that the bodies call and the module only declares.
+        functions: that the bodies call and the module only declares: they get NumPy views and numbers, the
+            core if they ask for ``*, core``, and may have ``cycles``; generators give actions of that core.
         costs: cycles of operations.
 
     Raises:
@@ -234,23 +234,24 @@ def kernels(
     """
     found, problems = {}, list[Problem]()
     missing: dict[str, Operation] = {}
-    given: dict[str, Operation] = {}
     for core in made.device.cores:
         if not core.has_body:
             continue
         try:
-            program = translate(made.device, core.operation, costs or CoreCosts())
+            program = translate(
+                made.device, core.operation, costs or CoreCosts(), made.array.device.generation
+            )
         except InputFileError as error:
             problems += error.problems
             continue
+        externals = functions.of(core.tile)
         missing |= {name: op for name, op in program.externals.items() if name not in externals}
-        given |= {name: op for name, op in program.externals.items() if name in externals}
         place = made.tiles[core.tile].place
         assert place is not None
         found[place] = _kernel(made, core, program, externals)
     problems += [problem for name, op in missing.items() for problem in missing_function(name, op)]
-    problems += [problem for name, op in given.items() for problem in wrong_function(op, externals[name])]
     raise_if(problems, InputFileError)
+    check_functions(made.device, functions)
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from memtile.importers.kernels import (
+    aievec,
     body_operations,
     control,
     linalg,
@@ -21,6 +22,7 @@ HANDLERS: Mapping[str, Handler] = {
     **memref_handlers.HANDLERS,
     **ssa_values.HANDLERS,
     **vectors.HANDLERS,
+    **aievec.HANDLERS,
     **linalg.HANDLERS,
     **body_operations.HANDLERS,
     **control.HANDLERS,

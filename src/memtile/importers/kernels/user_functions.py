@@ -6,15 +6,18 @@ It also has functions that a design only declares: the user's first, then the li
 from __future__ import annotations
 
 import inspect
-from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from memtile.corelib.library import Library, library, nearest
-from memtile.errors import Problem
+from memtile.corelib.library import library, nearest
+from memtile.corelib.object_files import linked
+from memtile.corelib.registry import Declared, External
+from memtile.errors import DesignError, InputFileError, Problem, raise_if
+from memtile.importers.kernels.emitter import items_of
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.types import shaped
 
 REASON = "mlir_external"
 
@@ -37,6 +40,9 @@ def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
 def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterator[Problem]:
     """What a function that was given has wrong: what it takes, and its cycles."""
     form, name = OperationForm(declared), _name(declared)
+    if isinstance(function, External):
+        yield from _wrong_call(form, name, function)
+        return
     known = {"core": None} if asks_for_core(function) else {}
     kinds = _kinds(form)
     signature = _signature(function)
@@ -56,6 +62,21 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
         yield from form.error(
             says, allowed, reason=REASON, given=name, step=f"Set {name}.cycles to {allowed}."
         ).problems
+
+
+def _wrong_call(form: OperationForm, name: str, function: External) -> Iterator[Problem]:
+    """Why the library's function of a name is not the one that the text declares."""
+    try:
+        function.check(_declared(form))
+    except DesignError as error:
+        kinds, reason = ", ".join(_kinds(form)), error.problems[0]
+        says = (
+            f"the text declares {name}({kinds}), and the library has {name}({function.entry.signature}): "
+            f"{reason.field} is {reason.given}, it must be {reason.allowed}"
+        )
+        step = f"Give your own with --kernels FILE.py or functions=; it may begin so: {_stub(name, form)}."
+        allowed = "a call of the library's function, or a function of your own"
+        yield from form.error(says, allowed, reason=REASON, given=name, step=step).problems
 
 
 def asks_for_core(function: Callable[..., Any]) -> bool:
@@ -117,16 +138,96 @@ def _name(declared: Operation) -> str:
 Externals = Mapping[str, Callable[..., Any]]
 
 
-def with_library(described: DeviceDescription, own: Externals, device: str) -> tuple[Externals, list[str]]:
-    """The functions for the cores of a device, and a note of those that the library has for it."""
-    shipped = library(device)
-    declared = [name for name, operation in described.functions.items() if not operation.regions]
-    used = [
-        f"{name}({shipped[name].entry.signature})" for name in declared if name in shipped and name not in own
-    ]
+class CoreFunctions(NamedTuple):
+    """The functions that the cores of a device call and its text only declares.
+
+    Attributes:
+        own: those of the user, which come first.
+        shipped: those of the library, for each object file or none that cores link: by tile, then by name.
+        notes: which functions of the library cores use, and which of them may be others than the design's.
+    """
+
+    own: Externals
+    shipped: Mapping[str, Externals]
+    notes: list[str]
+
+    def of(self, tile: str) -> Externals:
+        """Those for the core of a tile."""
+        return {**self.shipped.get(tile, {}), **self.own}
+
+
+def functions_for(described: DeviceDescription, own: Externals, device: str) -> CoreFunctions:
+    """The functions for the cores of a device: the user's, else those of the library.
+
+    Args:
+        described: the device.
+        own: functions of the user, by name.
+        device: name of the device that it runs on.
+    """
+    shipped, used, doubts = library(device), dict[str, None](), dict[str, None]()
+    found: dict[str, dict[str, Callable[..., Any]]] = {}
+    for core in described.cores:
+        calls = called_by(described, core.operation)
+        files = _files(OperationForm(core.operation))
+        for name, declared in calls.items():
+            if name in own or name not in shipped:
+                continue
+            form = OperationForm(declared)
+            one = linked(shipped, name, _files(form) or files, _declared(form))
+            found.setdefault(core.tile, {})[name] = one.function
+            used.setdefault(f"{name}({one.function.entry.signature})")
+            doubts.setdefault(one.warning)
     notes = [f"functions of the library (memtile.kernels.aie): {', '.join(used)}"] if used else []
-    return ChainMap(_readable(own), _readable(shipped)), notes
+    return CoreFunctions(own, found, [*notes, *filter(None, doubts)])
 
 
-def _readable(functions: Externals | Library) -> MutableMapping[str, Callable[..., Any]]:
-    return cast(MutableMapping[str, Callable[..., Any]], functions)  # a ChainMap writes to none but the first
+def check_functions(described: DeviceDescription, functions: CoreFunctions) -> None:
+    """See that the functions that are known can be called as the text declares them.
+
+    Raises:
+        InputFileError: others, all of them.
+    """
+    problems = dict[tuple[str, str], Problem]()
+    for core in described.cores:
+        known = functions.of(core.tile)
+        for name, declared in called_by(described, core.operation).items():
+            if name in known:
+                problems |= {(p.where, p.says): p for p in wrong_function(declared, known[name])}
+    raise_if(list(problems.values()), InputFileError)
+
+
+def called_by(described: DeviceDescription, core: Operation) -> dict[str, Operation]:
+    """What declares the functions that a core calls and the module does not have, by name."""
+    found, waiting, seen = dict[str, Operation](), [core], set[int]()
+    while waiting:
+        top = waiting.pop()
+        for inner in top.walk() if id(top) not in seen else ():
+            if inner.name not in ("func.call", "call"):
+                continue
+            form = OperationForm(inner)
+            name = str(form.attributes.get("callee") or form.symbol)
+            declared = described.functions.get(name)
+            if declared is None:
+                continue
+            if declared.regions:
+                waiting.append(declared)
+            else:
+                found[name] = declared
+        seen.add(id(top))
+    return found
+
+
+def _files(form: OperationForm) -> list[str]:
+    """Object files that an operation links: ``link_with = "a.o"``, ``link_files = ["a.o", "b.o"]``."""
+    given = [form.attributes.get("link_with"), *items_of(form.attributes.get("link_files"))]
+    return [str(each).strip('"') for each in given if each]
+
+
+def _declared(form: OperationForm) -> list[Declared]:
+    """The types of the arguments of a function that a text declares."""
+    found = []
+    for text in _kinds(form):
+        kind = text.partition(":")[2].strip() if text[:1] == "%" else text
+        shape = shaped(kind)
+        found.append((shape.element, True) if shape is not None else (kind, False))
+    return found

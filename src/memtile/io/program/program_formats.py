@@ -24,6 +24,7 @@ from memtile.io.program.containers.pdi import pdi_contents
 from memtile.io.program.containers.xclbin import MAGIC as XCLBIN
 from memtile.io.program.containers.xclbin import read_xclbin
 from memtile.io.program.control_text import looks_like_control_text, read_control_text
+from memtile.io.program.first_instructions import is_first_instructions, read_first_instructions
 from memtile.io.program.foreign_files import foreign, unknown_bytes
 from memtile.io.program.headers import GENERATIONS
 from memtile.io.program.register_dump import looks_like_dump, read_json, read_text
@@ -100,7 +101,7 @@ def _format_of(data: bytes, name: str) -> Format:
     for magic, found in _MAGIC.items():
         if data.startswith(magic):
             return found
-    if tuple(data[:2]) in LAYOUTS or _is_hex_words(data):
+    if tuple(data[:2]) in LAYOUTS or is_first_instructions(data) or _is_hex_words(data):
         return "txn"
     if not data or b"\0" in data or not _is_text(data):
         raise InputFileError(unknown_bytes(data, name))
@@ -158,7 +159,10 @@ def _is_text(data: bytes) -> bool:
 
 
 def _transaction(data: bytes, name: str, _base: int) -> StoredProgram:
-    read = read_transaction(_hex_words(data, name) if _is_hex_words(data) else data, name)
+    data = _hex_words(data, name) if _is_hex_words(data) else data
+    if is_first_instructions(data):
+        return StoredProgram(name, "txn", "instructions of 2023", read_first_instructions(data, name))
+    read = read_transaction(data, name)
     title, header = _title(read.header), read.header
     return StoredProgram(name, "txn", title, read.operations, header.shape, header.generation)
 

@@ -49,7 +49,7 @@ def run(reader: Reader, form: Call) -> None:
     if called in reader.inside:
         raise form.error(f"the sequence {name} runs itself", "another one", reason="mlir_sequence")
     block = OperationForm(sequences[name]).regions[0].blocks[0]
-    given = [form.known(value) for value in form.values]
+    given = [reader.values[value] if value in reader.values else form.known(value) for value in form.values]
     if len(given) != len(block.arguments):
         says = f"{len(given)} arguments for {len(block.arguments)}"
         raise form.error(says, "as many as the sequence has", reason="mlir_sequence")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memtile.arch.register_map import register_at
+from memtile.errors import InputFileError
 from memtile.importers.mlir.configure import CORE_CONTROL, Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operand_faults import reading
@@ -27,10 +28,12 @@ from memtile.importers.mlir.sequence import (
 )
 from memtile.importers.mlir.sequence.runtime_values import check_branches, is_rolled, runtime_values
 from memtile.importers.mlir.sequence.sequence_reader import (
+    MISSING,
     MOST_STEPS,
     NO_PARAMETERS,
     ArgumentView,
     Call,
+    MissingNumber,
     Parameters,
     Reader,
     habits_of,
@@ -103,6 +106,7 @@ class SequenceProgram:
         operation: that it is the program of.
         loads: the devices that it loads, in order.
         packets: words of the control packets that it sends: one more argument, behind the others.
+        is_open: whether its steps hang on numbers that only a run has.
     """
 
     steps: list[Step]
@@ -110,6 +114,28 @@ class SequenceProgram:
     operation: Operation
     loads: Sequence[Configured] = ()
     packets: Sequence[int] = ()
+    is_open: bool = False
+
+
+def known_program_of(
+    made: Configured,
+    sequence: Operation,
+    others: Mapping[str, DeviceDescription],
+    parameters: Parameters,
+) -> SequenceProgram:
+    """The program of a host sequence, without steps if they hang on numbers that only a run has.
+
+    Triton hands the sizes of its grid to every sequence; few of them use one.
+
+    Raises:
+        InputFileError: an operation that is not known.
+    """
+    try:
+        return program_of(made, sequence, others=others, parameters=parameters)
+    except InputFileError as error:
+        if {problem.reason for problem in error.problems} != {MISSING}:
+            raise
+        return SequenceProgram([], arguments_of(sequence), sequence, is_open=True)
 
 
 def program_of(
@@ -129,7 +155,7 @@ def program_of(
         parameters: of the scratchpad, by name.
 
     Raises:
-        InputFileError: an operation that is not known, or a number that is known at run time only.
+        InputFileError: an operation that is not known, or a number that it uses and that only a run has.
     """
     devices = Devices(others, made.array)
     shapes = arguments_of(sequence)
@@ -146,18 +172,12 @@ def program_of(
         elif number in scalars:
             reader.values[name] = scalars[number]
         else:
-            says = f"argument {number}, {name}, is a number that nobody gave"
-            raise OperationForm(sequence).error(says, shapes[number].element, reason="mlir_scalar")
+            reader.values[name] = MissingNumber(number, name, shapes[number].element, sequence)
     scratchpad_forms.check_names(reader, OperationForm(sequence))
     if syncs_first(made.device, sequence, scratchpad_forms.SYNC):
         scratchpad_forms.synchronise(reader, OperationForm(sequence))
     _run(reader, region.blocks[0])
     return SequenceProgram(reader.steps, shapes, sequence, devices.loaded, reader.packets)
-
-
-def unread(sequence: Operation) -> SequenceProgram:
-    """A sequence whose steps nobody knows before its arguments that are numbers are given."""
-    return SequenceProgram([], arguments_of(sequence), sequence)
 
 
 def arguments_of(sequence: Operation) -> list[Shaped]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS
 from memtile.design.tile import Tile
+from memtile.errors import InputFileError
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reconfiguration import Devices
@@ -97,7 +98,26 @@ class SequenceTask:
         return (self.tile.place, *self.port)
 
 
-Value = int | float | ArgumentView | SequenceTask | np.ndarray
+MISSING = "mlir_scalar"
+"""Reason of the refusal of a number that nobody gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingNumber:
+    """An argument that is a number and that nobody gave: an error of its sequence where it is used."""
+
+    position: int
+    name: str
+    kind: str
+    sequence: Operation
+
+    def error(self) -> InputFileError:
+        """What a step that uses it reports."""
+        says = f"argument {self.position}, {self.name}, is a number that nobody gave"
+        return OperationForm(self.sequence).error(says, self.kind, reason=MISSING)
+
+
+Value = int | float | ArgumentView | SequenceTask | np.ndarray | MissingNumber
 """What a value of a sequence may be."""
 
 
@@ -247,7 +267,20 @@ class Call(OperationForm):
             raise self.error(
                 f"{name} is not known here", "a value from before it", reason="mlir_value", given=name
             )
-        return self.reader.values[name]
+        found = self.reader.values[name]
+        if isinstance(found, MissingNumber):
+            raise found.error()
+        return found
+
+    def whole(self, given: str | int) -> int:
+        """A number, or what a value is that came before.
+
+        Raises:
+            InputFileError: it is neither, or a number that nobody gave.
+        """
+        if isinstance(given, str) and isinstance(self.reader.values.get(given), MissingNumber):
+            self.known(given)
+        return super().whole(given)
 
     def tile(self, operand: int = 0) -> Tile:
         """The tile that an operand is, the first one if nothing is said.

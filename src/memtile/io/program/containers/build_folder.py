@@ -18,16 +18,17 @@ from memtile.io.program.containers.control_elf import is_control_code, is_core_p
 from memtile.io.program.containers.elf import MAGIC as ELF
 from memtile.io.program.containers.pdi import MAGIC as PDI
 from memtile.io.program.containers.xclbin import MAGIC as XCLBIN
+from memtile.io.program.first_instructions import is_first_instructions
 from memtile.io.program.program_formats import read_program
 from memtile.io.program.transaction_format import HEADER, LAYOUTS
 
 _SOURCE = "files of a build"
 _PROJECT = ".prj"
-_SUFFIXES = {".bin", ".txt", ".xclbin", ".pdi", ".elf", ".cdo", ".mlir", ""}
+_SUFFIXES = {".bin", ".seq", ".txt", ".xclbin", ".pdi", ".elf", ".cdo", ".mlir", ""}
 _CDO_MARK = "aie_cdo_"
 _PDI_SECTION = b".pdi."
-_TEXT = re.compile(rb"\s*([0-9a-fA-F]{8}\s+){4}")
-_WORDS = HEADER.size * 2 + HEADER.size // 4  # characters of a header as words, a line each
+_TEXT = re.compile(rb"\s*(?:[0-9a-fA-F]{8}\s+){4,}")
+_WORDS = 512  # bytes of a file that say what it is: headers, in words of text too
 _SHOWN = 4  # files of one kind that a line names
 _KINDS = ("xclbin", "elf", "pdi", "cdo", "instructions")
 
@@ -71,7 +72,7 @@ def build_files(folder: Path, kernel: str | None = None) -> Folder:
     if kinds and kinds[0] == "cdo":
         taken += _device(folder, found["cdo"], kernel)
     elif kinds:
-        taken.append(_only(folder, found[kinds[0]], kinds[0]))
+        taken.append(_only(folder, found[kinds[0]], kinds[0], instructions))
     if instructions and kinds[:1] != ["elf"]:
         taken.append(_only(folder, instructions, "instructions"))
     devices = {path.name.partition(_CDO_MARK)[0].rstrip("_") for path in taken if _CDO_MARK in path.name}
@@ -122,20 +123,21 @@ def _is_transaction(data: bytes) -> bool:
     """Whether a file begins as a transaction, or as one in words of text."""
     if words := _TEXT.match(data):
         data = b"".join(bytes.fromhex(word.decode("ascii"))[::-1] for word in words[0].split())
-    return len(data) >= HEADER.size and tuple(data[:2]) in LAYOUTS
+    return len(data) >= HEADER.size and (tuple(data[:2]) in LAYOUTS or is_first_instructions(data))
 
 
-def _only(folder: Path, paths: Sequence[Path], kind: str) -> Path:
-    """The file of a kind, or the first of several that do the same."""
+def _only(folder: Path, paths: Sequence[Path], kind: str, beside: Sequence[Path] = ()) -> Path:
+    """The file of a kind, or the first of several that do the same; ``beside`` are files that go with it."""
     if len(paths) > 1 and len({_done(path) for path in paths}) > 1:
         names = _names(folder, paths, len(paths))
+        own = [path for path in beside if path.stem == paths[0].stem][:1]
         article = "files of instructions" if kind == "instructions" else f"files of kind {kind}"
         raise InputFileError.of(
             kind,
             names,
             "one",
             f"the folder has {len(paths)} {article}: {names}",
-            f"Give the files themselves, {paths[0]} for one, not the folder.",
+            f"Give the files themselves, {' '.join(map(str, (paths[0], *own)))} for one, not the folder.",
             reason="build_folder",
             where=str(folder),
             source=_SOURCE,
