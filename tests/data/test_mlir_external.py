@@ -106,11 +106,9 @@ def test_of_two_tiles_that_share_memory_the_text_may_choose_one() -> None:
     assert len(loaded(device(through)).configured.device.flows) == 1
 
 
-@pytest.mark.parametrize(
-    "option", ["{plio = true}", "{via_shared_mem = 1 : i32}", "{via_shared_mem = 0 : i32}"]
-)
+@pytest.mark.parametrize("option", ["{via_shared_mem = 1 : i32}", "{via_shared_mem = 0 : i32}"])
 def test_options_that_change_nothing_for_linked_fifos(option: str) -> None:
-    """Linked FIFOs have DMAs at both ends; a port to programmable logic is none of these devices'."""
+    """Linked FIFOs have DMAs at both ends."""
     text = device(BUFFERS, FIFOS.replace("2 : i32)", f"2 : i32) {option}"), REGISTERED)
     assert option in text
     assert loaded(text).run(NUMBERS).arrays["out"].tolist() == NUMBERS.tolist()

@@ -190,7 +190,7 @@ def test_an_offset_of_a_transfer_by_name_and_by_its_word() -> None:
         (raw(change("state_table_idx = 2 : ui8")), {"2": 1}, "word 2 of a scratchpad that has 2"),
         (raw(change("state_table_idx = 0 : ui8"), size=6), {"0": 1}, "a scratchpad of 6 bytes"),
         (raw(change("state_table_idx = 0 : ui8"), size=132), {"0": 1}, "a scratchpad of 132 bytes"),
-        (raw(change("state_table_idx = 0 : ui8", "<shift>")), {"0": 1}, "it computes shift"),
+        (raw(change("state_table_idx = 0 : ui8", "<shift>")), {"0": 1}, "nothing is known of its word shift"),
         (raw(change("state_table_idx = 0 : ui8")), {}, "nobody gave the scratchpad parameter 0"),
         (device(_FLOW, core(READ), host(_OUT, WAIT)), {}, "no parameter has the name p"),
         (

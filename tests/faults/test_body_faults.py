@@ -203,13 +203,13 @@ def test_a_loop_that_waits_for_nothing_is_stopped_by_the_limit_of_the_run(
     [
         (STORE.format("%z"), "it has 1 indices for 2 dimensions"),
         (STORE.format("%z, %mm"), "%mm is memory"),
-        (STORE.format("%z, exit"), "exit is no index"),
+        (STORE.format("%z, exit"), "nothing is known of its word exit"),
         ("%v = arith.addi %mm, %i : i32", "%mm is memory"),
         ("%v = arith.addi %i : i32", "it has 1 operand"),
-        ("%v = arith.cmpi foo, %i, %i : i32", "the predicate foo is not known"),
-        ("aie.use_lock(%k, Hold, 1)", "Hold is no action of a lock"),
+        ("%v = arith.cmpi foo, %i, %i : i32", "nothing is known of its word foo"),
+        ("aie.use_lock(%k, Hold, 1)", "nothing is known of its word Hold"),
         ("aie.use_lock(%mm, Release, 1)", "%mm is no lock of the device"),
-        ("aie.use_lock(%k, Release, exit)", "exit is no constant"),
+        ("aie.use_lock(%k, Release, exit)", "nothing is known of its word exit"),
         (
             "%s = aie.objectfifo.acquire @f(Consume, 1) : !aie.objectfifosubview<memref<2xi32>>",
             "no object FIFO",

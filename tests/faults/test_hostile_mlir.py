@@ -79,7 +79,7 @@ CODE = [
 ]
 HARMLESS = [
     '%"a\\"]; P #" = arith.constant 1 : i32',
-    '%x = arith.constant {value = 1 : i32, note = "P"} 1 : i32',
+    '%x = arith.constant {value = 1 : i32, x.note = "P"} 1 : i32',
     '%"\\0aimport os" = arith.constant 1 : i32',
 ]
 

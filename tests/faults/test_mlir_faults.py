@@ -40,7 +40,7 @@ def refused(text: str) -> str:
     ("line", "says"),
     [
         (
-            copied("in", "a", 0).replace("metadata = @in", "burst = 1"),
+            copied("in", "a", 0).replace("metadata = @in", "issue_token = true"),
             f"mlir_attribute {COPY}: it has no metadata",
         ),
         (copied("in", "a", 0).replace("@in", "5"), "its metadata is 5"),

@@ -21,6 +21,7 @@ from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.known_check import check_known
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.references import check_uses
 from memtile.importers.mlir.sequence.loads import loaded_by
@@ -188,6 +189,7 @@ def _still(
     timing: Timing | None,
 ) -> Loaded:
     """A device of a text in an array, without kernels."""
+    check_known(described.operation)
     raise_if(_unknown(described), InputFileError)
     array = Array(_device_name(described, device), timing=timing)
     made = configure(described, array)

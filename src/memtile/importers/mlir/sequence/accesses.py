@@ -106,7 +106,7 @@ def _bd_fields(given: Mapping[str, int], kind: TileKind, cache: int) -> dict[str
     raw["Base_Address"] = offset if kind.role == "memory" else offset // WORD_BYTES
     for name, field_ in _RAW.items():
         if field_ in kind.bd_fields:
-            raw[field_] = given.get(name, 0)
+            raw[field_] = given.get(name, raw.get(field_, 0))
     if kind.role == "interface":
         raw["AxCache"] = cache
         codes = kind.bd_fields["Burst_Length"].codes
@@ -120,6 +120,13 @@ _RAW = {
     "packet_type": "Packet_Type",
     "packet_id": "Packet_ID",
     "out_of_order_id": "Out_Of_Order_BD_ID",
+    "d0_wrap": "D0_Wrap",  # 2024
+    "d1_wrap": "D1_Wrap",
+    "d0_stepsize": "D0_Stepsize",
+    "d1_stepsize": "D1_Stepsize",
+    "d2_stepsize": "D2_Stepsize",
+    "iteration_wrap": "Iteration_Wrap",
+    "iteration_stepsize": "Iteration_Stepsize",
     "d0_size": "D0_Wrap",
     "d1_size": "D1_Wrap",
     "d2_size": "D2_Wrap",
