@@ -229,7 +229,8 @@ _ENABLE = """
   %on = arith.constant 1 : i32
   aiex.npu.maskwrite32(%bus, %on, %on) {column = 0 : i32, row = 2 : i32} : i32, i32, i32
 """
-_READS = """aie.core(%c) {
+_READS = """%begin = aie.lock(%c, 5) {init = 0 : i32}
+  aie.core(%c) {
     %s0 = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>
     %y = aie.objectfifo.subview.access %s0[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
     %go = arith.constant 1 : i32
@@ -240,8 +241,7 @@ _READS = """aie.core(%c) {
     func.call @read_processor_bus(%y, %at, %n, %by) : (memref<8xi32>, i32, i32, i32) -> ()
     aie.objectfifo.release @out(Produce, 1)
     aie.end
-  }
-  %begin = aie.lock(%c, 5) {init = 0 : i32}"""
+  }"""
 
 
 def bus(enable: str, function: str = "read_processor_bus") -> str:

@@ -42,7 +42,7 @@ def problems(line: str) -> list[str]:
     try:
         check_known(outer)
     except InputFileError as error:
-        return [problem.message for problem in error.problems]
+        return [each.message for each in error.problems if "it stands in aie.device" not in each.message]
     return []
 
 
@@ -55,7 +55,7 @@ def sample(attribute: KnownAttribute) -> str:
         return f'"{attribute.neutral or ENUMS[kind[1:]][0]}"'
     if kind[0] == "<":
         return f"#aie.x<{kind[1:-1].split(', ')[0]} = 1>"
-    return SAMPLES.get(kind) or f"0 : {kind.split('>')[0].split(' ')[0]}"
+    return SAMPLES.get(kind) or f"1 : {kind.split('>')[0].split(' ')[0]}"
 
 
 def generic(name: str, attributes: str) -> str:

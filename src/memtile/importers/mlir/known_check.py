@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.mlir.attributes import Compound, value_at
+from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.forms.operands import shown
 from memtile.importers.mlir.known_operations import ENUMS, KnownAttribute, KnownOperation, operations
 from memtile.importers.mlir.token_packets import NAME
@@ -62,13 +63,35 @@ def check_known(device: Operation) -> None:
             all of them.
     """
     found: list[Problem] = []
-    known = operations()
+    known, unknown = operations(), set[str]()
     for operation in device.walk():
         entry = known.get(operation.name)
-        if entry is not None:
+        if entry is None:
+            if operation.name not in unknown and not _is_in_function(operation):
+                unknown.add(operation.name)
+                found += unknown_operation(operation).problems
+        else:
             found += _attributes(operation, entry)
             found += _words(operation, entry)
+            found += _place(operation, entry)
+            found += _regions(operation, entry)
     raise_if(found, InputFileError)
+
+
+def unknown_operation(operation: Operation) -> InputFileError:
+    """The error of an operation that is in no table."""
+    says, allowed = "nothing is known of this operation", "operations of docs/mlir.md"
+    return operation_error(operation, says, allowed, reason="mlir_unknown")
+
+
+def _is_in_function(operation: Operation) -> bool:
+    """Whether it is in a function, which is looked at when a core calls it."""
+    block = operation.parent
+    while block is not None and block.region.operation is not None:
+        if block.region.operation.name in ("func.func", "func"):
+            return True
+        block = block.region.operation.parent
+    return False
 
 
 def entries(operation: Operation) -> Iterator[Entry]:
@@ -225,6 +248,52 @@ def _words(operation: Operation, known: KnownOperation) -> Iterator[Problem]:
             ):
                 yield from _unknown(operation, at, word, "word", known.words)
             at += 1
+
+
+def _place(operation: Operation, known: KnownOperation) -> Iterator[Problem]:
+    """Where it must not stand: in another operation, or behind the end of a block."""
+    block = operation.parent
+    around = block.region.operation if block else None
+    if known.parents and around is not None and around.name not in known.parents:
+        says = f"it stands in {around.name}"
+        yield from _problem(operation, operation.at, says, ", ".join(known.parents), around.name)
+    if operation.name in _TERMINATORS and block is not None and block.operations[-1] is not operation:
+        following = block.operations[block.operations.index(operation) + 1].name
+        yield from _problem(
+            operation, operation.at, f"{following} stands behind it", "the end of a block", following
+        )
+
+
+def _regions(operation: Operation, known: KnownOperation) -> Iterator[Problem]:
+    """What must not be in it, and blocks that do not end."""
+    if operation.regions and not known.holds:
+        yield from _problem(operation, operation.at, "it has a region", "none", operation.name)
+    for block in (each for region in operation.regions for each in region.blocks):
+        for inner in block.operations:
+            if not {"*", inner.name, f"{inner.name.partition('.')[0]}.*"} & {*known.holds}:
+                says = f"it cannot have {inner.name} in it"
+                yield from _problem(operation, inner.at, says, ", ".join(known.holds), inner.name)
+        last = block.operations[-1] if block.operations else None
+        if known.ends and (last is None or last.name not in known.ends):
+            at, name = (operation.at, "nothing") if last is None else (last.at, last.name)
+            says = f"a block of it ends in {name}"
+            yield from _problem(operation, at, says, ", ".join(known.ends), name)
+
+
+_TERMINATORS = frozenset(
+    (
+        "aie.next_bd",
+        "aie.end",
+        "cf.br",
+        "cf.cond_br",
+        "cf.switch",
+        "br",
+        "cond_br",
+        "return",
+        "func.return",
+        "scf.yield",
+    )
+)
 
 
 def _unknown(operation: Operation, at: int, name: str, what: str, names: Any) -> Iterator[Problem]:

@@ -7,7 +7,9 @@ One block an operation (or several that have the same attributes), sorted by nam
 - ``ignored``: it has no effect on the machine, and the reason says why;
 - ``refused``: it has one that is not lowered, and the reason says which.
 
-What follows ``words`` may stand in the pretty form, ``$NAME`` is a list of :data:`ENUMS`, ``*`` is anything.
+Behind the names, ``words`` are those that may stand in the pretty form, ``$NAME`` is a list of :data:`ENUMS`,
+``*`` is anything; ``types`` is the shape in which it has types (:mod:`.value_types`); ``in`` are the
+operations that it stands in, ``holds`` those that its regions may have, ``ends`` those that end their blocks.
 Attributes whose name has a dot belong to other dialects and have no effect, as in mlir-aie. Every other name
 is an error (:mod:`.known_check`). Sources: the .td files of mlir-aie's AIE and AIEX dialects (2026-08-14) and
 the older ones of texts that :mod:`.generations` reads; MLIR's pages of its own dialects.
@@ -81,10 +83,18 @@ class KnownOperation:
     Attributes:
         attributes: by name.
         words: of its pretty form; None if they may be any.
+        types: shape in which its pretty form has them, see :mod:`.value_types`; empty if nothing is known.
+        parents: operations in whose regions it may stand; empty if that does not matter.
+        holds: operations that its regions may have, ``*`` is any; empty if it has no regions.
+        ends: operations that end a block of its regions; empty if that does not matter.
     """
 
     attributes: Mapping[str, KnownAttribute]
     words: frozenset[str] | None
+    types: str
+    parents: tuple[str, ...]
+    holds: tuple[str, ...]
+    ends: tuple[str, ...]
 
 
 _LINE = re.compile(
@@ -100,15 +110,18 @@ def operations() -> Mapping[str, KnownOperation]:
     table = f"{known_array_operations.TABLE}{known_body_operations.TABLE}"
     for block in re.split(r"\n(?=\S)", table.strip()):
         head, *lines = block.split("\n")
-        names, _, words = head.partition("; words ")
+        names, *parts = head.split("; ")
+        rules = dict(part.split(" ", 1) for part in parts)
         attributes: dict[str, KnownAttribute] = {}
         for line in lines:
             read = _LINE.fullmatch(line.strip())
             assert read is not None, line
             one = KnownAttribute(read["kind"], read["verdict"], read["neutral"] or "", read["reason"] or "")
             attributes |= dict.fromkeys(read["names"].split(", "), one)
-        given = [each for word in words.split() for each in _words(word)]
-        entry = KnownOperation(attributes, None if "*" in given else frozenset(given))
+        given = [each for word in rules.get("words", "").split() for each in _words(word)]
+        lists = [tuple(rules.get(rule, "").split()) for rule in ("in", "holds", "ends")]
+        words = None if "*" in given else frozenset(given)
+        entry = KnownOperation(attributes, words, rules.get("types", ""), *lists)
         for name in names.split():
             assert name not in found, name
             found[name] = entry
