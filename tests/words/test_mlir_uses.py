@@ -157,3 +157,22 @@ def test_a_value_is_defined_once_before_its_use_and_of_one_type(body: str, says:
 )
 def test_what_mlir_takes_is_taken(body: str) -> None:
     assert refused(f"{body}\n", "!m = memref<4xi32>", DECLARED) == ""
+
+
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        ("%s = func.call @f(%b, %n) : (memref<4xi32>, i32) -> i32", ""),
+        ("%s = func.call @f(%b) : (memref<4xi32>) -> i32", "it passes memref<4xi32>, and f takes"),
+        (
+            "%s = func.call @f(%b, %x) : (memref<4xi32>, f32) -> i32",
+            "it passes memref<4xi32>, f32, and f takes",
+        ),
+        ("func.call @g(%n) : (i32) -> ()", ""),
+        ("func.call @g(%i) : (index) -> ()", "it passes index, and g takes i32"),
+    ],
+)
+def test_a_call_has_the_types_of_its_function(call: str, says: str) -> None:
+    found = refused(call, DECLARED, "func.func @g(%a: i32) {\n  return\n}")
+    assert says in found
+    assert bool(found) is bool(says)

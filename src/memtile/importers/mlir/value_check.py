@@ -11,11 +11,20 @@ from collections.abc import Iterator
 
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region
-from memtile.importers.mlir.value_types import definition_type, operands_of, result_count, same_type, uses
+from memtile.importers.mlir.value_types import (
+    definition_type,
+    operands_of,
+    result_count,
+    same_type,
+    signature,
+    types_of,
+    uses,
+)
 
 DEVICE = "aie.device"
 ISOLATED = frozenset((DEVICE, "func.func", "func", "module", "builtin.module"))
 """Operations whose regions see nothing of what is around them."""
+_FUNCTIONS, _CALLS = ("func.func", "func"), ("func.call", "call")
 _Visible = dict[str, Operation | OperationBlock]
 
 
@@ -31,7 +40,7 @@ def check_values(top: Region) -> None:
     """
     found: list[Problem] = []
     for device in _devices(top):
-        walk = _Walk(found)
+        walk = _Walk(found, {_symbol(each): each for each in device.walk() if each.name in _FUNCTIONS})
         walk.operation(device, {})
     raise_if(found, InputFileError)
 
@@ -42,15 +51,20 @@ def _devices(top: Region) -> Iterator[Operation]:
             yield from (each for each in outermost.walk() if each.name == DEVICE)
 
 
+def _symbol(operation: Operation) -> str:
+    return next((word[1:].strip('"') for word in operation.words if word[0] == "@"), "")
+
+
 class _Walk:
     """Goes through operations in the order of the text.
 
     Args:
         found: problems, to which it adds.
+        functions: of the device, by name.
     """
 
-    def __init__(self, found: list[Problem]) -> None:
-        self.found = found
+    def __init__(self, found: list[Problem], functions: dict[str, Operation]) -> None:
+        self.found, self.functions = found, functions
         self.dominators: dict[int, dict[int, set[int]]] = {}
 
     def operation(self, operation: Operation, visible: _Visible) -> None:
@@ -60,7 +74,7 @@ class _Walk:
             operation: that is looked at.
             visible: what defines the names that are known so far.
         """
-        if operation.name not in ("func.func", "func"):  # a declaration may name its arguments
+        if operation.name not in _FUNCTIONS:  # a declaration may name its arguments
             self._uses(operation)
         inner: _Visible = {} if operation.name in ISOLATED else visible
         for region in operation.regions:
@@ -123,6 +137,24 @@ class _Walk:
             elif kind and wanted and not same_type(operation.tokens, kind, wanted):
                 says = f"{operation.name}: {name} is {kind}, and is used as {wanted}"
                 self._problem(operation, at, says, kind, name, f"Write {kind}.")
+
+        if operation.name in _CALLS:
+            self._callee(operation)
+
+    def _callee(self, operation: Operation) -> None:
+        """A call has the types of the function."""
+        name = _symbol(operation)
+        function = self.functions.get(name)
+        if function is None or function.tokens.words[function.at][0] == '"':
+            return  # refused where it is called, or in generic form
+        given, wanted = types_of(operation).operands, signature(function)
+        same = len(given) == len(wanted) and all(
+            same_type(operation.tokens, one, other) for one, other in zip(given, wanted, strict=True)
+        )
+        if not same:
+            listed, asked = ", ".join(given) or "nothing", ", ".join(wanted) or "nothing"
+            says = f"{operation.name}: it passes {listed}, and {name} takes {asked}"
+            self._problem(operation, operation.at, says, asked, name)
 
     def _reaches(self, by: Operation | OperationBlock, region: Region, operation: Operation) -> bool:
         """Whether a definition in a region around an operation is done before it."""

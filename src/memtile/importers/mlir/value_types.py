@@ -111,6 +111,22 @@ def _plain(tokens: Tokens, kind: str) -> str:
     return kind.removeprefix(_FIFO).removesuffix(">") if kind.startswith(_FIFO) else kind
 
 
+def signature(function: Operation) -> list[str]:
+    """Types of the arguments of a function in pretty form."""
+    tokens = function.tokens
+    opening = next(
+        (at for first, end in function.spans for at in range(first, end) if tokens.words[at] == "("), -1
+    )
+    found, at = list[str](), opening + 1
+    while at < tokens.close.get(opening, 0):
+        at += 2 if tokens.words[at][0] == "%" else 0
+        found.append(_type(tokens, at)[0])
+        while at < tokens.close[opening] and tokens.words[at] != ",":
+            at = tokens.close.get(at, at) + 1
+        at += 1
+    return found
+
+
 def _is_generic(operation: Operation) -> bool:
     return operation.tokens.words[operation.at][:1] == '"'
 
