@@ -103,7 +103,7 @@ def test_of_several_texts_the_nearest_is_taken(tmp_path: Path, arrays: list[obje
 def test_a_text_that_disagrees_is_named(tmp_path: Path, arrays: list[object]) -> None:
     build = write_build(tmp_path / "build", BODY, named="")
     more = "    %other = aie.tile(1, 2)\n    %o = aie.core(%other) {\n      aie.end\n    }\n"
-    text = BODY.replace("    %c = aie.core(%core)", f"{more}    %c = aie.core(%core)")
+    text = BODY.replace("    %body = aie.core(%core)", f"{more}    %body = aie.core(%core)")
     (build / "aie.mlir").write_text(text.replace("npu1_1col", "npu1"))
     assert bodies(ran(tmp_path, arrays, build))[1:] == [
         f"warning: {build / 'aie.mlir'} has core (1, 2) too, which the program never enables"
@@ -169,7 +169,7 @@ def test_what_the_programs_of_cores_would_bring_comes_from_the_text(
     tmp_path: Path, arrays: list[object]
 ) -> None:
     table = 'aie.buffer(%core) {sym_name = "table"} : memref<16xi32> = dense<11>'
-    text = BODY.replace("    %c = aie.core", f"    %b = {table}\n    %c = aie.core").replace(
+    text = BODY.replace("    %body = aie.core", f"    %b = {table}\n    %body = aie.core").replace(
         "load %x", "load %b"
     )
     build = write_build(tmp_path / "build", text, named="")

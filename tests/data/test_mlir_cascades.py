@@ -17,9 +17,9 @@ CONTROL = 0x36060
 NUMBERS = np.arange(64, dtype=np.int32)
 WHOLE = "[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]"
 SEQUENCE = f"""
-aie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {{
-  aiex.npu.dma_memcpy_nd(%b{WHOLE}) {{id = 1 : i64, metadata = @out}} : memref<64xi32>
-  aiex.npu.dma_memcpy_nd(%a{WHOLE}) {{id = 0 : i64, metadata = @in}} : memref<64xi32>
+aie.runtime_sequence(%in: memref<64xi32>, %out: memref<64xi32>) {{
+  aiex.npu.dma_memcpy_nd(%out{WHOLE}) {{id = 1 : i64, metadata = @out}} : memref<64xi32>
+  aiex.npu.dma_memcpy_nd(%in{WHOLE}) {{id = 0 : i64, metadata = @in}} : memref<64xi32>
   aiex.npu.dma_wait {{symbol = @out}}
 }}
 """

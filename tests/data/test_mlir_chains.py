@@ -117,9 +117,9 @@ def test_a_chain_is_repeated_and_its_descriptors_come_back() -> None:
     ("line", "says"),
     [
         (START[3].replace("@halves", "@quarters"), "no chain has the name quarters"),
-        (START[3].replace("(%a, %a)", "(%a)"), "1 arguments for 2"),
+        (START[3].replace("(%a, %a)", "(%a)").replace(", memref<64xi32>)", ")"), "1 arguments for 2"),
         (START[2].replace("@out", "@nowhere"), "no channel has the name nowhere"),
-        (START[3].replace("MM2S", "BOTH"), "direction"),
+        (START[3].replace("MM2S", "BOTH"), "nothing is known of its word BOTH"),
     ],
 )
 def test_a_start_that_does_not_fit_says_why(line: str, says: str) -> None:

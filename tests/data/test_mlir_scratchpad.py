@@ -190,7 +190,7 @@ def test_an_offset_of_a_transfer_by_name_and_by_its_word() -> None:
         (raw(change("state_table_idx = 2 : ui8")), {"2": 1}, "word 2 of a scratchpad that has 2"),
         (raw(change("state_table_idx = 0 : ui8"), size=6), {"0": 1}, "a scratchpad of 6 bytes"),
         (raw(change("state_table_idx = 0 : ui8"), size=132), {"0": 1}, "a scratchpad of 132 bytes"),
-        (raw(change("state_table_idx = 0 : ui8", "<shift>")), {"0": 1}, "it computes shift"),
+        (raw(change("state_table_idx = 0 : ui8", "<shift>")), {"0": 1}, "nothing is known of its word shift"),
         (raw(change("state_table_idx = 0 : ui8")), {}, "nobody gave the scratchpad parameter 0"),
         (device(_FLOW, core(READ), host(_OUT, WAIT)), {}, "no parameter has the name p"),
         (
@@ -229,7 +229,8 @@ _ENABLE = """
   %on = arith.constant 1 : i32
   aiex.npu.maskwrite32(%bus, %on, %on) {column = 0 : i32, row = 2 : i32} : i32, i32, i32
 """
-_READS = """aie.core(%c) {
+_READS = """%begin = aie.lock(%c, 5) {init = 0 : i32}
+  aie.core(%c) {
     %s0 = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>
     %y = aie.objectfifo.subview.access %s0[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
     %go = arith.constant 1 : i32
@@ -240,8 +241,7 @@ _READS = """aie.core(%c) {
     func.call @read_processor_bus(%y, %at, %n, %by) : (memref<8xi32>, i32, i32, i32) -> ()
     aie.objectfifo.release @out(Produce, 1)
     aie.end
-  }
-  %begin = aie.lock(%c, 5) {init = 0 : i32}"""
+  }"""
 
 
 def bus(enable: str, function: str = "read_processor_bus") -> str:

@@ -95,29 +95,29 @@ RUN = [
     ),
     ("%v = memref.dim %mm, %four : memref<4x2xi32>", "memref.dim: index 4 is outside of 2 elements"),
     (
-        "%s = memref.subview %mm[%n, 0] [1, 2] [1, 1] : memref<4x2xi32> to memref<1x2xi32>",
+        "%p = memref.subview %mm[%n, 0] [1, 2] [1, 1] : memref<4x2xi32> to memref<1x2xi32>",
         "memref.subview: index -1 is outside of 4 elements",
     ),
     (
-        "%s = memref.subview %mm[0, 0] [%four, 2] [%four, 1] : memref<4x2xi32> to memref<?x2xi32>",
+        "%p = memref.subview %mm[0, 0] [%four, 2] [%four, 1] : memref<4x2xi32> to memref<?x2xi32>",
         "memref.subview: index 12 is outside of 4 elements",
     ),
     (
-        "%s = memref.subview %mm[0, 0] [%n, 2] [1, 1] : memref<4x2xi32> to memref<?x2xi32>",
+        "%p = memref.subview %mm[0, 0] [%n, 2] [1, 1] : memref<4x2xi32> to memref<?x2xi32>",
         "memref.subview: index -1 is outside of 4 elements",
     ),
     (
-        "%s = memref.subview %mm[%x, 0] [2, 2] [1, 1] : memref<4x2xi32> to memref<2x2xi32>\n"
-        "%v = memref.load %s[%x, %z] : memref<2x2xi32>",
+        "%p = memref.subview %mm[%x, 0] [2, 2] [1, 1] : memref<4x2xi32> to memref<2x2xi32>\n"
+        "%v = memref.load %p[%x, %z] : memref<2x2xi32>",
         "memref.load: index 2 is outside of 2 elements",
     ),
     (
-        "%s = memref.reinterpret_cast %mm to offset: [%four], sizes: [5], strides: [1] : memref<4x2xi32> to "
+        "%p = memref.reinterpret_cast %mm to offset: [%four], sizes: [5], strides: [1] : memref<4x2xi32> to "
         "memref<5xi32>",
         "memref.reinterpret_cast: index 8 is outside of 8 elements",
     ),
     (
-        "%s = memref.reinterpret_cast %mm to offset: [0], sizes: [%four], strides: [3] : memref<4x2xi32> to "
+        "%p = memref.reinterpret_cast %mm to offset: [0], sizes: [%four], strides: [3] : memref<4x2xi32> to "
         "memref<?xi32>",
         "memref.reinterpret_cast: index 9 is outside of 8 elements",
     ),
@@ -128,12 +128,12 @@ RUN = [
     ),
     (
         "%a = memref.alloc(%four) : memref<?xi8>\n"
-        "%s = memref.view %a[%z][%four] : memref<?xi8> to memref<?xi32>",
+        "%p = memref.view %a[%z][%four] : memref<?xi8> to memref<?xi32>",
         "memref.view: index 15 is outside of 4 elements",
     ),
     (
         "%a = memref.alloc(%four) : memref<?xi32>\n"
-        "%s = memref.expand_shape %a [[0, 1]] output_shape [%x, 3] : memref<?xi32> into memref<?x3xi32>",
+        "%p = memref.expand_shape %a [[0, 1]] output_shape [%x, 3] : memref<?xi32> into memref<?x3xi32>",
         "memref.expand_shape: 4 elements get a shape of 3",
     ),
     (VECTOR + "%y = vector.extract %v[%four] : i32 from vector<4xi32>", "index 4 is outside of 4 elements"),
@@ -151,7 +151,7 @@ RUN = [
         "linalg.generic: index 4 is outside of 4 elements",
     ),
     (
-        "%s = memref.subview %mm[%four, 0] [1, 2] [1, 1] : memref<4x2xi32> to memref<1x2xi32>",
+        "%p = memref.subview %mm[%four, 0] [1, 2] [1, 1] : memref<4x2xi32> to memref<1x2xi32>",
         "memref.subview: index 4 is outside of 4 elements",
     ),
 ]
@@ -234,16 +234,16 @@ def test_a_loop_that_waits_for_nothing_is_stopped_by_the_limit_of_the_run(
     ("lines", "says"),
     [
         (STORE.format("%z"), "it has 1 indices for 2 dimensions"),
-        (STORE.format("%z, %mm"), "%mm is memory"),
-        (STORE.format("%z, exit"), "exit is no index"),
-        ("%v = arith.addi %mm, %i : i32", "%mm is memory"),
+        (STORE.format("%z, %mm"), "%mm is memref<4x2xi32>, and is used as index"),
+        (STORE.format("%z, exit"), "nothing is known of its word exit"),
+        ("%v = arith.addi %mm, %i : i32", "%mm is memref<4x2xi32>, and is used as i32"),
         ("%v = arith.addi %i : i32", "it has 1 operand"),
-        ("%v = arith.cmpi foo, %i, %i : i32", "the predicate foo is not known"),
-        ("aie.use_lock(%k, Hold, 1)", "Hold is no action of a lock"),
+        ("%v = arith.cmpi foo, %i, %i : i32", "nothing is known of its word foo"),
+        ("aie.use_lock(%k, Hold, 1)", "nothing is known of its word Hold"),
         ("aie.use_lock(%mm, Release, 1)", "%mm is no lock of the device"),
-        ("aie.use_lock(%k, Release, exit)", "exit is no constant"),
+        ("aie.use_lock(%k, Release, exit)", "nothing is known of its word exit"),
         (
-            "%s = aie.objectfifo.acquire @f(Consume, 1) : !aie.objectfifosubview<memref<2xi32>>",
+            "%p = aie.objectfifo.acquire @f(Consume, 1) : !aie.objectfifosubview<memref<2xi32>>",
             "no object FIFO",
         ),
         ("%a = memref.alloc() : memref<1000000000xi32>", "it has 4000000000 bytes"),
@@ -266,11 +266,11 @@ def test_what_is_wrong_in_a_body_is_told_when_it_is_read(lines: str, says: str) 
         ("cf.br %z\n^bb1:\naie.end", "cf.br: it names 0 blocks where it must name 1"),
         ("cf.br ^bb1\n^bb1:\ncf.cond_br %b, ^bb1\n^bb2:\naie.end", "it names 1 blocks where it must name 2"),
         ("cf.switch %i : i32, [\n]\n^bb1:\naie.end", "cf.switch: it names 0 blocks"),
-        ("cf.br ^bb1\n^bb1:\n^bb2:\naie.end", "block ^bb1 has no operation that ends it"),
+        ("cf.br ^bb1\n^bb1:\n^bb2:\naie.end", "a block of it ends in nothing"),
         ("cf.br ^bb1\n^bb1:\ncf.br ^bb1\n^bb1:\naie.end", "it is in the second block with the label ^bb1"),
         (
             "cf.br ^bb1\n^bb1:\n%v = arith.addi %i, %i : i32\n^bb2:\naie.end",
-            "of block ^bb1 and does not end it",
+            "a block of it ends in arith.addi",
         ),
     ],
 )

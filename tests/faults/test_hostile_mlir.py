@@ -79,7 +79,7 @@ CODE = [
 ]
 HARMLESS = [
     '%"a\\"]; P #" = arith.constant 1 : i32',
-    '%x = arith.constant {value = 1 : i32, note = "P"} 1 : i32',
+    '%x = arith.constant {value = 1 : i32, x.note = "P"} 1 : i32',
     '%"\\0aimport os" = arith.constant 1 : i32',
 ]
 
@@ -289,7 +289,11 @@ def test_too_much_is_refused_by_name(lines: str, says: str) -> None:
 
 
 OVER = [
-    ("body_operations=8", "%x = arith.addi %k, %k : i32\n" * 3, "the core has more than 8 operations"),
+    (
+        "body_operations=8",
+        "".join(f"%x{n} = arith.addi %k, %k : i32\n" for n in range(3)),
+        "the core has more than 8 operations",
+    ),
     ("body_nesting=2", "scf.if %t {\n" * 3 + "}" * 3, "more than 2 loops and conditions"),
     ("body_depth=3", "%x = affine.apply affine_map<(d0) -> (d0 * 2 + d0 + 1)>(%z)", ""),
     (

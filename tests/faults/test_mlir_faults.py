@@ -40,7 +40,7 @@ def refused(text: str) -> str:
     ("line", "says"),
     [
         (
-            copied("in", "a", 0).replace("metadata = @in", "burst = 1"),
+            copied("in", "a", 0).replace("metadata = @in", "issue_token = true"),
             f"mlir_attribute {COPY}: it has no metadata",
         ),
         (copied("in", "a", 0).replace("@in", "5"), "its metadata is 5"),
@@ -76,12 +76,14 @@ def test_what_a_host_says_wrong_is_told(line: str, says: str) -> None:
 
 
 def test_numbers_of_a_host_that_cannot_be_computed_are_told() -> None:
-    constants = "".join(f"%c{n} = arith.constant {n} : i64\n" for n in (0, 1, 70, 2**40))
+    constants = "".join(
+        f"%c{n} = arith.constant {n} : i64\n%n{n} = arith.constant {n} : index\n" for n in (0, 1, 70, 2**40)
+    )
     for line, says in (
         ("%x = arith.divsi %c1, %c0 : i64", "1 is divided by zero"),
         ("%x = arith.shli %c1, %c70 : i64", "it shifts by 70"),
-        ("scf.for %i = %c0 to %c70 step %c0 { scf.yield }", "its step is 0"),
-        (f"scf.for %i = %c0 to %c{2**40} step %c1 {{ scf.yield }}", "the sequence does not end"),
+        ("scf.for %i = %n0 to %n70 step %n0 { scf.yield }", "its step is 0"),
+        (f"scf.for %i = %n0 to %n{2**40} step %n1 {{ scf.yield }}", "the sequence does not end"),
         ("%x = arith.addi %c1 : i64", "it has 1 operand"),
     ):
         assert says in refused(device(host(constants + line)))
@@ -100,7 +102,7 @@ def test_a_quotient_of_a_host_goes_towards_zero() -> None:
     [
         (
             device(MEMORY.format(buffer="%l", lock="%c", bd=BD)),
-            "mlir_tile d.mlir:6:6: aie.buffer: %l is no tile",
+            "mlir_value d.mlir:6:17: aie.buffer: %l is used where its definition is not done yet",
         ),
         (
             device(MEMORY.format(buffer="%c", lock="%b", bd=BD)),
@@ -125,7 +127,7 @@ def test_a_quotient_of_a_host_goes_towards_zero() -> None:
         (device("%b = aie.buffer(%c) {address = @x} : memref<2xi8>"), "its address is 'x'"),
         (device("%b = aie.buffer(%c) : memref<1000000000xi32>"), "d.mlir:6:6: compute tile (0,2)"),
         (device("%x = aie.tile(9, 0)"), "d.mlir:6:6: array npu1_1col: column is 9"),
-        (device("%x = aie.core(%m) { aie.end }"), "the memory tile (0,1) has no core"),
+        (device("%x = aie.core(%m) { aie.end }"), "its tile is of kind memory"),
         (device("aie.flow(%s, DMA : 0, %m)"), "it has 3 operands"),
         (device("aie.flow(%s, DMA : 7, %m, DMA : 0)"), "d.mlir:6:1: "),
         (device(FIFO.replace("{%m}", "{}")), "it has no consumer"),
@@ -135,7 +137,10 @@ def test_a_quotient_of_a_host_goes_towards_zero() -> None:
             device(FIFO.replace("2 : i32", "1000000000 : i32")),
             "mlir_depth d.mlir:6:1: aie.objectfifo: 1000000000",
         ),
-        (device(FIFO.replace("%m", "%l"), "%l = aie.lock(%m, 0)"), "%l is no tile of the device"),
+        (
+            device(FIFO.replace("%m", "%l"), "%l = aie.lock(%m, 0)"),
+            "%l is used where its definition is not done",
+        ),
         (device(LINKED, "aie.objectfifo.link [@f] -> [@h] ([] [])"), "mlir_object_fifo"),
         (device(LINKED, "aie.objectfifo.link [@f] -> [] ([] [])"), "it links nothing on one side"),
         (device(LINKED, "aie.objectfifo.link [@f] -> [@g] ([] [0, 1])"), "it has 2 offsets for 1"),

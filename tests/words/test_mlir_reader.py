@@ -288,3 +288,32 @@ def test_time_grows_with_the_text_and_no_faster() -> None:
         return best
 
     assert seconds(80) < 8 * 3 * seconds(10)
+
+
+def test_a_log_before_the_text_is_skipped_and_places_stay() -> None:
+    log = "Warning: 3 columns\n0x11 DEBUG {\n\n"
+    text = Text.of("d.mlir", f"{log}// -----// IR Dump //----- //\naie.device(npu1) {{\n  aie.wire(\n}}\n")
+    assert text.skipped == 3
+    with pytest.raises(InputFileError, match=r"d.mlir:6:11: the bracket \( is never closed|d.mlir:7:1"):
+        read(text)
+    plain = "#map = affine_map<(d0) -> (d0)>\nmodule {\n}\n"
+    assert Text.of("d.mlir", plain) == Text("d.mlir", plain)
+
+
+def test_types_of_2023_in_braces_are_no_regions() -> None:
+    kind = "{!AIE.objectFifo<memref<1xi32>>}"
+    line = f"AIE.objectFifo.link({{%a}}, {{%b}}) : ({kind}, {kind})"
+    (link,) = read(Text("d.mlir", line)).blocks[0].operations
+    assert (link.name, link.regions) == ("aie.objectfifo.link", [])
+
+
+def test_empty_braces_of_an_operation_without_regions_are_attributes() -> None:
+    line = 'aie.dma_bd(%b : memref<8x!aiex.bfp<"v8bfp16ebs8">>, 0, 8, [<size = 8, stride = 16>]) {}'
+    (bd,) = read(Text("d.mlir", line)).blocks[0].operations
+    assert bd.regions == []
+
+
+def test_dialects_of_iree_around_a_device_are_named() -> None:
+    text = "stream.cmd.execute with(%a as %b: !stream.resource<external>{%c}) {\n  ro %b[%c for %d]\n}\n"
+    with pytest.raises(InputFileError, match="operations of IREE's dialect stream are around the device"):
+        read(Text("d.mlir", text))

@@ -18,10 +18,11 @@ from memtile.importers.kernels.user_functions import check_functions, functions_
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.design_rules import check_rules
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.known_check import check_known
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.references import check_uses
 from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
     SequenceProgram,
@@ -30,6 +31,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.tree import Region
+from memtile.importers.mlir.value_check import check_values
 from memtile.input_files import read_bytes
 from memtile.runs.core_kernels import Kernels
 
@@ -202,8 +204,10 @@ def _still(
     timing: Timing | None,
 ) -> Loaded:
     """A device of a text in an array, without kernels."""
+    check_known(described.operation)
     raise_if(_unknown(described), InputFileError)
     array = Array(_device_name(described, device), timing=timing)
+    check_rules(described, array.device)
     made = configure(described, array)
     others = {each.name: each for each in found}
     program = _program(made, sequence, others, parameters)
@@ -222,7 +226,7 @@ def _text(file: Path | str | MlirModule) -> Text:
         )
     data = read_bytes(file, "text_bytes")
     try:
-        return Text(str(file), data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
+        return Text.of(str(file), data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
     except UnicodeDecodeError as error:
         kind = next((kind for start, kind in _KINDS.items() if data.startswith(start)), "")
         says = f"the file is {kind}" if kind else f"byte {error.start} is not UTF-8 text"
@@ -230,9 +234,9 @@ def _text(file: Path | str | MlirModule) -> Text:
 
 
 def _tree(text: Text) -> Region:
-    """The operations of a text in which every value is defined."""
+    """The operations of a text in which every value is defined once, and of one type."""
     tree = read(text)
-    check_uses(tree)
+    check_values(tree)
     return tree
 
 
@@ -315,6 +319,9 @@ def _unknown(described: DeviceDescription) -> list[Problem]:
 
 
 def _notes(described: DeviceDescription) -> tuple[str, ...]:
-    return tuple(
+    skipped = described.operation.tokens.text.skipped
+    log = [f"the {skipped} lines before the first line of MLIR are a log, and skipped"] if skipped else []
+    ignored = [
         f"{name}: read {count} times, changes nothing here" for name, count in described.ignored.items()
-    )
+    ]
+    return (*log, *ignored)

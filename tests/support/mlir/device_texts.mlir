@@ -38,6 +38,7 @@ aie.device(npu1_1col)  {
   aie.lock(%c, 8) {init = 42 : i32, sym_name = "a"}
   aie.lock(%c, 9) {init = 17 : i32}
 
+  %begin = aie.lock(%c, 5) {init = 0 : i32}
 aie.core(%c) {
     %s0 = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>
     %y = aie.objectfifo.subview.access %s0[0] : !aie.objectfifosubview<memref<8xi32>> -> memref<8xi32>
@@ -50,7 +51,6 @@ aie.core(%c) {
     aie.objectfifo.release @out(Produce, 1)
     aie.end
   }
-  %begin = aie.lock(%c, 5) {init = 0 : i32}
 aie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {
 
   %bus = arith.constant 0x32038 : i32

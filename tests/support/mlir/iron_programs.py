@@ -34,8 +34,8 @@ COUNTING = (
     + mlir_texts.CALL[_BODY[1] :]
 )
 COUNTING = COUNTING.replace(
-    "    %c = aie.core",
-    '    %count = aie.buffer(%core) {sym_name = "count"} : memref<1xi32>\n    %c = aie.core',
+    "    %body = aie.core",
+    '    %count = aie.buffer(%core) {sym_name = "count"} : memref<1xi32>\n    %body = aie.core',
 ).replace(
     "      %c4 = arith.constant 4 : index\n",
     "      %c4 = arith.constant 9223372036854775807 : index\n      %c16 = arith.constant 16 : index\n"

@@ -28,7 +28,7 @@ CALL = """module {
     %core = aie.tile(0, 2)
     aie.objectfifo @in(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
     aie.objectfifo @out(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
-    %c = aie.core(%core) {
+    %body = aie.core(%core) {
       %c0 = arith.constant 0 : index
       %c1 = arith.constant 1 : index
       %c4 = arith.constant 4 : index
@@ -90,7 +90,7 @@ PARAMETER = """module {
     %shim = aie.tile(0, 0)
     %core = aie.tile(0, 2)
     aie.objectfifo @out(%core, {%shim}, 1 : i32) : !aie.objectfifo<memref<8xi32>>
-    %c = aie.core(%core) {
+    %body = aie.core(%core) {
       %z = arith.constant 0 : index
       %v = aiex.read_scratchpad_parameter @p : i32
       %s = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<8xi32>>

@@ -90,7 +90,7 @@ def candidates(files: Sequence[Path], stems: Collection[str] = ()) -> tuple[list
     for file in files:
         named = _is_named(file, stems)
         try:
-            text = Text(str(file), read_text(file))
+            text = Text.of(str(file), read_text(file))
             found += [DeviceCandidate(file, text, each.name, each, named) for each in devices(read(text))]
         except InputFileError as error:
             notes.append(f"{str(error).splitlines()[0]} It gives no core its program.")
@@ -103,7 +103,7 @@ def check_text(file: Path) -> None:
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has no device.
     """
-    found = devices(read(Text(str(file), read_text(file))))
+    found = devices(read(Text.of(str(file), read_text(file))))
     if not found:
         raise InputFileError(f"{file}: there is no aie.device in the text. Give the text of the design.")
 

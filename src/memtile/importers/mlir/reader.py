@@ -8,6 +8,7 @@ in brackets is not looked at, so names in there begin nothing. A brace holds att
 
 from __future__ import annotations
 
+from memtile.importers.mlir.known_operations import operations
 from memtile.importers.mlir.token_packets import NAME, Text, Tokens
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region, TokenSpan
 from memtile.limits import limit
@@ -16,6 +17,7 @@ _BARE = frozenset({"module", "func", "return", "call", "br", "cond_br"})  # dial
 _DIALECTS = ("aie.", "aiex.", "affine.", "cf.", "func.", "linalg.", "llvm.", "scf.", "ub.", "return")
 _INDUCTION = ("for", "parallel", "forall")  # operations that begin with a value and ``=``
 _BRACKETS = ("[", "(", "<")
+_STREAMS = ("stream.", "hal.", "flow.")  # dialects of IREE that have a syntax of their own
 
 
 def read(text: Text) -> Region:
@@ -82,13 +84,24 @@ class _TextReader:
         if name[0] == '"' and len(name) > 2:
             name = name[1:-1]
         elif not NAME.fullmatch(name) or not ("." in name or name in _BARE):
-            raise self._error(name_at, f"{name or 'the end'} is no operation", "the name of an operation")
+            raise self._no_operation(name_at)
         operation = Operation(self.tokens, name, name_at, results, block)
         block.operations.append(operation)
         values = block.region.values
         for result in results:
             values[result] = operation
         return self._body(operation, name_at + 1, end, depth)
+
+    def _no_operation(self, at: int) -> Exception:
+        """The error of a word that stands where an operation should."""
+        text, offset = self.tokens.text, self.tokens.offset(at)
+        dialect = next((name for name in _STREAMS if name in text.content[:offset]), "")
+        if not dialect:
+            says = f"{self.words[at] or 'the end'} is no operation"
+            return self._error(at, says, "the name of an operation")
+        says = f"operations of IREE's dialect {dialect.strip('.')} are around the device"
+        step = "Take a later dump: the one of the pass that leaves aie.device alone in its module."
+        return text.error(offset, says, reason="mlir_dialect", allowed="a module with aie.device", step=step)
 
     def _body(self, operation: Operation, at: int, end: int, depth: int) -> int:
         """Read what follows the name of an operation; returns where the next one begins."""
@@ -138,7 +151,7 @@ class _TextReader:
         """Whether a bracket holds regions: a brace, or braces in another bracket."""
         words = self.words
         brace = at if words[at] == "{" else at + 1
-        if words[brace] != "{" or words[at] == "<":
+        if words[brace] != "{" or words[at] == "<" or words[at - 1] == ":":  # a type of 2023: ({!t}, {!t})
             return False
         name, after = words[brace + 1], words[brace + 2]
         if not (name[0:1].isalpha() or name[0:1] in tuple('_"%^#!}[(<')):
@@ -146,7 +159,11 @@ class _TextReader:
         if name in _BRACKETS or self._has_values(brace):
             return False  # of operations that no array has: lists of lists, and of values
         if name == "}":
-            return words[at] != "{" or not (operation.dicts or operation.regions or operation.spans)
+            known = operations().get(operation.name)
+            return words[at] != "{" or (
+                not (operation.dicts or operation.regions or operation.spans)
+                and (known is None or bool(known.holds))
+            )
         named = NAME.fullmatch(name) or (name[0] == '"' and after != "(")
         return not (named and (after in ("=", ",") or (after == "}" and not name.startswith(_DIALECTS))))
 

@@ -13,6 +13,7 @@ from memtile.design.array import Array
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.device_forms import described
+from memtile.importers.mlir.known_check import check_known
 from memtile.io.program.recorder import record
 from memtile.runs.firmware import LOAD, PROGRAM, loaded
 from memtile.runs.operations import Operation, Other
@@ -38,6 +39,7 @@ class Devices:
         Args:
             name: its symbol.
         """
+        check_known(self.described[name].operation)
         array = Array(self.array.device.name, self.array.columns, self.array.engine.timing)
         recording = record(array)
         made = configure(described(self.described[name].operation), array)

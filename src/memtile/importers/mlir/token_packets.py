@@ -23,6 +23,13 @@ _LONGEST = 1000  # characters of a sentence, which may name something of any len
 _SOURCE = "MLIR language reference"
 
 
+_FIRST = re.compile(
+    r"^[ \t]*(?:module\b|\"builtin\.module\"|aie\.|AIE\.|//|[#!][\w.]+ *=|%[\w:, %]+=|func\.func|aiex\.)",
+    re.MULTILINE,
+)
+"""What a line of MLIR begins with, at the top of a text."""
+
+
 @dataclass(frozen=True, slots=True)
 class Text:
     """A text and what it is called.
@@ -30,10 +37,20 @@ class Text:
     Attributes:
         name: of the file, as the user gave it.
         content: all of it.
+        skipped: lines of a log before it, which are empty in the content.
     """
 
     name: str
     content: str = field(repr=False)
+    skipped: int = 0
+
+    @classmethod
+    def of(cls, name: str, content: str) -> Text:
+        """A text without the lines of a log that stand before its first line of MLIR; places stay theirs."""
+        found = _FIRST.search(content)
+        skipped = content[: found.start()] if found is not None else ""
+        lines = skipped.count("\n") if skipped.strip() else 0
+        return cls(name, "\n" * lines + content[len(skipped) :], lines) if lines else cls(name, content)
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, counted from 1."""

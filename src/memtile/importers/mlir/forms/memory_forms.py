@@ -205,6 +205,10 @@ def _levels(form: OperationForm, sizes: Sequence[int], strides: Sequence[int]) -
 
 
 def _padding(form: OperationForm) -> Sequence[Padding]:
+    value = form.keyword("pad_value")
+    if value is not None and form.whole(form.operation.tokens.words[value]):
+        says = f"its pad_value is {form.operation.tokens.words[value]}"
+        raise form.error(says, "0; the channel has another one, in aie.dma_start", reason="mlir_attribute")
     at = form.keyword("pad")
     if at is not None:
         return paddings(list_at(form.operation, at))

@@ -21,7 +21,10 @@ _NOTHING: Mapping[str, object] = {}
 _LONGEST = 60  # characters of a value that a message shows
 _MOST_CASTS = 16  # of one number
 T = TypeVar("T")
-_BUNDLES = {name.lower(): name for name in BUNDLES} | {"ctrl": "TileControl"}  # IREE has capitals
+_BUNDLES = {name.lower(): name for name in BUNDLES} | {
+    "ctrl": "TileControl",
+    "control": "TileControl",
+}  # IREE has capitals
 
 
 class OperationForm:

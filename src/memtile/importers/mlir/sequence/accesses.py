@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
@@ -96,7 +98,9 @@ def set_lock(reader: Reader, form: Call) -> None:
 
 def raw_bd(reader: Reader, form: Call) -> None:
     """``aiex.npu.writebd``: fields as the registers have them, stored off by one where they are."""
-    given = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
+    named = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
+    former = (("_wrap", "_size"), ("_stepsize", "_stride"))  # names of 2024
+    given = {reduce(lambda text, pair: text.replace(*pair), former, name): n for name, n in named.items()}
     tile = reader.tile(form.integer("column"), form.integer("row", 0))  # 2024: interface tiles alone
     words = bd_words(form, tile.kind, given, reader.habits.cache)
     write_bd(reader, form, tile, form.integer("bd_id"), words)
