@@ -502,23 +502,39 @@ module {
 
 
 @pytest.mark.parametrize(
-    ("free", "length", "says"),
+    ("free", "length", "kind", "says"),
     [
-        ("1", "16", ""),
-        ("2", "16", "lock %f_prod_lock_0 is LockPart(tile=(0, 1), initial=1), not"),
-        ("1", "8", "(0,1) MM2S 0 BD 0: length is 16, not 8"),
+        ("1", "16", "same", ""),
+        ("2", "16", "differs", "lock %f_prod_lock_0 is LockPart(tile=(0, 1), initial=1), not"),
+        ("1", "8", "differs", "(0,1) MM2S 0 BD 0: length is 16, not 8"),
     ],
 )
 def test_machines_are_compared_with_what_a_test_expects(
-    tmp_path: Path, free: str, length: str, says: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, free: str, length: str, kind: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = EXPECTATION.replace("FREE", free).replace("LENGTH", length)
     (tmp_path / "one.mlir").write_text(text)
     (found,) = compare(tmp_path)
-    assert found.kind == ("differs" if says else "same")
+    assert found.kind == kind
     assert "".join(found.says).startswith(says)
     assert main([str(tmp_path), "--json", str(tmp_path / "found.json")]) == bool(says)
     assert "1 modules" in capsys.readouterr().out
+
+
+def test_a_ring_of_copies_is_another_form_of_a_ring_that_is_repeated(tmp_path: Path) -> None:
+    text = EXPECTATION.replace("FREE", "2").replace("LENGTH", "16")
+    text = text.replace("{%c}, 1 : i32)", "{%c}, 1 : i32) {repeat_count = 2 : i32}")
+    again = """// CHECK:     aie.next_bd ^[[DD:bb[0-9]+]]
+// CHECK:   ^[[DD]]:
+// CHECK:     aie.use_lock(%[[C]], AcquireGreaterEqual, %{{.*}})
+// CHECK:     aie.dma_bd(%[[B]] : memref<16xi32> offset = 0 len = 16)
+// CHECK:     aie.use_lock(%[[P]], Release, %{{.*}})
+// CHECK:     aie.next_bd ^[[BB]]
+"""
+    text = text.replace("// CHECK:     aie.next_bd ^[[BB]]\n", again).replace("^bb2", "^bb3")
+    (tmp_path / "one.mlir").write_text(text)
+    (found,) = compare(tmp_path)
+    assert found.kind == "another form", found
 
 
 def test_a_text_that_mlir_aie_refuses_is_to_be_refused(tmp_path: Path) -> None:

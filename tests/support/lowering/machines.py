@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from memtile.importers.mlir.description import BdDescription, DeviceDescription, EndDescription, LockUse
@@ -161,6 +161,19 @@ def _bd(device: DeviceDescription, bd: BdDescription) -> BdPart:
 
 def _action(use: LockUse | None) -> LockAction | None:
     return None if use is None else LockAction(use.lock, use.action, use.value)
+
+
+def expanded(machine: Machine) -> Machine:
+    """The same machine in another form: a ring of one BD that is repeated is a ring of copies of it."""
+    return replace(machine, chains=[_copies(chain) for chain in machine.chains])
+
+
+def _copies(chain: ChainPart) -> ChainPart:
+    if len(chain.bds) != 1 or chain.bds[0].following != 0 or not chain.repeat:
+        return chain
+    many = chain.repeat + 1
+    bds = tuple(chain.bds[0]._replace(following=(number + 1) % many) for number in range(many))
+    return chain._replace(repeat=0, bds=bds)
 
 
 def differences(expected: Machine, own: Machine) -> list[str]:
