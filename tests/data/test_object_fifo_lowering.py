@@ -312,6 +312,30 @@ def test_both_ends_at_stream_ports() -> None:
     assert not (found.chains or found.buffers or found.locks)
 
 
+def test_a_core_sends_to_a_memory_tile_by_its_stream_port() -> None:
+    body = """%z = arith.constant 0 : index
+      %n = arith.constant 64 : index
+      %o = arith.constant 1 : index
+      %port = arith.constant 0 : i32
+      scf.for %i = %z to %n step %o {
+        %v = arith.index_cast %i : index to i32
+        aie.put_stream(%port : i32, %v : i32)
+      }"""
+    stream = fifo("f", "%c, {%m}", "{aie_stream = 0 : i32, aie_stream_port = 0 : i32}")
+    link = "aie.objectfifo.link [@f] -> [@out] ([] [])"
+    hosts = host(copied("out", "b", 1), "aiex.npu.dma_wait {symbol = @out}")
+    text = device(stream, fifo("out", "%m, {%s}"), link, core("%c", body), hosts)
+    assert ran(loaded(text), NUMBERS, NUMBERS)[1].tolist() == NUMBERS.tolist()
+
+
+def test_values_that_are_sent_again_come_as_often_as_they_are_to() -> None:
+    """Four turns of two objects without locks: all 64 words of the host, then the chain has ended."""
+    values_ = ", ".join(f"dense<{n}> : memref<8xi32>" for n in (3, 4))
+    line = fifo("out", "%m, {%s}", "{iter_count = 4 : i32}", size="8", tail=f"= [{values_}]")
+    text = device(line, host(copied("out", "b", 1), "aiex.npu.dma_wait {symbol = @out}"))
+    assert ran(loaded(text), NUMBERS, NUMBERS)[1].tolist() == ([3] * 8 + [4] * 8) * 4
+
+
 def test_nothing_guards_objects_without_synchronisation() -> None:
     """disable_synchronization_test_distribute: the owner of a link decides for all of it."""
     lines = (
