@@ -309,7 +309,9 @@ def test_an_end_at_a_stream_port_has_neither_dma_nor_buffers(
 def test_both_ends_at_stream_ports() -> None:
     found = described(fifo("f", "%c, {%d}", "{aie_stream = 2 : i32, aie_stream_port = 0 : i32}"))
     assert ends(found.flows[0]) == (("%c", "Core", 0), ("%d", "Core", 0))
-    assert not (found.chains or found.buffers or found.locks)
+    assert not (found.chains)
+    assert not (found.buffers)
+    assert not (found.locks)
 
 
 def test_a_core_sends_to_a_memory_tile_by_its_stream_port() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from memtile.importers.mlir.description import BdDescription, DeviceDescription, EndDescription, LockUse
@@ -59,7 +60,7 @@ class ChainPart(NamedTuple):
 
     tile: Place
     direction: str
-    channel: int
+    channel: int | None
     repeat: int
     bds: tuple[BdPart, ...]
     pad_value: int | None = 0
@@ -200,7 +201,8 @@ class _Comparison:
         left = list(self.own.chains)
         for chain in self.expected.chains:
             key = chain.tile, chain.direction, chain.channel
-            one = next((each for each in left if _fits(key, (each.tile, each.direction, each.channel))), None)
+            fitting = [each for each in left if _fits(key, (each.tile, each.direction, each.channel))]
+            one = min(fitting, key=partial(self._misfits, chain), default=None)
             if one is None:
                 self.found.append(f"{_title(chain)} is not there")
                 continue
@@ -209,6 +211,13 @@ class _Comparison:
         for chain in left:
             if self.expected.complete:
                 self.found.append(f"{_title(chain)} is there, {len(chain.bds)} BDs")
+
+    def _misfits(self, wanted: ChainPart, chain: ChainPart) -> int:
+        """How many differences there would be if this were the chain."""
+        trial = _Comparison(self.expected, self.own)
+        trial.buffers, trial.locks = dict(self.buffers), dict(self.locks)
+        trial._chain(wanted, chain)
+        return len(trial.found)
 
     def _chain(self, wanted: ChainPart, chain: ChainPart) -> None:
         title = _title(chain)
