@@ -309,7 +309,33 @@ def test_an_end_at_a_stream_port_has_neither_dma_nor_buffers(
 def test_both_ends_at_stream_ports() -> None:
     found = described(fifo("f", "%c, {%d}", "{aie_stream = 2 : i32, aie_stream_port = 0 : i32}"))
     assert ends(found.flows[0]) == (("%c", "Core", 0), ("%d", "Core", 0))
-    assert not (found.chains or found.buffers or found.locks)
+    assert not (found.chains)
+    assert not (found.buffers)
+    assert not (found.locks)
+
+
+def test_a_core_sends_to_a_memory_tile_by_its_stream_port() -> None:
+    body = """%z = arith.constant 0 : index
+      %n = arith.constant 64 : index
+      %o = arith.constant 1 : index
+      %port = arith.constant 0 : i32
+      scf.for %i = %z to %n step %o {
+        %v = arith.index_cast %i : index to i32
+        aie.put_stream(%port : i32, %v : i32)
+      }"""
+    stream = fifo("f", "%c, {%m}", "{aie_stream = 0 : i32, aie_stream_port = 0 : i32}")
+    link = "aie.objectfifo.link [@f] -> [@out] ([] [])"
+    hosts = host(copied("out", "b", 1), "aiex.npu.dma_wait {symbol = @out}")
+    text = device(stream, fifo("out", "%m, {%s}"), link, core("%c", body), hosts)
+    assert ran(loaded(text), NUMBERS, NUMBERS)[1].tolist() == NUMBERS.tolist()
+
+
+def test_values_that_are_sent_again_come_as_often_as_they_are_to() -> None:
+    """Four turns of two objects without locks: all 64 words of the host, then the chain has ended."""
+    values_ = ", ".join(f"dense<{n}> : memref<8xi32>" for n in (3, 4))
+    line = fifo("out", "%m, {%s}", "{iter_count = 4 : i32}", size="8", tail=f"= [{values_}]")
+    text = device(line, host(copied("out", "b", 1), "aiex.npu.dma_wait {symbol = @out}"))
+    assert ran(loaded(text), NUMBERS, NUMBERS)[1].tolist() == ([3] * 8 + [4] * 8) * 4
 
 
 def test_nothing_guards_objects_without_synchronisation() -> None:
@@ -502,23 +528,39 @@ module {
 
 
 @pytest.mark.parametrize(
-    ("free", "length", "says"),
+    ("free", "length", "kind", "says"),
     [
-        ("1", "16", ""),
-        ("2", "16", "lock %f_prod_lock_0 is LockPart(tile=(0, 1), initial=1), not"),
-        ("1", "8", "(0,1) MM2S 0 BD 0: length is 16, not 8"),
+        ("1", "16", "same", ""),
+        ("2", "16", "differs", "lock %f_prod_lock_0 is LockPart(tile=(0, 1), initial=1), not"),
+        ("1", "8", "differs", "(0,1) MM2S 0 BD 0: length is 16, not 8"),
     ],
 )
 def test_machines_are_compared_with_what_a_test_expects(
-    tmp_path: Path, free: str, length: str, says: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, free: str, length: str, kind: str, says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = EXPECTATION.replace("FREE", free).replace("LENGTH", length)
     (tmp_path / "one.mlir").write_text(text)
     (found,) = compare(tmp_path)
-    assert found.kind == ("differs" if says else "same")
+    assert found.kind == kind
     assert "".join(found.says).startswith(says)
     assert main([str(tmp_path), "--json", str(tmp_path / "found.json")]) == bool(says)
     assert "1 modules" in capsys.readouterr().out
+
+
+def test_a_ring_of_copies_is_another_form_of_a_ring_that_is_repeated(tmp_path: Path) -> None:
+    text = EXPECTATION.replace("FREE", "2").replace("LENGTH", "16")
+    text = text.replace("{%c}, 1 : i32)", "{%c}, 1 : i32) {repeat_count = 2 : i32}")
+    again = """// CHECK:     aie.next_bd ^[[DD:bb[0-9]+]]
+// CHECK:   ^[[DD]]:
+// CHECK:     aie.use_lock(%[[C]], AcquireGreaterEqual, %{{.*}})
+// CHECK:     aie.dma_bd(%[[B]] : memref<16xi32> offset = 0 len = 16)
+// CHECK:     aie.use_lock(%[[P]], Release, %{{.*}})
+// CHECK:     aie.next_bd ^[[BB]]
+"""
+    text = text.replace("// CHECK:     aie.next_bd ^[[BB]]\n", again).replace("^bb2", "^bb3")
+    (tmp_path / "one.mlir").write_text(text)
+    (found,) = compare(tmp_path)
+    assert found.kind == "another form", found
 
 
 def test_a_text_that_mlir_aie_refuses_is_to_be_refused(tmp_path: Path) -> None:

@@ -93,39 +93,66 @@ CASES = [
     ),
     # links
     (
-        [fifo("%s, {%c}", size=32), fifo("%c, {%m}", name="g"), fifo("%c, {%m}", name="h")]
-        + ["aie.objectfifo.link [@f] -> [@g, @h] ([] [0, 16])"],
+        [
+            fifo("%s, {%c}", size=32),
+            fifo("%c, {%m}", name="g"),
+            fifo("%c, {%m}", name="h"),
+            "aie.objectfifo.link [@f] -> [@g, @h] ([] [0, 16])",
+        ],
         "it cuts or joins objects in %c",
     ),
     (
-        [fifo("%s, {%m}", size=32), fifo("%m, {%c}", name="g"), fifo("%m, {%d}", name="h")]
-        + ["aie.objectfifo.link [@f] -> [@g, @h] ([0] [16])"],
+        [
+            fifo("%s, {%m}", size=32),
+            fifo("%m, {%c}", name="g"),
+            fifo("%m, {%d}", name="h"),
+            "aie.objectfifo.link [@f] -> [@g, @h] ([0] [16])",
+        ],
         "it has 1 offsets for 2 object FIFOs",
     ),
     (
-        [fifo("%s, {%m}", size=32), fifo("%m, {%c}", name="g"), fifo("%m, {%d}", name="h")]
-        + ["aie.objectfifo.link [@f] -> [@g, @h] ([] [24, 0])"],
+        [
+            fifo("%s, {%m}", size=32),
+            fifo("%m, {%c}", name="g"),
+            fifo("%m, {%d}", name="h"),
+            "aie.objectfifo.link [@f] -> [@g, @h] ([] [24, 0])",
+        ],
         "a part of its objects has -24 elements, from 24 to 0",
     ),
     (
-        [fifo("%s, {%m}", size=32), fifo("%m, {%c}", name="g"), fifo("%m, {%d}", name="h")]
-        + ["aie.objectfifo.link [@f] -> [@g, @h] ([] [])"],
+        [
+            fifo("%s, {%m}", size=32),
+            fifo("%m, {%c}", name="g"),
+            fifo("%m, {%d}", name="h"),
+            "aie.objectfifo.link [@f] -> [@g, @h] ([] [])",
+        ],
         "it has 0 and 0 offsets for 2 object FIFOs and one",
     ),
     (
-        [fifo("%s, {%m}", size=32), fifo("%m, {%c}", "repeat_count = 2 : i32", name="g")]
-        + [fifo("%m, {%d}", name="h"), "aie.objectfifo.link [@f] -> [@g, @h] ([] [0, 16])"],
+        [
+            fifo("%s, {%m}", size=32),
+            fifo("%m, {%c}", "repeat_count = 2 : i32", name="g"),
+            fifo("%m, {%d}", name="h"),
+            "aie.objectfifo.link [@f] -> [@g, @h] ([] [0, 16])",
+        ],
         "different repeat_counts",
     ),
     (
-        [fifo("%c, {%m}"), fifo("%d, {%m}", name="h"), fifo(f"%m {PATTERN}, {{%s}}", name="g", size=32)]
-        + ["aie.objectfifo.link [@f, @h] -> [@g] ([0, 8] [])"],
+        [
+            fifo("%c, {%m}"),
+            fifo("%d, {%m}", name="h"),
+            fifo(f"%m {PATTERN}, {{%s}}", name="g", size=32),
+            "aie.objectfifo.link [@f, @h] -> [@g] ([0, 8] [])",
+        ],
         "the pattern of g reaches element 15 of a part",
     ),
     (
-        [fifo("%c, {%m}"), fifo("%d, {%m}", name="h")]
-        + [fifo("%m, {%c}", "repeat_count = 2 : i32", name="g", size=32)]
-        + ["aie.objectfifo.link [@f, @h] -> [@g] ([0, 16] [])"],
+        [
+            fifo("%c, {%m}"),
+            fifo("%d, {%m}", name="h"),
+            fifo("%m, {%c}", "repeat_count = 2 : i32", name="g", size=32),
+            "aie.objectfifo.link [@f, @h] -> [@g] ([0, 16] [])",
+        ],
         "its repeat_count is 2, and its objects are joined of 2 parts",
     ),
     ([fifo("%s, {%m}"), fifo("%m, {%c}", name="g"), *[LINKED] * 2], "f is linked 2 times"),
@@ -151,8 +178,11 @@ CASES = [
     ),
     ([fifo("%c, {%c}", "via_DMA = true")], "DMAs move its objects, and %c has both ends"),
     (
-        [fifo("%m, {%c}"), '%x = aie.external_buffer {sym_name = "x"} : memref<16xi32>']
-        + ["aie.objectfifo.register_external_buffers @f (%m, {%x}) : (memref<16xi32>)"],
+        [
+            fifo("%m, {%c}"),
+            '%x = aie.external_buffer {sym_name = "x"} : memref<16xi32>',
+            "aie.objectfifo.register_external_buffers @f (%m, {%x}) : (memref<16xi32>)",
+        ],
         "external buffers are registered for f in a memory tile",
     ),
     # accesses
@@ -199,8 +229,10 @@ def test_what_mlir_aie_refuses_of_object_fifos(lines: list[str], says: str) -> N
     ("lines", "says"),
     [
         (
-            ["aie.packet_flow(31) { aie.packet_source<%d, Trace : 0> aie.packet_dest<%s, DMA : 1> }"]
-            + [fifo("%m, {%c}")],
+            [
+                "aie.packet_flow(31) { aie.packet_source<%d, Trace : 0> aie.packet_dest<%s, DMA : 1> }",
+                fifo("%m, {%c}"),
+            ],
             "32 ids of packets are in use before it",
         ),
         (

@@ -35,7 +35,7 @@ from support.lowering.filecheck import (
     run_lines,
     sections,
 )
-from support.lowering.machines import Machine, differences, own_machine
+from support.lowering.machines import Machine, differences, expanded, own_machine
 
 KINDS = ("same", "another form", "differs", "accepted", "refused", "refused by both", "no machine")
 """How a comparison ends; ``accepted`` is a text that mlir-aie refuses."""
@@ -123,7 +123,9 @@ def _one(title: str, section: Section, run: RunLine, lowering: Lowering) -> Comp
     begins = tuple(f"%{name}" for name in absent_names(lines))
     found = [f"{name} is there" for name in (*own.buffers, *own.locks) if begins and name.startswith(begins)]
     found += differences(expected, own)
-    return Comparison(title, "differs" if found else "same", tuple(found), first, bool(expected.chains))
+    alike = found and not differences(expanded(expected), expanded(own))
+    kind = "another form" if alike else "differs" if found else "same"
+    return Comparison(title, kind, tuple(found), first, bool(expected.chains))
 
 
 def _refusal(section: Section) -> str:

@@ -25,7 +25,7 @@ _RESULT = re.compile(rf"(?:({_VALUE}) = )?(.*)")
 _TILE_NAME = re.compile(r"tile_(\d+)_(\d+)$")
 _CONSTANT_NAME = re.compile(r"%c(\d+)(?:_\w+)?$")
 _SYMBOL = re.compile(r'sym_name = "([^"]*)"')
-_START = re.compile(rf"aie\.dma_start\((\w+), (\d+)(?:, \^([\w${ANY}']+))?(?:, \^([\w${ANY}']+))?(.*)")
+_START = re.compile(rf"aie\.dma_start\((\w+), (\d+|{ANY})(?:, \^([\w${ANY}']+))?(?:, \^([\w${ANY}']+))?(.*)")
 _BD = re.compile(rf"aie\.dma_bd(?:\(({_VALUE})?(.*))?$")
 _LOCK = re.compile(rf"aie\.use_lock\(({_VALUE}), (\w+)(?:, ([^)]*))?\)?")
 _LABEL = re.compile(rf"\^([\w${ANY}']+)(?:\([^)]*\))?:?(?:\s*//.*)?$")
@@ -214,7 +214,7 @@ class _ExpectedReader:
                 ChainPart(
                     tile,
                     start[1],
-                    int(start[2]),
+                    None if start[2] == ANY else int(start[2]),
                     int(repeat[1]) if repeat else 0,
                     tuple(bds),
                     int(pad[1]) if pad else (None if ANY in start[5] else 0),
@@ -228,7 +228,7 @@ class _ExpectedReader:
         old = re.match(r" : \S+?>?, ([^,)]+), ([^,)]+)", rest)
         offset = re.search(r"offset = (\S+)", rest)
         length = re.search(r"len = ([^\s)]+)", rest)
-        opened = rest.rstrip().endswith(f"{ANY})") or not rest.rstrip().endswith(")")
+        opened = name == ANY or rest.rstrip().endswith(f"{ANY})") or not rest.rstrip().endswith(")")
         pad = re.search(r"(?:pad )?\[(<const_pad.*?)\]", rest)
         acquires = [use for use in block.uses if use.action != "release"]
         releases = [use for use in block.uses if use.action == "release"]

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import NamedTuple
 
 from memtile.importers.mlir.description import BdDescription, DeviceDescription, EndDescription, LockUse
@@ -59,7 +60,7 @@ class ChainPart(NamedTuple):
 
     tile: Place
     direction: str
-    channel: int
+    channel: int | None
     repeat: int
     bds: tuple[BdPart, ...]
     pad_value: int | None = 0
@@ -163,6 +164,19 @@ def _action(use: LockUse | None) -> LockAction | None:
     return None if use is None else LockAction(use.lock, use.action, use.value)
 
 
+def expanded(machine: Machine) -> Machine:
+    """The same machine in another form: a ring of one BD that is repeated is a ring of copies of it."""
+    return replace(machine, chains=[_copies(chain) for chain in machine.chains])
+
+
+def _copies(chain: ChainPart) -> ChainPart:
+    if len(chain.bds) != 1 or chain.bds[0].following != 0 or not chain.repeat:
+        return chain
+    many = chain.repeat + 1
+    bds = tuple(chain.bds[0]._replace(following=(number + 1) % many) for number in range(many))
+    return chain._replace(repeat=0, bds=bds)
+
+
 def differences(expected: Machine, own: Machine) -> list[str]:
     """What is not as expected, a sentence each; none if the machines are the same."""
     return _Comparison(expected, own).done()
@@ -187,7 +201,8 @@ class _Comparison:
         left = list(self.own.chains)
         for chain in self.expected.chains:
             key = chain.tile, chain.direction, chain.channel
-            one = next((each for each in left if _fits(key, (each.tile, each.direction, each.channel))), None)
+            fitting = [each for each in left if _fits(key, (each.tile, each.direction, each.channel))]
+            one = min(fitting, key=partial(self._misfits, chain), default=None)
             if one is None:
                 self.found.append(f"{_title(chain)} is not there")
                 continue
@@ -196,6 +211,13 @@ class _Comparison:
         for chain in left:
             if self.expected.complete:
                 self.found.append(f"{_title(chain)} is there, {len(chain.bds)} BDs")
+
+    def _misfits(self, wanted: ChainPart, chain: ChainPart) -> int:
+        """How many differences there would be if this were the chain."""
+        trial = _Comparison(self.expected, self.own)
+        trial.buffers, trial.locks = dict(self.buffers), dict(self.locks)
+        trial._chain(wanted, chain)
+        return len(trial.found)
 
     def _chain(self, wanted: ChainPart, chain: ChainPart) -> None:
         title = _title(chain)
