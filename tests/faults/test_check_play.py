@@ -186,9 +186,7 @@ def test_what_compression_makes_of_words_holds_nobody_up() -> None:
 
 
 def undecided(result: CheckResult) -> list[str]:
-    return [
-        note for note in result.notes if note.startswith("undecided whether every run finishes: ")
-    ]
+    return [note for note in result.notes if note.startswith("undecided whether every run finishes: ")]
 
 
 def test_what_an_abstract_run_does_not_decide_is_said_with_its_reason(tmp_path: Path) -> None:
