@@ -1,7 +1,6 @@
 """The MLIR texts that lie beside the files of a build, those first that say most of it.
 
-It also has bodies for cores of a text that aiecc has emptied: those of the text beside it that it was made
-of.
+It also has bodies for cores of a text that aiecc has emptied: those of the text that it was made of.
 
 ``input_physical_with_elfs.mlir`` names an ELF file for each core instead of what the core does, which
 ``input_with_addresses.mlir`` beside it still has. Values keep their names from the one to the other.
