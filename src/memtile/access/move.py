@@ -3,8 +3,7 @@
 The memory is a contiguous array of 32-bit words whose first word has the address ``origin`` in the walk's
 scheme, so a tile's own memory is moved with ``origin=kind.own_window_words`` when the walk uses DMA windows.
 
-It also has copies between strided arrays, by blocks where a plain one fetches the same cache lines again and
-again.
+It also has copies between strided arrays, by blocks where a plain one fetches the same cache lines again.
 
 NumPy copies along the axis on which the target is narrowest. In a transpose each of these words is in another
 cache line of the source, and when the next row of the target asks for the words beside them the lines are

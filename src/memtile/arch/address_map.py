@@ -1,7 +1,6 @@
 """Where a host sees the array, and the array a host: absolute addresses of AMD's open driver and compiler.
 
-It also has registers of the array in the NoC programming interface (NPI): the open driver's names, places and
-bits.
+It also has registers of the array in the NoC (NPI): the open driver's names, places and bits.
 
 Offsets are bytes above ``address_map.NPI_BASE``. No register description covers them (DEV-NPI-1).
 """

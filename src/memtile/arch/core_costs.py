@@ -3,8 +3,7 @@
 A core executes several operations in a cycle where its compiler finds them; nobody outside knows which. So a
 body that is read from MLIR takes the sum of these, and results say how much of their cycles hang on them.
 
-It also says what a core's vector unit does in a cycle, at most: for lower bounds of the time a function
-takes.
+It also says what a core's vector unit does in a cycle, at most: for lower bounds of times.
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ Source: AM025, modules memory_tile, memory, core and pl. Offsets below are bytes
 :mod:`memtile.arch.events`; the names of group bits, which vary most, are in
 :mod:`memtile.arch.event_registers`.
 
-It also has event group enable registers: the AM025 names of their bits, from bit 0 upwards (AM025,
-Event_Group_*).
+It also has event group enable registers: AM025 names of their bits, from bit 0 (Event_Group_*).
 
 Offsets, widths and reset values come from :mod:`memtile.arch.events`; bit ``i`` gates event ``first + i``
 even where AM025 prints two names in another order than the event numbers (DEV-EVT-1 to 3). A group resets to

@@ -4,8 +4,7 @@ Field lists are written as AM025 prints them, ``"Packet_Type 14:12, ID 4:0"``; a
 bits: ``"Reset 31 wo"``. Bits that no field names are reserved: writes to them are ignored and they read 0
 (AM025, driver).
 
-It also says what registers do beyond holding their value: the behaviours that rows of the register tables
-name.
+It also says what registers do beyond holding their value: what rows of the register tables name.
 
 A row says ``acts=Acts.X`` and, where there is more than one of what it is about, which one as ``argument``.
 What happens then is the matter of ``model/axi.py``, which has a branch for each behaviour.

@@ -2,8 +2,7 @@
 
 ``docs/timing.md`` defines the phases of a cycle that these numbers refer to.
 
-It also has timing constants that whoever runs a design chooses for it, over those that the design gives
-itself.
+It also has timing constants that the user of a design chooses over those of the design.
 
 They are in force where they are asked for and nowhere else: ``memtile run --timing`` and
 ``memtile.run(design, timing=...)`` have each model that is made inside take them.

@@ -5,8 +5,7 @@ innermost first (wrap ``null`` where the dimension has no wrap field), ``pad`` `
 ``iteration``, ``next``, ``acquire``, ``release``, ``packet``, ``ooo_id``, ``compression``,
 ``tlast_suppress``, ``valid`` and ``axi``. All but ``tile``, ``length`` and ``address`` may be absent.
 
-It also has register words as JSON: ``{"tile": ..., "bd": ..., "words": ["0x...", ...]}``, strict on what it
-needs.
+It also has register words as JSON: ``{"tile": ..., "bd": ..., "words": ["0x...", ...]}``, strict on its keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """``--report`` and ``--perfetto`` of ``memtile run``: the run as a page, as text, and for ui.perfetto.dev.
 
-It also has ``--vcd`` and ``--signals`` of ``memtile run``: what happens in each cycle, in a value change
-dump.
+It also has ``--vcd`` and ``--signals`` of ``memtile run``: each cycle in a value change dump.
 """
 
 from __future__ import annotations

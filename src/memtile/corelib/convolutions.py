@@ -4,8 +4,7 @@ Lines are [channels / 8, width, 8]; weights of 1 x 1 are [out / 8, in / 8, 8 in,
 [out / 8, in / 8, row, column, 8 in, 8 out], of a depthwise filter [channels / 8, row, column, 8]. Activations
 are i8 or ui8 as declared, weights i8. Sums are exact, then shifted, rounded and saturated.
 
-It also has convolutions of the last bottlenecks of mlir-aie's MobileNet, in parts: over two cores, or over
-calls.
+It also has convolutions of the last bottlenecks of mlir-aie's MobileNet, in parts: over cores, or over calls.
 
 Two cores have half of the input channels each; one puts its sums on the cascade for 7 pixels and 8 output
 channels, eight numbers of 64 bits and eight that nobody reads, and the other one adds its own to them. A call

@@ -1,7 +1,6 @@
 """Products of matrices, in the layouts of mlir-aie's kernels (``aie_kernels/aie2/mm.cc``, ``mv.cc``).
 
-It also has products of matrices whose sums go from core to core over the cascade (mlir-aie's
-``cascade_mm.cc``).
+It also has products of matrices whose sums go from core to core over the cascade (``cascade_mm.cc``).
 
 Each sum is a value of its own, in the first 32 bits, as a whole number: kernels convert it. What comes over
 the cascade is added to the core's own sum. They are generators of actions of the ``core`` that calls them.

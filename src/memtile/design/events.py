@@ -2,8 +2,7 @@
 
 What a module can watch of many is chosen by selector registers; they are given out as events are asked for.
 
-It also has ports of a stream switch beside those of DMA channels, as ends of flows: trace units, what is
-outside.
+It also has ports of a stream switch beside those of DMA channels, as ends of flows: trace units, the outside.
 """
 
 from __future__ import annotations

@@ -8,8 +8,7 @@ It also has greedy placement: the largest buffers first, each where it adds the 
 
 Deterministic, milliseconds for a full tile. Not always the best; ``placement_cpsat`` is.
 
-It also says what is wrong with a placement before it is tried, and what is missing when something found no
-room.
+It also says what is wrong with a placement before it is tried, and what lacked room.
 """
 
 from __future__ import annotations

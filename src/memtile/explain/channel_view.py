@@ -1,7 +1,6 @@
 """What a DMA channel looks like from outside: its name, its errors, and what it waits for.
 
-It also says why a channel has stopped at an error: the error bits of AM025, and what none of them shows, in
-words.
+It also says why a channel has stopped at an error: the error bits of AM025, and what none of them shows.
 """
 
 from __future__ import annotations

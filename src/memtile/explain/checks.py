@@ -1,7 +1,6 @@
 """Outputs compared with what was expected: how much is wrong, and the first that is, in the user's words.
 
-It also says what kind of mistake makes an output wrong: another order, a shift, swapped bytes, zeros, a
-repeat.
+It also says what kind of mistake makes an output wrong: another order, a shift, swapped bytes, zeros.
 
 Only what fits every element is named: a wrong guess costs more than none.
 """

@@ -164,7 +164,7 @@ class AddressSpace:
         at = np.array([address for address, _ in accesses], dtype=np.uint64)
         words = np.array([READ if value is None else value for _, value in accesses], dtype=np.int64)
         inside = at - np.uint64(ARRAY_BASE) < ARRAY_BYTES
-        starting = np.array([self._starts_core(*access) for access in accesses], np.bool_)
+        starting = self._starting(accesses)
         ends = [*(np.flatnonzero(np.diff(inside) | starting[:-1]) + 1).tolist(), len(at)]
         for first, end in zip([0, *ends], ends, strict=False):
             if inside[first]:
@@ -174,11 +174,16 @@ class AddressSpace:
             else:
                 yield from ([self._elsewhere(*access)] for access in accesses[first:end])
 
-    def _starts_core(self, address: int, value: int | None) -> bool:
-        """Whether an access may enable or reset a core that has a kernel."""
-        if self._cores is None or value is None or tile_of(address) not in self._kinds:
-            return False
-        return self._cores.started_by(address - ARRAY_BASE, 1)
+    def _starting(self, accesses: Sequence[tuple[int, int | None]]) -> npt.NDArray[np.bool_]:
+        """Which accesses may enable or reset a core that has a kernel."""
+        if self._cores is None:
+            return np.zeros(len(accesses), np.bool_)
+        known, started = self._kinds, self._cores.started_by
+        writes = [value is not None and tile_of(address) in known for address, value in accesses]
+        pairs = zip(accesses, writes, strict=True)
+        return np.array(
+            [write and started(address - ARRAY_BASE, 1) for (address, _), write in pairs], np.bool_
+        )
 
     def _in_array(self, at: npt.NDArray[np.uint64], words: Ints) -> Iterator[list[Answer]]:
         made = 0

@@ -9,8 +9,7 @@ move, the columns of the state declare (``state.columns.Pause``).
 All of it happens between two cycles, in the interpreter: a write to one of the two registers makes the clock
 loop return before its next cycle. It costs what the tiles of the column cost, however many columns there are.
 
-It also has reset of a whole tile without clock: everything as it was built, but for some memories
-(DEV-CLK-3).
+It also has reset of a whole tile without clock: all as built, but for some memories (DEV-CLK-3).
 
 What is put back, and what is not and why, the columns of the state declare (``state.columns.Reset``). Here
 is what they call ``OWN``: what follows from the registers, and lists.

@@ -2,8 +2,7 @@
 
 Their docstrings are what an agent reads to choose one; the schema of their arguments is made from the types.
 
-It also has results of commands as short answers: what an agent needs to go on, and nothing that fills its
-memory.
+It also has results of commands as short answers: what an agent needs, and no more.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """Try every design below a folder, one after another, each on its own.
 
-It also has the process that runs designs for a survey, and its two ends: a crash or an endless loop ends it
-alone.
+It also has the process that runs designs for a survey, and its two ends: a crash ends it alone.
 
 Requests and answers are lines of JSON: a case in, an outcome out.
 """

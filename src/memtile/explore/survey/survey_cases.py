@@ -1,7 +1,6 @@
 """The designs and builds below a folder, and the data that lie beside them.
 
-It also says what lies beside a design: its arrays, what must become of them, and facts that its text leaves
-open.
+It also says what lies beside a design: its arrays, what must become of them, and what its text leaves open.
 
 Names of files say what they are; docs/mlir.md has the rules.
 """

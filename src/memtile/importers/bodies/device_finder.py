@@ -1,7 +1,6 @@
 """Which device of the texts at hand a part of a program is, and the kernels of its cores.
 
-It also says what the ELF files of cores would bring: buffers of compute tiles that are not empty at the
-start.
+It says what the ELF files of cores would bring: buffers of compute tiles that are not empty at the start.
 """
 
 from __future__ import annotations

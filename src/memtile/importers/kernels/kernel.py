@@ -2,8 +2,7 @@
 
 It also has the end of an object FIFO as a core uses it: how many objects it holds, and which comes next.
 
-It also says what goes wrong while a core body runs: an error of the operation that its line of Python came
-from.
+It also says what goes wrong while a core body runs: an error of the operation of the text.
 
 A generated line is the number of its operation, and one (``quote.Lines``). Functions of ``arithmetic`` that
 may fail get that number, so that compiled code, which knows no lines, can say it too.

@@ -5,8 +5,7 @@ the doors of the tiles, so an array configured from MLIR has the registers that 
 
 It also has cascades of a device: which side each tile's core gets values from, and which it puts them to.
 
-It also says what a text calls the channels of its DMAs: by object FIFOs and allocations, else by their
-buffers.
+It also says what a text calls the channels of its DMAs: by object FIFOs, allocations or buffers.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 What has a number keeps it. The rest gets the lowest free ones in the order of the text, as mlir-aie's passes
 do (aie-assign-lock-ids, aie-assign-bd-ids): BDs of a memory tile from the half that the channel can use.
 
-It also has places for logical tiles: cores one after another, memory and interface tiles near those they
-serve.
+It also has places for logical tiles: cores in order, other tiles near those they serve.
 
 The way of mlir-aie's sequential placer (aie-place-tiles): a core gets the first compute tile that is free,
 column by column from the bottom; a memory or interface tile the column nearest to the middle of the tiles

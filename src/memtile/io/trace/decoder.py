@@ -3,8 +3,7 @@
 Time is the unit's 64-bit timer, whose value a Start frame carries. Each frame says in which one cycle its
 events were asserted (``arch.trace_facts``); what is asserted in adjacent cycles becomes one :class:`Run`.
 
-It also has frames of one trace unit: from the payload words of its packets, with the word that each one is
-in.
+It also has frames of one trace unit: from the payload words of its packets, each with its word.
 """
 
 from __future__ import annotations

@@ -5,8 +5,7 @@ that ask for their next action; the clock loop then returns to Python before the
 are decided with those of the channels, after an arbitration that an uncontended one pays too (``core_lock``).
 A core that its debug unit has halted stays where it is (``debug``).
 
-It also has the stream ports of a core: 32 bits in and 32 bits out, a word a cycle, without a FIFO (AM020
-chapter 4).
+It also has the stream ports of a core: 32 bits in and 32 bits out, a word a cycle, without a FIFO (AM020).
 
 The words of an action are in ``State.accesses``: of its step, the word and its TLAST.
 """

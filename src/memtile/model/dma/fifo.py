@@ -1,7 +1,6 @@
 """Stream-side buffers of the channels: ring buffers of words with TLAST.
 
-It also has the ingress buffer of an S2MM: when a word came to it, when the channel may take one, when the
-port pauses.
+It also has the ingress buffer of an S2MM: when words come, may be taken, and when the port pauses.
 
 A word is taken ``ingress_latency`` cycles after it came, or later. Where ``port_pause`` says so, none comes
 in the cycle after the last word of a BD (DEV-SILICON-2). The port counts the words that came, not those that

@@ -4,8 +4,7 @@ The start event puts a frame with the timer value; from the next cycle on each c
 frame or a repeat of the last one, until the stop event. One packet is filled while the one before it is sent;
 when both are full, records are lost until the unit can begin anew (DEV-TRACE-2). Frames: arch.trace.
 
-It also has the way from the trace unit into the stream switch: whole packets, a word a cycle, with
-back-pressure.
+It also has the way from the trace unit into the stream switch: packets, a word a cycle, with back-pressure.
 
 A packet is a stream header with the packet type and id of Trace_Control1, then seven words of frames, their
 bytes from the most significant on; TLAST on the last. In a model without switches the host takes the words.

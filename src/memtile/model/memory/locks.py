@@ -5,8 +5,7 @@ subtracts it (DEV-LOCK-3). A release adds a signed value. A result outside 0..63
 and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the channels
 and cores; releases of a cycle are seen by the acquires of the next (DEV-LOCK-2).
 
-It also has lock registers: values (DEV-LOCK-4), sticky flags, request window (DEV-LOCK-5; AM025
-Lock_Request).
+It also has lock registers: values (DEV-LOCK-4), sticky flags, request window (DEV-LOCK-5).
 """
 
 from __future__ import annotations

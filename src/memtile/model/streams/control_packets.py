@@ -5,8 +5,7 @@ read is answered by a packet with the response id from the tile-control slave po
 of the handler's status register; what is left of a broken packet is thrown away (AM020; mlir-aie for the
 layout; DEV-CTL-1, DEV-CTL-2).
 
-It also says what a tile sends from its tile-control slave port: task-complete tokens and answers to control
-packets.
+It also says what a tile sends from its tile-control slave port: task-complete tokens and answers.
 
 A small buffer per tile (DEV-TOK-1) takes one word a cycle, packets never mixed: the token of one channel,
 rotating over the channels, or the words of a control packet's answer. Acts between two cycles, like the

@@ -5,8 +5,7 @@ after it left: whoever sends hears of room as late as words come (case stream-26
 depends on another one, and the order in which ports are served does not matter. The manual's depths, twice
 the latencies, are just enough for a word in every cycle.
 
-It also has parity of the words in the stream switches: injected where they enter, checked where they leave
-(AM025).
+It also has parity of the words in the stream switches: injected at entry, checked at exit (AM025).
 
 Each word carries its parity through all switches. Stream_Switch_Parity_Injection makes it wrong for what
 enters by the chosen slave ports; Stream_Switch_Parity_Status and an event say at which master port of a DMA,

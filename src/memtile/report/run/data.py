@@ -1,10 +1,8 @@
 """All that a report of a run shows, as plain data: ``schemas.page.Report`` says what is where.
 
-It also has long lists of numbers in a page: their bytes by place, deflated, as text (about one byte a
-number).
+It has long lists of numbers in a page: their bytes by place, deflated, as text (about one byte a number).
 
-It also says where the words of each sending channel may go: switch ports on their way, and channels at its
-ends.
+It says where the words of each sending channel may go: switch ports on their way, and channels at the ends.
 """
 
 from __future__ import annotations

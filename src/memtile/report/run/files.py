@@ -2,8 +2,7 @@
 
 It also has the report of a run as one HTML file: style, script and data are in it, nothing is fetched.
 
-It also has the report of a run as text: its result, its verdict, and a line for everything that each track
-did.
+It has the report of a run as text: its result, its verdict, and a line for everything that each track did.
 """
 
 from __future__ import annotations

@@ -3,8 +3,7 @@
 Looks that are in vain for sure are left out, so that time that repeats between them can be jumped over;
 what comes out is the same, in each cycle.
 
-It also says how cores come to where they wait, before a host begins: they were loaded long before it
-(DEV-HOST-3).
+It also says how cores come to where they wait, before a host begins (DEV-HOST-3).
 """
 
 from __future__ import annotations
