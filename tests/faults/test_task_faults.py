@@ -82,6 +82,7 @@ START, WAIT, FREE = (f"aiex.dma_{word}_task(%t)" for word in ("start", "await", 
             "are not an acquire and a release",
         ),
         ("aie.dma_bd_packet(0, 1)\n" + PLAIN, "where mlir-aie lowers it to nothing"),
+        (bd("offset = 0 len = 8", "next_bd_id = 16 : i32"), "has BDs 0..15"),
         (bd("offset = 0 len = 8", "bd_id = 16 : i32"), "reaches BDs 0..15, not BD 16"),
         (
             bd("offset = 0 len = 8", "burst_length = 100 : i32"),
@@ -124,6 +125,11 @@ def test_tasks_of_interface_tiles(body: str, says: str) -> None:
             "it has 1 paddings for 0 sizes",
         ),
         (bd("offset = 0 len = 8", "bd_id = 3 : i32", BUFFER), "%m, MM2S, 1", "reaches BDs 24..47, not BD 3"),
+        (
+            "aie.use_lock(%l, Acquire, 64)\naie.use_lock(%l, Release, 1)\n" + bd("len = 8", of=BUFFER),
+            "%m, MM2S, 0",
+            "its lock value is 64; a BD has -64..63",
+        ),
         (bd("offset = 0 len = %n", of=BUFFER), "%m, MM2S, 0", "a BD with a number of the host is one of"),
     ],
 )  # fmt: skip
@@ -137,6 +143,8 @@ def test_tasks_of_other_tiles(body: str, port: str, says: str) -> None:
         ([task(PLAIN), WAIT], "the sequence waits forever: no task was started on this channel"),
         ([task(PLAIN), START, WAIT, WAIT], "the sequence waits forever"),
         ([task(PLAIN, end=""), START, WAIT], "the task reports no end"),
+        ([task(PLAIN, end="{repeat_count = 65536 : i32}"), START], "runs 65537 times; 256 pushes of 256"),
+        ([task(PLAIN, end="{repeat_count = -1 : i32}"), START], "runs 0 times"),
         ([task(PLAIN), START, FREE, FREE], "BD 0 of the interface tile (0,0) is not in this task any more"),
         ([task(PLAIN), START, FREE, START], "its BDs were freed before"),
         (

@@ -4641,6 +4641,13 @@ MUTANTS = (
         "tests/words/test_sequence_words.py::test_a_transfer_that_is_split_takes_bds_that_its_channel_does_not_name",
     ),
     Mutant(
+        "offsets of old transfers count by strides",
+        "importers/mlir/sequence/transfer_forms.py",
+        "_rows(source.shape) if old else strides",
+        "strides",
+        "tests/words/test_sequence_words.py::test_texts_until_july_2024_leave_sizes_out_and_count_rows",
+    ),
+    Mutant(
         "transfers do not send the header of their channel",
         "importers/mlir/sequence/transfer_forms.py",
         "(header_fields(header) if header else {})",

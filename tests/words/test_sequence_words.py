@@ -159,6 +159,19 @@ def test_a_transfer_repeats_by_its_outermost_size() -> None:
     assert of(plain, "length", "runs", "step") == (8, 0, 0)
 
 
+def test_texts_until_july_2024_leave_sizes_out_and_count_rows() -> None:
+    """Without an innermost stride: a stride of 0 is none, offsets are those of the memory (AIEDmaToIpu)."""
+    arguments = "%a: memref<8x64xi32>"
+    line = "aiex.npu.dma_memcpy_nd(0, 0, %a[0, 0, {}, 8][1, 1, 8, 64][{}]) {{id = 0 : i64, metadata = @in}}"
+    plain, strided, twice = (
+        bds(steps(line.format(*each) + " : memref<8x64xi32>", arguments=arguments))[0]
+        for each in ((2, "0, 0, 0"), (0, "0, 0, 16"), (1, "0, 32, 16"))
+    )
+    assert of(plain, "length", "d0", "d1", "s1", "at") == (512, 0, 0, 0, 4 * (2 * 64 + 8))
+    assert of(strided, "length", "d0", "d1", "s1", "s2", "at") == (512, 64, 0, 15, 0, 32)
+    assert of(twice, "d0", "d1", "s1", "s2", "at") == (64, 8, 15, 31, 4 * 72)
+
+
 def test_headers_bursts_and_caches() -> None:
     """As memcpy_allocation_header.mlir and axcache_lowering.mlir: its own header comes first."""
     more = "aie.shim_dma_allocation @p(%s, MM2S, 1, <pkt_id = 5>)"

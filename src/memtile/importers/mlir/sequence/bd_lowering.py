@@ -157,6 +157,20 @@ def header_fields(packet: tuple[int, int]) -> dict[str, int]:
     return {"enable_packet": 1, "packet_type": packet[0], "packet_id": packet[1]}
 
 
+def old_fields(bits: int, pattern: Pattern) -> dict[str, int]:
+    """The fields of a transfer of mlir-aie until July 2024: a stride of 0 leaves the size inside it out.
+
+    Args:
+        bits: of an element.
+        pattern: in elements; the innermost stride is 1.
+    """
+    inner, outer = pattern.sizes[0] * bits // GRANULE_BITS, pattern.sizes[1]
+    one, two, three = (stride * bits // GRANULE_BITS for stride in pattern.strides[1:])
+    fields = {"d0_size": inner, "d1_stride": one - 1} if one else {}
+    fields |= {"d1_size": outer, "d2_stride": two - 1} if two else {}
+    return fields | ({"iteration_size": pattern.sizes[3] - 1, "iteration_stride": three - 1} if three else {})
+
+
 def length_fields(form: OperationForm, kind: TileKind, count: int) -> dict[str, int]:
     """The fields of a BD that moves so many bytes.
 

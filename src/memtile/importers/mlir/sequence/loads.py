@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.sequence.runtime_values import runtime_values
 from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import shaped
@@ -58,9 +59,11 @@ def run(reader: Reader, form: Call) -> None:
         if isinstance(value, ArgumentView) and wanted is not None and wanted != value.shape:
             says = f"argument {inner} of {name} is a {kind}, it gets one of {value.shape.element}"
             raise form.error(says, kind, reason="mlir_sequence")
-    outer = reader.values
+    outer, runtime = reader.values, reader.runtime
+    names = zip(form.values, (inner for inner, _ in block.arguments), strict=True)
+    reader.runtime = runtime_values(sequences[name], [inner for value, inner in names if value in runtime])
     reader.inside.append(called)
     reader.values = {inner: value for (inner, _), value in zip(block.arguments, given, strict=True)}
     reader.run(reader, block)
-    reader.values = outer
+    reader.values, reader.runtime = outer, runtime
     reader.inside.pop()

@@ -36,6 +36,8 @@ _BITS = 8
 _REASON = "mlir_pattern"
 _CONFIGURE = "aiex.dma_configure_task"
 _OPERANDS = ("tile", "repeat", "bd_id")
+_MOST_PUSHES = 256
+"""Of a task; mlir-aie has a limit of its own."""
 _Port = tuple[Tile, int, int]
 _Packet = tuple[int, int] | None
 
@@ -99,33 +101,38 @@ def _configured(
     size = element_bytes(form, _shape(reader, bds[0]))
     if not any(_is_open(reader, bd) for bd in bds):
         bds = canonical(tile.kind, size * _BITS, bds)
-    drawn = _operand(form, "bd_id")
-    if (drawn is not None or reader.rolled) and (len(bds) > 1 or bds[0].number is not None):
-        says = "its BD is one of a pool, as a loop or a branch hangs on a number of the host"
-        raise form.error(says, "one aie.dma_bd without bd_id", reason="mlir_bds")
     repeat = _operand(form, "repeat")
     repeat = form.integer("repeat_count", 0) if repeat is None else repeat
     task = SequenceTask(reader.made, tile, (direction, channel), (), 0, repeat + 1)
     task.token = bool(form.attributes.get("issue_token", False))
-    task.drawn, task.pooled = drawn is not None, drawn is None and reader.rolled
-    wanted = [bd.number for bd in bds]
-    if drawn is not None or task.pooled:
-        numbers = [drawn if drawn is not None else _draw(reader, form, tile)]
-    else:
-        numbers = reader.bds.take(form, tile, channel, wanted, reader.static_bds(tile), task)
-    bank = tile.kind.bd_bank(channel)
-    if not set(numbers) <= set(bank):
-        wrong = next(n for n in numbers if n not in bank)
-        says = (
-            f"channel {channel} of the {tile.title} reaches BDs {bank.start}..{bank.stop - 1}, not BD {wrong}"
-        )
-        raise form.error(says, f"{bank.start}..{bank.stop - 1}", reason="mlir_bds")
+    numbers = _numbers(reader, form, task, bds)
     task.numbers, task.first = numbers, numbers[first]
     reader.values[form.result] = task
     for bd, number in zip(bds, numbers, strict=True):
         following = None if bd.next is None else numbers[bd.next]
         _lower(reader, task, replace(bd, packet=bd.packet or packet), number, following)
     return task
+
+
+def _numbers(reader: Reader, form: Call, task: SequenceTask, bds: list[BdDescription]) -> list[int]:
+    """The numbers of a task's BDs, in the order of the text."""
+    drawn, tile, channel = _operand(form, "bd_id"), task.tile, task.port[1]
+    task.drawn, task.pooled = drawn is not None, drawn is None and reader.rolled
+    if (task.drawn or task.pooled) and (len(bds) > 1 or bds[0].number is not None):
+        says = "its BD is one of a pool, as a loop or a branch hangs on a number of the host"
+        raise form.error(says, "one aie.dma_bd without bd_id", reason="mlir_bds")
+    if drawn is not None or task.pooled:
+        numbers = [drawn if drawn is not None else _draw(reader, form, tile)]
+    else:
+        wanted = [bd.number for bd in bds]
+        numbers = reader.bds.take(form, tile, channel, wanted, reader.static_bds(tile), task)
+    bank = tile.kind.bd_bank(channel)
+    for number in numbers:
+        if number not in bank:
+            allowed = f"{bank.start}..{bank.stop - 1}"
+            says = f"channel {channel} of the {tile.title} reaches BDs {allowed}, not BD {number}"
+            raise form.error(says, allowed, reason="mlir_bds", given=str(number))
+    return numbers
 
 
 def _operand(form: Call, name: str) -> int | None:
@@ -170,7 +177,7 @@ def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, f
         form, kind, task, bd
     )
     fields |= _locks(reader, form, task.tile, bd) | (header_fields(bd.packet) if bd.packet else {})
-    fields |= _following(form, following)
+    fields |= _following(form, kind, following)
     if bd.levels:
         fields |= _pattern(reader, form, kind, bd, (size, words if not open_ else 0))
     write_bd(reader, form, task.tile, number, bd_words(form, kind, fields, reader.habits.cache))
@@ -249,6 +256,11 @@ def _locks(reader: Reader, form: OperationForm, tile: Tile, bd: BdDescription) -
             says = f"the DMA does not reach lock {use.lock}"
             raise form.error(says, ", ".join(seen) or "locks of its tile", reason="mlir_lock", given=use.lock)
     value = bd.acquire.value if bd.acquire.action == "acquire" else -bd.acquire.value
+    for name, given in (("Lock_Acq_Value", value), ("Lock_Rel_Value", bd.release.value)):
+        field = tile.kind.bd_fields[name]
+        if not field.minimum <= given <= field.maximum:
+            says = f"its lock value is {given}; a BD has {field.minimum}..{field.maximum} ({name})"
+            raise form.error(says, f"{field.minimum}..{field.maximum}", reason="mlir_lock", given=str(given))
     return {
         "lock_acq_enable": 1,
         "lock_acq_id": seen[bd.acquire.lock],
@@ -258,13 +270,16 @@ def _locks(reader: Reader, form: OperationForm, tile: Tile, bd: BdDescription) -
     }
 
 
-def _following(form: OperationForm, number: int | None) -> dict[str, int]:
+def _following(form: OperationForm, kind: TileKind, number: int | None) -> dict[str, int]:
     """The fields of the BD that comes next: that of the next block, or the one that the BD names."""
     if "next_bd_id" in form.attributes:
         if number is not None:
             says = "it has a next_bd_id, and its block an aie.next_bd"
             raise form.error(says, "one of them", reason="mlir_bds")
         number = form.integer("next_bd_id")
+        if not 0 <= number < kind.bds:
+            says = f"its next_bd_id is {number}; a {kind.title} has BDs 0..{kind.bds - 1}"
+            raise form.error(says, f"0..{kind.bds - 1}", reason="mlir_bds", given=str(number))
     return {} if number is None else {"next_bd": number, "use_next_bd": 1}
 
 
@@ -283,6 +298,9 @@ def _start(reader: Reader, form: Call, task: SequenceTask) -> None:
         )
         raise form.error(says, "a task that is configured", reason="mlir_bds", step="Configure it again.")
     runs, most = task.runs, task.tile.kind.max_repeat
+    if not 1 <= runs <= most * _MOST_PUSHES:
+        says = f"the task runs {runs} times; {_MOST_PUSHES} pushes of {most} are possible"
+        raise form.error(says, f"1..{most * _MOST_PUSHES}", reason="mlir_repeat", given=str(runs))
     while runs > most:
         push(reader, form, task.tile, task.port, task.first, most, token=False)
         runs -= most

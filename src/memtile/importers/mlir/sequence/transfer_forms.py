@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import prod
+from typing import NamedTuple
+
 from memtile.arch.tiles import MAX_DIMENSIONS, S2MM, WORD_BYTES
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.operands import packet_of
@@ -12,6 +16,7 @@ from memtile.importers.mlir.sequence.bd_lowering import (
     header_fields,
     is_linear,
     length_fields,
+    old_fields,
     pattern_of,
 )
 from memtile.importers.mlir.sequence.decomposition import decomposed
@@ -29,12 +34,12 @@ def memcpy(reader: Reader, form: Call) -> None:
     if tile.kind.role != "interface":
         says = f"its channel is one of the {tile.title}"
         raise form.error(says, "channels of interface tiles", reason="mlir_allocation")
-    source, (offsets, sizes, strides) = form.argument(_array(form)), _lists(form)
+    source, (offsets, sizes, strides, old) = form.argument(_array(form)), _lists(form)
     size = element_bytes(form, source.shape)
-    first = sum(o * s for o, s in zip(offsets, strides, strict=True))
+    first = sum(o * s for o, s in zip(offsets, _rows(source.shape) if old else strides, strict=True))
     _check_elements(form, source.shape, size, first)
     pattern, known = pattern_of(sizes, strides, first), _constant(reader, form)
-    parts = [pattern] if known is not None else decomposed(tile.kind, size * _BITS, pattern)
+    parts = [pattern] if old or known is not None else decomposed(tile.kind, size * _BITS, pattern)
     if len(parts) > 1 or parts[0].sizes[::-1] != tuple(sizes):
         _check_offsets(form, offsets, sizes, strides)
     header = reader.made.device.allocations[metadata].packet
@@ -45,7 +50,8 @@ def memcpy(reader: Reader, form: Call) -> None:
         reader.bds.of_transfer(form, metadata, form.number("id"), len(parts)), parts, strict=True
     ):
         linear = is_linear(tile.kind, part if known is None else known)
-        made = fields | checked(form, tile.kind, size * _BITS, part, linear=linear)
+        lowered = old_fields if old else partial(checked, form, tile.kind, linear=linear)
+        made = fields | lowered(bits=size * _BITS, pattern=part)
         made |= length_fields(form, tile.kind, part.length * size)
         write_bd(reader, form, tile, number, bd_words(form, tile.kind, made, reader.habits.cache))
         patch(reader, form, tile, number, source.argument, source.offset + size * (part.offset + extra))
@@ -91,7 +97,7 @@ def _constant(reader: Reader, form: Call) -> Pattern | None:
     if reader.runtime.isdisjoint(form.values):
         return None
     hidden = reader.values | dict(hidden_numbers(reader.runtime))
-    _, sizes, strides = _lists(Call(form.operation, reader, hidden))
+    _, sizes, strides, _ = _lists(Call(form.operation, reader, hidden))
     return pattern_of(sizes, strides)
 
 
@@ -104,8 +110,22 @@ def _array(form: Call) -> str:
     return form.values[0]
 
 
-def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
-    """Offsets, sizes and strides, each of four, outermost first."""
+def _rows(shape: Shaped) -> list[int]:
+    """Elements that offsets of a text until 2024 count, outermost first: rows of the memory, not strides."""
+    sizes = [1] * (MAX_DIMENSIONS - len(shape.shape)) + list(shape.shape)
+    return [prod(sizes[n:]) for n in range(1 - MAX_DIMENSIONS, 0)] + [1]
+
+
+class _Lists(NamedTuple):
+    """Offsets, sizes and strides, each of four, outermost first; ``old`` without an innermost stride."""
+
+    offsets: list[int]
+    sizes: list[int]
+    strides: list[int]
+    old: bool
+
+
+def _lists(form: Call) -> _Lists:
     if form.generic or "static_offsets" in form.attributes:
         lists = [form.integers(f"static_{name}") for name in ("offsets", "sizes", "strides")]
     elif "offsets" in form.attributes:  # 2023
@@ -121,7 +141,8 @@ def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
                 places.append(at)
             at = tokens.close.get(at, at) + 1
         lists = [form.whole_list(place) for place in places[:3]]
-    if len(lists) == 3 and len(lists[2]) == len(lists[1]) - 1:  # until 2024 the innermost stride was not said
+    old = len(lists) == 3 and len(lists[2]) == len(lists[1]) - 1  # until July 2024
+    if old:
         lists[2] = [*lists[2], 1]
     if len(lists) != 3 or len({len(each) for each in lists}) != 1 or len(lists[0]) > MAX_DIMENSIONS:
         raise form.error(
@@ -129,7 +150,7 @@ def _lists(form: Call) -> tuple[list[int], list[int], list[int]]:
         )
     missing = MAX_DIMENSIONS - len(lists[0])
     offsets, sizes, strides = lists
-    return [0] * missing + offsets, [1] * missing + sizes, [0] * missing + strides
+    return _Lists([0] * missing + offsets, [1] * missing + sizes, [0] * missing + strides, old)
 
 
 def _packet(form: Call) -> dict[str, int]:
