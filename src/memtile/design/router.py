@@ -178,9 +178,9 @@ class RouteDemand:
     @classmethod
     def restored(cls, saved: Sequence[Any]) -> RouteDemand:
         """The flow that :meth:`saved` found."""
-        name, source, targets, bus, *ids = saved
+        name, source, targets, bus, ids = saved
         ends = tuple(GraphPort(*target) for target in targets)
-        return cls(name, GraphPort(*source), ends, bus, *(tuple(each) for each in ids))
+        return cls(name, GraphPort(*source), ends, bus, tuple(ids))
 
     def __str__(self) -> str:
         return self.name
@@ -251,11 +251,13 @@ def _prices(
     def price(port: GraphPort) -> float:
         if taken.get(port, flow.owner) != flow.owner:
             return CLOSED
-        users = use.get(port, ())
+        plain = 1.0 + _RANK[port.name] + history[port]
+        users = use.get(port)
+        if not users:
+            return plain
         others = _parties([*users, flow]) - 1
-        joins = not others and bool(users)
-        shared = _SHARED if joins else 1.0  # packets of one bus prefer the links that it has
-        return shared * (1.0 + _RANK[port.name] + history[port]) * (1.0 + pressure * others)
+        shared = 1.0 if others else _SHARED  # packets of one bus prefer the links that it has
+        return shared * plain * (1.0 + pressure * others)
 
     return price
 

@@ -150,6 +150,7 @@ CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
 _FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
 _PORT_NAMES = {_CONTROL: "CTRL"}
+_BESIDE = {"PLIO": "programmable logic", "NOC": "the network on chip"}
 _WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
 
 
@@ -363,6 +364,16 @@ def _sees(tile: Tile, lock: Lock) -> bool:
 def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> End:
     """The channel or port of the switch that an end of a flow is."""
     tile = made.tiles[end.tile]
+    if end.bundle in _BESIDE:
+        raise DesignError.of(
+            "end",
+            f"{end.bundle} : {end.channel}",
+            "DMA, South and other ports of the tile",
+            f"{end.bundle} : {end.channel} leads to {_BESIDE[end.bundle]}, which is not part of the model",
+            reason="mlir_bundle",
+            where=tile.title,
+            source="mlir-aie, WireBundle",
+        )
     if end.bundle == "DMA":
         return (tile.s2mm if receives else tile.mm2s)[end.channel]
     return SwitchEnd(tile, port_name(end.bundle, end.channel), receives)
@@ -416,6 +427,7 @@ def _packets(made: Configured) -> None:
     made.array.route()
     for place, switch in switches(flows, found, made.array.circuits).items():
         made.packet_switches[place] = switch
+        made.array.circuits.take_arbiters(place, switch.arbiters, "packet flows")
         _packet_words(made.array.tile(*place), switch)
 
 
