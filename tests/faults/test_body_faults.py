@@ -25,7 +25,9 @@ CONSTANTS = (
     "%k256 = arith.constant 256 : index\n"
 )
 LOOP = "scf.for %x = %z to %four step %one {{\n{}\nscf.yield\n}}"
-ENDLESS = "scf.while : () -> () { scf.condition(%t) } do { scf.yield }"
+WORK = "memref.store %i, %mm[%z, %z] : memref<4x2xi32>"
+ENDLESS = f"scf.while : () -> () {{ scf.condition(%t) }} do {{ {WORK}\nscf.yield }}"
+FAR = f"scf.for %y = %z to %far step %one {{ {WORK}\nscf.yield }}"
 
 
 def body(*lines: str) -> str:
@@ -171,13 +173,13 @@ def test_it_does_so_in_compiled_code(line: str, says: str, monkeypatch: pytest.M
 
 @pytest.mark.slow
 @pytest.mark.skipif(not ENABLED, reason="nothing is compiled with MEMTILE_JIT=0")
-@pytest.mark.parametrize("loop", [ENDLESS, "scf.for %y = %z to %far step %one { scf.yield }"])
+@pytest.mark.parametrize("loop", [ENDLESS, FAR])
 def test_loops_without_end_end_in_compiled_code(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(body_segments, "COMPILED_FROM", 0)
     assert "cycles pass in it without an end" in refused(body(loop))
 
 
-@pytest.mark.parametrize("loop", [ENDLESS, "scf.for %y = %z to %far step %one { scf.yield }"])
+@pytest.mark.parametrize("loop", [ENDLESS, FAR])
 def test_loops_without_end_end(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """DEV-BODY-2, with a limit that is sooner reached."""
     from memtile.importers.kernels import arithmetic
@@ -185,6 +187,36 @@ def test_loops_without_end_end(loop: str, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setitem(arithmetic.NAMES, "MOST_CYCLES", 5000)
     monkeypatch.setattr(body_segments, "COMPILED_FROM", 1 << 60)
     assert "cycles pass in it without an end" in refused(body(loop))
+
+
+@pytest.mark.parametrize(
+    "loop",
+    [
+        "scf.while : () -> () { scf.condition(%t) } do { scf.yield }",
+        "scf.for %y = %z to %far step %one { scf.yield }",
+        "scf.for %y = %z to %far step %one { scf.for %x = %z to %four step %one { } }",
+        '"scf.for"(%z, %far, %one) ({\n^bb0(%y: index):\n"scf.yield"() : () -> ()\n}) '
+        ": (index, index, index) -> ()",
+    ],
+)
+def test_a_loop_without_end_that_does_nothing_is_rest(loop: str) -> None:
+    """As IRON prints ``for _ in range_(sys.maxsize): pass``: the core costs nothing (DEV-BODY-4)."""
+    design = loaded(body(loop, WORK))
+    assert design.run(max_cycles=1000).result.status is Status.FINISHED
+    tile, buffer = design.configured.tiles["%c"], design.configured.buffers["%mm"]
+    assert not tile.load(buffer).any()  # what is behind the loop is never done
+
+
+def test_a_loop_that_does_nothing_and_ends_is_no_rest() -> None:
+    design = loaded(body("scf.for %y = %z to %four step %one { }", WORK))
+    assert design.run(max_cycles=1000).result.status is Status.FINISHED
+    tile, buffer = design.configured.tiles["%c"], design.configured.buffers["%mm"]
+    assert tile.load(buffer).any()
+
+
+def test_blocks_that_only_lead_to_each_other_are_rest() -> None:
+    design = loaded(body("cf.br ^one\n^one:\ncf.br ^two\n^two:\ncf.br ^one\n^three:"))
+    assert design.run(max_cycles=1000).result.status is Status.FINISHED
 
 
 def test_a_loop_that_waits_for_nothing_is_stopped_by_the_limit_of_the_run(

@@ -313,6 +313,17 @@ def get_global(piece: Piece) -> None:
     piece.put(value, kind)
 
 
+def inner_buffer(piece: Piece) -> None:
+    """``aie.buffer`` with contents, which the core alone knows."""
+    symbol, of = piece.symbol()[1:], memref((4,), "i32")
+    at, value, table = piece.index(4), piece.name(), "dense<[3, 1, 4, 1]>"
+    pretty = f'aie.buffer(%tile) {{sym_name = "{symbol}"}} : {of} = {table}'
+    said = f'initial_value = {table} : tensor<4xi32>, sym_name = "{symbol}"'
+    memory = piece.op("aie.buffer", ["%tile"], (["index"], [of]), pretty, said)
+    piece.add(f"{value} = memref.load {memory}[{at}] : {of}")
+    piece.put(value, "i32")
+
+
 def scope(piece: Piece) -> None:
     """``memref.alloca_scope`` with what it returns."""
     piece.covers |= {"memref.alloca_scope", "memref.alloca_scope.return"}
@@ -437,6 +448,7 @@ MAKERS: Mapping[str, Maker] = {
     **{name: allocated(name) for name in ("memref.alloc", "memref.alloca", "memref.dealloc")},
     "memref.atomic_rmw": read_modify_write,
     "memref.get_global": get_global,
+    "aie.buffer": inner_buffer,
     "memref.alloca_scope": scope,
     "memref.alloca_scope.return": scope,
     **{

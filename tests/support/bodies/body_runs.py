@@ -345,7 +345,9 @@ def campaign(
     done, rng, turn = Campaign(Counter(), [], set(), {}), random.Random(seed), 0
     while sum(done.counts.values()) < cases:
         first = (seed * 1000 + turn) * len(names)
-        pieces = [written(name, n, generic=(n + turn) % 2 == 1) for n, name in enumerate(names, first)]
+        pieces = [
+            written(name, n, generic=(n - first + turn) % 2 == 1) for n, name in enumerate(names, first)
+        ]
         turn += 1
         for batch in batches(pieces):
             _run_batch(batch, done, rng, memories, compiled)

@@ -14,7 +14,7 @@ from typing import Any
 from memtile.arch.core_costs import CLASSES, FREE, CoreCosts
 from memtile.arch.tiles import COMPUTE
 from memtile.errors import InputFileError, Problem
-from memtile.importers.kernels import control_flow, host_calls
+from memtile.importers.kernels import body_operations, control_flow, host_calls
 from memtile.importers.kernels.arithmetic import MOST_CYCLES
 from memtile.importers.kernels.body_operands import working_type
 from memtile.importers.kernels.body_segments import BodySegment, defined
@@ -31,7 +31,8 @@ from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped, shaped
 from memtile.limits import limit
 
-SYNCHRONISES = frozenset(host_calls.HANDLERS) - {"func.call", "call", "func.return", "return", "aie.end"}
+_QUIET = {"func.call", "call", "func.return", "return", "aie.end", "aie.buffer"}
+SYNCHRONISES = frozenset(host_calls.HANDLERS) - _QUIET
 _COSTLY = 1000  # cycles of an operation, at most
 _UNKNOWN_TURNS = 16  # of a loop whose bounds are values
 
@@ -296,6 +297,12 @@ class Writer:
             with self.lines.within("if cycles > MOST_CYCLES: pass"):
                 self.lines.add("endless(cycles, SITE)")
 
+    def rest(self) -> None:
+        """Let the core do nothing any more."""
+        self.lines.book()
+        self._pass_time()
+        self.lines.add("return")
+
     def _pass_time(self) -> None:
         self.lines.add("yield core.cycles(cycles)")
         self.lines.add("cycles = 0")
@@ -336,7 +343,9 @@ class Writer:
     def _write(self, operation: Operation) -> None:
         form = OperationForm(operation)
         self.lines.cost += self.cost(operation)
-        if self.is_host and operation.regions and not self.program.syncs(operation):
+        if self.is_host and body_operations.is_rest(form):
+            self.rest()
+        elif self.is_host and operation.regions and not self.program.syncs(operation):
             self.piece(operation, lambda inner: HANDLERS[operation.name](inner, form))
         elif operation.name in host_calls.HANDLERS:
             host_calls.HANDLERS[operation.name](self, form)

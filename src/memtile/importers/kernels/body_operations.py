@@ -12,8 +12,11 @@ from memtile.importers.kernels.expressions import called
 from memtile.importers.kernels.maps import affine_map
 from memtile.importers.kernels.quote import Node, expr, value_of
 from memtile.importers.mlir.attributes import number
-from memtile.importers.mlir.forms.operands import OperationForm
-from memtile.importers.mlir.tree import OperationBlock
+from memtile.importers.mlir.forms.operands import OperationForm, constant
+from memtile.importers.mlir.tree import Operation, OperationBlock
+
+ENDLESS_TURNS = 1 << 31  # of a loop that is meant to have no end
+_IDLE = ("arith.", "index.", "scf.for", "scf.while", "scf.condition", "scf.yield")
 
 Carried = tuple[list[str], list[str]]
 """What a loop carries from turn to turn: its names, and the values that they begin with."""
@@ -34,6 +37,28 @@ def loop(emitter: Emitter, form: OperationForm) -> None:
         raise form.error("its region does not take what it carries", "an argument for each value")
     bounds = [index_of(emitter, form, value) for value in (low, high, step)]
     _turns(emitter, form, counter, bounds, (carried, initial))
+
+
+def is_idle(operation: Operation) -> bool:
+    """Whether an operation only computes, or turns."""
+    return operation.name.startswith(_IDLE)
+
+
+def is_rest(form: OperationForm) -> bool:
+    """Whether a loop has no end and does nothing: what comes behind it is never done (DEV-BODY-4)."""
+    operation = form.operation
+    if operation.name not in ("scf.for", "scf.while"):
+        return False
+    if not all(map(is_idle, operation.walk())):
+        return False
+    if operation.name == "scf.while":
+        last = operation.regions[0].blocks[0].operations[-1]
+        return last.name == "scf.condition" and bool(constant(last, OperationForm(last).values[0]))
+    names = form.values.first(3) if form.generic else [form.after(key) for key in ("=", "to", "step")]
+    low, high, step = (constant(operation, name) for name in names)
+    if low is None or high is None or not step:
+        return False
+    return (high - low) // step >= ENDLESS_TURNS
 
 
 def affine_loop(emitter: Emitter, form: OperationForm) -> None:

@@ -18,6 +18,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from memtile.importers.kernels.body_operands import number_of
+from memtile.importers.kernels.body_operations import is_idle
 from memtile.importers.kernels.emitter import last_kind
 from memtile.importers.kernels.expressions import bits_of, called, held
 from memtile.importers.kernels.quote import number as constant_of
@@ -322,6 +323,11 @@ def _reached(start: int, after: dict[int, set[int]]) -> set[int]:
 
 def _piece(writer: Writer, region: Region, circle: set[int], numbers: dict[str, int]) -> dict[str, None]:
     """Write blocks that turn in circles as a piece, and its call; what it takes."""
+    inside = [each for number in circle for each in region.blocks[number].operations]
+    targets = {numbers.get(label) for each in inside if each.name in NAMES for label, _ in targets_of(each)}
+    if targets <= circle and all(each.name in _JUMPS or is_idle(each) for each in inside):
+        writer.rest()
+        return {}
     inner = writer.inner()
     entries = [n for n in circle if _entered(region, n, circle, numbers)]
     for number in sorted(circle):

@@ -249,7 +249,15 @@ def get_stream(writer: Writer, form: OperationForm) -> None:
     give(writer, form.result, kind, expr("from_words(words, _kind)", _kind=text(kind)))
 
 
+def inner_buffer(writer: Writer, form: OperationForm) -> None:
+    """``%b = aie.buffer(%tile) : memref<4xi32> = dense<..>`` within the core: it is one of its tile."""
+    buffers = writer.program.device.buffers
+    value = next(name for name, each in buffers.items() if each.operation is form.operation)
+    give(writer, form.result, writer.types[value], writer.use(value))
+
+
 HANDLERS: Mapping[str, Callable[[Writer, OperationForm], None]] = {
+    "aie.buffer": inner_buffer,
     "aie.put_cascade": put_cascade,
     "aie.get_cascade": get_cascade,
     "aie.putCascade": put_cascade,

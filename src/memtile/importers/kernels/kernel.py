@@ -37,6 +37,7 @@ from memtile.importers.kernels.arithmetic import (
 )
 from memtile.importers.kernels.body import CoreProgram, translate
 from memtile.importers.kernels.body_operands import CoreBuffer, for_user, working_type
+from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
@@ -206,7 +207,6 @@ class FifoPort:
 Externals = Mapping[str, Callable[..., Any]]
 """Functions of the user by name: they get NumPy views and numbers, the core if they ask for ``*, core``, and
 may have ``cycles``; generators give actions of that core."""
-_ENDLESS = 1 << 31  # turns of a loop that is meant to have no end
 _DIGITS = 10  # of that number
 
 
@@ -249,7 +249,7 @@ def is_endless(core: CoreDescription) -> bool:
     """Whether a body has a loop that is meant to have no end, as IRON writes it."""
     texts = (word.lstrip("0") for inner in core.operation.walk() for word in inner.words)
     numbers = (text for text in texts if text.isascii() and text.isdigit())
-    return any(len(text) > _DIGITS or int(text) >= _ENDLESS for text in numbers)
+    return any(len(text) > _DIGITS or int(text) >= ENDLESS_TURNS for text in numbers)
 
 
 def _kernel(made: Configured, core: CoreDescription, program: CoreProgram, externals: Externals) -> Kernel:

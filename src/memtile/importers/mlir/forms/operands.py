@@ -261,8 +261,9 @@ class OperationForm:
             at = first
             while at < end:
                 if tokens.words[at] in (":", "->"):
-                    kind_end = tokens.close.get(at + 2, at + 1) + 1
-                    found = shaped(tokens.join(at + 1, min(kind_end, end))) or found
+                    begin = at + 1 + (tokens.words[at + 1] == "(")
+                    kind_end = tokens.close.get(begin + 1, begin) + 1
+                    found = shaped(tokens.join(begin, min(kind_end, end))) or found
                 at = tokens.close.get(at, at) + 1
         return found
 
