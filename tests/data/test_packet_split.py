@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from memtile import Array, MemtileError, TilingParameters
+from memtile import Array, TilingParameters
 
 SIZE, BAND = 16, 8
 
@@ -43,20 +43,3 @@ def test_packets_from_an_interface_tile_keep_their_headers_until_they_arrive() -
         target.s2mm[0].start(target.write(buffer))
         target.expect(buffer, data[n])
     assert array.run().good
-
-
-def test_streams_may_share_an_id_where_the_design_says_so() -> None:
-    """Two sources send packets of one id to one receiver; else two streams with one id are refused."""
-    array = Array("npu1", columns=1)
-    sources, target = [array.compute_tile(0, row) for row in (2, 3)], array.memory_tile(0)
-    routes = [(source.mm2s[0], [target.s2mm[0]]) for source in sources]
-    with pytest.raises(MemtileError, match=r"the id of .* is 4, which is that of"):
-        array.packet_bus("two", *routes, ids=[4, 4])
-    bus = array.packet_bus("one", *routes, ids=[4, 4], shared_ids=True)
-    got = target.buffer("got", 8)
-    target.s2mm[0].start(target.write(got))
-    for n, (stream, source) in enumerate(zip(bus.streams, sources, strict=True)):
-        words = source.buffer("words", 4, data=np.full(4, 7 + n))
-        source.mm2s[0].start(stream.packets(source.read(words)))
-    assert array.run().good
-    assert sorted(target.load(got).tolist()) == [7] * 4 + [8] * 4

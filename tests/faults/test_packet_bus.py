@@ -23,11 +23,21 @@ def buffer_at(buffer: Buffer) -> DmaAddress:
 
 def test_more_streams_than_slots_of_a_slave() -> None:
     array = Array("npu1", columns=2)
+    here, beside, above = (array.compute_tile(*place) for place in ((0, 2), (1, 2), (0, 3)))
+    targets = [*here.s2mm, beside.s2mm[0], *above.s2mm]
+    array.packet_bus("b", *((array.memory_tile(0).mm2s[0], [target]) for target in targets))
+    assert refused(array.route) == (
+        "packet bus b: compute(0,2) slave SOUTH0 needs 5 slots; it has 4 (AM020 chapter 2: packet-switched "
+        "streams). Give streams to one destination ids that one mask matches, or send some another way."
+    )
+
+
+def test_streams_to_one_destination_share_a_slot() -> None:
+    """Six streams leave a memory tile by one master, so one slot with a mask is enough there."""
+    array = Array("npu1", columns=2)
     targets = [array.compute_tile(column, row).s2mm[0] for row in range(2, 5) for column in (0, 1)]
     array.packet_bus("b", *((array.memory_tile(0).mm2s[0], [target]) for target in targets))
-    text = refused(array.route)
-    assert text.startswith("packet bus b: memory(0,1) slave DMA0 needs 6 streams; it has 4 slots")
-    assert text.splitlines()[0].endswith("(AM020 chapter 2: packet-switched streams). Use two buses.")
+    array.route()
 
 
 def test_more_streams_than_ids() -> None:

@@ -279,7 +279,6 @@ class Array(Bench):
         *routes: tuple[End, Sequence[End]],
         keep_headers: bool = False,
         ids: Sequence[int] | None = None,
-        shared_ids: bool = False,
     ) -> PacketBus:
         """Streams of packets that share links, each from one channel to others; routed by :meth:`route`.
 
@@ -288,15 +287,12 @@ class Array(Bench):
             routes: per stream the MM2S channel, or another port, and the S2MM channels.
             keep_headers: leave the header in the stream for the receivers.
             ids: per stream the id in its headers; its number if omitted.
-            shared_ids: streams may have one id: what comes to a port with it goes where any of them goes.
 
         Raises:
             DesignError: more streams than ids, ids in conflict, or an end that another flow has.
         """
         with self.all_or_nothing():
-            bus = PacketBus(
-                name, self.circuits, routes, keep_headers=keep_headers, ids=ids, shared_ids=shared_ids
-            )
+            bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids)
         self._buses.append(bus)
         return bus
 

@@ -59,8 +59,16 @@ class Circuits:
         self._arbiters: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         self.trees: dict[RouteDemand, Tree] = {}
 
-    def connect(self, source: End, targets: Sequence[End], bus: str = "") -> RouteDemand:
+    def connect(
+        self, source: End, targets: Sequence[End], bus: str = "", ids: tuple[int, ...] = ()
+    ) -> RouteDemand:
         """Ask for a circuit from an MM2S channel to S2MM channels, or for a way for packets of a ``bus``.
+
+        Args:
+            source: where the words come from.
+            targets: where they go.
+            bus: see :class:`RouteDemand`; empty = a circuit.
+            ids: of the packets, see :class:`RouteDemand`.
 
         Raises:
             DesignError: a channel of the wrong direction, of another array, or that is part of another flow;
@@ -72,6 +80,7 @@ class Circuits:
             port_of(source),
             tuple(port_of(target) for target in targets),
             bus,
+            ids,
         )
         problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
         raise_if(problems, DesignError)
@@ -275,7 +284,12 @@ class Circuits:
 
     def _shared(self, flow: RouteDemand) -> Iterator[Problem]:
         """Ends that another flow has: two masters of one port, or a second circuit from one source."""
-        owners = {port: other.owner for other in self._flows for port in (other.source, *other.targets)}
+        owners = {
+            port: other.owner
+            for other in self._flows
+            for port in (other.source, *other.targets)
+            if not (flow.ids and other.ids and port != other.source)
+        }
         owners |= self._taken
         for port in (flow.source, *flow.targets):
             if owners.get(port, flow.bus) != flow.bus:

@@ -1,36 +1,28 @@
 """A packet bus: streams of packets that share links, told apart by the stream id in their headers.
 
 Each stream goes from one MM2S channel to one or more S2MM channels. Ids are handed out in the order of the
-streams. In every switch on the way each stream takes a slot of its slave port; streams that meet in a master
-share an arbiter, and each set of masters of an arbiter takes an msel (AM020 chapter 2, AM025 slot and master
-registers).
+streams. What they need of the switches on their way is ``packet_switches`` (AM020 chapter 2).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.access.tiling import NO_PORT, TilingParameters
-from memtile.arch import switch_registers
-from memtile.arch.packets import STREAM_HEADER
-from memtile.arch.ports import ARBITERS, MSELS, PORTS, SLOTS_PER_SLAVE, port_kind
-from memtile.arch.registers import field_of, packed
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.arch.ports import ARBITERS, PORTS
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import Circuits, End
 from memtile.design.packet_ports import SOURCE as MERGE_SOURCE
 from memtile.design.packet_ports import MergePlace
-from memtile.design.router import GraphPort, RouteDemand
+from memtile.design.packet_switches import IDS, SOURCE, Hop, packet_switch
+from memtile.design.router import RouteDemand
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.doors.array_door import ArrayDoor
-
-_SOURCE = "AM020 chapter 2: packet-switched streams"
-_IDS = field_of(STREAM_HEADER, "Stream_ID").maximum + 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +65,6 @@ class PacketBus:
         routes: per stream its source and its targets.
         keep_headers: leave the header in the stream for the receivers.
         ids: per stream the id in its headers; its number if omitted.
-        shared_ids: streams may have one id: what comes to a port with it goes where any of them goes.
 
     Raises:
         DesignError: more streams than there are ids, or an end that others have.
@@ -87,12 +78,11 @@ class PacketBus:
         *,
         keep_headers: bool,
         ids: Sequence[int] | None = None,
-        shared_ids: bool = False,
     ) -> None:
         self.name, self._keep = f"packet bus {name}", keep_headers
         ways = list(routes)
         numbers = list(range(len(ways)) if ids is None else ids)
-        self._check_ids(ways, numbers, shared=shared_ids)
+        self._check_ids(ways, numbers)
         self.streams = tuple(
             PacketStream(number, source, circuits.connect(source, targets, self.name), tuple(targets))
             for number, (source, targets) in zip(numbers, ways, strict=True)
@@ -126,45 +116,43 @@ class PacketBus:
                     f"Id {other} is that of {owners[other].flow}." if other in owners else "",
                     reason="packet_id",
                     where=self.name,
-                    source=_SOURCE,
+                    source=SOURCE,
                 )
 
-    def _check_ids(
-        self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int], *, shared: bool
-    ) -> None:
+    def _check_ids(self, ways: Sequence[tuple[End, Sequence[End]]], ids: Sequence[int]) -> None:
         """Ids that are one for each stream, its own, and fit the header."""
         problems = []
-        if len(ways) > _IDS or len(ids) != len(ways):
+        if len(ways) > IDS or len(ids) != len(ways):
             problems.append(
                 Problem(
                     "streams",
                     f"{len(ways)} streams",
-                    f"{_IDS} ids" if len(ways) > _IDS else f"{len(ids)} ids",
-                    f"there are {len(ways)} streams, but only {_IDS} ids"
-                    if len(ways) > _IDS
+                    f"{IDS} ids" if len(ways) > IDS else f"{len(ids)} ids",
+                    f"there are {len(ways)} streams, but only {IDS} ids"
+                    if len(ways) > IDS
                     else f"there are {len(ways)} streams, but the number of ids is {len(ids)}; "
                     "each stream needs one",
                     reason="packet_ids",
                     where=self.name,
-                    source=_SOURCE,
+                    source=SOURCE,
                 )
             )
         first: dict[int, str] = {}
         for number, (source, targets) in zip(ids, ways, strict=False):
             stream = f"{source.name} -> {', '.join(target.name for target in targets)}"
-            if not 0 <= number < _IDS and len(ways) <= _IDS:
+            if not 0 <= number < IDS and len(ways) <= IDS:
                 problems.append(
                     Problem(
                         stream,
                         f"id {number}",
-                        f"0..{_IDS - 1}",
-                        f"the id of {stream} is {number}, allowed are 0..{_IDS - 1}",
+                        f"0..{IDS - 1}",
+                        f"the id of {stream} is {number}, allowed are 0..{IDS - 1}",
                         reason="packet_id",
                         where=self.name,
-                        source=_SOURCE,
+                        source=SOURCE,
                     )
                 )
-            elif number in first and not shared:
+            elif number in first:
                 problems.append(
                     Problem(
                         stream,
@@ -174,7 +162,7 @@ class PacketBus:
                         "Give each stream an id of its own.",
                         reason="packet_id",
                         where=self.name,
-                        source=_SOURCE,
+                        source=SOURCE,
                     )
                 )
             first.setdefault(number, stream)
@@ -240,7 +228,7 @@ class PacketBus:
                 f"the packet_port_id of tiling {n} is {t.packet_port_id}, allowed are 0..{count - 1}",
                 reason="packet_port",
                 where=self.name,
-                source=_SOURCE,
+                source=SOURCE,
             )
             for n, t in enumerate(tilings)
             if not 0 <= t.packet_port_id < count
@@ -259,113 +247,16 @@ class PacketBus:
         Raises:
             DesignError: a slave with too many streams, or a switch without an arbiter or msel left.
         """
-        ways: defaultdict[tuple[int, int], dict[tuple[GraphPort, int], set[GraphPort]]] = defaultdict(dict)
+        hops: defaultdict[tuple[int, int], list[Hop]] = defaultdict(list)
         for stream in self.streams:
             for port, before in circuits.trees[stream.flow].items():
                 if port.is_master:
-                    ways[port.column, port.row].setdefault((before, stream.id), set()).add(port)
-        for place, hops in ways.items():
-            at = ArrayDoor.address(*place, PORTS[next(iter(hops))[0].tile].base)
-            for offset, value in self._registers(hops, circuits.arbiters(place)):
-                circuits.door.write32(at + offset, value)
-
-    def _registers(
-        self, hops: Mapping[tuple[GraphPort, int], set[GraphPort]], arbiters: list[str]
-    ) -> Iterator[tuple[int, int]]:
-        groups = _groups(hops.values())
-        problems = self._too_little(hops, groups, arbiters)
-        raise_if(problems, DesignError)
-        numbers = range(len(arbiters), len(arbiters) + len(groups))
-        arbiters += [self.name] * len(groups)
-        slots: defaultdict[GraphPort, int] = defaultdict(int)
-        for number, group in zip(numbers, groups, strict=True):
-            sets = _sets(hops, group)
-            for master in sorted(group):
-                mask = sum(1 << msel for msel, masters in enumerate(sets) if master in masters)
-                yield _master(master, number, mask, drop=not self._keep and _is_end(master))
-            for (slave, stream), masters in hops.items():
-                if masters <= group:
-                    yield _slot(slave, slots[slave], stream, sets.index(frozenset(masters)), number)
-                    slots[slave] += 1
-        for slave in slots:
-            yield _slave(slave)
-
-    def _too_little(
-        self,
-        hops: Mapping[tuple[GraphPort, int], set[GraphPort]],
-        groups: Sequence[set[GraphPort]],
-        arbiters: Sequence[str],
-    ) -> list[Problem]:
-        problems = []
-        for slave in sorted({slave for slave, _ in hops}):
-            count = sum(other == slave for other, _ in hops)
-            if count > SLOTS_PER_SLAVE:
-                problems.append(self._full(str(slave), f"{count} streams", f"{SLOTS_PER_SLAVE} slots"))
-        place = next(iter(hops))[0].place
-        if len(groups) + len(arbiters) > ARBITERS:
-            others = f", some of them in use by {', '.join(sorted(set(arbiters)))}" if arbiters else ""
-            problems.append(self._full(place, f"{len(groups)} more arbiters", f"{ARBITERS}{others}"))
-        for group in groups:
-            count = len(_sets(hops, group))
-            if count > MSELS:
-                problems.append(self._full(place, f"{count} sets of masters", f"{MSELS} msels of an arbiter"))
-        return problems
-
-    def _full(self, where: str, given: str, allowed: str) -> Problem:
-        return Problem(
-            where,
-            given,
-            allowed,
-            f"{where} needs {given}; it has {allowed}",
-            "Use two buses.",
-            reason="packet_room",
-            where=self.name,
-            source=_SOURCE,
-        )
-
-
-def _groups(sets: Iterable[set[GraphPort]]) -> list[set[GraphPort]]:
-    """Masters that need one arbiter because a stream joins them."""
-    groups: list[set[GraphPort]] = []
-    for masters in sets:
-        touching = [group for group in groups if group & masters]
-        groups = [group for group in groups if not group & masters] + [masters.union(*touching)]
-    return groups
-
-
-def _sets(
-    hops: Mapping[tuple[GraphPort, int], set[GraphPort]], group: set[GraphPort]
-) -> list[frozenset[GraphPort]]:
-    """The different sets of masters within a group, in the order of the streams."""
-    return list(dict.fromkeys(frozenset(masters) for masters in hops.values() if masters <= group))
-
-
-def _is_end(master: GraphPort) -> bool:
-    """Whether the words leave the switches there: to a DMA, or out of the array."""
-    outward = TILE_KINDS[master.tile].role == "interface" and port_kind(master.name) == "SOUTH"
-    return outward or port_kind(master.name) == "DMA"
-
-
-def _master(port: GraphPort, arbiter: int, mask: int, *, drop: bool) -> tuple[int, int]:
-    inner = packed(switch_registers.PACKET_CONFIGURATION, Msel_Enable=mask, Arbiter=arbiter)
-    word = packed(
-        switch_registers.MASTER_CONFIG,
-        Master_Enable=1,
-        Packet_Enable=1,
-        Drop_Header=int(drop),
-        Configuration=inner,
-    )
-    return PORTS[port.tile].master(port.name) * WORD_BYTES, word
-
-
-def _slave(port: GraphPort) -> tuple[int, int]:
-    index = PORTS[port.tile].slave(port.name)
-    return switch_registers.SLAVE_CONFIG_OFFSET + index * WORD_BYTES, packed(
-        switch_registers.SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1
-    )
-
-
-def _slot(port: GraphPort, number: int, stream: int, msel: int, arbiter: int) -> tuple[int, int]:
-    index = PORTS[port.tile].slave(port.name) * SLOTS_PER_SLAVE + number
-    word = packed(switch_registers.SLOT, id=stream, mask=_IDS - 1, enable=1, msel=msel, arbit=arbiter)
-    return switch_registers.SLOT_OFFSET + index * WORD_BYTES, word
+                    hops[port.column, port.row].append(Hop(before, stream.id, port))
+        for place, each in hops.items():
+            holders, tile = circuits.arbiters(place), each[0].master.tile
+            keep = {hop.master: self._keep or None for hop in each}
+            found = packet_switch(each, range(len(holders), ARBITERS), self.name, keep, joins=True)
+            used = max(arbiter for arbiter, _, _ in found.masters.values()) + 1
+            holders += [self.name] * (used - len(holders))
+            for offset, value in found.words(tile):
+                circuits.door.write32(ArrayDoor.address(*place, PORTS[tile].base) + offset, value)

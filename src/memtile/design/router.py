@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from memtile.arch.devices import Device
 from memtile.arch.ports import PORTS, WIRES, circuit_allowed, port_kind
-from memtile.arch.tiles import TileName
+from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.errors import DesignError, Problem
 
 _THROUGH = frozenset(WIRES)  # kinds of ports that lead on; all others are ends
@@ -156,12 +156,15 @@ class RouteDemand:
         source: the slave port at which the words enter the switches.
         targets: the master ports at which they leave.
         bus: flows of packets with the same bus may share ports; empty = a circuit.
+        ids: of its packets, where another flow of the bus may send the same: two such flows share no wire,
+            and flows of any bus may end in one port.
     """
 
     name: str
     source: GraphPort
     targets: tuple[GraphPort, ...]
     bus: str = ""
+    ids: tuple[int, ...] = ()
 
     @property
     def owner(self) -> str:
@@ -170,13 +173,14 @@ class RouteDemand:
 
     def saved(self) -> list[Any]:
         """The flow as plain data."""
-        return [self.name, self.source, self.targets, self.bus]
+        return [self.name, self.source, self.targets, self.bus, self.ids]
 
     @classmethod
     def restored(cls, saved: Sequence[Any]) -> RouteDemand:
         """The flow that :meth:`saved` found."""
-        name, source, targets, bus = saved
-        return cls(name, GraphPort(*source), tuple(GraphPort(*target) for target in targets), bus)
+        name, source, targets, bus, ids = saved
+        ends = tuple(GraphPort(*target) for target in targets)
+        return cls(name, GraphPort(*source), ends, bus, tuple(ids))
 
     def __str__(self) -> str:
         return self.name
@@ -204,39 +208,56 @@ def route(
     for round_number in range(_ROUNDS):
         for flow in flows:
             trees.pop(flow, None)
-            use = _owners(trees)
-            price = _prices(flow.owner, use, history, taken, 1 << round_number)
+            price = _prices(flow, _users(trees), history, taken, 1 << round_number)
             trees[flow] = _tree(graph, flow, price, taken)
-        full = {port for port, owners in _owners(trees).items() if len(owners) > 1}
+        full = {port for port, users in _users(trees).items() if _parties(users) > 1}
         if not full:
             return trees
         history.update(full)
     raise DesignError(_full(full, trees, taken))
 
 
-def _owners(trees: Mapping[RouteDemand, Tree]) -> dict[GraphPort, set[str]]:
-    """The flows that want each port."""
-    owners: defaultdict[GraphPort, set[str]] = defaultdict(set)
+def _users(trees: Mapping[RouteDemand, Tree]) -> dict[GraphPort, list[RouteDemand]]:
+    """The flows that want each port; packets with ids share the ports in which they end."""
+    users: defaultdict[GraphPort, list[RouteDemand]] = defaultdict(list)
     for flow, tree in trees.items():
         for port in (flow.source, *tree):
-            owners[port].add(flow.owner)
-    return owners
+            if not (flow.ids and port in flow.targets and is_end(port)):
+                users[port].append(flow)
+    return users
+
+
+def is_end(master: GraphPort) -> bool:
+    """Whether the words leave the switches there: to a DMA, a core, a control port, or out of the array."""
+    outward = TILE_KINDS[master.tile].role == "interface" and port_kind(master.name) == "SOUTH"
+    return outward or port_kind(master.name) not in _THROUGH
+
+
+def _parties(users: Sequence[RouteDemand]) -> int:
+    """How many wires these flows need: one a bus, or one for each flow of it that sends one id."""
+    by_bus: defaultdict[str, Counter[int]] = defaultdict(Counter)
+    for flow in users:
+        by_bus[flow.owner].update(flow.ids)
+    return sum(max(ids.values(), default=1) for ids in by_bus.values())
 
 
 def _prices(
-    owner: str,
-    use: Mapping[GraphPort, set[str]],
+    flow: RouteDemand,
+    use: Mapping[GraphPort, Sequence[RouteDemand]],
     history: Counter[GraphPort],
     taken: Mapping[GraphPort, str],
     pressure: int,
 ) -> Callable[[GraphPort], float]:
     def price(port: GraphPort) -> float:
-        if taken.get(port, owner) != owner:
+        if taken.get(port, flow.owner) != flow.owner:
             return CLOSED
-        wanting = use.get(port, set())
-        others = len(wanting) - (owner in wanting)
-        shared = _SHARED if owner in wanting else 1.0  # packets of one bus prefer the links that it has
-        return shared * (1.0 + _RANK[port.name] + history[port]) * (1.0 + pressure * others)
+        plain = 1.0 + _RANK[port.name] + history[port]
+        users = use.get(port)
+        if not users:
+            return plain
+        others = _parties([*users, flow]) - 1
+        shared = 1.0 if others else _SHARED  # packets of one bus prefer the links that it has
+        return shared * plain * (1.0 + pressure * others)
 
     return price
 

@@ -44,7 +44,7 @@ _PORT = Such(
     "a port: kind of tile, column, row, true for a master, name",
 )
 _TEXT_OR_NONE = Either((str, None))
-_FLOW: Form = (str, _PORT, Each(_PORT), _TEXT_OR_NONE)
+_FLOW: Form = (str, _PORT, Each(_PORT), _TEXT_OR_NONE, Each(_NUMBER))
 _END: Form = (_PLACE, bool, Either((_NUMBER, str)))
 _BUFFERS = Each((str, _COUNT, Each(range(1, _COUNT.stop), MOST_DIMENSIONS), _TYPE))
 _UPSETS = Each((_COUNT, _COUNT, _COUNT, Each(range(64))))

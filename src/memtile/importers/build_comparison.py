@@ -89,7 +89,7 @@ def different_registers(
         for word in words_written(operation):
             final[word.address] = final.get(word.address, 0) & ~word.mask | word.value & word.mask
     compared, differences, engine = 0, list[str](), made.array.engine
-    routed = bool(made.device.switches)
+    routed = made.device.is_routed
     for address, value in sorted(final.items()):
         column, row, offset = locate(address)
         kind = made.array.device.tile(column, row)

@@ -10,14 +10,13 @@ What a text calls the channels of its DMAs: by object FIFOs and allocations, els
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from memtile.arch import switch_registers
-from memtile.arch.address_map import FIRMWARE_PORT
-from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, SOUTH_ATTACHMENT
+from memtile.arch.ports import PORTS, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
 from memtile.arch.registers import packed
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
@@ -30,8 +29,10 @@ from memtile.design.circuits import End
 from memtile.design.events import SwitchEnd
 from memtile.design.locks import Lock
 from memtile.design.other_tiles import CASCADE_CONTROL, ComputeTile
+from memtile.design.packet_switches import PacketSwitch, Slot, drops_header
 from memtile.design.tile import Tile
 from memtile.errors import DesignError, InputFileError
+from memtile.importers.mlir.buffer_addresses import place_buffers
 from memtile.importers.mlir.description import (
     BdDescription,
     BufferDescription,
@@ -40,6 +41,7 @@ from memtile.importers.mlir.description import (
     DeviceDescription,
     EndDescription,
     FlowDescription,
+    Place,
     SwitchDescription,
 )
 from memtile.importers.mlir.descriptors import BufferPlace, descriptor
@@ -48,6 +50,7 @@ from memtile.importers.mlir.forms.dense_constants import array_of
 from memtile.importers.mlir.forms.operand_faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.overlay import add_overlay, give_ids
+from memtile.importers.mlir.packet_flows import ask, switches, ways
 from memtile.importers.mlir.placing import number_bds, number_locks, place_tiles
 from memtile.importers.mlir.references import check_references
 from memtile.limits import how_to_raise, limit
@@ -146,8 +149,8 @@ def _at(form: OperationForm, error: DesignError) -> InputFileError:
 CORE_CONTROL = register_named("core", "Core_Control")
 _CONTROL = "TileControl"
 _FIRMWARE = ("South", 0)  # port of an interface tile behind which firmware is
-_WITH_HEADERS = ("South",)
 _PORT_NAMES = {_CONTROL: "CTRL"}
+_BESIDE = {"PLIO": "programmable logic", "NOC": "the network on chip"}
 _WINDOWS = {(-1, 0): "west", (0, 0): "own", (1, 0): "east"}
 
 
@@ -163,6 +166,7 @@ class Configured:
         locks: by the name of their value.
         fifos: ends of the object FIFOs.
         external: arrays that the external buffers of the text are, by name; runs change them in place.
+        packet_switches: what the packet flows need of the switches, by place.
     """
 
     array: Array
@@ -172,6 +176,7 @@ class Configured:
     locks: dict[str, Lock] = field(default_factory=dict)
     fifos: LoweredFifos = field(default_factory=LoweredFifos)
     external: dict[str, np.ndarray] = field(default_factory=dict)
+    packet_switches: dict[Place, PacketSwitch] = field(default_factory=dict)
 
 
 def configure(device: DeviceDescription, array: Array) -> Configured:
@@ -190,6 +195,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     place_tiles(device, array.device, array.columns)
     _new_tiles(made)
     kinds = {name: tile.kind for name, tile in made.tiles.items()}
+    declared = list(device.buffers)
     made.fifos = lower(device, kinds)
     add_overlay(device, array.device)
     _new_tiles(made)
@@ -197,22 +203,20 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     _stacks(made)
     number_locks(device, kinds)
     number_bds(device, kinds)
-    for name, buffer in _addresses_first(device):
-        with reading(buffer.operation):
-            made.buffers[name] = _buffer(made, buffer)
+    place_buffers(device, kinds, declared)
     for name, buffer in device.buffers.items():
-        if not buffer.tile:
-            with reading(buffer.operation):
-                made.buffers[name] = _external(made, buffer)
+        with reading(buffer.operation):
+            made.buffers[name] = _buffer(made, buffer) if buffer.tile else _external(made, buffer)
     for name, lock in device.locks.items():
         with reading(lock.operation):
             made.locks[name] = made.tiles[lock.tile].lock(lock.initial, lock.name, id=lock.number)
     for switch in device.switches:
         with reading(switch.operation):
             _switch(made.tiles[switch.tile], switch)
-    if device.switches:  # the router of mlir-aie was there before
+    if device.is_routed:
         _token_circuits(made)
     else:
+        _fixed(made)
         _streams(made)
     configure_cascades(device, made.tiles)
     for chain in device.chains:
@@ -254,19 +258,12 @@ def _cores(made: Configured) -> None:
             tile.post_word(CORE_CONTROL.offset, CORE_CONTROL.pack(Enable=1))
 
 
-def _addresses_first(device: DeviceDescription) -> list[tuple[str, BufferDescription]]:
-    """The buffers in tiles, those with an address before those that get one."""
-    inside = [(name, buffer) for name, buffer in device.buffers.items() if buffer.tile]
-    return sorted(inside, key=lambda pair: pair[1].address is None)
-
-
 def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
     form, tile, dtype = OperationForm(buffer.operation), made.tiles[buffer.tile], _dtype(buffer)
     most = tile.kind.memory_bytes
-    bank = buffer.bank if buffer.address is None else None
     data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
     shape = buffer.shape.shape or (1,)
-    return tile.buffer(buffer.name, shape, dtype, at=buffer.address, bank=bank, data=data)
+    return tile.buffer(buffer.name, shape, dtype, at=buffer.address, data=data)
 
 
 def _external(made: Configured, buffer: BufferDescription) -> Buffer:
@@ -360,6 +357,16 @@ def _sees(tile: Tile, lock: Lock) -> bool:
 def _end(made: Configured, end: EndDescription, *, receives: bool = False) -> End:
     """The channel or port of the switch that an end of a flow is."""
     tile = made.tiles[end.tile]
+    if end.bundle in _BESIDE:
+        raise DesignError.of(
+            "end",
+            f"{end.bundle} : {end.channel}",
+            "DMA, South and other ports of the tile",
+            f"{end.bundle} : {end.channel} leads to {_BESIDE[end.bundle]}, which is not part of the model",
+            reason="mlir_bundle",
+            where=tile.title,
+            source="mlir-aie, WireBundle",
+        )
     if end.bundle == "DMA":
         return (tile.s2mm if receives else tile.mm2s)[end.channel]
     return SwitchEnd(tile, port_name(end.bundle, end.channel), receives)
@@ -382,52 +389,57 @@ def _streams(made: Configured) -> None:
             ends = [_end(made, target, receives=True) for target in targets]
             made.array.connect(_end(made, source), *ends)
     _packets(made)
-    _tokens(made)
-    made.array.route()
 
 
 def _packets(made: Configured) -> None:
-    """Packet flows, those that keep their headers and the others, each as a bus: DMAs alone lose headers."""
-    groups: dict[tuple[bool, str], list[FlowDescription]] = {(False, ""): [], (True, ""): []}
-    for flow in made.device.flows:
-        if flow.packet is not None:
-            groups.setdefault((_keeps(flow), flow.apart), []).append(flow)
-    for (keep, apart), flows in groups.items():
-        name = apart or ("packets with headers" if keep else "packets")
-        _packet_bus(made, name, flows, keep_headers=keep)
+    """Packet flows, and those that bring tokens of interface tiles to the firmware.
+
+    A build adds these whatever packet flows the text has (aie-generate-column-control-overlay), so headers
+    are kept there. A circuit from the control port takes their place, as everywhere in mlir-aie's router.
+    """
+    ends = [flow.sources[0] for flow in made.device.flows if flow.packet is None]
+    circuits = {end.tile for end in ends if end.bundle == _CONTROL}
+    tokens = [
+        FlowDescription(
+            [EndDescription(name, _CONTROL, 0)],
+            [EndDescription(name, *_FIRMWARE)],
+            made.device.tiles[name].operation,
+            made.device.tiles[name].controller or 0,
+            keep_header=True,
+            priority=True,
+        )
+        for name, tile in made.tiles.items()
+        if tile.kind.role == "interface" and name not in circuits
+    ]
+    flows = [*made.device.flows, *tokens]
+    found = ways(flows)
+    ask(found, made.array.circuits, lambda end, receives: _end(made, end, receives=receives))
+    made.array.route()
+    for place, switch in switches(flows, found, made.array.circuits).items():
+        made.packet_switches[place] = switch
+        _packet_words(made.array.tile(*place), switch)
 
 
-def _packet_bus(made: Configured, name: str, flows: Sequence[FlowDescription], *, keep_headers: bool) -> None:
-    routes = [route for flow in flows for route in _routes(made, flow)]
-    ids = [flow.packet for flow in flows for _ in flow.sources if flow.packet is not None]
-    if routes:
-        made.array.packet_bus(name, *routes, keep_headers=keep_headers, ids=ids, shared_ids=True)
+def _packet_words(tile: Tile, switch: PacketSwitch) -> None:
+    for offset, word in switch.words(tile.kind.name):
+        tile.post_word(PORTS[tile.kind.name].base + offset, word)
 
 
-def _routes(made: Configured, flow: FlowDescription) -> list[tuple[End, list[End]]]:
-    """The ways of a packet flow: from each source to all targets."""
-    with reading(flow.operation):
-        return [
-            (_end(made, source), [_end(made, target, receives=True) for target in flow.targets])
-            for source in flow.sources
-        ]
-
-
-def _keeps(flow: FlowDescription) -> bool:
-    """Whether receivers get headers; firmware does, for a token is nothing else (so in lowered designs)."""
-    return flow.keep_header or any(target.bundle in _WITH_HEADERS for target in flow.targets)
-
-
-def _tokens(made: Configured) -> None:
-    """A way for the tokens of each interface tile to the firmware, unless the text has one."""
-    own = {
-        source.tile for flow in made.device.flows for source in flow.sources if source.bundle == "TileControl"
-    }
-    for name, tile in made.tiles.items():
-        if tile.kind.role == "interface" and name not in own:
-            route = SwitchEnd(tile, port_name(_CONTROL, 0)), [SwitchEnd(tile, FIRMWARE_PORT, True)]
-            number = made.device.tiles[name].controller or 0
-            made.array.packet_bus(f"tokens of {tile.title}", route, keep_headers=True, ids=[number])
+def _fixed(made: Configured) -> None:
+    """Keep the router away from circuits that the text sets by hand beside its flows."""
+    for switch in made.device.switches:
+        place = made.tiles[switch.tile].place
+        with reading(switch.operation):
+            if switch.rules or switch.masters:
+                says = (
+                    "packets are set by hand in a switch that flows may pass, which mlir-aie does not look at"
+                )
+                allowed = "switches with aie.connect alone, or a text without aie.flow"
+                raise OperationForm(switch.operation).error(says, allowed, reason="mlir_switch")
+            for source, number, target, to in [] if switch.mux else switch.circuits:
+                assert place is not None
+                slave, masters = port_name(source, number), [port_name(target, to)]
+                made.array.circuits.by_hand(*place, slave, masters)
 
 
 def _token_circuits(made: Configured) -> None:
@@ -464,28 +476,16 @@ def _switch(tile: Tile, switch: SwitchDescription) -> None:
         )
         word = packed(switch_registers.MASTER_CONFIG, Master_Enable=1, Configuration=slave)
         tile.post_word(ports.base + master_at(target, to) * WORD_BYTES, word)
+    packets = PacketSwitch()
     for bundle, number, arbiter, msels, keep in switch.masters:
-        inner = packed(
-            switch_registers.PACKET_CONFIGURATION, Msel_Enable=sum(1 << m for m in msels), Arbiter=arbiter
-        )
-        drop = int(not keep and bundle == "DMA")
-        word = packed(
-            switch_registers.MASTER_CONFIG,
-            Master_Enable=1,
-            Packet_Enable=1,
-            Drop_Header=drop,
-            Configuration=inner,
-        )
-        tile.post_word(ports.base + master_at(bundle, number) * WORD_BYTES, word)
+        name = port_name(bundle, number)
+        drop = drops_header(tile.kind.name, name) if keep is None else not keep
+        packets.masters[name] = arbiter, msels, drop
     for bundle, number, slots in switch.rules:
-        slave = slave_at(bundle, number)
-        word = packed(switch_registers.SLAVE_CONFIG, Slave_Enable=1, Packet_Enable=1)
-        tile.post_word(ports.base + switch_registers.SLAVE_CONFIG_OFFSET + slave * WORD_BYTES, word)
-        for n, (mask, packet, arbiter, msel) in enumerate(slots):
-            word = packed(switch_registers.SLOT, id=packet, mask=mask, enable=1, msel=msel, arbit=arbiter)
-            tile.post_word(
-                ports.base + switch_registers.SLOT_OFFSET + (slave * SLOTS_PER_SLAVE + n) * WORD_BYTES, word
-            )
+        packets.slots[port_name(bundle, number)] = [
+            Slot(mask, packet, arbiter, msel) for mask, packet, arbiter, msel in slots
+        ]
+    _packet_words(tile, packets)
 
 
 def _mux(tile: Tile, switch: SwitchDescription) -> None:

@@ -50,8 +50,9 @@ class BufferDescription:
         tile: name of its tile's value; empty for one in external memory.
         shape: type of the whole.
         address: first byte; None = to be placed.
-        bank: first bank to look in, of banks that are not interleaved.
+        bank: that it shall be in, of those of mlir-aie's allocator.
         initial: its contents at the start, in order; None = whatever is there.
+        aligned: its address, if it gets one, fits the core's widest access.
         operation: that declares it.
     """
 
@@ -62,6 +63,7 @@ class BufferDescription:
     address: int | None = None
     bank: int | None = None
     initial: Sequence[int | float] | None = None
+    aligned: bool = True
 
 
 @dataclass(slots=True)
@@ -199,8 +201,8 @@ class FlowDescription:
         sources: where it comes from.
         targets: where it goes.
         packet: id of its packets; None = a circuit.
-        keep_header: receivers get the header too.
-        apart: name of a group of flows that shares no links with others; empty for all that may.
+        keep_header: whether receivers get the header too; None = nothing is said.
+        priority: it gets arbiters before others.
         operation: that asks for it.
     """
 
@@ -208,8 +210,8 @@ class FlowDescription:
     targets: list[EndDescription]
     operation: Operation
     packet: int | None = None
-    keep_header: bool = False
-    apart: str = ""
+    keep_header: bool | None = None
+    priority: bool = False
 
 
 @dataclass(slots=True)
@@ -220,7 +222,7 @@ class SwitchDescription:
         tile: name of the tile's value.
         mux: whether it is the multiplexer.
         circuits: source bundle and channel, target bundle and channel.
-        masters: master of packets: bundle, channel, arbiter, msels, and whether it keeps the header.
+        masters: master of packets: bundle, channel, arbiter, msels, and whether it keeps the header, if said.
         rules: slave of packets: bundle, channel, and its slots in order: mask, id, arbiter, msel.
         operation: that configures it.
     """
@@ -229,7 +231,7 @@ class SwitchDescription:
     operation: Operation
     mux: bool = False
     circuits: list[tuple[str, int, str, int]] = field(default_factory=list)
-    masters: list[tuple[str, int, int, tuple[int, ...], bool]] = field(default_factory=list)
+    masters: list[tuple[str, int, int, tuple[int, ...], bool | None]] = field(default_factory=list)
     rules: list[tuple[str, int, list[tuple[int, int, int, int]]]] = field(default_factory=list)
 
 
@@ -444,3 +446,10 @@ class DeviceDescription:
     parameters: dict[str, ParameterDescription] = field(default_factory=dict)
     parameter_words: dict[str, int] = field(default_factory=dict)
     parameter_locks: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def is_routed(self) -> bool:
+        """Whether mlir-aie's router was there before; it takes circuits out of the text, not packet flows."""
+        circuits = any(flow.packet is None for flow in self.flows)
+        packets = not self.flows or any(switch.rules for switch in self.switches)
+        return bool(self.switches) and packets and not circuits

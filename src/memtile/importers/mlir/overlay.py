@@ -49,7 +49,7 @@ def give_ids(device: DeviceDescription, chip: Device) -> None:
     A host sequence writes the id to each channel from which it wants a token, which takes firmware its time.
     """
     for tile in device.tiles.values():
-        if tile.place is not None and not device.switches:
+        if tile.place is not None and not device.is_routed:
             tile.controller = controller_id(tile, chip)
 
 
@@ -71,7 +71,7 @@ def add_overlay(device: DeviceDescription, chip: Device) -> None:
         device: whose tiles have places and whose object FIFOs have become flows.
         chip: that it is for.
     """
-    if _opted_out(device) or device.switches or not (_said(device) or _used(device)):
+    if _opted_out(device) or device.is_routed or not (_said(device) or _used(device)):
         return
     before = _sources(device)
     by_place = {tile.place: name for name, tile in device.tiles.items() if tile.place is not None}
@@ -89,8 +89,7 @@ def add_overlay(device: DeviceDescription, chip: Device) -> None:
             channel = channel_for(chip, row)
             if not before.get(((column, 0), channel)):  # a circuit takes no packets
                 name, source = by_place[column, row], (by_place[column, 0], channel)
-                number = controller_id(device.tiles[name], chip)
-                _flow(device, source, name, number, shared=((column, 0), channel) in before)
+                _flow(device, source, name, controller_id(device.tiles[name], chip))
 
 
 def control_packet_places(device: DeviceDescription) -> list[Place]:
@@ -112,15 +111,15 @@ def _opted_out(device: DeviceDescription) -> bool:
     return OperationForm(device.operation).attributes.get(_OPT_OUT) is False
 
 
+def run_lines(device: DeviceDescription) -> list[str]:
+    """The lines of the text that call the compiler."""
+    lines = device.operation.tokens.text.content.splitlines()
+    return [line for line in lines if line.startswith("//") and "RUN:" in line]
+
+
 def _said(device: DeviceDescription) -> bool:
     """Whether a line of the text that calls the compiler has the option."""
-    content = device.operation.tokens.text.content
-    return any(
-        option in line
-        for line in content.splitlines()
-        if line.startswith("//") and "RUN:" in line
-        for option in _OPTIONS
-    )
+    return any(option in line for line in run_lines(device) for option in _OPTIONS)
 
 
 def _used(device: DeviceDescription) -> bool:
@@ -172,9 +171,7 @@ def _new_tile(device: DeviceDescription, place: Place) -> str:
     return name
 
 
-def _flow(
-    device: DeviceDescription, source: tuple[str, int], tile: str, number: int, *, shared: bool
-) -> None:
+def _flow(device: DeviceDescription, source: tuple[str, int], tile: str, number: int) -> None:
     """The flow to a tile, and the symbol of the channel that it comes from.
 
     Args:
@@ -182,13 +179,11 @@ def _flow(
         source: interface tile and channel.
         tile: whose control port takes the packets.
         number: its id.
-        shared: the text sends other packets from the channel, so they go the same way.
     """
     place = device.tiles[source[0]].place
     assert place is not None
     name = allocation_name(place[0], source[1])
     ends = [EndDescription(source[0], "DMA", source[1])], [EndDescription(tile, CONTROL, 0)]
-    apart = "" if shared else name
-    device.flows.append(FlowDescription(*ends, device.operation, number, not shared, apart))
+    device.flows.append(FlowDescription(*ends, device.operation, number, keep_header=True, priority=True))
     made = AllocationDescription(name, "MM2S", source[1], device.operation, tile=source[0])
     device.allocations.setdefault(name, made)

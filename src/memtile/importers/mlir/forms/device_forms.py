@@ -42,6 +42,9 @@ def _core(device: DeviceDescription, operation: Operation) -> None:
     form = OperationForm(operation)
     stack = form.integer("stack_size", 0) or form.integer("stackSize", DEFAULT_STACK)
     elf = str(form.attributes.get("elf_file", ""))
+    for inner in operation.walk():
+        if inner.name == "aie.buffer":
+            memory_forms.inner_buffer(device, inner, f".in_core_{len(device.cores)}")
     device.cores.append(CoreDescription(form.values[0], operation, stack, elf))
 
 
@@ -94,6 +97,8 @@ HANDLERS: Mapping[str, Callable[[DeviceDescription, Operation], None]] = {
     "aie.logical_tile": fabric.logical_tile,
     "aie.flow": fabric.flow,
     "aie.packet_flow": fabric.packet_flow,
+    "aiex.multicast": fabric.multicast,
+    "aiex.broadcast_packet": fabric.broadcast,
     "aie.switchbox": fabric.switchbox,
     "aie.shim_mux": fabric.switchbox,
     "aie.shim_dma_allocation": fabric.allocation,

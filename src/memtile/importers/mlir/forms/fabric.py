@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from memtile.arch.ports import SLOTS_PER_SLAVE
 from memtile.importers.mlir.description import (
     AllocationDescription,
     CascadeDescription,
@@ -71,7 +74,6 @@ def flow(device: DeviceDescription, operation: Operation) -> None:
 def packet_flow(device: DeviceDescription, operation: Operation) -> None:
     """``aie.packet_flow(5) { aie.packet_source<..>  aie.packet_dest<..> }``."""
     form = OperationForm(operation)
-    packet = form.integer("ID") if form.generic else form.whole(form.texts()[0])
     sources, targets = list[EndDescription](), list[EndDescription]()
     for inner in (
         each for region in operation.regions for block in region.blocks for each in block.operations
@@ -82,8 +84,64 @@ def packet_flow(device: DeviceDescription, operation: Operation) -> None:
         raise form.error(
             f"{len(sources)} sources and {len(targets)} destinations", "a source and a destination"
         )
-    keep = bool(form.attributes.get("keep_pkt_header", False))
-    device.flows.append(FlowDescription(sources, targets, operation, packet & _ID_BITS, keep))
+    priority = form.attributes.get("priority_route", False) is True
+    for packet in _packet_ids(form):
+        device.flows.append(FlowDescription(sources, targets, operation, packet, _keep(form), priority))
+
+
+def _packet_ids(form: OperationForm) -> list[int]:
+    """The ids of a packet flow: one, or since autumn 2026 all that ``(2, mask = 30)`` matches."""
+    if form.generic:
+        packet, mask = form.integer("ID"), form.integer("mask", _ID_BITS)
+    else:
+        first, *others = form.texts()
+        packet, at = form.whole(first), form.keyword("mask")
+        mask = _ID_BITS
+        if others:
+            if at is None or len(others) > 1:
+                raise form.error(f"it has {len(others)} more operands", "an id, or (2, mask = 30)")
+            mask = form.whole(others[0].partition("=")[2])
+    matched = [number for number in range(_ID_BITS + 1) if number & mask == packet]
+    return matched if mask != _ID_BITS and matched else [packet]
+
+
+def multicast(device: DeviceDescription, operation: Operation) -> None:
+    """``aiex.multicast(%t, DMA : 0) { aiex.multi_dest<%a, DMA : 0> .. }``: circuits from one source."""
+    source = _parenthesised(OperationForm(operation))
+    for target in _inner(operation, "aiex.multi_dest"):
+        device.flows.append(FlowDescription([source], [_packet_end(target)], operation))
+
+
+def broadcast(device: DeviceDescription, operation: Operation) -> None:
+    """``aiex.broadcast_packet(%t, DMA : 0) { aiex.bp_id(0) { aiex.bp_dest<%a, DMA : 0> .. } .. }``.
+
+    Its packet flows stand the last first (aie-broadcast-packet).
+    """
+    source = _parenthesised(OperationForm(operation))
+    for each in reversed(_inner(operation, "aiex.bp_id")):
+        form = OperationForm(each)
+        packet = form.integer("ID") if form.generic else form.whole(form.texts()[0])
+        targets = [_packet_end(target) for target in _inner(each, "aiex.bp_dest")]
+        device.flows.append(FlowDescription([source], targets, each, packet))
+
+
+def _inner(operation: Operation, name: str) -> list[Operation]:
+    blocks = (block for region in operation.regions for block in region.blocks)
+    return [each for block in blocks for each in block.operations if each.name == name]
+
+
+def _parenthesised(form: OperationForm) -> EndDescription:
+    """``(%t, DMA : 0)``."""
+    if form.generic:
+        return EndDescription(form.values[0], form.bundle(form.attributes["bundle"]), form.integer("channel"))
+    tile_, port = form.items().exactly(2)
+    return _end(form, form.text(tile_), port)
+
+
+def _keep(form: OperationForm) -> bool | None:
+    """Whether headers are kept; None = nothing is said."""
+    found = form.attributes.get("keep_pkt_header")
+    return None if found is None else bool(found)
 
 
 def switchbox(device: DeviceDescription, operation: Operation) -> None:
@@ -109,6 +167,24 @@ def switchbox(device: DeviceDescription, operation: Operation) -> None:
             found.rules.append(_rules(inner, selects))
         elif inner.name != "aie.end":
             device.unknown.setdefault(inner.name, []).append(inner)
+    _check_switch(form, found)
+
+
+def _check_switch(form: OperationForm, switch: SwitchDescription) -> None:
+    """Refuse ports that are used twice, and slaves with more rules than they have slots (SwitchboxOp)."""
+    targets = Counter((bundle, n) for _, _, bundle, n in switch.circuits)
+    targets.update((bundle, n) for bundle, n, *_ in switch.masters)
+    rules = Counter((bundle, n) for bundle, n, _ in switch.rules)
+    rules.update({(bundle, n) for bundle, n, *_ in switch.circuits})
+    for ports, what in ((targets, "the target of two connections"), (rules, "a source of packets twice")):
+        twice = next((port for port, many in ports.items() if many > 1), None)
+        if twice is not None:
+            says = f"{twice[0]} : {twice[1]} is {what}"
+            raise form.error(says, "ports with one use", reason="mlir_switch")
+    for bundle, n, slots in switch.rules:
+        if len(slots) > SLOTS_PER_SLAVE:
+            says = f"{bundle} : {n} has {len(slots)} rules"
+            raise form.error(says, f"up to {SLOTS_PER_SLAVE} for a port", reason="mlir_switch")
 
 
 def allocation(device: DeviceDescription, operation: Operation) -> None:
@@ -132,6 +208,9 @@ def allocation(device: DeviceDescription, operation: Operation) -> None:
         packet = next((item for item in form.items()[2:] if "pkt_id" in form.text(item)), None)
         if packet is not None:
             made.packet = packet_of(form.value(packet))
+    if form.attributes.get("plio", False) is True:
+        says = "its channel is a port to programmable logic, not of the DMA"
+        raise form.error(says, "plio = false, or no plio", reason="mlir_allocation")
     device.allocations[made.name] = made
 
 
@@ -181,7 +260,7 @@ def _number(form: OperationForm, opening: str) -> int:
 
 def _master(
     operation: Operation, selects: dict[str, tuple[int, int]]
-) -> tuple[str, int, int, tuple[int, ...], bool]:
+) -> tuple[str, int, int, tuple[int, ...], bool | None]:
     form = OperationForm(operation)
     if form.generic:
         bundle, channel = form.bundle(form.attributes["dest_bundle"]), form.integer("dest_channel")
@@ -191,7 +270,9 @@ def _master(
     chosen = [_selected(form, selects, value) for value in form.values]
     if not chosen:
         raise form.error("it has no amsel", "what aie.amsel gives", reason="mlir_operands")
-    keep = bool(form.attributes.get("keep_pkt_header", False))
+    if len({arbiter for arbiter, _ in chosen}) > 1:
+        raise form.error("it has amsels of several arbiters", "amsels of one arbiter", reason="mlir_switch")
+    keep = _keep(form)
     return bundle, channel, chosen[0][0], tuple(msel for _, msel in chosen), keep
 
 

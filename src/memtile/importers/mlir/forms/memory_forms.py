@@ -42,7 +42,23 @@ def buffer(device: DeviceDescription, operation: Operation) -> None:
         address=form.integer("address") if "address" in given else None,
         bank=form.integer("mem_bank") if "mem_bank" in given else None,
         initial=dense(form.initial() or given.get("initial_value"), shape),
+        aligned=given.get("aligned", True) is not False,
     )
+
+
+def inner_buffer(device: DeviceDescription, operation: Operation, scope: str) -> None:
+    """A buffer that a core declares: its value is known there alone, so ``scope`` is behind its name.
+
+    Raises:
+        InputFileError: it has no contents, which mlir-aie asks for.
+    """
+    buffer(device, operation)
+    name = next(reversed(device.buffers))
+    device.buffers[f"{name}{scope}"] = found = device.buffers.pop(name)
+    if found.initial is None:
+        says = f"buffer {found.name} is declared within a core and has no contents"
+        allowed = "aie.buffer beside the core, or with = dense<..>"
+        raise OperationForm(operation).error(says, allowed, reason="mlir_buffer")
 
 
 def lock(device: DeviceDescription, operation: Operation) -> None:

@@ -294,3 +294,7 @@ class Call(OperationForm):
             raise self.error(f"no channel has the name {name}", f"one of {known}", reason="mlir_allocation")
         tile = self.reader.made.tiles[found.tile] if found.tile else self.reader.tile(found.column or 0, 0)
         return tile, DIRECTIONS.index(found.direction), found.channel
+
+    def allocated_packet(self, name: str) -> tuple[int, int] | None:
+        """Type and id of the packets that a channel sends by the symbol that names it (DEV-MLIR-4)."""
+        return self.reader.made.device.allocations[name].packet

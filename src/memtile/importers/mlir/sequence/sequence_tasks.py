@@ -23,13 +23,20 @@ from memtile.importers.mlir.sequence.transfer_forms import contiguous
 
 def configure_task(reader: Reader, form: Call) -> None:
     """``%t = aiex.dma_configure_task(%tile, MM2S, 0) { .. }``, or ``_for @allocation``."""
+    bds = blocks_of_bds(form.regions[0], "", reader.values)
     if form.operation.name.endswith("_for"):
-        name = str(form.attributes.get("alloc") or form.symbol)
-        tile, direction, channel = form.allocated(name)
+        tile, direction, channel = _allocated(form, str(form.attributes.get("alloc") or form.symbol), bds)
     else:
         tile, direction, channel = form.channel()
-    bds = blocks_of_bds(form.regions[0], "", reader.values)
     _configured(reader, form, (tile, direction, channel), bds)
+
+
+def _allocated(form: Call, name: str, bds: Iterable[BdDescription]) -> tuple[Tile, int, int]:
+    """The channel that a symbol names; BDs without a packet of their own get that of the symbol."""
+    channel = form.allocated(name)
+    for bd in bds:
+        bd.packet = bd.packet or form.allocated_packet(name)
+    return channel
 
 
 def start_chain(reader: Reader, form: Call) -> None:
@@ -43,18 +50,18 @@ def start_chain(reader: Reader, form: Call) -> None:
     if name not in chains:
         known = ", ".join(chains) or "none"
         raise form.error(f"no chain has the name {name}", f"one of {known}", reason="mlir_chain")
+    region = OperationForm(chains[name]).regions[0]
+    bds = blocks_of_bds(region, region.blocks[0].label, reader.values)
     if form.operation.name.endswith("_for"):
         symbols = [word[1:].strip('"') for word in form.operation.words if word[:1] == "@"]
-        tile, direction, channel = form.allocated(str(form.attributes.get("alloc") or symbols[-1]))
+        tile, direction, channel = _allocated(form, str(form.attributes.get("alloc") or symbols[-1]), bds)
     else:
         tile, direction, channel = form.channel(-1, 2)  # behind the arguments and their types
         given = given[:-1]
-    region = OperationForm(chains[name]).regions[0]
     parameters = [parameter for parameter, _ in region.blocks[0].arguments]
     if len(parameters) != len(given):
         says = f"{len(given)} arguments for {len(parameters)}"
         raise form.error(says, f"as many as chain {name} has", reason="mlir_chain")
-    bds = blocks_of_bds(region, region.blocks[0].label, reader.values)
     _bind(bds, dict(zip(parameters, given, strict=True)))
     task = _configured(reader, form, (tile, direction, channel), bds)
     _start(reader, form, task)

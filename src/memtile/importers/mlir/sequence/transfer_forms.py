@@ -18,7 +18,8 @@ from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words
 
 def memcpy(reader: Reader, form: Call) -> None:
     """``aiex.npu.dma_memcpy_nd``: a BD of an interface tile, its address, and its push."""
-    tile, direction, channel = form.allocated(form.symbol_of("metadata"))
+    symbol = form.symbol_of("metadata")
+    tile, direction, channel = form.allocated(symbol)
     if tile.kind.role != "interface":
         says = f"its channel is one of the {tile.title}"
         raise form.error(says, "channels of interface tiles", reason="mlir_allocation")
@@ -38,7 +39,7 @@ def memcpy(reader: Reader, form: Call) -> None:
         DmaAddress(0),
         dims=() if linear else dims(form, levels, size, tile.kind),
         iteration=iteration,
-        packet=_packet(form),
+        packet=_packet(form, symbol),
         axi=_axi(form, tile.kind, reader.habits.cache),
     )
     number = form.number("id")
@@ -97,8 +98,9 @@ def contiguous(levels: list[Level]) -> bool:
     return True
 
 
-def _packet(form: Call) -> Packet | None:
-    given = packet_of(form.attributes.get("packet"))
+def _packet(form: Call, symbol: str) -> Packet | None:
+    """The header of a transfer: its own, else that of its channel's symbol."""
+    given = packet_of(form.attributes.get("packet")) or form.allocated_packet(symbol)
     for item in form.items():
         if form.named(item) and form.operation.tokens.words[item.first] == "packet":
             given = packet_of(form.value(item))

@@ -1,0 +1,108 @@
+"""Do buffers of a text get the addresses that mlir-aie gives them?
+
+Facts: mlir-aie, aie-assign-buffer-addresses and its tests in test/assign-buffer-addresses.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from memtile.errors import MemtileError
+from support.mlir.mlir_designs import NUMBERS, TILES, device, host, loaded
+
+_CORE = "aie.core(%c) {{ aie.end }}{0}"
+
+
+def buffer(name: str, words: int, more: str = "", tile: str = "c") -> str:
+    return f'%{name} = aie.buffer(%{tile}) {{sym_name = "{name}"{more}}} : memref<{words}xi32>'
+
+
+def addresses(*lines: str, before: str = "", tiles: str = TILES) -> dict[str, int]:
+    configured = loaded(before + device(*lines, tiles=tiles)).configured
+    return {name.removeprefix("%"): found.offset for name, found in configured.buffers.items()}
+
+
+def test_buffers_go_round_the_banks_the_largest_first() -> None:
+    core = _CORE.format("")
+    found = addresses(buffer("x", 4), buffer("y", 512), buffer("z", 8), buffer("u", 1), buffer("v", 2), core)
+    assert found == {"y": 1024, "z": 0x4000, "x": 0x8000, "v": 0xC000, "u": 1024 + 2048}
+
+
+def test_a_memory_tile_has_eight_banks() -> None:
+    found = addresses(*(buffer(f"m{n}", 100 - n, tile="m") for n in range(9)))
+    assert found == {f"m{n}": n * 0x10000 if n < 8 else 400 for n in range(9)}
+
+
+def test_a_bank_is_one_of_the_four_of_the_compiler() -> None:
+    found = addresses(buffer("x", 4, ", mem_bank = 2 : i32"), buffer("y", 4, ", mem_bank = 2 : i32"))
+    assert found == {"x": 0x8000, "y": 0x8020}
+
+
+def test_addresses_are_multiples_of_the_load_width_unless_the_text_says_so() -> None:
+    fixed = buffer("x", 1, ", address = 2048 : i32")
+    others = buffer("y", 3, ", mem_bank = 0 : i32, aligned = false"), buffer("z", 1, ", mem_bank = 0 : i32")
+    core = _CORE.format(" {stack_size = 2048 : i32}")
+    assert addresses(fixed, *others, core) == {"x": 2048, "y": 2052, "z": 2080}
+
+
+def test_what_fits_no_bank_goes_behind_each_other() -> None:
+    assert addresses(buffer("x", 4), buffer("y", 5000), buffer("z", 8)) == {"y": 0, "z": 20000, "x": 20032}
+
+
+@pytest.mark.parametrize(
+    ("tiles", "before"),
+    [
+        (TILES.replace("(0, 2)", '(0, 2) {allocation_scheme = "basic-sequential"}'), ""),
+        (TILES, "// RUN: aiecc --alloc-scheme=basic-sequential %s\n"),
+    ],
+)
+def test_a_tile_or_the_call_of_the_compiler_asks_for_a_scheme(tiles: str, before: str) -> None:
+    fixed = buffer("f", 4, ", address = 2080 : i32")
+    found = addresses(buffer("x", 4), buffer("y", 512), fixed, _CORE.format(""), tiles=tiles, before=before)
+    assert found == {"y": 2112, "x": 4160, "f": 2080}
+
+
+def test_banks_without_room_are_an_error_where_the_text_insists() -> None:
+    tiles = TILES.replace("(0, 2)", '(0, 2) {allocation_scheme = "bank-aware"}')
+    with pytest.raises(MemtileError, match="the 4 banks of the compute tile have no room for its buffers"):
+        addresses(buffer("y", 5000), tiles=tiles)
+    with pytest.raises(MemtileError, match="the allocation scheme is best"):
+        addresses(buffer("y", 5), tiles=tiles.replace("bank-aware", "best"))
+
+
+def test_buffers_of_the_last_object_fifo_come_first() -> None:
+    """They are put behind the last tile, in front of those of the FIFO before (mlir-aie)."""
+    fifo = "aie.objectfifo @{0}(%s, {{%c}}, 2 : i32) : !aie.objectfifo<memref<16xi32>>"
+    found = addresses(*map(fifo.format, "fg"), buffer("x", 16), _CORE.format(""))
+    assert found == {
+        "g_cons_buff_0": 0x400,
+        "g_cons_buff_1": 0x4000,
+        "f_cons_buff_0": 0x8000,
+        "f_cons_buff_1": 0xC000,
+        "x": 0x440,
+    }
+
+
+def test_a_core_has_a_table_of_its_own() -> None:
+    """As IRON's edge_detect prints it; two cores may call theirs the same."""
+    core = """aie.core(%{0}) {{
+      %w = aie.buffer(%{0}) {{sym_name = "w{0}"}} : memref<4xi32> = dense<[1, 2, 3, {1}]>
+      %z = arith.constant 0 : index
+      %t = arith.constant 3 : index
+      %v = memref.load %w[%t] : memref<4xi32>
+      memref.store %v, %r{0}[%z] : memref<1xi32>
+      aie.end
+    }}"""
+    text = device(
+        buffer("rc", 1), buffer("rd", 1, tile="d"), core.format("c", 40), core.format("d", 50), host()
+    )
+    design = loaded(text)
+    design.run(NUMBERS, NUMBERS.copy(), max_cycles=10_000)
+    configured = design.configured
+    got = [int(configured.tiles[f"%{n}"].load(configured.buffers[f"%r{n}"])[0]) for n in "cd"]
+    assert got == [40, 50]
+
+
+def test_a_buffer_in_a_core_without_contents_is_refused() -> None:
+    with pytest.raises(MemtileError, match="buffer w is declared within a core and has no contents"):
+        loaded(device('aie.core(%c) { %w = aie.buffer(%c) {sym_name = "w"} : memref<4xi32>\naie.end }'))
