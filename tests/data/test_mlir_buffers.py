@@ -28,6 +28,12 @@ def test_buffers_go_round_the_banks_the_largest_first() -> None:
     assert found == {"y": 1024, "z": 0x4000, "x": 0x8000, "v": 0xC000, "u": 1024 + 2048}
 
 
+def test_buffers_of_one_size_come_in_their_order() -> None:
+    """DEV-MLIR-5."""
+    found = addresses(*(buffer(f"b{n}", 4) for n in range(20)))
+    assert found == {f"b{n}": n % 4 * 0x4000 + n // 4 * 32 for n in range(20)}
+
+
 def test_a_memory_tile_has_eight_banks() -> None:
     found = addresses(*(buffer(f"m{n}", 100 - n, tile="m") for n in range(9)))
     assert found == {f"m{n}": n * 0x10000 if n < 8 else 400 for n in range(9)}

@@ -107,6 +107,18 @@ def test_multicasts_and_broadcasts_are_flows() -> None:
     assert said == [(None, ["%c0"]), (None, ["%d0"]), (1, ["%d1", "%c1"]), (0, ["%c1"])]
 
 
+def test_streams_that_are_added_to_a_text_get_other_arbiters() -> None:
+    """As a trace of it does: an msel of an arbiter has one set of masters."""
+    array = loaded(device(packets(1, "c.DMA.0", "m.DMA.0"))).array
+    assert array.circuits.free_arbiters((0, 0)) == [0, 1, 2, 3, 4, 6, 7]  # tokens have the other one
+    bus = array.packet_bus(
+        "more", (array.compute_tile(0, 3).mm2s[0], [array.memory_tile(0).s2mm[1]]), ids=[1]
+    )
+    array.route()
+    assert array.circuits.free_arbiters((0, 1)) == [2, 3, 4, 5, 6, 7]
+    assert bus.streams[0].id == 1
+
+
 def test_an_id_that_no_header_holds_is_refused() -> None:
     with pytest.raises(
         MemtileError, match=r"d.mlir:6:1: aie.packet_flow: packet id 32 exceeds the maximum of 31"
@@ -144,6 +156,7 @@ def test_two_sources_of_two_ids_share_what_they_can() -> None:
 
 
 def test_a_source_has_one_way_whatever_its_ids() -> None:
+    """DEV-MLIR-3."""
     flows = [packets(n, "s.DMA.0", target) for n, target in enumerate(("c.DMA.0", "d.DMA.0", "d.DMA.1"))]
     assert len(switch(device(*flows), 0, 1).slots) == 1
 
@@ -247,7 +260,7 @@ def _task(symbol: str, array: str, number: int, own: str = "") -> str:
     ],
 )
 def test_transfers_have_the_header_of_their_allocation(sends: list[str]) -> None:
-    """Two symbols name one channel; a BD's own header comes first."""
+    """Two symbols name one channel; a BD's own header comes first (DEV-MLIR-4)."""
     text = device(
         "aie.shim_dma_allocation @one(%s, MM2S, 0, <pkt_type = 0, pkt_id = 4>)",
         "aie.shim_dma_allocation @two(%s, MM2S, 0, <pkt_id = 9>)",

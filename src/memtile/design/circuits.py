@@ -9,6 +9,7 @@ from typing import Any
 
 from memtile.arch.devices import Device
 from memtile.arch.ports import (
+    ARBITERS,
     DMA_MASTERS,
     DMA_SLAVES,
     PORTS,
@@ -171,9 +172,17 @@ class Circuits:
         self._drivers = {GraphPort(*port): GraphPort(*before) for port, before in saved["drivers"]}
         self._arbiters = defaultdict(list, {(c, r): names for (c, r), names in saved["arbiters"]})
 
-    def arbiters(self, place: tuple[int, int]) -> list[str]:
-        """The holders of the packet arbiters of a switch, lowest first; to be added to."""
-        return self._arbiters[place]
+    def free_arbiters(self, place: tuple[int, int]) -> list[int]:
+        """The packet arbiters of a switch that nobody has."""
+        holders = self._arbiters[place]
+        return [n for n in range(ARBITERS) if n >= len(holders) or not holders[n]]
+
+    def take_arbiters(self, place: tuple[int, int], numbers: Iterable[int], owner: str) -> None:
+        """Give packet arbiters of a switch to an owner."""
+        holders = self._arbiters[place]
+        for number in numbers:
+            holders += [""] * (number + 1 - len(holders))
+            holders[number] = owner
 
     def _route(self) -> dict[RouteDemand, Tree]:
         """Circuits near the columns of the flows, or else anywhere."""

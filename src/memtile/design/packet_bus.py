@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.access.tiling import NO_PORT, TilingParameters
-from memtile.arch.ports import ARBITERS, PORTS
+from memtile.arch.ports import PORTS
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
@@ -253,10 +253,8 @@ class PacketBus:
                 if port.is_master:
                     hops[port.column, port.row].append(Hop(before, stream.id, port))
         for place, each in hops.items():
-            holders, tile = circuits.arbiters(place), each[0].master.tile
-            keep = {hop.master: self._keep or None for hop in each}
-            found = packet_switch(each, range(len(holders), ARBITERS), self.name, keep, joins=True)
-            used = max(arbiter for arbiter, _, _ in found.masters.values()) + 1
-            holders += [self.name] * (used - len(holders))
+            tile, keep = each[0].master.tile, {hop.master: self._keep or None for hop in each}
+            found = packet_switch(each, circuits.free_arbiters(place), self.name, keep, joins=True)
+            circuits.take_arbiters(place, found.arbiters, self.name)
             for offset, value in found.words(tile):
                 circuits.door.write32(ArrayDoor.address(*place, PORTS[tile].base) + offset, value)

@@ -76,6 +76,11 @@ class PacketSwitch:
     masters: dict[str, tuple[int, tuple[int, ...], bool]] = field(default_factory=dict)
     slots: dict[str, list[Slot]] = field(default_factory=dict)
 
+    @property
+    def arbiters(self) -> set[int]:
+        """Those that it needs."""
+        return {arbiter for arbiter, _, _ in self.masters.values()}
+
     def words(self, tile: TileName) -> Iterator[tuple[int, int]]:
         """Offsets within the switch's registers, and what is written there."""
         ports = PORTS[tile]
@@ -108,7 +113,7 @@ def drops_header(tile: TileName, master: str) -> bool:
 
 def packet_switch(
     hops: Sequence[Hop],
-    arbiters: range,
+    arbiters: Sequence[int],
     where: str,
     keep: Mapping[GraphPort, bool | None],
     *,
@@ -176,7 +181,7 @@ def _rules(
 class _Selects:
     """Arbiters and msels of a switch: which masters each pair reaches, and which pair each way has."""
 
-    def __init__(self, arbiters: range, where: str, parts: Mapping[GraphPort, GraphPort]) -> None:
+    def __init__(self, arbiters: Sequence[int], where: str, parts: Mapping[GraphPort, GraphPort]) -> None:
         self._arbiters, self._where, self._parts = arbiters, where, parts
         self._masters: dict[tuple[int, int], list[GraphPort]] = {}  # by msel and arbiter
         self._arbiter: dict[GraphPort, int] = {}

@@ -121,7 +121,10 @@ def _scheme(device: DeviceDescription, tile: str) -> str:
 
 
 def _by_banks(pieces: Sequence[_Piece], kind: TileKind, stack: int) -> bool:
-    """Each buffer in the next bank that has room for it; whether all found one."""
+    """Each buffer in the next bank that has room for it; whether all found one.
+
+    Those of one size come in their order (DEV-MLIR-5).
+    """
     banks, size = _BANKS[kind.role], kind.memory_bytes // _BANKS[kind.role]
     free = [n * size for n in range(banks)]
     free[0] += stack

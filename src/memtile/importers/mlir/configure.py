@@ -417,6 +417,7 @@ def _packets(made: Configured) -> None:
     made.array.route()
     for place, switch in switches(flows, found, made.array.circuits).items():
         made.packet_switches[place] = switch
+        made.array.circuits.take_arbiters(place, switch.arbiters, "packet flows")
         _packet_words(made.array.tile(*place), switch)
 
 
