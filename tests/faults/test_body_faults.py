@@ -195,6 +195,8 @@ def test_loops_without_end_end(loop: str, monkeypatch: pytest.MonkeyPatch) -> No
         "scf.while : () -> () { scf.condition(%t) } do { scf.yield }",
         "scf.for %y = %z to %far step %one { scf.yield }",
         "scf.for %y = %z to %far step %one { scf.for %x = %z to %four step %one { } }",
+        "scf.if %t { scf.for %y = %z to %far step %one { } }",
+        "%r = scf.for %y = %z to %far step %one iter_args(%x = %i) -> (i32) { scf.yield %x : i32 }",
         '"scf.for"(%z, %far, %one) ({\n^bb0(%y: index):\n"scf.yield"() : () -> ()\n}) '
         ": (index, index, index) -> ()",
     ],

@@ -85,11 +85,11 @@ class CoreProgram:
         return defined(self.tree, file, {**names, **self.names})
 
     def syncs(self, operation: Operation) -> bool:
-        """Whether an operation, or one within it, waits, releases, or calls a function of the user."""
+        """Whether an operation, or one within it, waits, releases, rests, or calls a function of the user."""
         return any(self._syncs(inner) for inner in operation.walk())
 
     def _syncs(self, operation: Operation) -> bool:
-        if operation.name in SYNCHRONISES:
+        if operation.name in SYNCHRONISES or body_operations.is_rest(OperationForm(operation)):
             return True
         function = self.function(operation)
         return function is not None and (not function.regions or any(map(self._syncs, _inside(function))))
