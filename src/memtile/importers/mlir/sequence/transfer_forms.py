@@ -71,7 +71,7 @@ def _check_elements(form: Call, shape: Shaped, size: int, first: int) -> None:
     Raises:
         InputFileError: elements of more than 32 bits, less than a word, or an offset within a word.
     """
-    if size > WORD_BYTES:
+    if size > WORD_BYTES and "!" not in shape.element:  # blocks of numbers become bytes before
         says = f"its elements have {size * _BITS} bits"
         raise form.error(says, f"up to {WORD_BYTES * _BITS} bits", reason="mlir_words")
     if 0 <= shape.elements * size < WORD_BYTES:
