@@ -184,8 +184,8 @@ def test_a_function_with_a_loop_takes_what_it_is_given_outside_of_loops() -> Non
     %zero = arith.constant 0 : index
     %five = arith.constant 5 : i32
     %n = memref.load %turns[%zero] : memref<2xi32>
-    %m = arith.addi %n, %five : i32
-    %p:2 = func.call @upto(%m) : (i32) -> (i32, i32)
+    %more = arith.addi %n, %five : i32
+    %p:2 = func.call @upto(%more) : (i32) -> (i32, i32)
     memref.store %p#0, %turns[%zero] : memref<2xi32>
     aie.end
   }"""

@@ -43,16 +43,16 @@ _DMAS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
 _LARGEST_SIZE, _LARGEST_STRIDE = 1 << 9, (1 << 19) - 1  # of mlir-aie's verifier, below those of the registers
 _ITERATIONS = 64
 _LOCAL_CHANNELS = 4  # of a memory tile; those from here on reach its own memory and locks only
-_FIELDS = {
-    "d0_stride": 0xFFFFF,
-    "d1_size": 0x3FF,
-    "d1_stride": 0xFFFFF,
-    "d2_stride": 0xFFFFF,
-    "iteration_size": 0x3F,
-    "packet_id": 0x1F,
-    "packet_type": 0x7,
+_FIELD_BITS = {
+    "d0_stride": 20,
+    "d1_size": 10,
+    "d1_stride": 20,
+    "d2_stride": 20,
+    "iteration_size": 6,
+    "packet_id": 5,
+    "packet_type": 3,
 }
-"""Largest values of ``aiex.npu.writebd``."""
+"""Bits of numbers of ``aiex.npu.writebd``."""
 _PADS = tuple(f"d{n}_zero_{side}" for n in range(3) for side in ("before", "after"))
 
 
@@ -230,7 +230,8 @@ class Rules:
 
     def _raw(self, operation: Operation) -> Iterator[Fault]:
         given = attributes(operation)
-        for name, most in _FIELDS.items():
+        for name, bits in _FIELD_BITS.items():
+            most = (1 << bits) - 1
             if isinstance(given.get(name), int) and given[name] > most:
                 yield Fault(operation, f"its {name} is {given[name]}", f"0..{most}")
         if given.get("row") == 0:
