@@ -235,6 +235,12 @@ def test_two_texts_that_do_other_things_are_asked_about(tmp_path: Path, arrays: 
     ran(tmp_path, arrays, build, "--kernels", build / "nine.mlir", plus=9)
     (build / "final.mlir").write_text(BODY.replace("arith.constant 7", "arith.constant 5"))
     ran(tmp_path, arrays, build, plus=5)  # called like the xclbin
+    for name, number in (("one", 3), ("two", 4)):
+        text = BODY.replace("arith.constant 7", f"arith.constant {number}")
+        (build / f"{name}_input_with_addresses.mlir").write_text(text)
+    assert "one_input_with_addresses.mlir" in call(build, *arrays).output
+    (build / "two_input_with_addresses.mlir").unlink()
+    ran(tmp_path, arrays, build, plus=3)
 
 
 def test_a_build_without_arrays_runs_with_zeros_in_a_survey(tmp_path: Path) -> None:

@@ -2079,8 +2079,8 @@ MUTANTS = (
     Mutant(
         "functions of the library hide the user's",
         "importers/kernels/user_functions.py",
-        "return {**self.shipped.get(tile, {}), **self.own}",
-        "return {**self.own, **self.shipped.get(tile, {})}",
+        "if name in own or name not in shipped:",
+        "if name not in shipped:",
         "tests/data/test_library_designs.py::test_functions_of_the_user_come_first",
     ),
     Mutant(

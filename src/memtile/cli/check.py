@@ -64,8 +64,9 @@ def check(
     """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
 
     Nothing is run, so what depends on data or time is not seen: memtile run says that. Functions that cores
-    call need not be known. Every finding has a
-    code that stays, the place in the file where it is known, and a repair where there is one.
+    call need not be known; those of the library must fit what the text declares, or --kernels has others.
+    Every finding has a code that stays, the place in the file where it is known, and a repair where there is
+    one.
 
     Ends with exit code 1 if there is an error; warnings and notes alone are no reason.
     """

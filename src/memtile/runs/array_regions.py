@@ -15,6 +15,8 @@ from memtile.runs.array_names import Address, Argument, Given, Name, Own, Stream
 from memtile.runs.array_problems import buffer_twice, unknown
 from memtile.runs.external_uses import ExternalRegion, ExternalUse, regions_of
 
+LARGEST = 1 << 28  # bytes of a buffer that the user does not bring
+
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -99,7 +101,8 @@ def find_regions(
 
 def zeros_for(uses: Sequence[ExternalUse], named: Collection[str]) -> list[Given]:
     """Zeros for the buffers that a program only reads, by number; those in ``named`` have arrays already."""
-    missing = {str(n): r for n, r in _numbered(regions_of(uses)).items() if r.reads and not r.writes}
+    numbered = _numbered(regions_of(uses)).items()
+    missing = {str(n): r for n, r in numbered if r.reads and not r.writes and r.needed <= LARGEST}
     words = {name: -(-region.needed // WORD_BYTES) for name, region in missing.items() if name not in named}
     return [Given(name, np.zeros(size, np.uint32)) for name, size in words.items()]
 

@@ -162,19 +162,21 @@ class Finder:
         best, as_near = None, list[_Match]()
         configuration = [operation for operation in operations if not operation.firmware]
         for each in self._found:
+            if best is not None and best.distance == (0, 0) and not self._may_be(best.candidate, each):
+                continue
             found = self._match(each, configuration, enabled)
             if found is not None and (best is None or found.distance < best.distance):
                 best, as_near = found, []
             elif found is not None and best is not None and found.distance == best.distance:
                 as_near.append(found)
-            if best is not None and best.distance == (0, 0) and self._is_sure(best.candidate):
-                break
-        if best is not None and not self._is_sure(best.candidate):
-            _ask(best, as_near)
+        if best is not None:
+            _ask(best, [each for each in as_near if self._may_be(best.candidate, each.candidate)])
         return best
 
-    def _is_sure(self, candidate: DeviceCandidate) -> bool:
-        return candidate.is_named or (bool(candidate.name) and candidate.name in self._called)
+    def _may_be(self, best: DeviceCandidate, other: DeviceCandidate) -> bool:
+        """Whether names leave it open which of two devices it is: files and devices that say as much."""
+        called = best.name in self._called, other.name in self._called
+        return called[0] == called[1] and (not best.is_named or best.rank == other.rank)
 
     def _match(
         self, one: DeviceCandidate, configuration: Sequence[Operation], enabled: Sequence[Place]

@@ -40,14 +40,19 @@ class DeviceCandidate:
         text: the file, read.
         name: symbol of the device; empty without one.
         device: as the text has it.
-        is_named: whether the names of the files say that it belongs to the build.
+        rank: what the name of the file says: place among aiecc's names, and whether it is unlike the build's.
     """
 
     file: Path
     text: Text
     name: str
     device: DeviceDescription
-    is_named: bool = False
+    rank: tuple[int, bool] = (len(_RANKS), True)
+
+    @property
+    def is_named(self) -> bool:
+        """Whether the name of the file says that it belongs to the build."""
+        return _says_build(*self.rank)
 
     @property
     def title(self) -> str:
@@ -88,10 +93,10 @@ def candidates(files: Sequence[Path], stems: Collection[str] = ()) -> tuple[list
     """
     found, notes = list[DeviceCandidate](), list[str]()
     for file in files:
-        named = _is_named(file, stems)
+        rank = _rank(file, stems)[:2]
         try:
             text = Text.of(str(file), read_text(file))
-            found += [DeviceCandidate(file, text, each.name, each, named) for each in devices(read(text))]
+            found += [DeviceCandidate(file, text, each.name, each, rank) for each in devices(read(text))]
         except InputFileError as error:
             notes.append(f"{str(error).splitlines()[0]} It gives no core its program.")
     return found, notes
@@ -134,8 +139,11 @@ def _rank(file: Path, stems: Collection[str]) -> tuple[int, bool, str]:
 
 def _is_named(file: Path, stems: Collection[str]) -> bool:
     """Whether a text has a name of aiecc's, or one like the files of the build."""
-    lowered, other, _ = _rank(file, stems)
-    return lowered < len(_RANKS) or not other
+    return _says_build(*_rank(file, stems)[:2])
+
+
+def _says_build(lowered: int, unlike: bool) -> bool:
+    return lowered < len(_RANKS) or not unlike
 
 
 def _akin(text: str, stem: str) -> bool:

@@ -6,8 +6,9 @@ It also has functions that a design only declares: the user's first, then the li
 from __future__ import annotations
 
 import inspect
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
@@ -152,8 +153,9 @@ class CoreFunctions(NamedTuple):
     notes: list[str]
 
     def of(self, tile: str) -> Externals:
-        """Those for the core of a tile."""
-        return {**self.shipped.get(tile, {}), **self.own}
+        """Those for the core of a tile; the user's mapping may know names that it does not list."""
+        own, shipped = cast(Any, self.own), cast(Any, self.shipped.get(tile, {}))
+        return ChainMap(own, shipped)
 
 
 def functions_for(described: DeviceDescription, own: Externals, device: str) -> CoreFunctions:
