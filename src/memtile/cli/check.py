@@ -138,14 +138,17 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) 
     from memtile.errors import MemtileError
     from memtile.importers.design import device_names
 
-    names: list[str | None]
+    names: list[str]
     try:
         names = [*device_names(name)]
     except MemtileError:
         names = []  # the check itself says why
     parameters, functions = parameters_of(settings), load_functions(kernels) if kernels else {}
-    for each in names if len(names) > 1 else [None]:
-        yield f"{name} ({each})" if each else name, partial(_still, name, each, device, parameters, functions)
+    if len(names) < 2:
+        yield name, partial(_still, name, None, device, parameters, functions)
+        return
+    for n, each in enumerate(names, 1):  # by place: a device without a name is called like others of its chip
+        yield f"{name} ({each})", partial(_still, name, f"#{n}", device, parameters, functions)
 
 
 def _still(
