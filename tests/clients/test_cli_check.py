@@ -200,3 +200,18 @@ def test_a_warning_about_a_function_is_a_note_of_the_check(tmp_path: Path) -> No
     )
     (tmp_path / "design.mlir").write_text(text)
     assert "passthrough(a, c, *sizes) is that of passThrough.o" in check(str(tmp_path / "design.mlir")).output
+
+
+def test_a_device_without_a_name_beside_one_of_its_chip_is_checked(tmp_path: Path) -> None:
+    """As Triton-XDNA prints them: one device with a name, and one without that configures it."""
+    inner = (
+        PASSTHROUGH.removeprefix("module {\n").rpartition("}\n")[0].replace("npu1_1col)", "npu1_1col) @one")
+    )
+    host = "aie.runtime_sequence @go() {\n      aiex.configure @one {\n      }\n    }"
+    outer = f"  aie.device(npu1_1col) {{\n    {host}\n  }}\n"
+    (tmp_path / "design.mlir").write_text(f"module {{\n{inner}{outer}}}\n")
+    done = check(str(tmp_path / "design.mlir"))
+    assert done.exit_code == 0, done.output
+    assert "(one): " in done.output
+    assert "(npu1_1col): " in done.output
+    assert "none of them" not in done.output

@@ -108,5 +108,5 @@ def test_of_two_tiles_that_share_memory_the_text_may_choose_one() -> None:
 
 def test_no_array_has_a_port_to_programmable_logic() -> None:
     text = device(BUFFERS, FIFOS.replace("2 : i32)", "2 : i32) {plio = true}"), REGISTERED)
-    with pytest.raises(InputFileError, match=r"port to programmable logic \(PLIO\)"):
+    with pytest.raises(DesignError, match="leads to programmable logic"):
         loaded(text)

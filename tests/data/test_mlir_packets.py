@@ -183,7 +183,7 @@ _RULES = "aie.packet_rules({0} : 0) {{ {1} }}"
     ("inside", "says"),
     [
         ("aie.connect<South : 0, DMA : 0> aie.connect<South : 1, DMA : 0>", "DMA : 0 is the target of two"),
-        ("aie.connect<South : 0, DMA : 1> %m = aie.masterset(DMA : 1, %x)", "DMA : 1 is the target of two"),
+        ("aie.connect<South : 0, DMA : 1> %o = aie.masterset(DMA : 1, %x)", "DMA : 1 is the target of two"),
         (
             "aie.connect<South : 0, DMA : 1> " + _RULES.format("South", "aie.rule(31, 0, %x)"),
             "South : 0 is a source",
@@ -192,7 +192,7 @@ _RULES = "aie.packet_rules({0} : 0) {{ {1} }}"
             _RULES.format("South", " ".join(f"aie.rule(31, {n}, %x)" for n in range(5))),
             "South : 0 has 5 rules",
         ),
-        ("%m = aie.masterset(DMA : 1, %x, %y)", "it has amsels of several arbiters"),
+        ("%o = aie.masterset(DMA : 1, %x, %y)", "it has amsels of several arbiters"),
     ],
 )
 def test_a_switch_that_the_hardware_does_not_have_is_refused(inside: str, says: str) -> None:
@@ -245,9 +245,9 @@ _TWO = """
 
 def _task(symbol: str, array: str, number: int, own: str = "") -> str:
     return (
-        f"%{symbol}t = aiex.dma_configure_task_for @{symbol} {{\n"
+        f"%{array}t = aiex.dma_configure_task_for @{symbol} {{\n"
         f"aie.dma_bd(%{array} : memref<64xi32> offset = 0 len = 64) {{bd_id = {number} : i32{own}}}\n"
-        f"aie.end\n}} {{issue_token = true}}\naiex.dma_start_task(%{symbol}t)"
+        f"aie.end\n}} {{issue_token = true}}\naiex.dma_start_task(%{array}t)"
     )
 
 
@@ -260,7 +260,7 @@ def _task(symbol: str, array: str, number: int, own: str = "") -> str:
     ],
 )
 def test_transfers_have_the_header_of_their_allocation(sends: list[str]) -> None:
-    """Two symbols name one channel; a BD's own header comes first (DEV-MLIR-4)."""
+    """Two symbols name one channel; a BD's own header comes first (DEV-MLIR-7)."""
     text = device(
         "aie.shim_dma_allocation @one(%s, MM2S, 0, <pkt_type = 0, pkt_id = 4>)",
         "aie.shim_dma_allocation @two(%s, MM2S, 0, <pkt_id = 9>)",
@@ -286,5 +286,5 @@ def test_what_is_beside_the_array_is_refused_by_name(port: str, where: str) -> N
 
 
 def test_an_allocation_of_programmable_logic_is_refused() -> None:
-    with pytest.raises(MemtileError, match="its channel is a port to programmable logic"):
+    with pytest.raises(MemtileError, match="its plio is not supported: there is no programmable logic"):
         loaded(device("aie.shim_dma_allocation @in(%s, MM2S, 0) {plio = true}"))

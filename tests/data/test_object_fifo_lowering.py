@@ -570,6 +570,8 @@ def test_a_text_that_mlir_aie_refuses_is_to_be_refused(tmp_path: Path) -> None:
         " // expected-error@+1 {{no}}\n"
         " aie.objectfifo @f(%m, {%c}, 2 : i32) {MORE} : !aie.objectfifo<memref<16xi32>>\n} }\n// -----\n"
     )
-    (tmp_path / "bad.mlir").write_text(text.replace("MORE", "iter_count = 300 : i32") + text)
+    (tmp_path / "bad.mlir").write_text(
+        text.replace("MORE", "iter_count = 300 : i32") + text.replace(" {MORE}", "")
+    )
     first, second = compare(tmp_path)
     assert (first.kind, second.kind) == ("refused by both", "accepted")

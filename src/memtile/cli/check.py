@@ -143,11 +143,13 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) 
     except MemtileError:
         found = [("", [])]  # the check itself says why
     parameters, functions = parameters_of(settings), load_functions(kernels) if kernels else {}
-    for each, sequences in found or [("", [])]:
+    several = len(found) > 1
+    for n, (each, sequences) in enumerate(found or [("", [])], 1):
         for sequence in sequences if len(sequences) > 1 else [""]:
-            chosen = ":".join(filter(None, [each if len(found) > 1 else "", sequence]))
+            chosen = ":".join(filter(None, [each if several else "", sequence]))
             title = f"{name} ({chosen})" if chosen else name
-            which = each if len(found) > 1 else None, sequence or None
+            # By place: a device without a name is called like others of its chip.
+            which = f"#{n}" if several else None, sequence or None
             yield title, partial(_still, name, which, device, parameters, functions)
 
 

@@ -388,9 +388,6 @@ def _streams(made: Configured) -> None:
     """Find ways for the flows: circuits from one source are one circuit, packets share their links."""
     circuits: dict[EndDescription, list[FlowDescription]] = {}
     for flow in made.device.flows:
-        if any(end.bundle == "PLIO" for end in (*flow.sources, *flow.targets)):
-            says = "one end is a port to programmable logic (PLIO), which no array here has"
-            raise operation_error(flow.operation, says, "flows without plio", reason="mlir_bundle")
         if flow.packet is None:
             circuits.setdefault(flow.sources[0], []).append(flow)
     for source, flows in circuits.items():

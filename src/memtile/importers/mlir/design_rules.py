@@ -202,16 +202,9 @@ class Rules:
                         yield Fault(switch.operation, says, "connections of AM020, chapter 2")
 
     def objects(self) -> Iterator[Fault]:
-        """ObjectFifoAcquireOp, ObjectFifoSubviewAccessOp, ObjectFifoCreateOp, LogicalTileOp."""
+        """LogicalTileOp; those of object FIFOs are in :mod:`.fifo_rules`."""
         for operation in self.device.operation.walk():
-            if operation.name == "aie.objectfifo.subview.access" and operation.parent is not None:
-                form = OperationForm(operation)
-                by = operation.parent.region.find(form.values[0]) if form.values else None
-                if not isinstance(by, Operation) or by.name != "aie.objectfifo.acquire":
-                    yield Fault(
-                        operation, "it is of no aie.objectfifo.acquire itself", "what an acquire gives"
-                    )
-            elif operation.name == "aie.logical_tile":
+            if operation.name == "aie.logical_tile":
                 found = self.device.tiles.get(OperationForm(operation).result)
                 kind = self.kind(found.name) if found is not None and found.place else None
                 if found is not None and kind is not None and kind.role != found.role:

@@ -113,10 +113,10 @@ dense; in aie.device
     initValues: list: lowered
     iter_count: i32: lowered
     memtile_repeat: i32: refused, the texts of 2024 that have it repeat otherwise
-    packet, packet_id: any|unit: refused, object FIFOs are lowered to circuits
+    packet, packet_id: any|unit: refused, an option of the compiler lets object FIFOs send packets
     padDimensions: <const_pad_before, const_pad_after>: lowered
     padValue: i32: lowered
-    plio: bool: refused unless false, there is no programmable logic
+    plio: bool: lowered
     prod_dma_channel: i32>=0: lowered
     repeat_count: i32: lowered
     sym_name: str: lowered
@@ -146,10 +146,11 @@ aie.objectfifo.subview.access; types same
 aie.packet_dest aie.packet_source; words $WireBundle; in aie.packet_flow
     bundle: $WireBundle: lowered
     channel: i32>=0: lowered
-aie.packet_flow; in aie.device; holds aie.packet_source aie.packet_dest aie.end
+aie.packet_flow; words mask; in aie.device; holds aie.packet_source aie.packet_dest aie.end
     ID: i8: lowered
     keep_pkt_header: bool: lowered
-    priority_route: bool: ignored, it orders the search for ways and not what arrives
+    mask: i8: lowered
+    priority_route: bool: lowered
 aie.packet_rules; words $WireBundle; in aie.switchbox aie.shim_mux; holds aie.rule aie.end
     source_bundle: $WireBundle: lowered
     source_channel: i32>=0: lowered
@@ -198,6 +199,14 @@ aie.use_lock; words $LockAction
     value: i32: lowered
 aie.wire; words $WireBundle
     source_bundle, dest_bundle: $WireBundle: ignored, the array's wires are where they are
+aiex.bp_dest; words $WireBundle; in aiex.bp_id
+    bundle: $WireBundle: lowered
+    channel: i32>=0: lowered
+aiex.bp_id; in aiex.broadcast_packet; holds aiex.bp_dest aie.end
+    ID: i8: lowered
+aiex.broadcast_packet; words $WireBundle; in aie.device; holds aiex.bp_id aie.end
+    bundle: $WireBundle: lowered
+    channel: i32>=0: lowered
 aiex.configure; holds *
     expand_mode: $ExpandMode: ignored, by which writes a configuration comes and not which
     symbol: sym: lowered
@@ -242,6 +251,12 @@ aiex.dma_start_bd_chain_for; words for; types call
     issue_token: bool: lowered
     repeat_count: i32: lowered
     symbol: sym: lowered
+aiex.multi_dest; words $WireBundle; in aiex.multicast
+    bundle: $WireBundle: lowered
+    channel: i32>=0: lowered
+aiex.multicast; words $WireBundle; in aie.device; holds aiex.multi_dest aie.end
+    bundle: $WireBundle: lowered
+    channel: i32>=0: lowered
 aiex.npu.address_patch; words addr
     addr: ui32: lowered
     arg_idx, arg_plus: i32: lowered

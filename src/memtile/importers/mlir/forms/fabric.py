@@ -208,9 +208,6 @@ def allocation(device: DeviceDescription, operation: Operation) -> None:
         packet = next((item for item in form.items()[2:] if "pkt_id" in form.text(item)), None)
         if packet is not None:
             made.packet = packet_of(form.value(packet))
-    if form.attributes.get("plio", False) is True:
-        says = "its channel is a port to programmable logic, not of the DMA"
-        raise form.error(says, "plio = false, or no plio", reason="mlir_allocation")
     device.allocations[made.name] = made
 
 
