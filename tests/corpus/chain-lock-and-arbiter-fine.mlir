@@ -46,34 +46,34 @@ module {
     }
     %all = aie.buffer(%mem) {sym_name = "all"} : memref<384xi32>
     %cap = aie.lock(%mem, 0) {init = 1 : i32, sym_name = "cap"}
-    %c1 = aie.lock(%mem, 1) {init = 0 : i32, sym_name = "after_w0"}
-    %c2 = aie.lock(%mem, 2) {init = 0 : i32, sym_name = "after_w1"}
-    %c3 = aie.lock(%mem, 3) {init = 0 : i32, sym_name = "after_w2"}
+    %w1_lock = aie.lock(%mem, 1) {init = 0 : i32, sym_name = "after_w0"}
+    %w2_lock = aie.lock(%mem, 2) {init = 0 : i32, sym_name = "after_w1"}
+    %w3_lock = aie.lock(%mem, 3) {init = 0 : i32, sym_name = "after_w2"}
     aie.memtile_dma(%mem) {
       %0 = aie.dma_start(S2MM, 0, ^w0, ^n0)
     ^w0:
       aie.use_lock(%cap, AcquireGreaterEqual, 1)
       aie.dma_bd(%all : memref<384xi32>, 0, 128)
-      aie.use_lock(%c1, Release, 1)
+      aie.use_lock(%w1_lock, Release, 1)
       aie.next_bd ^w0
     ^n0:
       %1 = aie.dma_start(S2MM, 1, ^w1, ^n1)
     ^w1:
-      aie.use_lock(%c1, AcquireGreaterEqual, 1)
+      aie.use_lock(%w1_lock, AcquireGreaterEqual, 1)
       aie.dma_bd(%all : memref<384xi32>, 128, 128)
-      aie.use_lock(%c2, Release, 1)
+      aie.use_lock(%w2_lock, Release, 1)
       aie.next_bd ^w1
     ^n1:
       %2 = aie.dma_start(S2MM, 2, ^w2, ^n2)
     ^w2:
-      aie.use_lock(%c2, AcquireGreaterEqual, 1)
+      aie.use_lock(%w2_lock, AcquireGreaterEqual, 1)
       aie.dma_bd(%all : memref<384xi32>, 256, 128)
-      aie.use_lock(%c3, Release, 1)
+      aie.use_lock(%w3_lock, Release, 1)
       aie.next_bd ^w2
     ^n2:
       %3 = aie.dma_start(MM2S, 0, ^r, ^end)
     ^r:
-      aie.use_lock(%c3, AcquireGreaterEqual, 1)
+      aie.use_lock(%w3_lock, AcquireGreaterEqual, 1)
       aie.dma_bd(%all : memref<384xi32>, 0, 384)
       aie.use_lock(%cap, Release, 1)
       aie.next_bd ^r

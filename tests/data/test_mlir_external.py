@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtile import Status
-from memtile.errors import InputFileError
+from memtile.errors import DesignError, InputFileError
 from support.mlir.mlir_designs import NUMBERS, device, loaded
 
 BUFFERS = """
