@@ -29,7 +29,7 @@ def faults(problem: Problem) -> Iterator[str]:
         yield "it does not begin with its place"
     if not message.endswith((".", "?")) or message.endswith(".."):
         yield "it does not end as a sentence does"
-    if problem.says.endswith((".", "?", " ")) or problem.says[:1].isspace():
+    if problem.says.endswith((".", "?", " ")) or problem.says.startswith(" "):
         yield "its sentence ends before the source"
     if problem.next_step and not _OPENING.match(problem.next_step):
         yield "its next step does not begin as a sentence does"

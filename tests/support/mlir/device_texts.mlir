@@ -1352,3 +1352,35 @@ aie.device(npu1_1col) {
     aiex.npu.sync {channel = 0 : i32, column = 0 : i32, column_num = 1 : i32, direction = 0 : i32, row = 0 : i32, row_num = 1 : i32}
   }
 }
+
+// -----
+aie.device(npu1_1col) {
+%s = aie.tile(0, 0)
+aie.runtime_sequence(%a: memref<256xi8>) {
+%at = arith.constant 119336 : i32
+%zero = arith.constant 0 : i32
+%mask = arith.constant 4194304 : i32
+aiex.npu.maskpoll(%at, %zero, %mask) : i32, i32, i32
+%four = arith.constant 4 : i32
+%seven = arith.constant 7 : i32
+%least = arith.minsi %four, %seven : i32
+%most = arith.maxsi %four, %seven : i32
+%other = arith.xori %least, %most : i32
+%half = arith.shrsi %most, %least : i32
+%low = arith.floordivsi %most, %least : i32
+%high = arith.ceildivsi %most, %least : i32
+%less = arith.cmpi slt, %low, %high : i32
+%bytes = arith.select %less, %least, %zero : i32
+aiex.npu.assert_bd_field(%most) {max = 1023 : i32} : i32
+aiex.npu.assert_bd_divisible(%bytes) {divisor = 4 : i32} : i32
+%first = arith.constant 64 : index
+%v = memref.view %a[%first][] : memref<256xi8> to memref<16xi32>
+%id = aiex.dma_bd_pool_pop(0, 0) : i32
+%t = aiex.dma_configure_task(%s, MM2S, 0) repeat %least : i32 bd_id %id : i32 {
+aie.dma_bd(%v : memref<16xi32> offset = 0 len = 8 sizes = [1, 2, 2, 2] strides = [0, 8, 4, 1])
+aie.end
+}
+aiex.dma_start_task(%t)
+aiex.dma_bd_pool_push(0, 0) bd_id %id : i32
+}
+}
