@@ -116,8 +116,7 @@ class Result:
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
         timing: timing constants that had not their default, by name.
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
-        jumped: cycles that fast-forward jumped over; part of ``cycles``, the mean of parts with clocks of
-            their own. Nothing else tells of them.
+        jumped: cycles that fast-forward jumped over; part of ``cycles``. Nothing else tells of them.
         kept_off: what kept time from being jumped over, at least for a while.
         words: False of a run with ``data=False``, which has no outputs and no comparisons.
         words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not have to.

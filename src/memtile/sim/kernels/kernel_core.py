@@ -68,8 +68,6 @@ class Core(Links):
         made: the actions that it made.
         bus: its accesses to the registers of its tile.
         keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
-        written: places in memory that the kernel may have written: first byte of all and how many; None =
-            nobody wants to know.
         last: whether the last word that it got from its stream had TLAST.
     """
 
@@ -83,7 +81,6 @@ class Core(Links):
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.keeps_to: frozenset[int] | None = None
-        self.written: list[tuple[int, int]] | None = None
         self.made = Made()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
@@ -219,8 +216,6 @@ class Core(Links):
         array = self._array(piece, owner, first)
         low = first // WORD_BYTES
         self._views.append((ref(array), owner, low, -(-(first + nbytes) // WORD_BYTES) - low))
-        if self.written is not None:
-            self.written.append(self._bytes(owner, first, nbytes))
         self.renew_views()
         seen = array if self.notes is None else watched(array, self.notes)
         return seen.reshape(piece.shape)
@@ -233,14 +228,6 @@ class Core(Links):
         for _, owner, low, words in self._views:
             if self._inspected[owner]:
                 host_memory.load_and_store(self._state, owner, low, words)
-
-    def viewed(self) -> list[tuple[int, int]]:
-        """The places in memory that views in use have, as in ``written``."""
-        used = [view for view in self._views if view[0]() is not None]
-        return [self._bytes(owner, low * WORD_BYTES, words * WORD_BYTES) for _, owner, low, words in used]
-
-    def _bytes(self, owner: int, first: int, nbytes: int) -> tuple[int, int]:
-        return int(self._tiles.memory_base[owner]) * WORD_BYTES + first, nbytes
 
     def read(self, piece: KernelBuffer, *, tile: Where = None) -> Array:
         """A copy of the buffer as it is now.
@@ -291,8 +278,6 @@ class Core(Links):
             host_memory.before_store(self._state, owner, first, nbytes)
         if self.notes is not None:
             self.notes.part(self._array(piece, owner, first), True)
-        if self.written is not None:
-            self.written.append(self._bytes(owner, first, nbytes))
         self._elements(piece, owner, first)[...] = given
 
     def _place(self, piece: KernelBuffer, tile: Where) -> tuple[int, int, int]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Iterator
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
@@ -23,7 +22,6 @@ from memtile.sim.kernels.action_codes import ActionCodes
 from memtile.sim.kernels.actions import Accesses, Action, EventInstruction, LinkAction, LockOperation, Wait
 from memtile.sim.kernels.core_links import Exchange
 from memtile.sim.kernels.isolation import looks_outside, tiles_reached
-from memtile.sim.kernels.journal import Journal
 from memtile.sim.kernels.kernel_at_work import Running
 from memtile.sim.kernels.kernel_core import INSTRUCTION_EVENTS, Core, Kernel, place
 from memtile.sim.kernels.kernel_lines import is_said, taken
@@ -55,8 +53,6 @@ class Cores:
         codes: of their actions.
         ahead: brings the state to where the kernels are; None = it is there.
         touches: accesses of kernels to registers so far.
-        journal: what kernels do, where it is noted or to be done again.
-        mine: by core, whether it has the clock; None = all have the same.
     """
 
     def __init__(self, state: State) -> None:
@@ -73,8 +69,6 @@ class Cores:
         self.codes = ActionCodes(state)
         self.ahead: Callable[[], None] | None = None
         self.touches = 0
-        self.journal = Journal()
-        self.mine: npt.NDArray[np.bool_] | None = None
         self._watch: RaceWatch | None = None
 
     def watched_by(self, watch: RaceWatch | None) -> None:
@@ -131,7 +125,6 @@ class Cores:
     def begin_anew(self) -> None:
         """Have all kernels before their first action, the state being as it was then."""
         self.codes, self.ahead, self.touches = ActionCodes(self._state), None, 0
-        self.journal, self.mine = Journal(), None
         self._lock_time = int(self._spec.timing.core_lock[0])
         for core, before in self.running.items():
             assert before.function is not None
@@ -149,11 +142,9 @@ class Cores:
 
     def serve(self) -> None:
         """Give every core that asks its next action; a core that was reset begins its kernel anew."""
-        if self.journal.stale is not None:
-            self.journal.check(lambda core: self.running[core].core.name, int(self._clock.now[0]))
-        resets, mine = self._cores.reset, self.mine
+        resets = self._cores.reset
         if resets.tobytes() != self._no_resets:
-            for core in [n for n, reset in enumerate(resets) if reset and (mine is None or mine[n])]:
+            for core in [n for n, reset in enumerate(resets) if reset]:
                 self._follow_reset(core)
         for core in self.asking():
             try:
@@ -169,20 +160,15 @@ class Cores:
 
     def asking(self) -> list[int]:
         """The cores that want to be given an action, in order."""
-        phase, active, halted, mine = self._cores.phase, self._cores.active, self._cores.halted, self.mine
-        found = [n for n in self._in_order if phase[n] == _NEXT and active[n] != OFF and not halted[n]]
-        return found if mine is None else [n for n in found if mine[n]]
+        phase, active, halted = self._cores.phase, self._cores.active, self._cores.halted
+        return [n for n in self._in_order if phase[n] == _NEXT and active[n] != OFF and not halted[n]]
 
     def following(self, core: int) -> Action | None:
         """What the kernel of a core does next: it runs on to there; None = it has come to its end."""
         running = self.running[core]
         if running.handed_back:
             return running.handed_back.pop()
-        if self.journal.idle:
-            action = self._asked(core, running)
-        else:
-            memory = self._state.memory
-            action = self.journal.following(core, running, memory, lambda: self._asked(core, running))
+        action = self._asked(core, running)
         if isinstance(action, Accesses):
             running.accessed += action.nbytes
         return action
@@ -208,11 +194,6 @@ class Cores:
     def begin(self, core: int, action: Action) -> None:
         """Set the core to work on an action from this cycle on."""
         self._begin(core, self.running[core], action)
-
-    def may_access_registers(self) -> bool:
-        """Whether a kernel that has not ended may access the registers of its tile."""
-        listed = self._state.active_cores
-        return any(self.running[core].core.bus.on for core in listed[1 : 1 + listed[0]].tolist())
 
     def look(self) -> None:
         """Somebody looks at the model as a whole: bring it to where the kernels are.

@@ -5,18 +5,19 @@ All else that skips time stands behind this module, and behind ``skip.compiled``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from typing import Protocol
 from weakref import ref
 
 from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
-from memtile.sim.skip.own_clocks import Outside, OwnClocks
+from memtile.sim.loop.upsets import Upsets
 from memtile.sim.skip.periods import FastForward
 
+_SLICE = 1 << 16  # cycles between looks at the outside world
 _KERNEL = clock.Stop.KERNEL  # members of an enum are slow to look up
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
 
@@ -31,6 +32,12 @@ def fast_forwarding(on: bool) -> Iterator[None]:
         _wanted.reset(before)
 
 
+class Outside(Protocol):
+    """What there is of an engine beside its state."""
+
+    upsets: Upsets
+
+
 class Skipper:
     """Advances a model, and skips cycles: :meth:`run` leaves the state that stepping each one leads to.
 
@@ -39,14 +46,12 @@ class Skipper:
         outside: the engine, which has this and is not kept by it.
 
     Attributes:
-        periods: how periods of one clock are skipped.
-        clocks: whether independent parts have clocks of their own, each with its periods.
+        periods: how periods are skipped.
     """
 
     def __init__(self, cores: Cores, outside: Outside) -> None:
         self._cores, self._engine = cores, ref(outside)
         self.periods = FastForward()
-        self.clocks = OwnClocks(self.periods, cores, outside)
         self._probing = False
 
     @property
@@ -59,32 +64,23 @@ class Skipper:
         """Why not more were, at least for a while; nothing if nobody looked."""
         return self.periods.kept_off
 
-    def begin(self, st: State, until: int, *, watched: bool, alone: bool) -> None:
+    def begin(self, st: State, until: int, *, watched: bool) -> None:
         """Get ready for a run.
 
         Args:
             st: state of the model.
             until: cycle to reach at most.
             watched: somebody looks at the model after each cycle.
-            alone: no cell flips in the run, and nobody looks at the model.
         """
         self._probing = not watched and _wanted.get() and self.periods.begin(st, until)
-        self.clocks.begin(st, until, alone=alone)
 
-    def run(self, st: State, until: int, serve: Callable[[], None]) -> clock.Stop:
-        """Advance to cycle ``until`` at most, with the kernels; why the clock stopped.
-
-        ``serve`` has the host take and give words at the ports.
-        """
-        return self.clocks.run(st, until, partial(self.step, st), serve)
-
-    def step(self, st: State, until: int, cycles: int) -> clock.Stop:
-        """Advance what has the clock by some stepped cycles, about, with its kernels; why it stopped."""
+    def run(self, st: State, until: int) -> clock.Stop:
+        """Advance by a slice, to cycle ``until`` at most, with the kernels; why the clock stopped."""
         engine = self._engine()
         assert engine is not None  # it runs
         if self._probing and not engine.upsets.struck:
-            return self.periods.run(st, until, cycles, self._cores)
-        until = min(until, int(st.clock.now[0]) + cycles)
+            return self.periods.run(st, until, _SLICE, self._cores)
+        until = min(until, int(st.clock.now[0]) + _SLICE)
         while (stop := compiled_model.run(st, until, settled=False)) is _KERNEL:
             self._cores.serve()
         return stop

@@ -1,11 +1,8 @@
-"""Periods of one clock, skipped: whether they may be, the arrays for that, and how far it has jumped."""
+"""Periods, skipped: whether they may be, the arrays for that, and how far it has jumped."""
 
 from __future__ import annotations
 
 from typing import Any
-
-import numpy as np
-import numpy.typing as npt
 
 from memtile.jit.decorators import ENABLED
 from memtile.jit.structs import at_hand
@@ -14,7 +11,7 @@ from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock
 from memtile.sim.skip import calls
-from memtile.sim.skip.compared_columns import PooledSpans, rows_that_may_be_live
+from memtile.sim.skip.compared_columns import PooledSpans
 from memtile.sim.skip.kernel_replay import ReplayJump
 from memtile.sim.skip.probe_budget import SHARE
 from memtile.sim.skip.records import Arrays, KeptOff, Search
@@ -45,13 +42,11 @@ class FastForward:
             is compiled, as the interpreter is for looking at each cycle.
         free: looking for periods costs as little as if a new engine had stepped for so long (nanoseconds,
             about) before its first cycle: short runs may look as well.
-        together: why what does not hang together has one clock all the same, empty if it has not.
     """
 
     def __init__(self) -> None:
         self.on = ENABLED
         self.free = FREE
-        self.together = ""
         self._work: Arrays | None = None
         self._search: Search  # of it
         self._budget: Any  # of it
@@ -78,7 +73,6 @@ class FastForward:
         """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
         bits = 0 if self._work is None else int(self._search.obstacles[0])
         found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
-        found += [self.together] if self.together else []
         return (*found, _PIECES) if self._in_pieces else tuple(found)
 
     def begin(self, st: State, until: int) -> bool:
@@ -99,28 +93,6 @@ class FastForward:
             self._search.stepped_cost[0] = self.free
         calls.forget_periods(st, self._work)
         return True
-
-    def look_at(self, st: State, tiles: npt.NDArray[np.bool_]) -> None:
-        """Look for periods of these tiles only, from the present cycle of their clock on."""
-        if self._work is None:
-            return
-        search, now = self._search, int(st.clock.now[0])
-        self._work.in_scope[:] = tiles
-        search.scope_rows[0] = rows_that_may_be_live(st)[tiles].sum()
-        search.next_probe[0] = search.next_ring[0] = search.anchor_since[0] = now
-        search.failed_probes[0] = search.ring_pause[0] = search.logless[0] = search.found_until[0] = 0
-        calls.forget_periods(st, self._work)
-
-    def among(self, clocks: int, before: int) -> None:
-        """Count what so many clocks have jumped over since ``before`` as one of them did, in the mean."""
-        if self._work is not None:
-            self._search.jumped_cycles[0] = before + (self.jumped - before) // clocks
-
-    def put_back(self, st: State, jumped: int) -> None:
-        """Know that a model was put back to where so many cycles had been jumped over."""
-        if self._work is not None:
-            self._search.jumped_cycles[0] = jumped
-        self.look_at(st, np.ones(len(st.spec.tiles.kind), bool))
 
     def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
         """Advance to cycle ``until`` with the kernels, stepping ``budget`` cycles, about; why it stopped."""
