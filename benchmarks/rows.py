@@ -34,8 +34,7 @@ from memtile.design.array import Array
 from memtile.io.program.cdo import HEADER as CDO_HEADER
 from memtile.io.program.cdo import IDENTIFICATION
 from memtile.io.program.program_formats import read_program
-from memtile.io.program.transaction import Transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import BlockWrite, Operation, Write, address_of
 from memtile.runs.session import run_program

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from memtile.io.program.program_formats import Program, read_program
     from memtile.io.program.recorder import Recording, record
     from memtile.io.program.register_dump import dump_json, dump_text
-    from memtile.io.program.transaction import Transaction, read_transaction
-    from memtile.io.program.transaction_export import transaction_bytes
+    from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
     from memtile.io.program.transaction_format import Header
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.operations import (
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
         Write,
         address_of,
     )
-    from memtile.runs.program import ProgramResult, Run
+    from memtile.runs.options import ProgramResult, Run
     from memtile.runs.register_writes import apply, check, unanswered
     from memtile.runs.session import run_program
 
@@ -39,9 +38,9 @@ _HOMES = {
     "MaskWrite": "memtile.runs.operations",
     "Operation": "memtile.runs.operations",
     "Program": "memtile.io.program.program_formats",
-    "ProgramResult": "memtile.runs.program",
+    "ProgramResult": "memtile.runs.options",
     "Recording": "memtile.io.program.recorder",
-    "Run": "memtile.runs.program",
+    "Run": "memtile.runs.options",
     "Transaction": "memtile.io.program.transaction",
     "Wanted": "memtile.runs.array_names",
     "Write": "memtile.runs.operations",
@@ -54,7 +53,7 @@ _HOMES = {
     "read_transaction": "memtile.io.program.transaction",
     "record": "memtile.io.program.recorder",
     "run_program": "memtile.runs.session",
-    "transaction_bytes": "memtile.io.program.transaction_export",
+    "transaction_bytes": "memtile.io.program.transaction",
     "unanswered": "memtile.runs.register_writes",
 }
 

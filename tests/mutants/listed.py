@@ -112,7 +112,7 @@ MUTANTS = (
     ),
     Mutant(
         "a board stands over the constants that are given beside it",
-        "cli/timing_option.py",
+        "cli/run_options.py",
         "{**(BOARDS[boards[0]] if boards else {}), **found}",
         "{**found, **(BOARDS[boards[0]] if boards else {})}",
         "tests/clients/test_timing_option.py::test_a_board_has_all_that_was_measured_of_it",
@@ -135,7 +135,7 @@ MUTANTS = (
     ),
     Mutant(
         "the time of firmware is that of any host in an estimate",
-        "runs/pace.py",
+        "runs/batches.py",
         "self._host.by_firmware |= bool(np.any(self._firmware))",
         "",
         "tests/timing/test_bound.py::test_the_time_of_firmware_has_its_measured_spread",
@@ -200,7 +200,7 @@ MUTANTS = (
     ),
     Mutant(
         "time of which there is a history is jumped over",
-        "sim/skip/periods.py",
+        "sim/skip/fast_forward.py",
         "if st.logging[history_log.ON] or not",
         "if not",
         "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
@@ -236,7 +236,7 @@ MUTANTS = (
     ),
     Mutant(
         "a kernel that counts is taken for one that does the same again",
-        "explore/sweep/unchanged.py",
+        "explore/sweep/prepared.py",
         "        return self.known and all(same() for same in self._same)",
         "        return self.known",
         "tests/clients/test_sweep_again.py::test_a_design_that_may_do_something_else_is_made_again",
@@ -472,14 +472,14 @@ MUTANTS = (
     ),
     Mutant(
         "what is passed round a circle of locks grows",
-        "explain/deadlock/lock_sums.py",
+        "explain/deadlock/circles.py",
         "    return sum(int(engine.state.locks.value[lock]) for lock in locks)",
         "    return None",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[acquire-of-three-hangs]",
     ),
     Mutant(
         "a chain may give more than it took",
-        "explain/deadlock/lock_sums.py",
+        "explain/deadlock/circles.py",
         "            held -= given[1]",
         "            held -= 2 * given[1]",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
@@ -510,14 +510,14 @@ MUTANTS = (
     ),
     Mutant(
         "a core that ended gives nothing it gave before",
-        "explain/deadlock/lock_givers.py",
+        "explain/deadlock/build.py",
         "        for core in self._released.get(lock, ()):\n            yield",
         "        for core in ():\n            yield",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[core-ends-early-hangs]",
     ),
     Mutant(
         "a core without a program is nobody",
-        "explain/deadlock/lock_givers.py",
+        "explain/deadlock/build.py",
         "if core >= 0 and core not in self._engine.cores.running:",
         "if False:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
@@ -540,7 +540,7 @@ MUTANTS = (
     ),
     Mutant(
         "a host starts whatever is missing",
-        "explain/deadlock/hosts.py",
+        "explain/deadlock/context.py",
         "return self.starts is None or ch in self.starts",
         "return True",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
@@ -778,7 +778,7 @@ MUTANTS = (
     ),
     Mutant(
         "a part of a file may be anywhere",
-        "io/formats/byte_reader.py",
+        "io/binary_files.py",
         "        if not (at >= 0 and size >= 0 and at + size <= len(self.data)):",
         "        if False:",
         "tests/properties/test_mutated_files.py::test_mistakes_are_told[full.elf]",
@@ -1301,7 +1301,7 @@ MUTANTS = (
     ),
     Mutant(
         "a buffer that a kernel moves stays where it was first",
-        "sim/kernels/named_buffers.py",
+        "sim/kernels/kernel_core.py",
         'if getattr(getattr(type(thing), "__dataclass_params__", None), "frozen", False):',
         "if True:",
         "tests/data/test_known_pieces.py::test_a_buffer_that_moves_is_where_it_is",
@@ -1343,7 +1343,7 @@ MUTANTS = (
     ),
     Mutant(
         "only the first of what came is compared",
-        "sim/ports/gathered_words.py",
+        "sim/ports/feed.py",
         "for at in range(0, len(mine), at_a_time):",
         "for at in range(0, min(len(mine), 1), at_a_time):",
         "tests/data/test_fed_pieces.py::test_arrays_are_equal_if_all_bits_are",
@@ -1386,14 +1386,14 @@ MUTANTS = (
     ),
     Mutant(
         "what a PDI does is written behind its load",
-        "io/program/transaction_export.py",
+        "io/program/transaction.py",
         "at += following(operation)",
         "at += 0",
         "tests/clients/test_instructions.py::test_what_a_load_brings_is_not_in_the_instructions",
     ),
     Mutant(
         "pointers of late arguments lack the start of the host's memory",
-        "io/program/transaction_export.py",
+        "io/program/transaction.py",
         'said["offset"] += HOST_APERTURE',
         'said["offset"] += 0',
         "tests/clients/test_instructions.py::test_the_compiler_adds_what_firmware_does_not",
@@ -1607,7 +1607,7 @@ MUTANTS = (
     # Checks before a run
     Mutant(
         "a host may wait for one token more than tasks send",
-        "check/missing_tokens.py",
+        "check/host_rules.py",
         "wait.wanted <= wait.sent:",
         "wait.wanted <= wait.sent + 1:",
         "tests/faults/test_check.py::test_waits_for_tokens_are_counted",
@@ -1677,21 +1677,21 @@ MUTANTS = (
     ),
     Mutant(
         "a ring in an abstract run has done each of its descriptors once",
-        "check/allowances.py",
+        "check/play.py",
         "return (executions - at + period - 1) // period",
         "return 1",
         "tests/faults/test_check_play.py::test_what_was_taken_and_given_is_counted_by_execution",
     ),
     Mutant(
         "words of which nobody knows how many hold an abstract run up",
-        "check/open_streams.py",
+        "check/streams.py",
         "return not self._odd.isdisjoint(receivers)",
         "return False",
         "tests/faults/test_check_play.py::test_what_compression_makes_of_words_holds_nobody_up",
     ),
     Mutant(
         "a task that is dropped because of a hang is no matter of its own",
-        "check/hangs.py",
+        "check/play.py",
         "dropping=sorted(play.dropped)",
         "dropping=()",
         "tests/faults/test_check_play.py::test_a_queue_that_is_full_because_of_a_hang_drops_too",
@@ -1748,21 +1748,21 @@ MUTANTS = (
     ),
     Mutant(
         "what was written at the end of the host is not looked at",
-        "explain/late_writes.py",
+        "explain/outcome.py",
         "if _moved(engine, ch) == before:",
         "if _moved(engine, ch) != before:",
         "tests/data/test_swapped_locks.py::test_a_host_that_ends_before_its_transfer_is_told",
     ),
     Mutant(
         "a wait of a host is for nothing that came before",
-        "check/unawaited_writes.py",
+        "check/host_rules.py",
         "            found.clear()",
         "            found.copy()",
         "tests/clients/test_corpus.py::test_check_names_a_design_before_it_runs[last-wait-missing-fine]",
     ),
     Mutant(
         "a core may release what its text does not name",
-        "explain/deadlock/lock_givers.py",
+        "explain/deadlock/build.py",
         "return known is None or lock in known",
         "return True",
         "tests/faults/test_check_play.py::test_a_core_of_the_text_gives_no_lock_that_it_does_not_name",
@@ -1969,28 +1969,28 @@ MUTANTS = (
     ),
     Mutant(
         "a cache that everybody can write is used",
-        "jit/safe_folders.py",
+        "jit/cache.py",
         "_OTHERS = stat.S_IWGRP | stat.S_IWOTH",
         "_OTHERS = stat.S_IWGRP",
         "tests/faults/test_engine_cache.py::test_a_place_below_one_that_others_can_write_is_refused[0-495]",
     ),
     Mutant(
         "a cache that its group can write is used",
-        "jit/safe_folders.py",
+        "jit/cache.py",
         "_OTHERS = stat.S_IWGRP | stat.S_IWOTH",
         "_OTHERS = stat.S_IWOTH",
         "tests/faults/test_engine_cache.py::test_a_place_below_one_that_others_can_write_is_refused[1-1533]",
     ),
     Mutant(
         "folders above a cache are not asked",
-        "jit/safe_folders.py",
+        "jit/cache.py",
         "for each in (place, *place.parents):",
         "for each in (place,):",
         "tests/faults/test_engine_cache.py::test_a_place_below_one_that_others_can_write_is_refused[3-509]",
     ),
     Mutant(
         "a link to a cache is not followed",
-        "jit/safe_folders.py",
+        "jit/cache.py",
         "    place = directory.resolve()\n",
         "    place = directory.absolute()\n",
         "tests/faults/test_engine_cache.py::test_a_worker_place_that_is_a_link_is_refused",
@@ -2004,14 +2004,14 @@ MUTANTS = (
     ),
     Mutant(
         "what a group could write in the cache stays",
-        "jit/safe_folders.py",
+        "jit/cache.py",
         "                shutil.rmtree(each)\n                each.mkdir(mode=0o700)\n",
         "                each.chmod(0o700)\n",
         "tests/faults/test_engine_cache.py::test_what_the_group_could_write_is_made_anew",
     ),
     Mutant(
         "a cache of another user is used",
-        "jit/safe_folders.py",
+        "jit/cache.py",
         "found.st_uid in known",
         "found.st_uid >= 0",
         "tests/faults/test_engine_cache.py::test_a_place_of_another_user_is_not_used",
@@ -2244,7 +2244,7 @@ MUTANTS = (
     ),
     Mutant(
         "a way out of a loop that is not seen",
-        "sim/kernels/kernel_at_work.py",
+        "sim/kernels/running_cores.py",
         "if instruction.opname in _RETURNS:",
         "if instruction.opname in _RAISES:",
         "tests/faults/test_endless_kernels.py::test_what_a_generator_can_still_do_says_whether_it_ends",
@@ -2288,7 +2288,7 @@ MUTANTS = (
     ),
     Mutant(
         "the pop register takes counts of a token",
-        "model/dma/task_end.py",
+        "model/dma/task_queue.py",
         "    if reporting or (c.control",
         "    if (c.control",
         "tests/data/test_packet_reception.py::test_the_pop_register_takes_no_count_that_belongs_to_a_token[3]",
@@ -2585,7 +2585,7 @@ MUTANTS = (
     ),
     Mutant(
         "firmware pushes as fast as it writes",
-        "runs/pace.py",
+        "runs/batches.py",
         "self._next_push = self._host.now + self._timing.firmware_push",
         "self._next_push = self._host.now",
         "tests/timing/test_program_time.py::test_two_pushes_of_a_transaction_are_firmware_push_apart[2]",
@@ -2797,21 +2797,21 @@ MUTANTS = (
     ),
     Mutant(
         "a token nobody asked for",
-        "model/dma/task_end.py",
+        "model/dma/task_queue.py",
         "    if c.task_token[ch] == 0:\n        return\n    tile",
         "    tile",
         "tests/data/test_tokens.py::test_one_token_a_task_and_only_if_asked",
     ),
     Mutant(
         "finish on TLAST misses a full length",
-        "model/dma/task_end.py",
+        "model/dma/task_queue.py",
         "elif c.moved[ch] == c.length[ch]:",
         "elif False:",
         "tests/data/test_packet_reception.py::test_a_packet_longer_than_the_bd_halts_with_what_fits_in_memory",
     ),
     Mutant(
         "the count does not say last in task",
-        "model/dma/task_end.py",
+        "model/dma/task_queue.py",
         "word | LAST_IN_TASK if last_of_task(st, ch) else word",
         "word",
         "tests/data/test_packet_reception.py::test_counts_are_popped_from_the_register",
@@ -3042,7 +3042,7 @@ MUTANTS = (
     # Interrupts
     Mutant(
         "first level takes what is not enabled",
-        "model/events/interrupts.py",
+        "model/events/broadcast.py",
         "taken = inputs & st.registers[mask]",
         "taken = inputs",
         "tests/data/test_interrupts.py::test_only_what_is_enabled_is_taken_and_a_written_1_clears_it",
@@ -3050,13 +3050,13 @@ MUTANTS = (
     Mutant(
         "first level takes channels along the row",
         "model/events/broadcast.py",
-        "inside = interrupts.raised(st, node, north)",
-        "inside = interrupts.raised(st, node, north | west)",
+        "inside = raised(st, node, north)",
+        "inside = raised(st, node, north | west)",
         "tests/data/test_interrupts.py::test_a_channel_along_the_row_is_no_input_of_the_first_level",
     ),
     Mutant(
         "first level blocks nothing",
-        "model/events/interrupts.py",
+        "model/events/broadcast.py",
         "return int(channels & ~st.registers[mask + _BLOCKED])",
         "return channels",
         "tests/data/test_interrupts.py::test_what_it_takes_it_raises_as_the_channel_of_its_number",
@@ -3064,13 +3064,13 @@ MUTANTS = (
     Mutant(
         "events of the tile interrupt through switch A alone",
         "model/events/broadcast.py",
-        "raised = interrupts.raised_by_events(st, unit, east)",
+        "raised = raised_by_events(st, unit, east)",
         "raised = 0",
         "tests/data/test_interrupts.py::test_events_of_the_tile_are_four_more_inputs",
     ),
     Mutant(
         "second level takes what is not enabled",
-        "model/events/interrupts.py",
+        "model/events/broadcast.py",
         "|= channels & st.registers[mask]",
         "|= channels",
         "tests/data/test_interrupts.py::test_the_second_level_holds_an_interrupt_line_of_the_host",
@@ -3383,14 +3383,14 @@ MUTANTS = (
     ),
     Mutant(
         "headers of five columns are for no device",
-        "io/program/headers.py",
+        "io/program/transaction_format.py",
         "return columns == device.physical_columns > device.columns",
         "return False",
         "tests/faults/test_program_arrays.py::test_headers_of_npus",
     ),
     Mutant(
         "wide headers of older builds are npu1's",
-        "io/program/headers.py",
+        "io/program/transaction_format.py",
         "        return [d for d in by_size if d is _NPU2]",
         "        return [_NPU1]",
         "tests/faults/test_program_arrays.py::test_headers_of_npus",
@@ -3646,7 +3646,7 @@ MUTANTS = (
     # Tasks, packet ports, tilings
     Mutant(
         "a repeat goes on in the middle of an iteration",
-        "design/task_plan.py",
+        "design/chains.py",
         "task.runs % descriptor.iteration.wrap == 0",
         "True",
         "tests/data/test_lowering_tasks.py::test_a_repeat_begins_where_the_first_pass_did",
@@ -3688,7 +3688,7 @@ MUTANTS = (
     ),
     Mutant(
         "int4 takes a byte each",
-        "design/values.py",
+        "design/buffers.py",
         "dtype = None if isinstance(given, str) and given in _PARTS_OF_BYTES else _numpy_type(given)",
         "dtype = _numpy_type(given)",
         "tests/faults/test_allocation.py::test_types_that_no_array_has_say_what_to_do",
@@ -3765,7 +3765,7 @@ MUTANTS = (
     ),
     Mutant(
         "any value as iteration",
-        "design/lowered.py",
+        "design/transfers.py",
         "if iteration is None or isinstance(iteration, bool | np.bool_):",
         "if True:",
         "tests/data/test_lowering_tasks.py::test_iteration_is_a_truth_value_or_nothing",
@@ -4314,7 +4314,7 @@ MUTANTS = (
     ),
     Mutant(
         "a header of NumPy is believed",
-        "io/formats/npy.py",
+        "io/npy.py",
         "if count * dtype.itemsize > there:",
         "if count < 0:",
         "tests/faults/test_limits.py::test_a_header_that_promises_more_than_the_file_has_takes_no_memory",
@@ -4694,7 +4694,7 @@ MUTANTS = (
     ),
     Mutant(
         "schedules are not compared",
-        "explain/schedule_findings.py",
+        "design/run_design.py",
         "if words is not None:",
         "if False:",
         "tests/data/test_schedules.py::test_words_that_hang_on_who_is_first_differ_between_schedules",
@@ -4715,7 +4715,7 @@ MUTANTS = (
     ),
     Mutant(
         "the words of a packet without a slot are on their way",
-        "explain/dump/streams_seen.py",
+        "explain/dump/load.py",
         "switch.unrouted[way.lost] = 1",
         "pass",
         "tests/clients/test_cli_explain.py::test_a_packet_that_nobody_takes_is_found_from_its_descriptor",
@@ -4800,7 +4800,7 @@ MUTANTS = (
     ),
     Mutant(
         "a task that the firmware pushes waits for none before it",
-        "runs/pace.py",
+        "runs/batches.py",
         "(table.columns.code == Code.OTHER) | self._pushes, ALONE",
         "table.columns.code == Code.OTHER, ALONE",
         "tests/properties/test_many_writes.py::test_a_program_is_its_operations_one_after_another",
@@ -4828,7 +4828,7 @@ MUTANTS = (
     ),
     Mutant(
         "records of another kind go with those of one kind",
-        "io/program/record_starts.py",
+        "io/binary_files.py",
         "        if not same.all():\n            return records + int(same.argmin())\n",
         "",
         "tests/properties/test_program_columns.py::test_files_without_anything_unusual_are_read_at_once",
@@ -4863,21 +4863,21 @@ MUTANTS = (
     ),
     Mutant(
         "the build with checks takes the length for an index",
-        "jit/bound_checks.py",
+        "jit/column_types.py",
         'builder.icmp_unsigned(">=", index, length)',
         'builder.icmp_unsigned(">", index, length)',
         "tests/faults/test_bounds.py::test_an_index_outside_is_an_error_that_names_it[behind a row]",
     ),
     Mutant(
         "the build with checks takes any index below 0",
-        "jit/bound_checks.py",
+        "jit/column_types.py",
         "builder.icmp_unsigned(",
         "builder.icmp_signed(",
         "tests/faults/test_bounds.py::test_an_index_outside_is_an_error_that_names_it[from the end]",
     ),
     Mutant(
         "the build with checks does not see where a block ends",
-        "jit/bound_checks.py",
+        "jit/column_types.py",
         "for n in (at, count, builder.add(at, count))",
         "for n in (at, count, at)",
         "tests/faults/test_bounds.py::test_an_index_outside_is_an_error_that_names_it[a block over the end]",
@@ -5021,7 +5021,7 @@ MUTANTS = (
     # Tools of agents
     Mutant(
         "modules of a design stay in a server",
-        "cli/agents/tool_inputs.py",
+        "cli/agents/tool_arguments.py",
         "            if _below(getattr(sys.modules[name]",
         "            if not name and _below(getattr(sys.modules[name]",
         "tests/clients/test_mcp.py::test_a_file_that_changes_between_two_calls_is_read_anew",

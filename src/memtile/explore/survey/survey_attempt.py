@@ -22,12 +22,11 @@ from memtile.importers.design import load
 from memtile.importers.design_file import functions_of
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
-from memtile.io.formats.npy import read_array
+from memtile.io.npy import read_array
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.external_uses import external_uses
 from memtile.runs.operations import ArrayShape, Operation
-from memtile.runs.options import RunOptions
-from memtile.runs.program import Run
+from memtile.runs.options import Run, RunOptions
 
 Functions = Mapping[str, Callable[..., Any]]
 _MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}

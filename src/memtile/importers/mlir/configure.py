@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memtile.arch import switch_registers
-from memtile.arch.address_map import FIRMWARE_PORT
+from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
 from memtile.arch.registers import packed

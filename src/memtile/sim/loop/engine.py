@@ -45,8 +45,7 @@ from memtile.sim.ports.external_buffers import ExternalMemory
 from memtile.sim.ports.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
 from memtile.sim.ports.port_buffers import PortSources, Sinks
 from memtile.sim.races.run_checks import Checks
-from memtile.sim.skip.fast_forward import Skipper
-from memtile.sim.skip.periods import FastForward
+from memtile.sim.skip.fast_forward import FastForward, Skipper
 
 _NOBODY = Caught()  # takes words
 

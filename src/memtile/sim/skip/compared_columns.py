@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.addresses import WORD
 from memtile.jit.settings import ENABLED
 from memtile.jit.structs import StructPlace, addresses_at, at_hand, place_like, place_of
 from memtile.jit.tables import plain, row_words, table_in, words_of
-from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Motion, Owner, Reset, columns_of, fields_of
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State, StateTables

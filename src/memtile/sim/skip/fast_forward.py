@@ -8,17 +8,122 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import ref
 
+from memtile.jit.decorators import ENABLED
+from memtile.jit.structs import at_hand
+from memtile.model.checking import history_log
 from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
 from memtile.sim.loop.upsets import Upsets
-from memtile.sim.skip.periods import FastForward
+from memtile.sim.skip import calls
+from memtile.sim.skip.compared_columns import PooledSpans
+from memtile.sim.skip.kernel_replay import ReplayJump
+from memtile.sim.skip.probe_budget import SHARE
+from memtile.sim.skip.records import Arrays, KeptOff, Search
+
+_EVER = 1 << 62
+_LEAST = 256  # cycles of a run that is worth the arrays
+
+FREE = 120_000 * SHARE  # nanoseconds, about
+_REPLAY, _KERNEL = clock.Stop.REPLAY, clock.Stop.KERNEL  # members of an enum are slow to look up
+
+_KEPT_OFF = {
+    KeptOff.CORE: "cores use their cascades",
+    KeptOff.UNIT: "an event unit counts, traces or combines events",
+    KeptOff.CIRCUIT: "words go through switches in packets, or to or from cores, hosts or other places",
+    KeptOff.CONTROL: "tokens or control packets are on their way",
+    KeptOff.MEMORY: "a scrubber, a zeroisation or memory-mapped accesses use the banks",
+    KeptOff.CHECK: "accesses are noted for --check",
+    KeptOff.WORDS: "words are compressed or in packets",
+}
+_PIECES = f"the array runs in pieces of fewer than {_LEAST} cycles, as between two looks of a host"
+
+
+class FastForward:
+    """Fast-forward of one engine.
+
+    Attributes:
+        on: whether time that repeats is jumped over where nobody says otherwise; by default where the engine
+            is compiled, as the interpreter is for looking at each cycle.
+        free: looking for periods costs as little as if a new engine had stepped for so long (nanoseconds,
+            about) before its first cycle: short runs may look as well.
+    """
+
+    def __init__(self) -> None:
+        self.on = ENABLED
+        self.free = FREE
+        self._work: Arrays | None = None
+        self._search: Search  # of it
+        self._budget: Any  # of it
+        self._touches = 0
+        self._in_pieces = False
+
+    @property
+    def jumped(self) -> int:
+        """Cycles jumped over so far."""
+        return 0 if self._work is None else int(self._search.jumped_cycles[0])
+
+    @property
+    def jumps(self) -> int:
+        """Jumps so far."""
+        return 0 if self._work is None else int(self._search.jumps[0])
+
+    @property
+    def rings(self) -> int:
+        """Those of them over whole rounds of rings of BDs."""
+        return 0 if self._work is None else int(self._search.ring_jumps[0])
+
+    @property
+    def kept_off(self) -> tuple[str, ...]:
+        """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
+        bits = 0 if self._work is None else int(self._search.obstacles[0])
+        found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
+        return (*found, _PIECES) if self._in_pieces else tuple(found)
+
+    def begin(self, st: State, until: int) -> bool:
+        """Get ready for a run; whether it is to look for periods."""
+        if not self.on:
+            return False
+        now, channels = at_hand(st).clock.now, at_hand(st).channels
+        if st.logging[history_log.ON] or not len(channels.phase):
+            return False
+        if until - int(now[0]) < _LEAST:
+            self._in_pieces = True
+            return False
+        if self._work is None:
+            self._lent = PooledSpans(st)
+            self._work = self._lent.arrays
+            self._search = at_hand(self._work).search
+            self._budget = memoryview(self._search.step_budget)  # type: ignore[arg-type]
+            self._search.stepped_cost[0] = self.free
+        calls.forget_periods(st, self._work)
+        return True
+
+    def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
+        """Advance to cycle ``until`` with the kernels, stepping ``budget`` cycles, about; why it stopped."""
+        assert self._work is not None
+        now = at_hand(st).clock.now
+        end = now[0] + budget
+        while True:
+            if cores.touches != self._touches:
+                self._touches = cores.touches
+                self.begin(st, _EVER)
+            self._budget[0] = budget
+            stop = calls.run_forward(st, until, self._work)
+            if stop is _REPLAY:
+                ReplayJump(st, self._work, cores).run()
+            elif stop is not _KERNEL:
+                return stop
+            else:
+                cores.serve()
+                if now[0] >= end:
+                    return clock.Stop.LIMIT
+
 
 _SLICE = 1 << 16  # cycles between looks at the outside world
-_KERNEL = clock.Stop.KERNEL  # members of an enum are slow to look up
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
 
 

@@ -8,8 +8,8 @@ to. Their tiles are live too, and those whose memory and locks they reach. Nothi
 
 from __future__ import annotations
 
+from memtile.jit.addresses import WORD
 from memtile.jit.decorators import jit
-from memtile.jit.words import WORD
 from memtile.model.dma.bd_fields import iterates, iteration_register
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.columns import Ints
