@@ -25,7 +25,7 @@ if TYPE_CHECKING:
         Write,
         address_of,
     )
-    from memtile.runs.options import ProgramResult, Run
+    from memtile.runs.program import ProgramResult, Run
     from memtile.runs.register_writes import apply, check, unanswered
     from memtile.runs.session import run_program
 
@@ -38,9 +38,9 @@ _HOMES = {
     "MaskWrite": "memtile.runs.operations",
     "Operation": "memtile.runs.operations",
     "Program": "memtile.io.program.program_formats",
-    "ProgramResult": "memtile.runs.options",
+    "ProgramResult": "memtile.runs.program",
     "Recording": "memtile.io.program.recorder",
-    "Run": "memtile.runs.options",
+    "Run": "memtile.runs.program",
     "Transaction": "memtile.io.program.transaction",
     "Wanted": "memtile.runs.array_names",
     "Write": "memtile.runs.operations",

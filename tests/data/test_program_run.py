@@ -31,7 +31,7 @@ from memtile.runs.operations import (
     Write,
     address_of,
 )
-from memtile.runs.options import Run
+from memtile.runs.program import Run
 from memtile.runs.session import run_program
 from support.formats.programs import Program
 

@@ -24,7 +24,7 @@ from memtile.runs.operations import (
     Write,
     address_of,
 )
-from memtile.runs.options import Run
+from memtile.runs.program import Run
 from memtile.runs.register_writes import check
 from memtile.runs.session import run_program
 from memtile.sim.doors.tile_door import Door

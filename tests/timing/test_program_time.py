@@ -10,7 +10,7 @@ from memtile import Array, Timing
 from memtile.arch.register_map import register_named
 from memtile.errors import InputFileError
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
-from memtile.runs.options import Run
+from memtile.runs.program import Run
 from memtile.runs.session import run_program
 from memtile.sim.doors.event_panel import EventUnit
 

@@ -24,7 +24,7 @@ from memtile.runs.options import USUAL, RunOptions
 if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.runs.array_names import Wanted
-    from memtile.runs.options import Run
+    from memtile.runs.program import Run
 
 EXAMPLES = """\b
 Examples:

@@ -15,7 +15,7 @@ from memtile.plain_text import json_text
 if TYPE_CHECKING:
     from memtile.explain.results import Result
     from memtile.runs.array_names import Wanted
-    from memtile.runs.options import Run
+    from memtile.runs.program import Run
 
 
 def finish(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
     from memtile.runs.array_names import Given, Wanted
-    from memtile.runs.options import Run
+    from memtile.runs.program import Run
     from memtile.sim.loop.engine import Engine
 
 Format = Literal["auto", "txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]
@@ -107,7 +107,7 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
     """What loads a design in Python."""
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
-    from memtile.runs.options import Run
+    from memtile.runs.program import Run
 
     def make() -> Runnable:
         made = load_design(file, settings)

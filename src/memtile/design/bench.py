@@ -15,7 +15,8 @@ from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.undo import Undo
 from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
-from memtile.runs.options import Program, RunKeywords, RunOptions
+from memtile.runs.options import RunKeywords, RunOptions
+from memtile.runs.program import Program
 from memtile.runs.session import Session
 from memtile.sim.loop.engine import Engine
 

@@ -13,7 +13,7 @@ from memtile.explain.estimate import Band, Lifted, RangeEnds
 from memtile.explain.results import Result
 from memtile.explain.slow import slow_findings
 from memtile.model.state.causes import Cause, CoreCause
-from memtile.runs.options import Run
+from memtile.runs.program import Run
 from memtile.sim.kernels.kernel_lines import kernel_time
 
 Again = Callable[[], Result]

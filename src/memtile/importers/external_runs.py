@@ -15,7 +15,8 @@ from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import Kernels
 from memtile.runs.operation_table import table_of
 from memtile.runs.operations import MaskPoll, address_of
-from memtile.runs.options import Program, Run, RunOptions
+from memtile.runs.options import RunOptions
+from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
 
 _WORD = (1 << 32) - 1

@@ -32,7 +32,8 @@ from memtile.runs.core_kernels import Kernels, NamedKernels
 from memtile.runs.external_uses import ExternalUse, external_uses
 from memtile.runs.operation_table import table_of
 from memtile.runs.operations import ArrayShape
-from memtile.runs.options import USUAL, Program, Run, RunKeywords, RunOptions
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave

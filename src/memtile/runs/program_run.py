@@ -35,7 +35,8 @@ from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.observing import moves_of
 from memtile.runs.operation_table import Code, OperationTable, queues, table_of
 from memtile.runs.operations import ArrayShape, Other
-from memtile.runs.options import Program, Run, RunOptions
+from memtile.runs.options import RunOptions
+from memtile.runs.program import Program, Run
 from memtile.runs.register_writes import Handler, apply, check
 from memtile.runs.waits import WAIT, TokenHost, ends_waiting, wait_problems, waiting_program
 from memtile.sim.loop.clock import Stop

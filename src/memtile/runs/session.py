@@ -13,7 +13,8 @@ from memtile.runs.machine import ArrayMachine, HostProgram, Machine
 from memtile.runs.observing import observing, refuse_untimed
 from memtile.runs.operation_table import table_of
 from memtile.runs.operations import Operation
-from memtile.runs.options import USUAL, Program, Run, RunKeywords, RunOptions
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.program import Program, Run
 from memtile.runs.program_run import ProgramRun
 from memtile.sim.doors.polling import settle
 

@@ -16,7 +16,7 @@ from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.operations import BlockWrite, MaskWrite, Operation, Write, address_of
-from memtile.runs.options import Run
+from memtile.runs.program import Run
 from memtile.runs.session import run_program
 from memtile.sim.doors.event_panel import EventUnit
 from support.designs.interface_bench import Column

@@ -26,7 +26,8 @@ from memtile.io.npy import read_array
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.external_uses import external_uses
 from memtile.runs.operations import ArrayShape, Operation
-from memtile.runs.options import Run, RunOptions
+from memtile.runs.options import RunOptions
+from memtile.runs.program import Run
 
 Functions = Mapping[str, Callable[..., Any]]
 _MISSING = {"mlir_unknown": "operation", "mlir_external": "function"}

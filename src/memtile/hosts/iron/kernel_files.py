@@ -21,7 +21,8 @@ from memtile.input_files import read_bytes
 from memtile.io.program.program_formats import read_program
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.external_uses import external_uses
-from memtile.runs.options import Run, RunOptions
+from memtile.runs.options import RunOptions
+from memtile.runs.program import Run
 
 _TEXTS = ("aie.mlir", "input_with_addresses.mlir", "input_physical.mlir")
 

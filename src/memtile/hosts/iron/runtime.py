@@ -16,7 +16,7 @@ from memtile.errors import MemtileError
 from memtile.explain.results import Status
 from memtile.hosts.iron.kernel_arguments import Argument
 from memtile.hosts.iron.kernel_files import KernelFiles, KernelRun, Options, Ran, runner
-from memtile.runs.options import Run
+from memtile.runs.program import Run
 
 CONTEXTS = {"npu1": 6, "npu2": 32}
 """Kernels that keep their arrays, by NPU, as mlir-aie's CachedXRTRuntime has it."""

@@ -24,7 +24,8 @@ from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import NO_KERNELS, Kernels, NamedKernels
 from memtile.runs.operation_table import table_of
 from memtile.runs.operations import ArrayShape
-from memtile.runs.options import USUAL, Program, Run, RunKeywords, RunOptions
+from memtile.runs.options import USUAL, RunKeywords, RunOptions
+from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
 
 _CONFIGURATIONS = ("cdo", "xclbin", "pdi")
