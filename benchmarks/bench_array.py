@@ -31,17 +31,13 @@ ROUNDS = 7
 RUNS = 10
 
 
-def streaming(device: str, columns: int, busy: int, apart: int = 0) -> Engine:
-    """In each of ``busy`` columns the memory tile sends a buffer to a compute tile for ever.
-
-    The buffer of each column is ``apart`` words longer than that of the one before.
-    """
+def streaming(device: str, columns: int, busy: int) -> Engine:
+    """In each of ``busy`` columns the memory tile sends a buffer to a compute tile for ever."""
     array = Array(device, columns)
     for number in range(busy):
         row = array.device.compute_rows[0]
         source, target = array.memory_tile(number), array.compute_tile(number, row)
-        words = WORDS + number * apart
-        out, into = source.buffer("out", words), target.buffer("in", words)
+        out, into = source.buffer("out", WORDS), target.buffer("in", WORDS)
         array.connect(source.mm2s[0], target.s2mm[0])
         source.mm2s[0].start(source.read(out), loop=True)
         target.s2mm[0].start(target.write(into), loop=True)
@@ -110,19 +106,6 @@ def test_the_cost_of_a_cycle_grows_with_the_columns_at_work(benchmark) -> None:
     benchmark.extra_info["x at 32"] = round(most / one, 1)
     assert eight < 1.2 * 8 * one
     assert most < 1.15 * 32 * one
-
-
-def test_columns_with_other_periods_jump_over_these_each_by_itself(benchmark) -> None:
-    def run(own: bool) -> float:
-        engine = streaming(LARGE, 38, 8, apart=36)
-        engine.clocks.on = own
-        return seconds(working(engine, 1 << 17))
-
-    benchmark.pedantic(lambda: None)
-    rounds = [(run(True), run(False)) for _ in range(3)]
-    own, one = (min(times) for times in zip(*rounds, strict=True))
-    benchmark.extra_info["x with one clock"] = round(one / own, 1)
-    assert own < 0.25 * one
 
 
 def irregular(channels: range) -> Engine:

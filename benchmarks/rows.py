@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "examples"))
 import gemm
 import halo_tiling
 from bench_array import least, streaming, working
-from memtile import End, run, run_many
+from memtile import run, run_many
 from memtile.arch.tiles import MEMORY, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
@@ -34,10 +34,8 @@ from memtile.design.array import Array
 from memtile.io.program.cdo import HEADER as CDO_HEADER
 from memtile.io.program.cdo import IDENTIFICATION
 from memtile.io.program.program_formats import read_program
-from memtile.io.program.transaction import Transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
-from memtile.kernels import Action, Core, Kernel, apart
 from memtile.runs.operations import BlockWrite, Operation, Write, address_of
 from memtile.runs.session import run_program
 from memtile.sim.loop.engine import Engine
@@ -50,8 +48,6 @@ Figures = dict[str, Any]
 BANK_WORDS = MEMORY.bank_bytes // WORD_BYTES
 LENGTH = 8192  # words of a BD
 LARGE = "xcve2802", 38
-APART = 36  # words that a buffer is longer than that of the column before
-OBJECT = 1024  # words that a core passes on at once, at least
 BD_WORDS = MEMORY.bds * MEMORY.bd_words  # registers that only hold what is written
 
 
@@ -63,7 +59,6 @@ class Sizes(NamedTuple):
         runs: of a BD in each of twelve channels.
         lane_runs: the same of a single lane.
         frames: of the halo example.
-        passed: words of each column whose core passes them on.
         cycles: of arrays in which all columns do the same for ever.
         timing: of the channels that are run without words.
         most: cycles of a matrix product at most.
@@ -78,7 +73,6 @@ class Sizes(NamedTuple):
     runs: int = 16
     lane_runs: int = 128
     frames: int = 1200
-    passed: int = 400_000
     cycles: int = 1 << 15
     timing: int = 1 << 27
     most: int = 1 << 40
@@ -90,7 +84,7 @@ class Sizes(NamedTuple):
 
 
 WHOLE = Sizes()
-SMALLEST = Sizes(1, 1, 1, 4, 2000, 512, 1 << 12, 2000, (1, 2), 2, 400, 400, False)
+SMALLEST = Sizes(1, 1, 1, 4, 512, 1 << 12, 2000, (1, 2), 2, 400, 400, False)
 
 
 def seconds(call: Callable[[], object]) -> float:
@@ -359,49 +353,11 @@ def rows(copy: float, size: Sizes) -> Iterator[tuple[str, Callable[[], Figures]]
     yield "gemm4", lambda: ways(of_design(lambda: routed(4), size.most))
     eight, alone = (of_engine(lambda n=n: streaming(*LARGE, n), size.cycles) for n in (8, 1))
     yield "columns8", lambda: {**ways(eight), **growing(size.columns, size.cycles)}
-    other = of_engine(lambda: streaming(*LARGE, 8, APART), 4 * size.cycles)
-    yield "periods8", lambda: ways(other)
-    yield "kernels4", lambda: ways(of_design(lambda: passing(4, size.passed), 1 << 40))
     yield "idle38x11", lambda: ways(alone)
     yield "sweep_threads", lambda: sweep(size.designs)
     yield "door", lambda: door(size)
     yield "start", lambda: start(rounds)
     yield "compile", compiling if size.compiles else lambda: {"missing": "not with the smallest sizes"}
-
-
-def passing(columns: int, words: int) -> Array:
-    """Columns whose cores pass so many words on, each in objects and with cycles of its own."""
-    array = Array("npu1", columns)
-    for number in range(columns):
-        long = OBJECT + APART * number
-        count = max(words // long, 1)
-        values = np.arange(count * long, dtype=np.int32)
-        into = array.external(f"in{number}", values)
-        out = array.external(f"out{number}", np.zeros_like(values))
-        outside, tile = array.interface_tile(number), array.compute_tile(number, array.device.compute_rows[0])
-        come = array.object_fifo(f"come{number}", outside, tile, shape=(long,))
-        go = array.object_fifo(f"go{number}", tile, outside, shape=(long,))
-        tile.run_kernel(passes(come.consumers[0], go.producer, 700 + 50 * number, count))
-        come.producer.channel.start(outside.read(into))
-        go.consumers[0].channel.start(outside.write(out))
-    array.route()
-    return array
-
-
-def passes(come: End, go: End, cycles: int, count: int) -> Kernel:
-    """A core that adds 1 to all words of so many objects."""
-
-    @apart
-    def kernel(core: Core) -> Iterator[Action]:
-        for number in range(count):
-            yield core.acquire(come.full)
-            yield core.acquire(go.free)
-            yield core.cycles(cycles)
-            core.write(go.buffer(number), core.read(come.buffer(number)) + 1)
-            yield core.release(come.free)
-            yield core.release(go.full)
-
-    return kernel
 
 
 def routed(columns: int) -> Array:

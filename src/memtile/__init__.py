@@ -15,9 +15,8 @@ from memtile.lazy import enlist, offer
 if TYPE_CHECKING:
     from memtile.access.drawing import Drawing
     from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
-    from memtile.access.numpy_functions import pad, sliding_window_view
     from memtile.access.tiling import TilingParameters, TraversingParameters
-    from memtile.access.views import View, view
+    from memtile.access.views import View, pad, sliding_window_view, view
     from memtile.arch.devices import Device, device
     from memtile.arch.register_map import register_named
     from memtile.arch.timing import Timing
@@ -67,8 +66,8 @@ if TYPE_CHECKING:
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
     from memtile.model.state.causes import Cause, CoreCause
+    from memtile.report.access_picture import tiles_figure
     from memtile.report.cycles_picture import save_cycles
-    from memtile.report.tiles_picture import tiles_figure
     from memtile.runs.options import RunOptions
     from memtile.schemas import schema, schema_names
     from memtile.sim.doors.event_panel import EventUnit
@@ -141,7 +140,7 @@ _HOMES = {
     "load": "memtile.importers.design",
     "one_reader": "memtile.design.protocols",
     "one_writer": "memtile.design.protocols",
-    "pad": "memtile.access.numpy_functions",
+    "pad": "memtile.access.views",
     "place_buffers": "memtile.design.placement",
     "plan": "memtile.explore.plan.planner",
     "raining": "memtile.sim.loop.upsets",
@@ -155,10 +154,10 @@ _HOMES = {
     "schema": "memtile.schemas",
     "schema_names": "memtile.schemas",
     "sensitivity": "memtile.explore.rerun",
-    "sliding_window_view": "memtile.access.numpy_functions",
+    "sliding_window_view": "memtile.access.views",
     "sweep": "memtile.explore.sweep.sweep",
     "tensor_access_pattern": "memtile.access.notation",
-    "tiles_figure": "memtile.report.tiles_picture",
+    "tiles_figure": "memtile.report.access_picture",
     "view": "memtile.access.views",
 }
 

@@ -13,8 +13,7 @@ if TYPE_CHECKING:
     from memtile.io.program.program_formats import Program, StoredProgram, read_program
     from memtile.io.program.recorder import Recording, record
     from memtile.io.program.register_dump import dump_json, dump_text
-    from memtile.io.program.transaction import Transaction, read_transaction
-    from memtile.io.program.transaction_export import transaction_bytes
+    from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
     from memtile.io.program.transaction_format import Header
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.operations import (
@@ -55,7 +54,7 @@ _HOMES = {
     "read_transaction": "memtile.io.program.transaction",
     "record": "memtile.io.program.recorder",
     "run_program": "memtile.runs.session",
-    "transaction_bytes": "memtile.io.program.transaction_export",
+    "transaction_bytes": "memtile.io.program.transaction",
     "unanswered": "memtile.runs.register_writes",
 }
 

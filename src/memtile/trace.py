@@ -12,10 +12,9 @@ from memtile.lazy import offer
 if TYPE_CHECKING:
     from memtile.io.trace.decoder import Interval, Trace, UnitTrace, decode
     from memtile.io.trace.perfetto import perfetto_bytes
-    from memtile.io.trace.trace_names import NamedUnit, named, unnamed
+    from memtile.io.trace.trace_names import NamedUnit, chrome_json, named, trace_csv, trace_json, unnamed
+    from memtile.io.trace.trace_packets import read_words
     from memtile.io.trace.trace_setup import TracedUnit, traced_as, traced_by
-    from memtile.io.trace.trace_tables import chrome_json, trace_csv, trace_json
-    from memtile.io.trace.trace_words import read_words
     from memtile.io.trace.tracing import Tracing
     from memtile.io.trace.waveform import Waveform, trace_vcd
 
@@ -27,13 +26,13 @@ _HOMES = {
     "Tracing": "memtile.io.trace.tracing",
     "UnitTrace": "memtile.io.trace.decoder",
     "Waveform": "memtile.io.trace.waveform",
-    "chrome_json": "memtile.io.trace.trace_tables",
+    "chrome_json": "memtile.io.trace.trace_names",
     "decode": "memtile.io.trace.decoder",
     "named": "memtile.io.trace.trace_names",
     "perfetto_bytes": "memtile.io.trace.perfetto",
-    "read_words": "memtile.io.trace.trace_words",
-    "trace_csv": "memtile.io.trace.trace_tables",
-    "trace_json": "memtile.io.trace.trace_tables",
+    "read_words": "memtile.io.trace.trace_packets",
+    "trace_csv": "memtile.io.trace.trace_names",
+    "trace_json": "memtile.io.trace.trace_names",
     "trace_vcd": "memtile.io.trace.waveform",
     "traced_as": "memtile.io.trace.trace_setup",
     "traced_by": "memtile.io.trace.trace_setup",

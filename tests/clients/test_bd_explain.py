@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtile.access.picture import memory_grid, stream_grid
+from memtile.access.drawing import memory_grid, stream_grid
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Acquire, Axi, Descriptor, Dim, Iteration, Packet, Pad, Release
 from memtile.bd.explain import explain, explain_words

@@ -13,8 +13,7 @@ from typer.testing import CliRunner
 from memtile.cli.main import app
 from memtile.io.program.program_formats import read_program
 from memtile.io.program.register_dump import dump_json, dump_text
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import MaskPoll, words_written
 from support.formats.programs import Program, cdo_of

@@ -24,8 +24,7 @@ from memtile.errors import MemtileError, SimulationError
 from memtile.io.program.device_detection import device_of
 from memtile.io.program.program_formats import read_program
 from memtile.io.program.recorder import record
-from memtile.io.program.transaction import Transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.model.state.causes import Cause
 from memtile.model.state.tile_columns import Placed

@@ -12,7 +12,7 @@ from memtile.model.memory.ecc import Fate
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.doors.event_panel import EventUnit
-from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.kernels.kernel_core import calls
 from memtile.sim.loop import compiled_model
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine

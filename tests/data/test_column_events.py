@@ -10,7 +10,7 @@ from memtile.bd.descriptor import Descriptor, Packet
 from memtile.bd.windows import OWN
 from memtile.errors import RegisterError
 from memtile.sim.doors.event_panel import EventUnit
-from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.kernels.kernel_core import calls
 from memtile.sim.loop import compiled_model
 from memtile.sim.loop.upsets import Upset
 from memtile.testing.stream_bench import Bench

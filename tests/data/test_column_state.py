@@ -10,7 +10,7 @@ import pytest
 
 from memtile.arch.tiles import TileName
 from memtile.model import column_clock, roster
-from memtile.model.build.rest import arrays_at_rest, at_rest
+from memtile.model.build.tables import arrays_at_rest, at_rest
 from memtile.model.column_clock import reset_tile
 from memtile.model.memory.neighbours import NOWHERE
 from memtile.model.state.columns import (

@@ -7,8 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from memtile.design.memory_tile import MemoryTile
-from memtile.sim.ports.feed import Feed, Offer, no_tlast
-from memtile.sim.ports.gathered_words import BYTES, Gathered, equal
+from memtile.sim.ports.feed import BYTES, Feed, Gathered, Offer, equal, no_tlast
 
 Words = npt.NDArray[np.uint32]
 LONG = BYTES // 4

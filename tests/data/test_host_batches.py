@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtile import Array, Timing
-from memtile.arch.address_map import ARRAY_BASE
+from memtile.arch.devices import ARRAY_BASE
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace
 from memtile.hosts.client_accesses import AccessCounts, ClientAccesses, DriverRequest

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from memtile import Array, EventUnit
-from memtile.arch.address_map import INTERRUPTS
+from memtile.arch.devices import INTERRUPTS
 from memtile.sim.doors.array_door import Npi
 from support.driver.driver_errors import L1_A, L1_B, L2, STATUS, ErrorHandling, Found
 

@@ -15,8 +15,7 @@ from memtile.design.buffers import Buffer
 from memtile.errors import RegisterError
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.kernels.actions import Action
-from memtile.sim.kernels.kernel_core import Core
-from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.kernels.kernel_core import Core, calls
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
 from memtile.sim.loop.untimed import run_untimed

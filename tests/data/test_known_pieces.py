@@ -12,7 +12,7 @@ import pytest
 from memtile import Array
 from memtile.errors import DesignError
 from memtile.kernels import Action, Core
-from memtile.sim.kernels.named_buffers import PlaceCache
+from memtile.sim.kernels.kernel_core import PlaceCache
 
 
 @dataclass

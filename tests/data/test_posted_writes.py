@@ -7,7 +7,7 @@ import re
 import pytest
 
 from memtile import Array
-from memtile.arch.address_map import ARRAY_BASE, NPI_BASE
+from memtile.arch.devices import ARRAY_BASE, NPI_BASE
 from memtile.arch.events import slave_error_status
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace

@@ -17,8 +17,7 @@ from memtile.bd.descriptor import Descriptor, Dim, Iteration, Pad
 from memtile.bd.windows import OWN, DmaAddress
 from memtile.io.program.device_detection import device_of
 from memtile.io.program.program_formats import read_program
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.kernels import Action, Core
 from memtile.runs.array_names import Given, Wanted

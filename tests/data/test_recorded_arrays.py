@@ -14,8 +14,7 @@ from memtile import Array, Timing
 from memtile.arch.register_map import TILE_MODULES, register_map
 from memtile.arch.registers import Access
 from memtile.io.program.recorder import Recording, record
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.operations import ArrayShape

@@ -16,8 +16,7 @@ from memtile.errors import InputFileError, RegisterError, SimulationError
 from memtile.io.program.program_formats import read_program
 from memtile.io.program.recorder import AnyDoor, Recording
 from memtile.io.program.register_dump import dump_text
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.model.state.state_differences import columns
 from memtile.model.state.tile_columns import Placed

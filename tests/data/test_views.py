@@ -14,8 +14,7 @@ from memtile.access.describe import describe
 from memtile.access.lowering.lower import Lowering, lower
 from memtile.access.move import gather
 from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
-from memtile.access.numpy_functions import pad
-from memtile.access.views import View, view
+from memtile.access.views import View, pad, view
 from memtile.access.walk import Walk
 from memtile.bd.descriptor import Dim, Iteration, Pad
 

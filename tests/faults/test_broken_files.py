@@ -15,8 +15,7 @@ from memtile.errors import InputFileError, SimulationError
 from memtile.io.program.cdo import read_cdo
 from memtile.io.program.program_formats import StoredProgram, read_program
 from memtile.io.program.register_dump import dump_text
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.report.disassembly import disassembly_json, disassembly_lines
 from memtile.runs.operations import ArrayShape, BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write

@@ -11,17 +11,17 @@ import pytest
 
 from memtile import Array, MemoryTile
 from memtile.bd.descriptor import Descriptor
-from memtile.check.allowances import Counts
 from memtile.check.check import check
 from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import of_design, of_mlir
 from memtile.check.core_turns import CoreText, UndecidedError
+from memtile.check.play import Counts
 from memtile.check.task_list import GivenTask, LockStep, StaticBd
 from memtile.cli.check import checked
 from memtile.design.host import Host
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.build import Givers
 from memtile.explain.deadlock.graph import PartyKind
-from memtile.explain.deadlock.lock_givers import Givers
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores

@@ -9,7 +9,7 @@ import pytest
 
 from memtile import Array, Result, Status
 from memtile.kernels import Action, Core, Kernel, calls
-from memtile.sim.kernels.kernel_at_work import is_endless
+from memtile.sim.kernels.running_cores import is_endless
 
 OBJECTS, WORDS = 4, 16
 DATA = np.arange(OBJECTS * WORDS, dtype=np.int32)

@@ -20,11 +20,11 @@ import pytest
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
 from memtile.errors import MemtileError
+from memtile.jit import cache, native, progress
 from memtile.jit import cache as jit_cache
 from memtile.jit import decorators as jit
-from memtile.jit import native, progress, safe_folders
+from memtile.jit.cache import why_unsafe
 from memtile.jit.progress import Progress
-from memtile.jit.safe_folders import why_unsafe
 from memtile.sim.loop import compiled_model
 from memtile.sim.races import note_reading
 from memtile.testing.rig import Rig
@@ -199,9 +199,9 @@ def test_a_file_of_another_user_in_the_cache_is_refused(
 def test_a_file_that_disappears_while_a_place_is_checked_is_not_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(safe_folders, "_all_in", lambda folder: iter([folder / "renamed", folder / "there"]))
+    monkeypatch.setattr(cache, "_all_in", lambda folder: iter([folder / "renamed", folder / "there"]))
     (tmp_path / "there").write_text("")
-    assert safe_folders.why_unsafe_inside(tmp_path) == ""
+    assert cache.why_unsafe_inside(tmp_path) == ""
 
 
 def test_what_the_group_could_write_is_made_anew(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

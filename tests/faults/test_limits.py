@@ -19,8 +19,8 @@ from memtile.errors import InputFileError
 from memtile.importers.design_file import design_function
 from memtile.importers.mlir.token_packets import Text, Tokens
 from memtile.input_files import read_bytes, read_text
-from memtile.io.formats.json_text import parse_json
-from memtile.io.formats.npy import array_of, read_array
+from memtile.io.json_text import parse_json
+from memtile.io.npy import array_of, read_array
 from memtile.limits import LIMITS, limit
 from support.mutated.mutated_runs import limited
 

@@ -12,8 +12,7 @@ from memtile.arch.events import slave_error_status
 from memtile.errors import InputFileError
 from memtile.io.program.device_detection import device_of
 from memtile.io.program.program_formats import read_program
-from memtile.io.program.transaction import Transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import (
     ArrayShape,

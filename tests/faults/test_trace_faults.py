@@ -9,7 +9,7 @@ import pytest
 
 from memtile.errors import InputFileError
 from memtile.io.trace.decoder import SegmentOrigin, decode
-from memtile.io.trace.trace_words import read_words
+from memtile.io.trace.trace_packets import read_words
 from memtile.testing.trace_encoder import TraceEncoder
 
 FILL = 0b11111110

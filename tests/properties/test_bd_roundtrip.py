@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtile.access.picture import memory_grid, stream_grid
+from memtile.access.drawing import memory_grid, stream_grid
 from memtile.access.walk import PAD, Walk, addresses
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.bd.codec import decode, encode, idle_fields, pack, unpack, used_bits

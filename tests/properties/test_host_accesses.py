@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 
 from memtile import Array, Timing
-from memtile.arch.address_map import ARRAY_BASE, NPI_BASE
+from memtile.arch.devices import ARRAY_BASE, NPI_BASE
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.errors import RegisterError
 from memtile.hosts.address_space import AddressSpace, Answer

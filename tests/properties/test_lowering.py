@@ -14,10 +14,9 @@ from memtile.access.lowering.certificate import stream
 from memtile.access.lowering.fit import Fields, Shape
 from memtile.access.lowering.lower import best_plan, lower
 from memtile.access.lowering.queue_tasks import Limits, cost, periodic_tasks
-from memtile.access.numpy_functions import pad, sliding_window_view
 from memtile.access.request import words
 from memtile.access.tiling import TilingParameters, tiling_elements
-from memtile.access.views import View, view
+from memtile.access.views import View, pad, sliding_window_view, view
 from memtile.access.walk import Loop
 from memtile.arch.tiles import MEMORY
 from memtile.bd.legality import check

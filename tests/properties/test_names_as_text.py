@@ -25,8 +25,7 @@ from typer.testing import CliRunner
 
 from memtile import Array, InputFileError, Result
 from memtile.check.check import check_design
-from memtile.check.junit import junit
-from memtile.check.sarif import sarif
+from memtile.check.report_formats import junit, sarif
 from memtile.cli.main import app
 from memtile.plain_text import json_text, markup_text, printable, script_json
 from memtile.report.cycles_picture import save_cycles

@@ -11,13 +11,20 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
 from memtile.errors import InputFileError
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 from memtile.io.program import cdo, transaction
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs import register_writes
-from memtile.runs.operation_table import OperationTable, joined, table_of
+from memtile.runs.operation_table import (
+    OperationTable,
+    clocks,
+    core_controls,
+    external_transfers,
+    joined,
+    queues,
+    table_of,
+)
 from memtile.runs.operations import (
     ArrayShape,
     BlockWrite,
@@ -29,7 +36,6 @@ from memtile.runs.operations import (
     address_of,
     words_written,
 )
-from memtile.runs.word_marks import clocks, core_controls, external_transfers, queues
 from support.formats.programs import cdo_of
 
 SHAPE = ArrayShape.sized(2, 6, 1)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from memtile.io.program.program_formats import read_program
 from memtile.io.program.register_dump import dump_json, dump_text
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import (
     BlockWrite,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from memtile import Array
-from memtile.arch.address_map import FIRMWARE_PORT
+from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import PORTS
 from memtile.arch.register_map import register_named
 from memtile.jit.tables import plain

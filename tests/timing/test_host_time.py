@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from memtile import Array, MemoryTile, Timing
-from memtile.arch.address_map import ARRAY_BASE
+from memtile.arch.devices import ARRAY_BASE
 from memtile.arch.register_map import register_named
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor

@@ -126,11 +126,3 @@ def test_a_run_put_back_is_the_run_of_a_new_model(body: Body) -> None:
         for core, running in other.engine.cores.running.items():
             mine = array.engine.cores.running[core]
             assert [getattr(mine, n) for n in LOCKS] == [getattr(running, n) for n in LOCKS]
-
-
-def test_clocks_of_parts_look_at_the_jumps_of_the_run_that_is_under_way() -> None:
-    array = made(plain)
-    start = ModelStart(array.engine)
-    array.run(400, data=False)
-    again(array, start, 90, 400)
-    assert array.engine.clocks._forward is array.engine.forward

@@ -12,7 +12,7 @@ from memtile.arch.tiles import MEMORY
 from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
-from memtile.model.memory import scrubber
+from memtile.model.memory import ecc
 from memtile.model.memory.ecc import Fate
 from memtile.sim.doors.event_panel import EventUnit
 from memtile.sim.loop.upsets import Upset
@@ -109,7 +109,7 @@ def test_an_occurrence_of_the_event_starts_one_step_and_those_within_it_are_lost
     """DEV-ECC-5."""
     rig = Rig(timing=Timing(scrub_granules=3))
     for _ in range(2):
-        scrubber.trigger(rig.engine.state, 0)
+        ecc.trigger(rig.engine.state, 0)
     rig.step(10)
     assert at(rig) == 3
 

@@ -7,8 +7,7 @@ import pytest
 from memtile import Array
 from memtile.errors import InputFileError
 from memtile.io.program.program_formats import read_program
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Other, Write
 from memtile.runs.session import run_program

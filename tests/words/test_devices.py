@@ -7,7 +7,7 @@ import pytest
 from memtile.arch.devices import DEVICES, PARTITIONS, device
 from memtile.arch.grades import Grade
 from memtile.errors import DesignError
-from memtile.io.program.headers import GENERATIONS
+from memtile.io.program.transaction_format import GENERATIONS
 from support.formats.oracle_files import load
 
 ORACLE = load("devices")["devices"]

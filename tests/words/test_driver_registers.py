@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from memtile import Array
-from memtile.arch.driver_registers import DriverRegister, driver_registers
 from memtile.arch.register_map import register_map, tile_register
 from memtile.arch.registers import Access
 from memtile.arch.tiles import TileName
 from memtile.model.state.tile_columns import Placed
+from memtile.report.register_coverage import DriverRegister, driver_registers
 from memtile.sim.loop.engine import Engine
 from support.formats.oracle_files import load
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from memtile.arch.bd_layout import MEMORY_BD
-from memtile.arch.driver_registers import driver_registers
 from memtile.arch.events import EVENT_MODULES, EVENTS, events_of
 from memtile.arch.grades import Grade
 from memtile.arch.register_map import TILE_MODULES, register_at, register_map, register_named
@@ -16,7 +15,7 @@ from memtile.bd.descriptor import Axi, Descriptor, Dim, Pad
 from memtile.bd.windows import DmaAddress
 from memtile.errors import DescriptorError
 from memtile.model.state.tile_columns import Placed
-from memtile.report.register_coverage import register_coverage
+from memtile.report.register_coverage import driver_registers, register_coverage
 from memtile.sim.loop.engine import Engine
 from support.formats.oracle_files import load
 

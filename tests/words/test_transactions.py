@@ -13,8 +13,7 @@ import pytest
 from memtile.errors import InputFileError
 from memtile.io.program.cdo import read_cdo
 from memtile.io.program.program_formats import read_program
-from memtile.io.program.transaction import Transaction, read_transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.firmware import pointer_words
 from memtile.runs.operations import (

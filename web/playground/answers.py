@@ -25,9 +25,8 @@ from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import shaped
-from memtile.report.descriptor_text import print_explained
 from memtile.report.lowering import answer as lowered
-from memtile.report.lowering import print_answer
+from memtile.report.lowering import print_answer, print_explained
 
 _FIRST = 4096  # elements of a walk that are written out
 _DRAWN = 1 << 20  # words of a transfer, and elements of a memory, that are walked and drawn

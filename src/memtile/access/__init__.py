@@ -10,11 +10,10 @@ if TYPE_CHECKING:
     from memtile.access.compression import compress, compressed_length, decompress
     from memtile.access.lowering.lower import Lowering, lower
     from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
-    from memtile.access.numpy_functions import pad, sliding_window_view
     from memtile.access.request import Request
     from memtile.access.tiling import TilingParameters, TraversingParameters
     from memtile.access.tiling_cases import TilingCase, parse_tiling, tilings_of
-    from memtile.access.views import View, view
+    from memtile.access.views import View, pad, sliding_window_view, view
 
 _HOMES = {
     "Lowering": "memtile.access.lowering.lower",
@@ -28,11 +27,11 @@ _HOMES = {
     "decompress": "memtile.access.compression",
     "dma_dimensions": "memtile.access.notation",
     "lower": "memtile.access.lowering.lower",
-    "pad": "memtile.access.numpy_functions",
+    "pad": "memtile.access.views",
     "parse_tiling": "memtile.access.tiling_cases",
     "rearrange": "memtile.access.notation",
     "repeat": "memtile.access.notation",
-    "sliding_window_view": "memtile.access.numpy_functions",
+    "sliding_window_view": "memtile.access.views",
     "tensor_access_pattern": "memtile.access.notation",
     "tilings_of": "memtile.access.tiling_cases",
     "view": "memtile.access.views",

@@ -12,9 +12,8 @@ import numpy.typing as npt
 
 from memtile.access.element_types import element_bits
 from memtile.access.layout import FLAT, LoopLayout, merged
-from memtile.access.numpy_functions import pad
 from memtile.access.request import LoopAxis
-from memtile.access.views import View
+from memtile.access.views import View, pad
 from memtile.errors import Problem, TransferError, raise_if
 
 Pairs = Sequence[tuple[int, int]]

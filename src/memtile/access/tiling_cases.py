@@ -23,7 +23,7 @@ from memtile.access.request import Request
 from memtile.access.tiling import NO_PORT, TilingParameters, TraversingParameters, problems
 from memtile.arch.tiles import TILE_KINDS, TileName
 from memtile.bd.descriptor import is_whole
-from memtile.bd.json_keys import wrong_keys
+from memtile.bd.descriptor_cases import wrong_keys
 from memtile.bd.legality import shown
 from memtile.errors import Problem, TransferError, raise_if
 

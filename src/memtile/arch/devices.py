@@ -1,8 +1,10 @@
-"""The devices and where their tiles are (AM020 chapter 1, mlir-aie device model, driver, measurements).
+"""The devices, where their tiles are, and where a host sees them (AM020, mlir-aie, driver, measurements).
 
 Row 0 holds interface tiles, then come one or two rows of memory tiles, then compute tiles. Columns and rows
 are those that a design sees; a device that keeps columns for itself has more of them physically. Partitions
 of NPUs have names of their own in mlir-aie (``npu2_4col``); they are devices here too, with fewer columns.
+Addresses, those of the NoC programming interface (NPI) among them, are the open driver's: no register
+description covers these (DEV-NPI-1).
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ from difflib import get_close_matches
 from types import MappingProxyType
 
 from memtile.arch.grades import Grade, Source
+from memtile.arch.registers import Field
 from memtile.arch.tiles import Generation, Role, TileKind, TileName, kind_of
 from memtile.errors import DesignError
 
@@ -282,3 +285,28 @@ def _hint(name: str) -> str:
         return f"The name {name} {what}" + (f"; take {instead}." if instead else ".")
     near = get_close_matches(name, [*DEVICES, *PARTITIONS], 1)
     return f"Did you mean {near[0]}?" if near else ""
+
+
+ARRAY_BASE = 0x200_0000_0000  # of column 0, row 0, register 0
+ARRAY_BYTES = 1 << 32
+ARRAY_SIZE_SOURCE = Source("Versal address map: 4 GB from the base on", Grade.ASSUMED)
+ARRAY_SOURCE = Source("usual base address of the open driver for Versal", Grade.DRIVER)
+NPI_BASE = 0xF70A_0000  # the array's registers in the NoC programming interface
+NPI_BYTES = 0x1_0000
+NPI_SOURCE = Source("base: open driver; size: one 64 KB block", Grade.ASSUMED)
+
+HOST_APERTURE = 0x8000_0000  # where the array of an NPU sees address 0 of the host
+TRANSLATED_ARGUMENTS = 5  # whose aperture firmware adds; compilers add that of the others themselves
+APERTURE_SOURCE = Source("mlir-aie: address patches of argument 5 and up", Grade.DRIVER)
+FIRMWARE_PORT = "SOUTH0"  # of an interface tile's switch, where the firmware of an NPU takes tokens
+FIRMWARE_SOURCE = Source("mlir-aie: routes of task-complete tokens", Grade.DRIVER)
+
+
+CONTROL_MASK = 0x0  # bits of the control register that a write to it changes
+CONTROL = 0x4
+SHIM_RESET = Field("Shim_Reset", 27, 27)  # of the control register: reset of interface tiles
+PROTECTED = 0x200  # whose protected registers may be written, and what the reset of interface tiles is for
+PROTECTED_ENABLE = Field("Enable", 0, 0)
+FIRST_COLUMN, LAST_COLUMN = Field("First_Column", 7, 1), Field("Last_Column", 14, 8)
+INTERRUPTS = 0x30  # a bit for each interrupt line of the second-level controllers
+SOURCE = Source("open driver, xaie_npi_aieml.c", Grade.DRIVER)

@@ -10,8 +10,9 @@ It also has register words as JSON: ``{"tile": ..., "bd": ..., "words": ["0x..."
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from memtile.arch.tiles import TILE_KINDS, TileKind, TileName
@@ -19,9 +20,45 @@ from memtile.bd import descriptor as parts
 from memtile.bd.codec import pack
 from memtile.bd.descriptor import is_whole
 from memtile.bd.fields import fields_of, has_axi
-from memtile.bd.json_keys import wrong_keys
 from memtile.bd.legality import check, check_bd, shown
 from memtile.errors import DescriptorError, MemtileError, Problem, raise_if
+
+_MISSING = "missing_key"
+
+
+class WrongKey(NamedTuple):
+    """What is wrong with a key: the fields of a :class:`~memtile.errors.Problem`."""
+
+    reason: str
+    key: str
+    given: str
+    allowed: str
+    next_step: str = ""
+
+    def says(self, prefix: str) -> str:
+        """The sentence about the key, whose object is below ``prefix``."""
+        name = prefix + self.key
+        return (
+            f"{name} is missing"
+            if self.reason == _MISSING
+            else f"{name} is not a key; known keys are {self.allowed}"
+        )
+
+
+def wrong_keys(
+    given: Collection[str], known: Set[str], required: Iterable[str], remarks: Set[str] = frozenset()
+) -> Iterator[WrongKey]:
+    """The keys of an object that are not known or missing; of the known ones ``remarks`` are not listed."""
+    allowed = ", ".join(sorted(known - remarks))
+    for key in given:
+        if key not in known:
+            near = get_close_matches(key, sorted(known), n=1)
+            hint = f"Did you mean {near[0]}?" if near else ""
+            yield WrongKey("unknown_key", key, "an unknown key", allowed, hint)
+    for key in required:
+        if key not in given:
+            yield WrongKey(_MISSING, key, "nothing", "a value")
+
 
 ORACLE_KEYS = frozenset(
     ("id", "origin", "expect", "words", "in_range", "reason", "code", "driver", "fields", "note")

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memtile.check.bench_rules import bench_findings
-from memtile.check.check_result import CheckResult, in_order
+from memtile.check.check_result import CheckResult, file_place, in_order
 from memtile.check.checked_program import Subject, of_design
-from memtile.check.hangs import hangs
-from memtile.check.invalid_descriptors import descriptor_findings
+from memtile.check.descriptor_rules import descriptor_findings, row_findings
+from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.lock_rules import wait_findings
-from memtile.check.missing_tokens import token_findings
-from memtile.check.partial_rows import row_findings
+from memtile.check.play import hangs
 from memtile.check.sharing import sharing_findings
-from memtile.check.source_places import file_place
 from memtile.check.streams import stream_findings
-from memtile.check.unawaited_writes import await_findings
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError

@@ -1,14 +1,42 @@
-"""What a check found: for people, as data, as SARIF and as JUnit."""
+"""What a check found: for people, as data, and where in the user's files."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from memtile.check.source_places import file_place
 from memtile.explain.findings import Finding, Severity
 from memtile.plain_text import printable
+
+_COLONS = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,].*)?$")
+_WORDS = re.compile(r"^(?P<file>.+?),? line (?P<line>\d+)(?:, column (?P<column>\d+))?(?:[:,].*)?$")
+
+
+class FilePlace(NamedTuple):
+    """A place in a file; line and column count from 1, None = nobody knows."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in self if part is not None)
+
+
+def file_place(text: str, default: str) -> FilePlace:
+    """Where a text points to.
+
+    Args:
+        text: of a finding's side or of a problem.
+        default: file to be named where the text names none.
+    """
+    for form in (_WORDS, _COLONS):
+        if found := form.match(text):
+            column = found["column"]
+            return FilePlace(found["file"], int(found["line"]), int(column) if column else None)
+    return FilePlace(default)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ import numpy as np
 
 from memtile.arch.tiles import MEMORY
 from memtile.check.checked_program import Subject
-from memtile.check.finding_names import bd_text, lock_text
-from memtile.check.task_list import GivenTask, StaticBd
+from memtile.check.task_list import GivenTask, StaticBd, bd_text, lock_text
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain

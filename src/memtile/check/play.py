@@ -2,27 +2,32 @@
 
 Tasks, descriptors, locks and streams are those of the clock loop. Words of external memory come from one
 scratch buffer. The order in which things happen is that of the engine, one of many; so when nothing moves any
-more, whoever could go on in some run is let go on, until nobody could: whoever waits then waits in every run.
+more, whoever could go on in some run is let go on, until nobody could: whoever waits then waits in every run,
+and the deadlock explanation says why. Where several take from one lock, who is first hangs on time: none of
+them is said to wait in every run while it could have what the others took.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
-from memtile.check.allowances import Allowances, Counts
 from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError
-from memtile.check.open_streams import OpenStreams
+from memtile.check.streams import OpenStreams
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.context import Abstraction, HostWaiting
+from memtile.explain.deadlock.find import Open, hang, id_of
 from memtile.explain.deadlock.graph import PartyKind, Via
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.findings import Finding
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name
 from memtile.importers.kernels.core_locks import released_by_core
@@ -35,6 +40,96 @@ from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import RELEASES, Core
 from memtile.sim.loop.clock import Stop
+
+
+class Allowances:
+    """What channels and cores gave to locks, and took from them.
+
+    Args:
+        began: by lock what it began with.
+        tasks: all of the design, by model index of the channel.
+    """
+
+    def __init__(self, began: Sequence[int], tasks: Mapping[int, Sequence[GivenTask]]) -> None:
+        self._began = began
+        self._takers: dict[int, set[int]] = {}
+        for ch, own in tasks.items():
+            for bd in (bd for task in own for bd in task.bds if bd.acquire is not None):
+                assert bd.acquire is not None
+                self._takers.setdefault(bd.acquire.lock, set()).add(ch)
+        self._cores: dict[int, Counter[int]] = {}  # what each took, by lock
+        self._given: Counter[int] = Counter()  # by cores
+
+    def note_taken(self, core: int, lock: int, units: int) -> None:
+        """A core has taken units of a lock."""
+        self._cores.setdefault(core, Counter())[lock] += units
+
+    def note_given(self, lock: int, units: int) -> None:
+        """A core has released units of a lock."""
+        self._given[lock] += units
+
+    def is_contested(self, lock: int) -> bool:
+        """Whether several take from a lock."""
+        cores = sum(bool(taken[lock]) for taken in self._cores.values())
+        return len(self._takers.get(lock, ())) + cores > 1
+
+    def given(self, lock: int, channels: Mapping[int, Counts]) -> int:
+        """All that a lock began with and that was released to it."""
+        return self._began[lock] + self._given[lock] + sum(each.given[lock] for each in channels.values())
+
+    def taken_by_core(self, core: int, lock: int) -> int:
+        """What a core has taken of a lock."""
+        return self._cores.get(core, Counter())[lock]
+
+
+class Counts:
+    """What a channel has taken of locks and given to them so far.
+
+    Args:
+        tasks: that were pushed to it, in order.
+        done: BDs that it has ended.
+        running: whether it has begun another one.
+
+    Attributes:
+        taken: units by lock.
+        given: units by lock.
+    """
+
+    def __init__(self, tasks: Sequence[GivenTask], done: int, *, running: bool) -> None:
+        self.taken: Counter[int] = Counter()
+        self.given: Counter[int] = Counter()
+        for bd, begun, ended in _executions(tasks, done, running=running):
+            if bd.acquire is not None:
+                self.taken[bd.acquire.lock] += abs(bd.acquire.value) * begun
+            if bd.release is not None and bd.release.value > 0:
+                self.given[bd.release.lock] += bd.release.value * ended
+
+
+def _executions(
+    tasks: Sequence[GivenTask], done: int, *, running: bool
+) -> Iterator[tuple[StaticBd, int, int]]:
+    """Each BD, and how often it has begun and ended."""
+    for task in tasks:
+        all_of_it = task.runs * len(task.bds)
+        ended = done if task.endless else min(done, all_of_it)
+        present = task.endless or ended < all_of_it
+        begun = ended + (running and present)
+        for at, bd in enumerate(task.bds):
+            yield bd, _times(task, at, begun), _times(task, at, ended)
+        if present:
+            return
+        done -= ended
+
+
+def _times(task: GivenTask, at: int, executions: int) -> int:
+    """How many of the first executions of a task are of the BD at a place of its chain."""
+    if executions <= at:
+        return 0
+    if task.endless and at < task.again:
+        return 1
+    period = len(task.bds) - (task.again if task.endless else 0)
+    return (executions - at + period - 1) // period
+
 
 MOST_CYCLES = 1 << 19  # of an abstract run: a sixth of a second where nothing is skipped
 _MOST_GRANTS = 256  # to a party, which then is taken for one that nothing holds up
@@ -332,3 +427,37 @@ class Play:
         if allowed:
             self.reasons["several channels or cores acquire one lock, and timing decides their order"] = None
         return allowed
+
+
+_FEW = 2  # reasons that are said
+
+
+def hangs(subject: Subject) -> tuple[Sequence[Finding], str]:
+    """The roots of what waits at the end of every run, and why that is undecided; empty if it is decided."""
+    streams = OpenStreams(subject)
+    reason = _left_out(subject) or streams.reason
+    if reason or not subject.log.tasks:
+        return (), reason
+    play = Play(subject, streams)
+    play.go()
+    found = Open(channels=play.open_channels(), hosts=play.hosts(), dropping=sorted(play.dropped))
+    abstraction = Abstraction(play.undecided(), play.place)
+    chains = BdChains(play.engine)
+    hung = hang(play.engine, chains, found, {}, quiet=play.quiet, timed=False, abstraction=abstraction)
+    reasons = list(play.reasons)
+    if not play.quiet:
+        reasons.insert(0, f"the array is still active after {MOST_CYCLES:,} cycles")
+    decided = {node.id for node in hung.graph.nodes}
+    if not reasons and any(id_of(party) not in decided for party in found.parties()):
+        reasons.append("several packets share a route, and timing decides their order")
+    more = ", ..." if len(reasons) > _FEW else ""
+    return hung.findings, f"{', '.join(reasons[:_FEW])}{more}"
+
+
+def _left_out(subject: Subject) -> str:
+    """Why a design is not played; empty if it is."""
+    if not subject.hosted:
+        return "the host is not part of what is checked"
+    if subject.log.loads:
+        return "the host changes cores, streams or the whole configuration while tasks run"
+    return "software resets channels" if subject.log.reset else ""

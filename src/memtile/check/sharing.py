@@ -16,8 +16,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import S2MM
 from memtile.bd.windows import place_of_address
 from memtile.check.checked_program import Subject
-from memtile.check.finding_names import bd_text
-from memtile.check.task_list import GivenTask, StaticBd, each_bd, kind_of
+from memtile.check.task_list import GivenTask, StaticBd, bd_text, each_bd, kind_of
 from memtile.explain.findings import Finding, Severity, Side, WordRange
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain

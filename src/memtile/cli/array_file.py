@@ -27,7 +27,7 @@ def read_given(text: str) -> Given:
     Raises:
         InputFileError: no such form, or not a NumPy file.
     """
-    from memtile.io.formats.npy import read_array
+    from memtile.io.npy import read_array
     from memtile.runs.array_names import Given
 
     name, file = _split(text, "--in", "NAME=FILE.npy")

@@ -108,7 +108,7 @@ def explain(
     The first picture is the stream of one execution, one row per D0 loop: the word that each position comes
     from or goes to. The second is the memory: the stream position that touches each word.
     """
-    from memtile.report.descriptor_text import explained_json, print_explained
+    from memtile.report.lowering import explained_json, print_explained
 
     if words and len(words) > 1:
         items, single = [{"tile": tile, "bd": bd, "words": words}], True

@@ -182,11 +182,11 @@ def _show(results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit
     if as_json:
         typer.echo(json_text({"designs": [result.as_json() for result in results]}, indent=2))
     elif as_sarif:
-        from memtile.check.sarif import sarif
+        from memtile.check.report_formats import sarif
 
         typer.echo(json_text(sarif(results), indent=2))
     elif as_junit:
-        from memtile.check.junit import junit
+        from memtile.check.report_formats import junit
 
         typer.echo(junit(results), nl=False)
     else:

@@ -17,7 +17,7 @@ from memtile.cli.failure import UsageError
 from memtile.cli.mlir_file import SUFFIX
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
-from memtile.io.formats.json_text import parse_json
+from memtile.io.json_text import parse_json
 from memtile.plain_text import json_text
 from memtile.runs.options import USUAL, RunOptions
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import EachMaxCycles, running
-from memtile.cli.timing_option import TimingConstants, with_timing
+from memtile.cli.run_options import EachMaxCycles, TimingConstants, running, with_timing
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:

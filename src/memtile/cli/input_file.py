@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from memtile.input_files import STDIN, name_of, read_text
-from memtile.io.formats.json_text import parse_json_lines
+from memtile.io.json_text import parse_json_lines
 
 
 def read_json_lines(file: str) -> Any:

@@ -143,7 +143,7 @@ def _traces(folder: Path, given: Sequence[str]) -> dict[str, list[tuple[str, npt
     """The words of each trace, by design."""
     from memtile.explore.measure.fitted_constants import EXPERIMENTS
     from memtile.input_files import read_bytes
-    from memtile.io.trace.trace_words import read_words
+    from memtile.io.trace.trace_packets import read_words
 
     names = [each.name for each in EXPERIMENTS]
     pairs = [text.partition("=")[::2] for text in given]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
-from memtile.io.formats.json_text import parse_json
+from memtile.io.json_text import parse_json
 
 if TYPE_CHECKING:
     from memtile.arch.core_costs import CoreCosts

@@ -13,13 +13,11 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
 from memtile.cli.mlir_file import SUFFIX
-from memtile.cli.report_files import ReportFiles, WaveformFile
+from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import number
+from memtile.cli.run_options import TimingConstants, number, with_timing
 from memtile.cli.run_program import finish
 from memtile.cli.runnable import Maker, ProgramOptions, Runnable, mlir_design, program_files, python_design
-from memtile.cli.studies import Studies
-from memtile.cli.timing_option import TimingConstants, with_timing
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 

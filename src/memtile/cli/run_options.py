@@ -1,11 +1,12 @@
-"""The options of ``memtile run``, with what ``--help`` says about each; those of a run for every command.
+"""The options of runs, with what ``--help`` says about each, ``--timing`` of all commands among them.
 
-It also has numbers on the command line, decimal or with a prefix.
+Numbers are decimal or have a prefix; a timing constant is NAME=VALUE, or the name of a board.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from memtile.cli.runnable import Format
+from memtile.errors import InputFileError, Problem
 from memtile.runs.options import RunOptions
 
 Files = Annotated[
@@ -183,3 +185,70 @@ def number(text: str, option: str) -> int:
         return int(text, 0)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is not a number.", param_hint=option) from None
+
+
+TimingConstants = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--timing",
+        metavar="NAME=VALUE",
+        help="Timing constant of docs/timing.md, over the design's; repeat. Or phoenix: as measured there.",
+    ),
+]
+
+
+def with_timing(texts: Sequence[str] | None) -> AbstractContextManager[None]:
+    """Have what is made inside take the constants of ``--timing``.
+
+    Raises:
+        InputFileError: a text of another form, a value that is no whole number, a name given twice.
+        DesignError: names that are no constants, values outside their ranges.
+    """
+    from memtile.arch.timing import chosen_timing
+
+    return chosen_timing(parse_timing(texts or ()))
+
+
+def parse_timing(texts: Sequence[str]) -> dict[str, int]:
+    """Values by name, decimal or hexadecimal; those given by name stand over those of a board.
+
+    Raises:
+        InputFileError: a text of another form, a value that is no whole number, a name given twice.
+    """
+    from memtile.arch.timing import BOARDS
+
+    boards = [text for text in texts if text in BOARDS]
+    if len(boards) > 1:
+        given = " and ".join(boards)
+        raise InputFileError(_wrong(given, f"--timing gives boards twice, {given}"))
+    found: dict[str, int] = {}
+    for text in texts:
+        if text not in BOARDS:
+            name, number = _parsed(text)
+            if name in found:
+                given = f"{found[name]} and {number}"
+                raise InputFileError(_wrong(given, f"--timing gives {name} twice, as {given}"))
+            found[name] = number
+    return {**(BOARDS[boards[0]] if boards else {}), **found}
+
+
+def _parsed(text: str) -> tuple[str, int]:
+    """Name and value of a text."""
+    name, _, value = text.partition("=")
+    try:
+        return name, int(value, 0)
+    except ValueError:
+        says = f"--timing is {text!r}; it must be NAME=NUMBER or the name of a board"
+        raise InputFileError(_wrong(repr(text), says)) from None
+
+
+def _wrong(given: str, says: str) -> Problem:
+    return Problem(
+        "--timing",
+        given,
+        "NAME=NUMBER, once for each constant, or the name of a board",
+        says,
+        reason="timing",
+        where="command line",
+        source="form of the option",
+    )

@@ -14,8 +14,8 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.failure import UsageError
+from memtile.cli.run_options import TimingConstants, parse_timing
 from memtile.cli.served_files import ServedFiles
-from memtile.cli.timing_option import TimingConstants, parse_timing
 from memtile.plain_text import json_text, printable
 from memtile.runs.options import USUAL, RunOptions
 

@@ -69,8 +69,7 @@ class ServedFiles:
 
     def answers(self, run: LiveRun) -> Answers:
         """What answers questions about the run."""
-        from memtile.cli.report_files import command
-        from memtile.cli.studies import digests
+        from memtile.cli.report_files import command, digests
         from memtile.report.served import Answers
 
         files = [self.design] if self.design else []

@@ -17,8 +17,7 @@ import typer
 from typer.core import TyperGroup
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import EachMaxCycles, running
-from memtile.cli.timing_option import TimingConstants, parse_timing
+from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions

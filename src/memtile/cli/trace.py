@@ -98,8 +98,8 @@ def decode(
     """
     from memtile.io.trace.decoder import decode as decode_words
     from memtile.io.trace.trace_names import named, unnamed, unplaced
+    from memtile.io.trace.trace_packets import read_words
     from memtile.io.trace.trace_setup import types_of
-    from memtile.io.trace.trace_words import read_words
 
     if as_json and as_csv:
         raise typer.BadParameter("--json and --csv exclude each other.")
@@ -123,8 +123,7 @@ def decode(
 
 def _show(trace: Trace, units: list[NamedUnit], mhz: float, shape: str) -> None:
 
-    from memtile.io.trace.trace_tables import trace_csv, trace_json
-    from memtile.report.trace_table import trace_table, trace_title
+    from memtile.io.trace.trace_names import trace_csv, trace_json, trace_table, trace_title
     from memtile.sheet import print_whole, stdout_console
 
     if shape == "csv":
@@ -151,7 +150,7 @@ def _setup(program: str | None, device: str, events: list[str]) -> list[TracedUn
 
 def _write(units: list[NamedUnit], mhz: float, perfetto: Path | None, time: str, vcd: Path | None) -> None:
     from memtile.io.trace.perfetto import perfetto_bytes
-    from memtile.io.trace.trace_tables import chrome_json
+    from memtile.io.trace.trace_names import chrome_json
     from memtile.io.trace.waveform import trace_vcd
 
     if perfetto is not None and perfetto.suffix == ".json":

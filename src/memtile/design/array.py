@@ -20,7 +20,7 @@ from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
 from memtile.design.bench import Bench
-from memtile.design.buffers import Buffer
+from memtile.design.buffers import Buffer, dtype_of
 from memtile.design.circuits import Circuits, End
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed
@@ -30,7 +30,6 @@ from memtile.design.router import RouteDemand, Tree
 from memtile.design.saving import load, save
 from memtile.design.tile import Tile, TileSite
 from memtile.design.undo import Undo, undo_of
-from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.results import Result
 from memtile.explain.state_diff import StateDiff, state_diff

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Protocol, Unpack
 import numpy.typing as npt
 
 from memtile.arch.devices import Device
+from memtile.design.buffers import exactly
 from memtile.design.host import HostProgram, HostSequence, sequence_of
 from memtile.design.undo import Undo
-from memtile.design.values import exactly
 from memtile.explain.dump.capture import write_coredump
 from memtile.explain.results import Array, Result
 from memtile.runs.options import RunKeywords, RunOptions

@@ -21,18 +21,17 @@ from memtile.arch.register_map import register_at
 from memtile.arch.registers import WORD_BITS, Register
 from memtile.arch.tiles import DIRECTIONS, S2MM, WORD_BYTES
 from memtile.bd.descriptor import Descriptor
-from memtile.design.chains import chain_words
+from memtile.design.buffers import dtype_of
+from memtile.design.chains import TaskPlan, begins_again, chain_words, plan_of
 from memtile.design.packet_ports import sent
-from memtile.design.task_plan import TaskPlan, begins_again, plan_of
 from memtile.design.transfers import Transfer
 from memtile.design.undo import Undo, undo_of
-from memtile.design.values import dtype_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.checks import Check, types_note
 from memtile.explain.names import channel_name
 from memtile.model.state.causes import Phase
 from memtile.sim.loop.timing_only import look_for_words
-from memtile.sim.ports.gathered_words import Gathered, equal
+from memtile.sim.ports.feed import Gathered, equal
 
 if TYPE_CHECKING:
     from memtile.design.tile import Tile

@@ -25,7 +25,7 @@ from memtile.design.events import SwitchEnd
 from memtile.design.router import GraphPort, RouteDemand, SwitchGraph, Tree, route
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
-from memtile.runs.own_door import HasDoor, OwnDoor
+from memtile.runs.machine import HasDoor, OwnDoor
 from memtile.sim.doors.array_door import ArrayDoor
 
 End = Channel | SwitchEnd

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from memtile.design.channels import Channel
 from memtile.errors import DesignError
+from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.sim.doors.polling import cycles_left
 from memtile.sim.kernels.actions import Made
 

@@ -26,13 +26,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memtile.access.tiling import TilingParameters
-from memtile.design.buffers import Buffer
+from memtile.design.buffers import Buffer, shape_of
 from memtile.design.channels import Channel
 from memtile.design.locks import Lock
 from memtile.design.protocols import Guarded, Turns, one_reader, one_writer, read_again
 from memtile.design.tile import Tile
 from memtile.design.transfers import Pattern
-from memtile.design.values import shape_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.plain_text import printable
 

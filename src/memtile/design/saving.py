@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.timing import Timing, timing_in_force
-from memtile.design.archive import Archive, Member, opened, refused
+from memtile.design.archive import HEADER, Archive, Member, opened, refused
 from memtile.design.channels import Channel
 from memtile.design.circuits import End
 from memtile.design.events import SwitchEnd
@@ -28,7 +28,6 @@ from memtile.design.object_fifo import End as FifoEnd
 from memtile.design.object_fifo import ObjectFifo
 from memtile.design.packet_bus import PacketBus, PacketStream
 from memtile.design.router import RouteDemand
-from memtile.design.saved_form import HEADER
 from memtile.errors import DesignError, InputFileError, MemtileError, Problem, raise_if
 from memtile.forms import misfit
 from memtile.jit.cache import source_hash

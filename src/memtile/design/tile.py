@@ -16,18 +16,16 @@ from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES, TileKind
 from memtile.bd.descriptor import Descriptor
 from memtile.design.bd_pool import BdPool
 from memtile.design.bench import Bench, Holder
-from memtile.design.buffers import Buffer, MemoryMap, Owner
+from memtile.design.buffers import Buffer, MemoryMap, Owner, exactly
 from memtile.design.chains import chain_words
 from memtile.design.channels import Channel, ChannelList
 from memtile.design.events import TileEvents
 from memtile.design.locks import Lock, LockTable, owner_text
-from memtile.design.lowered import transfer
-from memtile.design.transfers import Pattern, Transfer
+from memtile.design.transfers import Pattern, Transfer, transfer
 from memtile.design.undo import Undo
-from memtile.design.values import exactly
 from memtile.errors import DesignError
 from memtile.model.state.tile_columns import OUTSIDE
-from memtile.runs.own_door import OwnDoor
+from memtile.runs.machine import OwnDoor
 from memtile.sheet import Sheet, SheetColumn
 from memtile.sim.loop.timing_only import look_for_words
 from memtile.sim.loop.upsets import Upset

@@ -1,11 +1,10 @@
 """From a stopped engine to a result: how the run ended, what waits, and what each channel did.
 
-It also says whether a kernel without end that waits for a lock has come to a good end, or is stuck.
-
-It has when more work could still come to it: among those who release the lock, and those who release what
-these wait for, somebody waits for words from outside. It has too when those who gave it work have ended. A
-wait for a lock that nobody ever gave, and a circle of those who wait for each other, are no good end. A wait
-at a cascade is one for the core at its other end.
+A kernel without end that waits for a lock has come to a good end when more work could still come to it: among
+those who release the lock, and those who release what these wait for, somebody waits for words from outside.
+It has too when those who gave it work have ended. A wait for a lock that nobody ever gave, and a circle of
+those who wait for each other, are no good end. A wait at a cascade is one for the core at its other end.
+Transfers to external memory that a host has started and not waited for go on when it has ended.
 """
 
 from __future__ import annotations
@@ -17,21 +16,21 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memtile.arch.tiles import DIRECTIONS
+from memtile.arch.tiles import DIRECTIONS, S2MM
 from memtile.arch.timing import ARRAY_CLOCK_MHZ, changed
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check
 from memtile.explain.core_view import CoreView, awaited, core_views, unsimulated
+from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.estimate import assumed, estimated
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_errors, owner
 from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
 from memtile.explain.results import Array, ChannelUse, Result, Status
-from memtile.explain.stream_waits import WaitingWords, stream_waits
+from memtile.explain.stream_waits import WaitingWords, stream_waits, traced_channels
 from memtile.explain.switch_ways import circuit_errors
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.loop.clock import Stop
@@ -349,3 +348,55 @@ def _use(view: ChannelView, timed: bool, moves: Sequence[str]) -> ChannelUse:
     label = view.engine.channel_names.get(ch) or ", ".join(moves[:_FEW]) + ", ..." * (len(moves) > _FEW)
     direction = DIRECTIONS[c.direction[ch]]
     return ChannelUse(view.name, direction, spent, tasks, bds, view.errors, beat_words, label)
+
+
+_FIX = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
+
+
+@dataclass(frozen=True, slots=True)
+class LateWrites:
+    """What was still to be written when the hosts had ended.
+
+    Attributes:
+        cycle: in which they had; None in a run without time.
+        words: by model index of an S2MM channel at external memory how many of its words had moved.
+    """
+
+    cycle: int | None
+    words: dict[int, int]
+
+    @classmethod
+    def of(cls, engine: Engine, *, timed: bool, started: Container[int] | None = None) -> LateWrites:
+        """Look for it, when the last host has just ended; traces come as long as somebody works.
+
+        Args:
+            engine: the model.
+            timed: cycles pass in the run.
+            started: model indices of the channels on which hosts started tasks; None = whatever is at work.
+        """
+        c = engine.channels
+        busy = (c.external >= 0) & (c.direction == S2MM) & ((c.phase != Phase.IDLE) | (c.queue_count > 0))
+        found = np.flatnonzero(busy).tolist()
+        if found:
+            chains, traced = BdChains(engine), traced_channels(engine)
+            found = [ch for ch in found if ch not in traced and not chains.loops(ch)]
+            found = [ch for ch in found if started is None or ch in started]
+        return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found})
+
+    def findings(self, engine: Engine) -> Iterator[Finding]:
+        """One finding for each channel that went on to write after that."""
+        for ch, before in self.words.items():
+            if _moved(engine, ch) == before:
+                continue
+            name = called(engine, ch)
+            when = "" if self.cycle is None else f" in cycle {self.cycle}"
+            message = f"The host ended{when}, and {name} wrote on: what it writes need not be complete then."
+            side = Side(name, "writes external memory after the end of the host", "", self.cycle)
+            cycles = None if self.cycle is None else (self.cycle, engine.now)
+            yield Finding("MT0318", Severity.WARNING, message, (side,), cycles=cycles, fix=_FIX)
+
+
+def _moved(engine: Engine, ch: int) -> int:
+    """A number that grows with the words that a channel writes."""
+    c = engine.channels
+    return int(c.bds_done[ch]) << 32 | int(c.moved[ch])

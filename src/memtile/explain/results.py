@@ -1,6 +1,6 @@
 """What a run leaves: status, cycles, what every channel did in each of them, outputs and how they compare.
 
-It also has arrays that came out of a run, each made when somebody looks at it.
+Arrays that came out of a run are each made when somebody looks at it; notebooks show a run as bars.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.access.drawing import Drawing
+from memtile.access.drawing import Drawing, drawing, text
 from memtile.arch import timing as chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError
-from memtile.explain.bars import cause_bars
 from memtile.explain.bound import Bound, ResourceUse, bound_of
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
@@ -29,6 +28,48 @@ from memtile.explain.model_link import ModelLink
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
 from memtile.sheet import Sheet, SheetColumn
+
+_BAR, _STEP, _LINE, _LONG = 14, 20, 20, 480  # pixels
+_LETTER = 7  # pixels of a letter
+_KEYS = 4  # entries of a line of the key
+
+
+def cause_bars(rows: Sequence[tuple[str, Mapping[Cause, int]]], cycles: int) -> Drawing:
+    """One bar for each channel, as long as the run; its parts are cycles by cause.
+
+    Args:
+        rows: name and cycles by cause of each channel.
+        cycles: length of the run.
+    """
+    seen = [cause for cause in Cause if any(spent.get(cause) for _, spent in rows)]
+    left = 16 + _LETTER * max((len(name) for name, _ in rows), default=0)
+    keys = -(-len(seen) // _KEYS)
+    parts = [*_key(seen)]
+    for n, (name, spent) in enumerate(rows):
+        y = (keys + n) * _STEP + 8
+        parts.append(text(left - 8, y + _BAR - 3, name, 12, "end"))
+        parts += _bar(spent, left, y, max(cycles, 1))
+    bottom = (keys + len(rows)) * _STEP + 8
+    parts.append(text(left, bottom + _LINE - 6, f"0 to {cycles} cycles", 11, fill="#555"))
+    return drawing(parts, max(left + _LONG + 16, 16 + _KEYS * 170), bottom + _LINE)
+
+
+def _bar(spent: Mapping[Cause, int], left: float, y: float, cycles: int) -> Iterator[str]:
+    x = left
+    for cause in Cause:
+        wide = _LONG * spent.get(cause, 0) / cycles
+        if wide:
+            box = f"x='{x:.2f}' y='{y}' width='{wide:.2f}' height='{_BAR}' fill='{cause.colours.light}'"
+            yield f"<rect {box}><title>{spent[cause]} {cause.text}</title></rect>"
+            x += wide
+
+
+def _key(seen: Sequence[Cause]) -> Iterator[str]:
+    for n, cause in enumerate(seen):
+        x, y = 12 + n % _KEYS * 170, 6 + n // _KEYS * _STEP
+        yield f"<rect x='{x}' y='{y}' width='10' height='10' fill='{cause.colours.light}'/>"
+        yield text(x + 16, y + 9, cause.text, 11)
+
 
 Array = npt.NDArray[Any]
 
@@ -116,8 +157,7 @@ class Result:
         parameters: of the design function, with the values that this run had; see ``memtile.run``.
         timing: timing constants that had not their default, by name.
         host_cycles: cycles that passed between the accesses of a host; part of ``cycles``.
-        jumped: cycles that fast-forward jumped over; part of ``cycles``, the mean of parts with clocks of
-            their own. Nothing else tells of them.
+        jumped: cycles that fast-forward jumped over; part of ``cycles``. Nothing else tells of them.
         kept_off: what kept time from being jumped over, at least for a while.
         words: False of a run with ``data=False``, which has no outputs and no comparisons.
         words_needed_by: why a run with ``data=False`` moved words after all; empty if it did not have to.

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
+from memtile.arch.devices import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES
 from memtile.errors import RegisterError
 from memtile.hosts.external_memory import ServedMemory

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
+from memtile.arch.devices import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
 from memtile.arch.tiles import INTERFACE, WORD_BYTES
 from memtile.errors import InputFileError, Problem
 from memtile.hosts.notices import Log
 from memtile.hosts.own_files import PRIVATE, claimed, placed, write_private
-from memtile.io.formats.npy import read_array
+from memtile.io.npy import read_array
 from memtile.model.state.columns import Words
 from memtile.output_files import make_folder, output_file
 from memtile.sim.loop.engine import Engine

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import BinaryIO
 
-from memtile.arch.address_map import ARRAY_BASE
+from memtile.arch.devices import ARRAY_BASE
 from memtile.errors import InputFileError, Problem
 from memtile.hosts.admission import token_line
 from memtile.hosts.server_requests import asked, read_answer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
+from memtile.arch.devices import ARRAY_BASE, ARRAY_BYTES, NPI_BASE, NPI_BYTES
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName, kind_of
 from memtile.errors import Problem, RegisterError
 from memtile.hosts.notices import ServerNotice

@@ -13,14 +13,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from memtile.arch.address_map import ARRAY_BASE, ARRAY_BYTES
+from memtile.arch.devices import ARRAY_BASE, ARRAY_BYTES
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import CAUSES, ChannelView
 from memtile.explain.core_view import idle_text
+from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Open, hang
 from memtile.explain.deadlock.graph import Via
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text
 from memtile.hosts.address_space import POLLS

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtile.arch.devices import Device
-from memtile.io.program.transaction import Transaction
-from memtile.io.program.transaction_export import transaction_bytes
+from memtile.io.program.transaction import Transaction, transaction_bytes
 from memtile.io.program.transaction_format import FIRST_NPU, Header
 from memtile.runs.operations import Operation
 

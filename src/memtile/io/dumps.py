@@ -21,8 +21,7 @@ from memtile.errors import InputFileError, Problem
 from memtile.explain.compare.register_changes import Place, Tiles
 from memtile.explain.dump.capture import MAKER, array_tiles, tile_words
 from memtile.explain.dump.dump_formats import SYSTEMS, Coredump, Words
-from memtile.explain.dump.load import put_clocks, put_tile
-from memtile.explain.dump.streams_seen import put_streams
+from memtile.explain.dump.load import put_clocks, put_streams, put_tile
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import registers_of

@@ -3,7 +3,7 @@
 A compiled function gets the arrays of a struct alone. Arrays of any number and size that belong to somebody
 else, as memory-mapped files do, are handed over by their addresses instead of being copied. Nothing is
 checked here: who asks has to know that the word is there and that the array is alive. For compiled code see
-``host_word_types``.
+``address_types``.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import Any
 from numba import njit
 from numba.core import types
 
-from memtile.jit import host_word_types  # noqa: F401  (Numba learns of them)
+from memtile.jit import address_types  # noqa: F401  (Numba learns of them)
 from memtile.jit.numba_hooks import missing_hook
 
 # What is compiled allocates nothing, so reference counting of its arguments would only cost time.

@@ -1,26 +1,52 @@
 """Structs: NamedTuples of arrays that compiled functions get by pointer.
 
 Numba passes a NamedTuple of arrays by value, and unpacks all of its arrays at each call from Python, which
-takes longer than most of what is asked of the model. :func:`place_of` lays addresses and shapes of the
-arrays out once; compiled functions hand the address on. ``st.channels.phase[ch]`` stays the same expression,
-in the interpreter (where the tuple itself is handed on) and compiled.
+takes longer than most of what is asked of the model. :func:`place_of` lays addresses and shapes of the arrays
+out once; compiled functions hand the address on. ``st.channels.phase[ch]`` stays the same expression, in the
+interpreter (where the tuple itself is handed on) and compiled. What only the compiler needs is made when it
+asks: an engine that is kept on disk runs without Numba.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from ctypes import c_int64, c_void_p
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 
-from memtile.jit.deferred import Deferred
 from memtile.jit.settings import ENABLED
 from memtile.jit.struct_layout import StructField, StructLayout, lay_out, layout_of
 from memtile.jit.tables import plain
+
+
+class Deferred:
+    """Something that compiled code calls, made when the compiler asks for it.
+
+    Args:
+        make: makes what Numba knows, an intrinsic.
+        plain: the same in the interpreter.
+    """
+
+    def __init__(self, make: Callable[[], Any], plain: Callable[..., Any]) -> None:
+        self._make, self._plain = make, plain
+
+    def __call__(self, *args: Any) -> Any:
+        """The function in the interpreter."""
+        return self._plain(*args)
+
+    @cached_property
+    def _numba_type_(self) -> Any:
+        """What Numba takes it for."""
+        from numba.core.registry import cpu_target
+
+        made, typing = self._make(), cpu_target.typing_context
+        typing.refresh()
+        return typing.resolve_value_type(made)
+
 
 T = TypeVar("T")
 _ADDRESSES = 1 << 64

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
         Wait,
     )
     from memtile.sim.kernels.isolation import apart
-    from memtile.sim.kernels.kernel_core import Core, Kernel
-    from memtile.sim.kernels.repeated_calls import calls
+    from memtile.sim.kernels.kernel_core import Core, Kernel, calls
 
 _HOMES = {
     "Accesses": "memtile.sim.kernels.actions",
@@ -44,7 +43,7 @@ _HOMES = {
     "StreamPut": "memtile.sim.kernels.actions",
     "Wait": "memtile.sim.kernels.actions",
     "apart": "memtile.sim.kernels.isolation",
-    "calls": "memtile.sim.kernels.repeated_calls",
+    "calls": "memtile.sim.kernels.kernel_core",
     "kernel": "memtile.corelib.cost",
 }
 

@@ -17,12 +17,12 @@ from memtile.jit.decorators import jit
 from memtile.model.checking import notes
 from memtile.model.cores import cascade, debug
 from memtile.model.dma import channel_registers as dma
-from memtile.model.dma import task_end, task_queue
+from memtile.model.dma import task_queue
 from memtile.model.events import unit_setup as event_setup
 from memtile.model.events import units as event_registers
 from memtile.model.events.asserted import fold
 from memtile.model.events.reports import signal
-from memtile.model.memory import ecc, lock_port, locks, neighbours, scrubber, watchpoints
+from memtile.model.memory import ecc, lock_port, locks, neighbours, watchpoints
 from memtile.model.memory import memory_control as memory_control
 from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.memory import AccessOrigin
@@ -159,7 +159,7 @@ def act_on_write(st: State, tile: int, register: int, value: int) -> None:  # no
     elif acts == Acts.CHECK_BITS:
         ecc.generate_errors(st, tile, st.registers[at])
     elif acts == Acts.SCRUBBING:
-        scrubber.select(st, tile, st.registers[at])
+        ecc.select(st, tile, st.registers[at])
         event_setup.configure(st, unit)
     elif acts == Acts.WATCHPOINT:
         watchpoints.configure(st, tile)
@@ -229,7 +229,7 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
     if acts == Acts.WRITE_COUNT:
         return int(st.channels.moved[ch])
     if acts == Acts.COUNT_POP:
-        return task_end.pop_by_register(st, ch)
+        return task_queue.pop_by_register(st, ch)
     if acts == Acts.LOCK_VALUE:
         notes.lock_seen(st, lock)
         return int(st.locks.value[lock])

@@ -27,7 +27,7 @@ from memtile.model.cores import cascade
 from memtile.model.cores import core_step as core
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.events import unit_setup as event_setup
-from memtile.model.memory import axi_port, ecc, lock_port, neighbours, scrubber, watchpoints
+from memtile.model.memory import axi_port, ecc, lock_port, neighbours, watchpoints
 from memtile.model.memory.memory_control import NEVER, set_interleaving
 from memtile.model.roster import (
     OFF,
@@ -100,7 +100,7 @@ def _drop_broadcasts(st: State, tile: int) -> None:
 def _reset_memory(st: State, tile: int) -> None:
     """Bring what memory registers control in line with their reset values; a memory tile's words are 0."""
     kind = st.spec.tiles.kind[tile]
-    scrubber.select(st, tile, 0)
+    ecc.select(st, tile, 0)
     ecc.generate_errors(st, tile, 0)
     watchpoints.configure(st, tile)
     if st.spec.kinds.interleaves[kind]:

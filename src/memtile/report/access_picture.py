@@ -1,22 +1,48 @@
-"""Pictures of an access order: when each element of a buffer is moved, by colour, with the path and padding.
+"""Pictures of access orders and tilings: when each element is moved, by colour, and tiles side by side.
 
-Needs matplotlib (extra ``plots``), which is imported on first use.
+Needs matplotlib (extra ``plots``), which is imported on first use. Names from outside are no formulas there,
+and letters that its font lacks no complaint.
 """
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from memtile.access.slices import HIDDEN, Slices, rectangles
+from memtile.errors import MemtileError
 from memtile.output_files import output_file
 from memtile.plain_text import printable
-from memtile.report.figures import plain_texts
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+
+@contextmanager
+def plain_texts() -> Iterator[None]:
+    """A context in which figures are made and saved with texts as they are.
+
+    Raises:
+        MemtileError: matplotlib is not installed.
+    """
+    try:
+        from matplotlib import rc_context
+    except ImportError:
+        raise MemtileError(
+            'Pictures need matplotlib, which is not installed: pip install "matplotlib". '
+            "An animated picture (.html) does not need it."
+        ) from None
+
+    with rc_context({"text.parse_math": False}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing from|constrained_layout not applied")
+        yield
+
 
 COLOURS = "viridis"  # the same order for colour-blind eyes, and in grey
 UNTOUCHED, INK, PAPER, AGAIN = "#e6e8eb", "#16202c", "#ffffff", "#e8590c"
@@ -269,3 +295,82 @@ def _caption(figure: Figure, order: Slices, title: str, subtitle: str) -> None:
         figure.legend(
             handles=entries, loc="outside lower left", ncols=len(entries), frameon=False, fontsize=8
         )
+
+
+Array = npt.NDArray[Any]
+
+# Okabe and Ito's colours, told apart by colour-blind readers too.
+PADDING = "#E69F00"
+MARKS = ("#CC79A7", "#009E73", "#000000", "#D55E00")
+_GAP = 6  # pixels between tiles
+
+
+def tiles_figure(
+    whole: Array,
+    tiles: Array,
+    first: tuple[int, int],
+    stride: tuple[int, int],
+    marked: Sequence[tuple[int, int]] = (),
+) -> Figure:
+    """The whole on the left; on the right its tiles, zero padding in a colour of its own.
+
+    Args:
+        whole: [rows, columns], nowhere zero.
+        tiles: [tiles down, tiles across, rows, columns]; zeros are padding.
+        first: row and column of the whole at which the first tile begins; negative = padding before.
+        stride: rows and columns from one tile to the next; less than the tile's = overlap.
+        marked: (down, across) of up to four tiles to outline on both sides.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(11, 5.5), layout="constrained")
+    left, right = figure.subplots(1, 2)
+    apart = _apart(tiles)
+    low, high = int(whole.min()), int(whole.max())
+    palest = low - (high - low) // 4  # no datum as white as the page
+    colours = {"cmap": "Blues", "vmin": palest, "vmax": high, "interpolation": "nearest"}
+    left.imshow(whole, **colours)
+    right.imshow(np.ma.masked_equal(apart, 0), **colours)
+    right.imshow(np.ma.masked_not_equal(apart, 0), cmap=_one_colour(PADDING), interpolation="nearest")
+    down, across, *size = tiles.shape
+    for place, colour in zip(marked, MARKS, strict=False):
+        _frame(left, [f + p * s for f, p, s in zip(first, place, stride, strict=True)], size, colour)
+        apart_at = [p * (n + _GAP) for p, n in zip(place, size, strict=True)]
+        _frame(right, apart_at, size, colour, beside=_GAP / 4)
+    _title(left, f"in: {_by(whole.shape)} pixels")
+    _title(right, f"out: {down * across} overlapping tiles of {_by(size)}, zero padding in orange")
+    return figure
+
+
+def _apart(tiles: Array) -> npt.NDArray[np.float64]:
+    """All tiles in one array, with gaps of NaN between them."""
+    edges = ((0, 0), (0, 0), (0, _GAP), (0, _GAP))
+    spaced = np.pad(tiles.astype(np.float64), edges, constant_values=np.nan)
+    down, across, rows, columns = spaced.shape
+    joined = spaced.transpose(0, 2, 1, 3).reshape(down * rows, across * columns)
+    return joined[:-_GAP, :-_GAP]
+
+
+def _one_colour(colour: str) -> Any:
+    from matplotlib.colors import ListedColormap
+
+    return ListedColormap([colour])
+
+
+def _frame(axes: Axes, place: Sequence[int], size: Sequence[int], colour: str, beside: float = 0.0) -> None:
+    """A frame around the pixels at ``place``, ``beside`` pixels away from them."""
+    from matplotlib.patches import Rectangle
+
+    corner = (place[1] - 0.5 - beside, place[0] - 0.5 - beside)
+    rows, columns = (n + 2 * beside for n in size)
+    frame = Rectangle(corner, columns, rows, fill=False, edgecolor=colour, linewidth=2, clip_on=False)
+    axes.add_patch(frame)
+
+
+def _title(axes: Axes, text: str) -> None:
+    axes.set_title(text, fontsize=11)
+    axes.set_axis_off()
+
+
+def _by(size: Sequence[int]) -> str:
+    return " x ".join(map(str, size))

@@ -11,7 +11,7 @@ from memtile.explain.results import Result
 from memtile.model.state.causes import Cause
 from memtile.output_files import output_file
 from memtile.plain_text import printable
-from memtile.report.figures import plain_texts
+from memtile.report.access_picture import plain_texts
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,12 +1,9 @@
-"""A lowered tiling for people (loops after each rewrite, descriptors, counts) and for programs (JSON).
-
-It also has loop nests as one line of text, outermost loop first: ``8 x +64, 4 x +1``.
-"""
+"""Lowered tilings and explained descriptors, for people and for programs (JSON)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -15,6 +12,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from memtile.access.describe import describe
+from memtile.access.drawing import Grid, memory_grid, stream_grid
 from memtile.access.expected import Expected, matches, stream_elements
 from memtile.access.lowering.lower import Lowering
 from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros
@@ -25,9 +24,10 @@ from memtile.access.walk import Addresses, Loop
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor, Packet
-from memtile.bd.descriptor_cases import case_of, hex_words, refusal
-from memtile.bd.explain import count, explain
+from memtile.bd.descriptor_cases import WordCase, case_of, hex_words, refusal
+from memtile.bd.explain import Explanation, Line, count, explain, explain_words
 from memtile.errors import TransferError
+from memtile.sheet import stdout_console
 
 SHOWN = 6  # items of a sequence before it is cut
 
@@ -281,3 +281,48 @@ def print_summary(answers: Sequence[Answer], console: Console) -> None:
         console.print(
             Text(f"{count(len(wrong), 'wrong sequence')} of {compared} published{named}"), soft_wrap=True
         )
+
+
+def explained_json(case: WordCase) -> dict[str, Any]:
+    """What register words do, as plain data.
+
+    Raises:
+        DescriptorError: the words are not those of a BD.
+    """
+    explanation, grids = _explained(case)
+    return {
+        "descriptor": case_of(explanation.descriptor, case.bd),
+        "words": hex_words(case.words),
+        "lines": [line._asdict() for line in explanation.lines],
+        "pictures": [asdict(grid) for grid in grids],
+        "problems": [problem.as_json() for problem in explanation.problems],
+    }
+
+
+def print_explained(case: WordCase, console: Console | None = None) -> None:
+    """Print what register words do, pictures of the access order, and why they are not legal, if so.
+
+    Raises:
+        DescriptorError: the words are not those of a BD.
+    """
+    explanation, grids = _explained(case)
+    console = console or stdout_console()
+    console.print(Text(f"{explanation.descriptor.kind.title}, BD {case.bd}", style="bold"))
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="cyan", no_wrap=True)
+    table.add_column()
+    for topic, text in explanation.lines:
+        table.add_row(topic, Text(text))
+    console.print(table)
+    for grid in grids:
+        console.print(Text(f"\n{grid.title}", style="bold"))
+        console.print(Text("\n".join(grid.lines())), soft_wrap=True)
+    for problem in explanation.problems:
+        console.print(Text(f"\nnot legal: {problem.message}", style="red"), soft_wrap=True)
+
+
+def _explained(case: WordCase) -> tuple[Explanation, tuple[Grid, Grid]]:
+    explanation = explain_words(case.tile, case.words, case.bd)
+    if order := describe(explanation.descriptor):
+        explanation = replace(explanation, lines=(*explanation.lines, Line("einops", f"as {order}")))
+    return explanation, (stream_grid(explanation.descriptor), memory_grid(explanation.descriptor))

@@ -14,13 +14,12 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import EXTERNAL_PAGE, MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.errors import InputFileError, MemtileError, Problem, raise_if
-from memtile.runs import array_problems as problem
+from memtile.runs import array_regions as problem
 from memtile.runs.array_names import Given, Name, Stream, TileMemory, Wanted, parse_name
 from memtile.runs.array_regions import LARGEST, Asked, find_regions, fixed_by_address, nbytes, split_used
 from memtile.runs.external_uses import ExternalRegion, ExternalUse, regions_of
-from memtile.runs.machine import ArrayMachine
+from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.operations import ArrayShape, address_of
-from memtile.runs.own_door import OwnDoor
 
 Words = npt.NDArray[np.uint32]
 

@@ -1,6 +1,9 @@
-"""Writes of a program, many of them carried out by one call: what follows each other without a wait.
+"""Operations of a program in time: what each takes, and which writes one call carries out.
 
-The result is that of carrying them out one by one; whatever is not sure to be the same is left to that.
+The result is that of carrying them out one by one; whatever is not sure to be the same is left to that. A
+transaction is carried out by the firmware beside the array, which takes some hundred cycles for a write and
+lets thousands pass between two queue pushes (DEV-HOST-2); CDO files, register dumps and recordings by a host
+(docs/timing.md, "Hosts").
 """
 
 from __future__ import annotations
@@ -11,13 +14,15 @@ from typing import NamedTuple
 import numpy as np
 
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES
+from memtile.arch.timing import Timing
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.register_tables import answering
+from memtile.runs.firmware import UPDATE, pointer_of
 from memtile.runs.machine import ArrayMachine
-from memtile.runs.operation_table import Bools, Code, Ints, OperationTable, marked
-from memtile.runs.operations import WORD_MAX, ArrayShape
-from memtile.runs.word_marks import clocks
+from memtile.runs.operation_table import Bools, Code, Ints, OperationTable, clocks, marked, queues
+from memtile.runs.operations import WORD_MAX, ArrayShape, Operation, Other
+from memtile.sim.doors.host_time import HostTime
 from memtile.sim.doors.passing_time import NEXT, Programmed
 
 _LEAST, _MOST = 4, 1 << 17  # operations of a batch
@@ -127,3 +132,48 @@ def _words(plan: _Plan, here: slice, count: int) -> Programmed:
         np.where(in_block, WORD_MAX, masks[of]),
         np.where(within == 0, costs[of], NEXT),
     )
+
+
+class Pace:
+    """Lets the time of each operation of a program pass.
+
+    Args:
+        host: the time of the host of the array.
+        timing: its constants.
+        shape: of the array.
+        table: the operations.
+    """
+
+    def __init__(self, host: HostTime, timing: Timing, shape: ArrayShape, table: OperationTable) -> None:
+        self._host, self._timing = host, timing
+        self._next_push = 0  # cycle before which the firmware pushes no task
+        code, self._firmware = table.columns.code, table.columns.firmware
+        access = np.where(self._firmware, timing.firmware_access, timing.access_cycles)
+        more = np.where(self._firmware, timing.firmware_word * table.lengths, table.lengths - 1)
+        self._cycles = np.select(
+            [code == Code.BLOCK_WRITE, code == Code.MASK_WRITE], [access + more, 2 * access], access
+        )
+        for number in np.flatnonzero(code == Code.OTHER).tolist():
+            self._cycles[number] = _accesses(table[number]) * access[number]
+        self._pushes = self._firmware & table.writing(shape, queues)
+
+    def before(self, number: int) -> None:
+        """Let time pass until the operation of a number can be carried out."""
+        self._host.by_firmware |= bool(self._firmware[number])
+        if self._pushes[number]:
+            self._host.reach(self._next_push)
+            self._next_push = self._host.now + self._timing.firmware_push
+        self._host.spend(int(self._cycles[number]))
+
+    def costs(self, table: OperationTable) -> Ints:
+        """Cycles from each operation to the next one; ``ALONE`` where the firmware waits before it."""
+        self._host.by_firmware |= bool(np.any(self._firmware))
+        found: Ints = np.where((table.columns.code == Code.OTHER) | self._pushes, ALONE, self._cycles)
+        return found
+
+
+def _accesses(operation: Operation) -> int:
+    """Accesses that an operation takes which is none: an update reads and writes two words."""
+    if isinstance(operation, Other) and operation.name == UPDATE:
+        return 4
+    return 1 if pointer_of(operation) else 0

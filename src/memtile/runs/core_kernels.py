@@ -10,9 +10,8 @@ import numpy as np
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem
 from memtile.runs.machine import ArrayMachine
-from memtile.runs.operation_table import Bools, OperationTable, table_of
+from memtile.runs.operation_table import Bools, OperationTable, core_controls, table_of
 from memtile.runs.operations import ArrayShape, Operation, locate, words_written
-from memtile.runs.word_marks import core_controls
 from memtile.sim.kernels.core_control import control_register, enabled_cores, held_cores
 from memtile.sim.kernels.kernel_core import Kernel
 from memtile.sim.loop.engine import Engine

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memtile.explain.checks import Check
-from memtile.explain.late_writes import LateWrites
-from memtile.explain.outcome import outcome
+from memtile.explain.outcome import LateWrites, outcome
 from memtile.explain.results import Outputs, Result
 from memtile.runs.machine import HostSteps, Machine
 from memtile.runs.observing import moves_of

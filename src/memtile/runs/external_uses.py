@@ -19,9 +19,8 @@ from memtile.bd.codec import unpack
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.fields import descriptor_of
 from memtile.runs.firmware import pointer_of, pointer_words
-from memtile.runs.operation_table import Code, table_of
+from memtile.runs.operation_table import Code, external_transfers, table_of
 from memtile.runs.operations import ArrayShape, Operation, Word, locate, words_written
-from memtile.runs.word_marks import external_transfers
 
 _BASE_WORDS = {word for word, _, _ in INTERFACE.bd_fields["Base_Address"].parts}
 _CURRENT = INTERFACE.bd_fields["Iteration_Current"].parts[0]

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple, Protocol
 
-from memtile.arch.address_map import HOST_APERTURE, TRANSLATED_ARGUMENTS
+from memtile.arch.devices import HOST_APERTURE, TRANSLATED_ARGUMENTS
 from memtile.arch.tiles import INTERFACE, WORD_BYTES, TileKind
 from memtile.errors import Problem
 from memtile.runs.operations import WORD_MAX, ArrayShape, BlockWrite, Operation, Other, Word, locate

@@ -8,16 +8,14 @@ import numpy as np
 
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.errors import Problem, SimulationError
-from memtile.runs.batches import Batches, Costs
+from memtile.runs.batches import Batches, Costs, Pace
 from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.design_run import run_sequences
 from memtile.runs.firmware import PROGRAM, update
-from memtile.runs.machine import ArrayMachine, HostProgram
+from memtile.runs.machine import ArrayMachine, HostProgram, OwnDoor
 from memtile.runs.operation_table import Ints, OperationTable
 from memtile.runs.operations import ArrayShape, Operation, Other
 from memtile.runs.options import RunOptions
-from memtile.runs.own_door import OwnDoor
-from memtile.runs.pace import Pace
 from memtile.runs.register_writes import Advance
 from memtile.runs.waits import TokenHost
 from memtile.sim.doors.passing_time import AT_ONCE

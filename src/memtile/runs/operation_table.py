@@ -1,14 +1,14 @@
 """Operations of a program in columns: what many of them have in common is done by NumPy at once.
 
 A table is a sequence of operations; one that was read from a file makes an object of an operation only when
-somebody looks at it.
+somebody looks at it. What is searched for, words of a tile, is a bool for each word, by kind of the tile.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 from operator import attrgetter
 from typing import Any, NamedTuple, overload
@@ -16,8 +16,11 @@ from typing import Any, NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, WORD_BYTES, TileName
+from memtile.arch.registers import Acts, Register
+from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
+from memtile.model.register_tables import registers_of
 from memtile.runs import operations as ops
+from memtile.sim.kernels.core_control import control_register
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -269,3 +272,41 @@ def joined(parts: Sequence[Sequence[ops.Operation]]) -> OperationTable:
         return tables[which][number - (int(ends[which - 1]) if which else 0)]
 
     return table_of(()) if found is None else OperationTable(Columns(*found), make)
+
+
+@cache
+def queues(kind: TileName, _has_dma: bool = True) -> Bools:
+    """Those that push a task."""
+    return _those(kind, lambda register: any(field.name == "Start_BD_ID" for field in register.fields))
+
+
+@cache
+def clocks(kind: TileName, _has_dma: bool = True) -> Bools:
+    """Those that stop clocks or reset columns."""
+    return _those(kind, lambda register: register.acts is Acts.COLUMN_CLOCK)
+
+
+@cache
+def core_controls(kind: TileName, _has_dma: bool = True) -> Bools:
+    """Those that enable or reset a core."""
+    found = np.zeros(TILE_WORDS, np.bool_)
+    if TILE_KINDS[kind].role == "compute":
+        found[control_register(kind).offset // WORD_BYTES] = True
+    return found
+
+
+@cache
+def external_transfers(kind: TileName, _has_dma: bool = True) -> Bools:
+    """Those of interface tiles that say what goes to external memory: descriptors, control, queues."""
+    found, tile = np.zeros(TILE_WORDS, np.bool_), TILE_KINDS[kind]
+    if tile.role == "interface":
+        found |= queues(kind)
+        found |= _those(kind, lambda register: any(f.name == "Enable_Out_of_Order" for f in register.fields))
+        found[tile.bd_base // WORD_BYTES : (tile.bd_base + tile.bds * tile.bd_stride) // WORD_BYTES] = True
+    return found
+
+
+def _those(kind: TileName, wanted: Callable[[Register], bool]) -> Bools:
+    found = np.zeros(TILE_WORDS, np.bool_)
+    found[[register.offset // WORD_BYTES for register in registers_of(kind) if wanted(register)]] = True
+    return found

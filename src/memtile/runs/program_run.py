@@ -11,11 +11,10 @@ from types import MappingProxyType
 import numpy as np
 
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
+from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.findings import DROPPED, HOLDING, Finding, Severity, Side
-from memtile.explain.late_writes import LateWrites
-from memtile.explain.outcome import outcome
+from memtile.explain.outcome import LateWrites, outcome
 from memtile.explain.results import Result, Status
 from memtile.runs.arrays import BoundArrays, bind, place, taken
 from memtile.runs.core_kernels import CoreKernels
@@ -32,16 +31,14 @@ from memtile.runs.firmware import (
     update_problems,
 )
 from memtile.runs.host import ProgramHost
-from memtile.runs.machine import ArrayMachine
+from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.observing import moves_of
-from memtile.runs.operation_table import Code, OperationTable, table_of
+from memtile.runs.operation_table import Code, OperationTable, queues, table_of
 from memtile.runs.operations import ArrayShape, Other
 from memtile.runs.options import RunOptions
-from memtile.runs.own_door import OwnDoor
 from memtile.runs.program import Program, Run
 from memtile.runs.register_writes import Handler, apply, check
 from memtile.runs.waits import WAIT, TokenHost, ends_waiting, wait_problems, waiting_program
-from memtile.runs.word_marks import queues
 from memtile.sim.loop.clock import Stop
 
 _FIX = "Take the write out of the program, or run it on the device that it is for."

@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from memtile.arch.address_map import ARRAY_BASE
+from memtile.arch.devices import ARRAY_BASE
 from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES, TileName
 from memtile.errors import InputFileError, Problem, RegisterError, SimulationError, raise_if
 from memtile.model.register_tables import answering

@@ -10,22 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from memtile.arch.address_map import FIRMWARE_PORT
+from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.packets import TOKEN, token
 from memtile.arch.ports import PORTS
 from memtile.arch.registers import field_of
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES
 from memtile.errors import Problem, SimulationError
+from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.state import State
 from memtile.model.streams.switch_config import CIRCUIT, OFF, PACKET
 from memtile.runs.machine import ArrayMachine
-from memtile.runs.operation_table import Code, table_of
+from memtile.runs.operation_table import Code, queues, table_of
 from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
-from memtile.runs.word_marks import queues
 from memtile.sim.doors.polling import cycles_left
 from memtile.sim.loop.engine import Engine
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.jit import entries
-from memtile.jit.block_copies import moves
+from memtile.jit.addresses import moves
 from memtile.jit.decorators import jit
 from memtile.jit.entries import CompiledEntry
 from memtile.jit.host_words import copy_in, copy_out

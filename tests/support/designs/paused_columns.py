@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memtile import Array
-from memtile.sim.kernels.repeated_calls import calls
+from memtile.sim.kernels.kernel_core import calls
 
 CLOCK, RESET = 0xFFF20, 0xFFF28
 WORDS = 200

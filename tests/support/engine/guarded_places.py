@@ -40,7 +40,7 @@ _PLACES = {
         model/memory/neighbours.py memory_owner takes bits
     """,
     "runs": """
-        model/dma/task_end.py last_of_task compares
+        model/dma/task_queue.py last_of_task compares
         model/dma/task_queue.py following compares
     """,
     "burst, buffer": """
@@ -132,9 +132,9 @@ _PLACES = {
     # what keeps time from being jumped over
     "steps": """
         model/axi.py read takes bits
-        model/dma/task_end.py count takes bits
-        model/dma/task_end.py finish_on_tlast compares
-        model/dma/task_end.py finish_on_tlast writes channels.length
+        model/dma/task_queue.py count takes bits
+        model/dma/task_queue.py finish_on_tlast compares
+        model/dma/task_queue.py finish_on_tlast writes channels.length
         model/memory/axi_port.py busy compares
         model/memory/memory_control.py finish_zeroisation compares
         model/streams/host_ports.py crossed compares

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.addresses import WORD
 from memtile.jit.tables import plain
-from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Reset
 from memtile.model.state.state import State
 from memtile.model.state.state_differences import columns

@@ -13,8 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, TextIO
 
-from memtile.cli.agents.tool_arguments import as_text, check_arguments
-from memtile.cli.agents.tool_inputs import RefusedError, refused
+from memtile.cli.agents.tool_arguments import RefusedError, as_text, check_arguments, refused
 from memtile.cli.agents.tools import MODELS, SECONDS, TOOLS, Answer
 from memtile.cli.failure import UsageError, expected_end
 from memtile.cli.sandboxed import sandbox_policy

@@ -14,7 +14,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from memtile.arch.tiles import TileName
-from memtile.cli.agents.tool_inputs import Kind, given_file
+from memtile.cli.agents.tool_arguments import Kind, given_file
 from memtile.errors import InputFileError
 from memtile.runs.options import MAX_CYCLES
 
@@ -196,7 +196,7 @@ def descriptor(
     answer has both forms, sentences, pictures of the order of accesses, and what is not legal.
     """
     from memtile.bd.descriptor_cases import hex_words, parse_words, words_of_case
-    from memtile.report.descriptor_text import explained_json
+    from memtile.report.lowering import explained_json
 
     if (words is None) == (fields is None):
         raise InputFileError("arguments of the tool: give words or fields, one of them.")

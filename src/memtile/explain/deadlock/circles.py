@@ -1,18 +1,59 @@
-"""Circles of waits: what kind of circle, and the sentence that names it."""
+"""Circles of waits: what kind of circle, how much can go round in it, and the sentence that names it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
-from memtile.explain.deadlock.abstraction import CIRCLE_BEFORE_A_RUN
+from memtile.explain.bd_chains import lock_seen
 from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.context import CIRCLE_BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
-from memtile.explain.deadlock.lock_sums import most_possible
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity
+
+
+def most_possible(way: Sequence[Party], waits: EngineWaits) -> int | None:
+    """The most that any lock of a circle can come to; None where that is not known.
+
+    Known where all that release one of the locks take as much from them before: then the sum of the locks
+    never grows. Of a core that is taken for granted, if it holds nothing of them yet.
+
+    Args:
+        way: the parties of the circle.
+        waits: of the run.
+    """
+    if any(party.kind not in (PartyKind.CHANNEL, PartyKind.LOCK, PartyKind.CORE) for party in way):
+        return None
+    engine, chains = waits.engine, waits.chains
+    locks = {party.number for party in way if party.kind is PartyKind.LOCK}
+    for running in engine.cores.running.values():
+        if locks & (running.released | running.taken):
+            return None
+    givers = [release for lock in locks for release in chains.releases.get(lock, ())]
+    if any(release.queued or _gives_more(release.ch, locks, waits) for release in givers):
+        return None
+    return sum(int(engine.state.locks.value[lock]) for lock in locks)
+
+
+def _gives_more(ch: int, locks: Collection[int], waits: EngineWaits) -> bool:
+    """Whether a channel, from its present descriptor on, ever releases more of the locks than it took."""
+    engine, chains = waits.engine, waits.chains
+    tile, present, chain = int(engine.channels.tile[ch]), int(engine.channels.bd[ch]), chains.of(ch)
+    first = chain.index(present) if present in chain else 0
+    held = 0
+    for bd in (*chain[first:], *chain[:first]):
+        taken, given = chains.acquired(ch, bd), chains.release(ch, bd)
+        if taken is not None and lock_seen(engine, tile, taken[0]) in locks:
+            held += -taken[1]
+        if given is not None and lock_seen(engine, tile, given[0]) in locks:
+            held -= given[1]
+        if held < 0:
+            return True
+    return False
+
 
 _SENTENCE = {
     "MT0301": "A circle of waits",

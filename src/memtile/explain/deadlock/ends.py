@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 from memtile.explain.channel_view import ChannelView, cause_of
 from memtile.explain.core_view import link_text
-from memtile.explain.deadlock.abstraction import BEFORE_A_RUN
 from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.context import BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.abstraction import Abstraction
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.circles import circle_finding
+from memtile.explain.deadlock.context import Abstraction, HostWaiting
 from memtile.explain.deadlock.ends import ChainEnd
 from memtile.explain.deadlock.graph import PartyKind, WaitEdge, WaitGraph, WaitNode
-from memtile.explain.deadlock.hosts import HostWaiting
 from memtile.explain.deadlock.roots import circle, roots, waiting_for
 from memtile.explain.deadlock.sentences import Moves, Sentences
 from memtile.explain.deadlock.switch_waits import Party

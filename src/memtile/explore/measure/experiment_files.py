@@ -22,7 +22,7 @@ from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.token_packets import Text
 from memtile.input_files import read_text
-from memtile.io.formats.json_text import parse_json
+from memtile.io.json_text import parse_json
 from memtile.io.program.recorder import record
 from memtile.output_files import make_folder, write_output
 from memtile.runs.firmware import pointer_of

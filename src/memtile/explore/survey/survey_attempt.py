@@ -22,7 +22,7 @@ from memtile.importers.design import load
 from memtile.importers.design_file import functions_of
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
-from memtile.io.formats.npy import read_array
+from memtile.io.npy import read_array
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.array_regions import zeros_for
 from memtile.runs.external_uses import ExternalUse, external_uses

@@ -17,7 +17,7 @@ from typing import Any
 
 from memtile.errors import InputFileError, Problem
 from memtile.input_files import read_bytes, read_text
-from memtile.io.formats.json_text import parse_json
+from memtile.io.json_text import parse_json
 from memtile.io.program.containers.build_folder import build_files
 
 FACTS = "facts.json"

@@ -22,13 +22,12 @@ from typing import Any
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError, Problem, SimulationError
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.log_form import checked_row
 from memtile.explore.sweep.processes import Request, request_of
-from memtile.explore.sweep.row import SweepRow, Variant, VariantState
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState, checked_row
 from memtile.explore.sweep.sources import DesignSources, same_text
 from memtile.explore.sweep.sweep_attempt import attempt
-from memtile.io.formats.json_text import parse_json
-from memtile.jit.safe_folders import make_own, why_unsafe, why_unsafe_inside
+from memtile.io.json_text import parse_json
+from memtile.jit.cache import make_own, why_unsafe, why_unsafe_inside
 from memtile.output_files import write_output
 
 _AHEAD = 3  # tasks for each thread of the cluster, so that none waits for us

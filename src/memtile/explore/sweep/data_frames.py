@@ -9,8 +9,7 @@ from typing import Any
 
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.log_form import MOST_BYTES, MOST_ROWS
-from memtile.explore.sweep.row import SweepRow, VariantState
+from memtile.explore.sweep.row import MOST_BYTES, MOST_ROWS, SweepRow, VariantState
 from memtile.explore.sweep.space import Space
 from memtile.explore.sweep.variant_figures import ENERGY, FIGURES
 

@@ -18,9 +18,8 @@ from typing import Any, BinaryIO
 from memtile.errors import InputFileError, cannot_write
 from memtile.explore.sweep.data_frames import HEAD, table_in, table_of
 from memtile.explore.sweep.extras import extra
-from memtile.explore.sweep.log_form import checked_head, checked_row
-from memtile.explore.sweep.row import SweepRow, VariantState
-from memtile.io.formats.json_text import parse_json
+from memtile.explore.sweep.row import SweepRow, VariantState, checked_head, checked_row
+from memtile.io.json_text import parse_json
 from memtile.output_files import output_file
 
 FORMAT, VERSION = "memtile-sweep", 1

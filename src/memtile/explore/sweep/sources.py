@@ -17,7 +17,7 @@ from typing import Any
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
 from memtile.importers.design_file import design_function
-from memtile.jit.safe_folders import why_unsafe
+from memtile.jit.cache import why_unsafe
 from memtile.output_files import make_folder, write_output
 
 

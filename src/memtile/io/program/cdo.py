@@ -17,8 +17,7 @@ import numpy.typing as npt
 from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.program.record_starts import Ints, Records, Words, starts_of, words_of
+from memtile.io.binary_files import ByteReader, Ints, Records, Words, starts_of, words_of
 from memtile.runs.operation_table import Code, Columns, OperationTable, table_of
 from memtile.runs.operations import WORD_MAX, BlockWrite, MaskWrite, Operation, Other, Write
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from memtile.arch.devices import DEVICES, Device
 from memtile.arch.devices import device as find_device
 from memtile.errors import InputFileError
-from memtile.io.program.headers import GENERATIONS, counts_all, fitting, has_size
 from memtile.io.program.program_formats import StoredProgram
+from memtile.io.program.transaction_format import GENERATIONS, counts_all, fitting, has_size
 from memtile.runs.operations import ArrayShape, BlockWrite, MaskWrite, Write, locate
 
 DEFAULT = "npu1"

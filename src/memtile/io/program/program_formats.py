@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import Literal
 
 from memtile.errors import InputFileError, Problem, raise_if
-from memtile.io.formats.byte_reader import ByteReader
-from memtile.io.formats.json_text import parse_json
+from memtile.io.binary_files import ByteReader
+from memtile.io.json_text import parse_json
 from memtile.io.program.cdo import IDENTIFICATION, read_cdo
 from memtile.io.program.containers.contents import ContainerBuffer, Contents
 from memtile.io.program.containers.control_elf import read_control_elf
@@ -26,10 +26,9 @@ from memtile.io.program.containers.xclbin import read_xclbin
 from memtile.io.program.control_text import looks_like_control_text, read_control_text
 from memtile.io.program.first_instructions import is_first_instructions, read_first_instructions
 from memtile.io.program.foreign_files import foreign, unknown_bytes
-from memtile.io.program.headers import GENERATIONS
 from memtile.io.program.register_dump import looks_like_dump, read_json, read_text
 from memtile.io.program.transaction import read_transaction
-from memtile.io.program.transaction_format import LAYOUTS, SOURCE, Header
+from memtile.io.program.transaction_format import GENERATIONS, LAYOUTS, SOURCE, Header
 from memtile.runs.operations import ArrayShape, Operation
 
 Format = Literal["txn", "cdo", "dump", "asm", "xclbin", "pdi", "elf"]

@@ -29,8 +29,7 @@ from memtile.arch.trace_facts import (
     FrameFormat,
 )
 from memtile.errors import InputFileError, Problem
-from memtile.io.trace.trace_packets import Gap, Sender, TracePacket, packets, senders
-from memtile.io.trace.trace_words import Words
+from memtile.io.trace.trace_packets import Gap, Sender, TracePacket, Words, packets, senders
 
 _FRAMES_SOURCE = "AM020, trace; frames as decoded by mlir-aie"
 _LATER = "The rest of the word is skipped; times after it are lower bounds."

@@ -1,4 +1,4 @@
-"""Trace packets in a stream of words: found by their headers, sorted by the unit that sent them.
+"""Trace packets in files: the words of a file (text, binary, NumPy), and the packets in them, by unit.
 
 Packets of several units are interleaved as the stream switches merged them. A header is a word of odd parity
 whose unused bits are 0; zeros in the place of a header are memory that was never written. Anything else there
@@ -7,14 +7,21 @@ is skipped up to the next word that a packet can begin with, and reported.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from memtile.arch.packets import STREAM_HEADER
 from memtile.arch.registers import WORD_BITS, field_of
+from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.trace_facts import PACKET_WORDS
-from memtile.errors import Problem
+from memtile.errors import InputFileError, Problem, raise_if
+from memtile.io.npy import array_of
 
 _COLUMN, _ROW = field_of(STREAM_HEADER, "Column"), field_of(STREAM_HEADER, "Row")
 _TYPE, _ID = field_of(STREAM_HEADER, "Packet_Type"), field_of(STREAM_HEADER, "Stream_ID")
@@ -147,3 +154,86 @@ def senders(found: Iterable[TracePacket | Gap]) -> dict[Sender, list[TracePacket
         else:
             sorted_.setdefault(item.sender, list(gaps)).append(item)
     return sorted_
+
+
+TraceFormat = Literal["hex", "bin", "npy"]
+Words = npt.NDArray[np.uint32]
+
+_SOURCE = "trace file conventions of mlir-aie"
+_HEX = re.compile(r"(?:0[xX])?[0-9a-fA-F]{1,8}")
+_NUMPY = b"\x93NUMPY"
+_TEXT = frozenset(b"\t\n\r") | frozenset(range(ord(" "), ord("~") + 1))
+
+
+def read_words(data: bytes, name: str, format: TraceFormat | None = None) -> Words:
+    """The words of a trace file, uint32.
+
+    Args:
+        data: all bytes of the file.
+        name: of the file, for messages.
+        format: of the file; None = find out: a NumPy array begins with its magic, all else that is plain
+            ASCII is hexadecimal text.
+
+    Raises:
+        InputFileError: it is not a file of that format; all wrong lines at once.
+    """
+    return _READERS[format or _format_of(data)](data, name)
+
+
+def _format_of(data: bytes) -> TraceFormat:
+    if data.startswith(_NUMPY):
+        return "npy"
+    return "hex" if _TEXT.issuperset(data) else "bin"
+
+
+def _read_hex(data: bytes, name: str) -> Words:
+    lines = enumerate(data.decode("ascii", "replace").splitlines(), 1)
+    items = [(number, item) for number, line in lines for item in line.split()]
+    wrong = [
+        Problem(
+            "word",
+            repr(item),
+            "one to eight hexadecimal digits",
+            reason="trace_word",
+            where=f"{name}, line {n}",
+            source=_SOURCE,
+        )
+        for n, item in items
+        if not _HEX.fullmatch(item)
+    ]
+    raise_if(wrong, InputFileError)
+    return np.array([int(item, 16) for _, item in items], dtype=np.uint32)
+
+
+def _read_bin(data: bytes, name: str) -> Words:
+    if len(data) % WORD_BYTES:
+        raise InputFileError.of(
+            "length",
+            f"{len(data)} bytes",
+            f"whole words of {WORD_BYTES} bytes",
+            f"the file has {len(data)} bytes; it must have whole words of {WORD_BYTES} bytes",
+            reason="trace_bytes",
+            where=name,
+            source=_SOURCE,
+        )
+    return np.frombuffer(data, dtype="<u4").astype(np.uint32)
+
+
+def _read_npy(data: bytes, name: str) -> Words:
+    array = array_of(data, name)
+    if array.dtype.kind not in "iu" or array.dtype.itemsize != WORD_BYTES:
+        raise InputFileError.of(
+            "array",
+            f"dtype {array.dtype}",
+            "uint32 or int32",
+            f"the array is of {array.dtype}; it must be of uint32 or int32",
+            reason="trace_dtype",
+            where=name,
+            source=_SOURCE,
+        )
+    return array.reshape(-1).astype(np.uint32)
+
+
+_READERS: Mapping[TraceFormat, Callable[[bytes, str], Words]] = MappingProxyType(
+    {"hex": _read_hex, "bin": _read_bin, "npy": _read_npy}
+)

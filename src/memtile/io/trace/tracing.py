@@ -29,9 +29,8 @@ from memtile.design.tile import Tile
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.io.trace.decoder import Trace, decode
 from memtile.io.trace.perfetto import perfetto_bytes
-from memtile.io.trace.trace_names import NamedUnit, named
+from memtile.io.trace.trace_names import NamedUnit, chrome_json, named
 from memtile.io.trace.trace_setup import TracedUnit
-from memtile.io.trace.trace_tables import chrome_json
 from memtile.output_files import write_output
 from memtile.sim.doors.event_panel import EventUnit
 from memtile.sim.loop.clock import Stop

@@ -30,11 +30,17 @@ from memtile.arch.tiles import TILE_KINDS, WORD_BYTES, TileKind, TileName
 from memtile.arch.timing import Timing
 from memtile.jit.tables import table
 from memtile.model import register_tables
-from memtile.model.build import channel_tables as channel_tables
-from memtile.model.build import core_tables as core_tables
+from memtile.model.build import tables as channel_tables
+from memtile.model.build import tables as core_tables
 from memtile.model.build.event_tables import EVENTS, event_facts
-from memtile.model.build.rest import arrays_at_rest, at_rest
-from memtile.model.build.wiring import WiringSite, circuits, feeding_ports, switch_ports
+from memtile.model.build.tables import (
+    WiringSite,
+    arrays_at_rest,
+    at_rest,
+    circuits,
+    feeding_ports,
+    switch_ports,
+)
 from memtile.model.checking.history_log import BINS, LOG_FIELDS, LOG_ROWS, LOGGING
 from memtile.model.checking.notes import LABEL_FIELDS, NOTE_FIELDS, NOTES, NOTING
 from memtile.model.dma import access_log

@@ -13,9 +13,9 @@ from memtile.jit.decorators import jit
 from memtile.model.checking import notes
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.columns import Ints
-from memtile.model.state.core_columns import Deep, Values
 from memtile.model.state.event_columns import CoreEvent
 from memtile.model.state.state import State
+from memtile.model.state.tile_columns import Deep, Values
 
 _CONTROL = register_named("core", "Accumulator_Control")
 _FROM_WEST, _TO_EAST = _CONTROL.field("Input").mask, _CONTROL.field("Output").mask

@@ -13,9 +13,9 @@ from memtile.jit.decorators import jit
 from memtile.model.cores.core_ports import stalled_side
 from memtile.model.events.asserted import asserted
 from memtile.model.state.causes import CoreCause, CorePhase
-from memtile.model.state.core_columns import TRIGGERS, Trigger
 from memtile.model.state.event_columns import CoreEvent
 from memtile.model.state.state import State
+from memtile.model.state.tile_columns import TRIGGERS, Trigger
 
 _CONTROL, _STATUS = register_named("core", "Core_Control"), register_named("core", "Core_Status")
 _ENABLING, _RESET = register_named("core", "Enable_Events"), register_named("core", "Reset_Event")

@@ -2,18 +2,18 @@
 
 A round is a cycle of the clock loop in which a BD moves all of its words where a word would move: tasks
 start, locks are asked for and released by the very functions of the cycle engine, in its order. The words
-themselves are moved by whoever calls, in the order of the log; rounds follow one another without that as long
-as no word can tell how they go on.
+themselves are moved by whoever calls, in the order of the log, which has a row for each BD execution; rounds
+follow one another without that as long as no word can tell how they go on. Only the caller of ``advance``
+knows how to move what a row with ``ASKS`` describes, or whether it can.
 """
 
 from __future__ import annotations
 
-from memtile.arch.tiles import S2MM
+from memtile.arch.tiles import MAX_DIMENSIONS, S2MM
 from memtile.jit.decorators import jit
-from memtile.model.dma import execution_log
 from memtile.model.dma.channel_registers import FOT_MASK
-from memtile.model.dma.task_end import token_blocked
-from memtile.model.dma.task_queue import bd_done, wake
+from memtile.model.dma.mm2s import pad_value
+from memtile.model.dma.task_queue import bd_done, token_blocked, wake
 from memtile.model.memory.lock_port import post_release, serve
 from memtile.model.memory.locks import resolve
 from memtile.model.memory.memory_control import finish_zeroisation
@@ -23,6 +23,69 @@ from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
 from memtile.model.streams import control_packets
+
+ROWS = 0  # entry of the log that counts its rows
+FIRST = 1  # entry with which the first row begins
+_INNER = MAX_DIMENSIONS - 1  # the last dimension has no wrap and no padding
+CH, TILE, ASKS, TLAST_SUPPRESS, PAD, ORIGIN, LENGTH, STEP = range(8)  # columns; TILE: where the BD begins
+WRAP = STEP + MAX_DIMENSIONS
+BEFORE = WRAP + _INNER
+AFTER = BEFORE + _INNER
+COLUMNS = AFTER + _INNER
+
+
+@jit
+def stays(st: State, ch: int, tile: int) -> bool:
+    """Whether the channel's walk surely stays in the memory of ``tile``, where it begins.
+
+    Every counter counts as if it reached its highest value together with the others.
+    """
+    walks, words = st.walks, st.channels.length[ch]
+    shift = st.spec.kinds.memory_shift[st.spec.tiles.kind[st.channels.tile[ch]]]
+    highest, unit = walks.origin[ch] - (walks.origin[ch] >> shift << shift), 1
+    for d in range(MAX_DIMENSIONS):
+        turns = max((words + unit - 1) // unit, 1)
+        wrap = walks.wrap[ch, d] if d < _INNER else 0
+        if wrap > 0:
+            turns = min(turns, wrap)
+            unit *= walks.before[ch, d] + wrap + walks.after[ch, d]
+        highest += (turns - 1) * walks.step[ch, d]
+        if wrap == 0:
+            break
+    return bool(highest < st.spec.tiles.memory_words[tile])
+
+
+@jit
+def surely_moves(st: State, ch: int, tile: int) -> bool:
+    """Whether nothing in the words of the channel's BD, or in the memory, tells how the control goes on."""
+    if st.channels.packed[ch] == 1 or st.fifos.held[ch] > 0 or st.guards.inspected[tile] > 0:
+        return False
+    return stays(st, ch, tile)
+
+
+@jit
+def note(st: State, log: Ints, ch: int, tile: int, asks: int) -> None:
+    """Append the execution that the channel has begun."""
+    walks = st.walks
+    row = FIRST + log[ROWS] * COLUMNS
+    log[ROWS] += 1
+    log[row + CH], log[row + TILE], log[row + ASKS] = ch, tile, asks
+    log[row + TLAST_SUPPRESS] = st.channels.tlast_suppress[ch]
+    log[row + PAD] = pad_value(st, ch) if walks.padded[ch] == 1 else 0
+    log[row + ORIGIN], log[row + LENGTH] = walks.origin[ch], st.channels.length[ch]
+    for d in range(MAX_DIMENSIONS):
+        log[row + STEP + d] = walks.step[ch, d]
+    for d in range(_INNER):
+        log[row + WRAP + d] = walks.wrap[ch, d]
+        log[row + BEFORE + d] = walks.before[ch, d]
+        log[row + AFTER + d] = walks.after[ch, d]
+
+
+@jit
+def full(log: Ints, channels: int) -> bool:
+    """Whether the log may be too short for another round of ``channels`` channels."""
+    return bool(FIRST + (log[ROWS] + channels) * COLUMNS > log.shape[0])
+
 
 NOTHING, MOVED, BARRED = -1, -2, -3  # orders; others are the tile whose memory the BD begins in
 LEAST = 1 << 10  # words that count for any execution, since it takes as long as moving so many
@@ -109,7 +172,7 @@ def advance(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
         log: int64, out: the BDs to move, see ``execution_log``.
         limit: words to count at most, but for the last round; negative: BDs that have moved end, none begins.
     """
-    log[execution_log.ROWS] = 0
+    log[ROWS] = 0
     counted, asks = 0, False
     while go_on(st, orders):
         if limit < 0:
@@ -119,14 +182,14 @@ def advance(st: State, orders: Ints, room: Ints, log: Ints, limit: int) -> bool:
             orders[ch] = tile
             if tile < 0:
                 continue
-            sure = execution_log.surely_moves(st, ch, tile)
-            execution_log.note(st, log, ch, tile, 0 if sure else 1)
+            sure = surely_moves(st, ch, tile)
+            note(st, log, ch, tile, 0 if sure else 1)
             if sure:
                 counted += count_moved(st, ch, room)
                 orders[ch] = MOVED
             else:
                 asks = True
-        if asks or counted >= limit or execution_log.full(log, orders.shape[0]):
+        if asks or counted >= limit or full(log, orders.shape[0]):
             return True
         if st.active_controls[0] > 0 or st.clock.columns_written[0] > 0:
             return True  # control packets read and write memory

@@ -12,8 +12,7 @@ from memtile.jit.host_words import put_word_at
 from memtile.model.checking import notes
 from memtile.model.dma import external, s2mm
 from memtile.model.dma.access_log import note, outside
-from memtile.model.dma.task_end import may_end
-from memtile.model.dma.task_queue import bd_done
+from memtile.model.dma.task_queue import bd_done, may_end
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State

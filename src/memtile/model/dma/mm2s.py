@@ -16,8 +16,7 @@ from memtile.model.dma.bd_load import halt
 from memtile.model.dma.channel_registers import ERROR_MEMORY_UNAVAILABLE
 from memtile.model.dma.coder import gather, packed_moved, pass_on
 from memtile.model.dma.fifo import drop, put, space
-from memtile.model.dma.task_end import token_blocked
-from memtile.model.dma.task_queue import bd_done
+from memtile.model.dma.task_queue import bd_done, token_blocked
 from memtile.model.memory import banks, ecc, neighbours, watchpoints
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase

@@ -15,8 +15,7 @@ from memtile.model.dma.address_generator import advance, aim, joins
 from memtile.model.dma.bd_load import halt
 from memtile.model.dma.channel_registers import ERROR_MEMORY_UNAVAILABLE, FOT_MASK
 from memtile.model.dma.fifo import drop, empty
-from memtile.model.dma.task_end import finish_on_tlast, may_end
-from memtile.model.dma.task_queue import bd_done, take_header
+from memtile.model.dma.task_queue import bd_done, finish_on_tlast, may_end, take_header
 from memtile.model.memory import banks, ecc, neighbours, watchpoints
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase

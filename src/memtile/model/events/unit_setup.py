@@ -9,7 +9,7 @@ from memtile.arch.registers import WORD_BITS
 from memtile.arch.trace_facts import SLOTS, TraceState
 from memtile.jit.decorators import jit
 from memtile.model.cores import debug
-from memtile.model.events import interrupts
+from memtile.model.events import broadcast
 from memtile.model.events.selectors import resolve
 from memtile.model.roster import append
 from memtile.model.state.columns import NEVER
@@ -121,7 +121,7 @@ def configure_broadcast(st: State, unit: int) -> int:
         st.observers.broadcast[unit, n] = event
         uses |= USES_BROADCAST if event > 0 else 0
     while node < st.spec.nodes.unit.shape[0] and st.spec.nodes.unit[node] == unit:
-        uses |= USES_BROADCAST if interrupts.watches(st, node) else 0
+        uses |= USES_BROADCAST if broadcast.watches(st, node) else 0
         node += 1
     return uses
 

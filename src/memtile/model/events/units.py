@@ -26,7 +26,7 @@ from memtile.model.events.unit_setup import (
     USES_TRACE,
     configure,
 )
-from memtile.model.memory import scrubber
+from memtile.model.memory import ecc
 from memtile.model.state.columns import NEVER
 from memtile.model.state.event_columns import COUNTERS, ChannelEvent, TileSignal
 from memtile.model.state.state import State
@@ -137,7 +137,7 @@ def reset_timer(st: State, unit: int, cycle: int) -> None:
 def have_done(st: State, unit: int, uses: int) -> None:
     """Let the scrubber and the core act on the asserted events that are chosen for them."""
     if uses & USES_SCRUBBING and asserted(st, unit, st.observers.scrubbing[unit]):
-        scrubber.trigger(st, st.spec.event_units.tile[unit])
+        ecc.trigger(st, st.spec.event_units.tile[unit])
     if uses & USES_CORE:
         debug.follow(st, unit)
 

@@ -1,23 +1,30 @@
 """Single-port memory banks: which bank an address is in, and who gets it this cycle (AM020 chapter 5).
 
 One access per bank and cycle, read or write. Each bank has one round-robin arbiter; a loser asks again in the
-next cycle. The policy among requester classes is not public: plain round robin over all requesters is
-assumed (DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
+next cycle. The policy among requester classes is not public: plain round robin over all requesters is assumed
+(DEV-ARB-1, DEV-V2-10). Which bank an address is in: DEV-MEM-1, DEV-MEM-2.
 
-It also has the numbers of those who compete for a bank or a lock: the arbiters know them by these alone.
-
-Banks: the channels, then the parts of each core's accesses, the scrubber of each tile, the interfaces of each
-tile to its neighbours' banks, and its port of memory-mapped accesses. What reaches a bank from another tile
-has the number of its interface, whichever channel uses it. Locks: the channels, then the cores. Numbers are
-array-wide, like the rows of the tables.
+Arbiters know those who compete for a bank or a lock by their numbers alone. Banks: the channels, then the
+parts of each core's accesses, the scrubber of each tile, the interfaces of each tile to its neighbours'
+banks, and its port of memory-mapped accesses. What reaches a bank from another tile has the number of its
+interface, whichever channel uses it. Locks: the channels, then the cores. Numbers are array-wide, like the
+rows of the tables.
 """
 
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined
-from memtile.model.round_robin import rank
 from memtile.model.state.columns import CORE_REQUESTS
 from memtile.model.state.state import State
+
+_LATER = 1 << 40  # above every number of requesters
+
+
+@inlined
+def rank(requester: int, turn: int) -> int:
+    """The place of a requester: 0 when it is its turn, the ones before it come last; the lowest wins."""
+    ahead = requester - turn
+    return ahead + _LATER if ahead < 0 else ahead
 
 
 @inlined

@@ -15,8 +15,8 @@ from memtile.arch.tiles import MEMORY
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
 from memtile.model.events.reports import signal
+from memtile.model.memory.banks import rank
 from memtile.model.memory.neighbours import NOWHERE, reach
-from memtile.model.round_robin import rank
 from memtile.model.state.columns import Ints
 from memtile.model.state.event_columns import LockEvent, TileSignal
 from memtile.model.state.state import State

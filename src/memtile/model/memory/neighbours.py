@@ -18,9 +18,8 @@ from __future__ import annotations
 from memtile.arch.register_map import register_named
 from memtile.jit.decorators import inlined, jit
 from memtile.model.memory import banks
-from memtile.model.memory.banks import interface_of
+from memtile.model.memory.banks import interface_of, rank
 from memtile.model.roster import append
-from memtile.model.round_robin import rank
 from memtile.model.state.causes import Cause
 from memtile.model.state.memory import INTERFACES
 from memtile.model.state.state import State

@@ -17,7 +17,6 @@ from memtile.arch.protection import CELLS
 from memtile.jit.structs import Struct
 from memtile.model.state import columns as c
 from memtile.model.state.columns import Column, Ints, Owner
-from memtile.model.state.core_columns import Cascades, Cores
 from memtile.model.state.dma import (
     ChannelColumns,
     Codecs,
@@ -40,7 +39,7 @@ from memtile.model.state.memory import (
     Watches,
 )
 from memtile.model.state.streams import Arbiters, Controls, SwitchPorts
-from memtile.model.state.tile_columns import Gates, Kinds, RegisterMap, Tiles
+from memtile.model.state.tile_columns import Cascades, Cores, Gates, Kinds, RegisterMap, Tiles
 from memtile.model.state.time import Clock, Timings
 
 

@@ -21,7 +21,7 @@ from memtile.arch.tiles import TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.jit.decorators import inlined, jit
 from memtile.model import axi
 from memtile.model.checking import notes
-from memtile.model.dma.task_end import LAST_IN_TASK, pop_count
+from memtile.model.dma.task_queue import LAST_IN_TASK, pop_count
 from memtile.model.events.reports import signal
 from memtile.model.memory import axi_port
 from memtile.model.state.event_columns import TileSignal

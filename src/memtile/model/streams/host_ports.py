@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from memtile.arch.tiles import TILE_KINDS
+from memtile.jit.addresses import WORD, access
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import byte_at, put_word_at, word_at
-from memtile.jit.words import WORD, access
 from memtile.model.dma.fifo import entered, pauses, put, space
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State

@@ -14,7 +14,7 @@ from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
 from memtile.jit.decorators import inlined, jit
 from memtile.model.events.reports import signal
-from memtile.model.round_robin import rank
+from memtile.model.memory.banks import rank
 from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.state import State
 from memtile.model.state.streams import TLAST

@@ -1,15 +1,13 @@
 """All that a report of a run shows, as plain data: ``schemas.page.Report`` says what is where.
 
-It has long lists of numbers in a page: their bytes by place, deflated, as text (about one byte a number).
-
-It says where the words of each sending channel may go: switch ports on their way, and channels at the ends.
+Long lists of numbers are their bytes by place, deflated, as text (about one byte a number).
 """
 
 from __future__ import annotations
 
 import base64
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,13 +22,32 @@ from memtile.explain.results import Result
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.explain.timeline import Timeline, Track, level
 from memtile.jit.tables import plain
-from memtile.model.checking.history_log import AGENT_LSB, Thing
+from memtile.model.checking.history_log import AGENT_LSB, PortDoes, Thing
 from memtile.model.checking.notes import FIRST_CHANNEL
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import NONE, Ints
-from memtile.report.run.colours import causes
 from memtile.report.run.descriptor_panel import UsedDescriptor, used_descriptors
 from memtile.sim.loop.engine import Engine
+
+
+def causes() -> dict[str, list[dict[str, str]]]:
+    """By kind of track what each value means: name, text, and its colour in both schemes."""
+    return {
+        "channel": list(_meanings(Cause)),
+        "core": list(_meanings(CoreCause)),
+        "port": list(_meanings(PortDoes)),
+    }
+
+
+def _meanings(values: Iterable[Cause | CoreCause | PortDoes]) -> Iterator[dict[str, str]]:
+    for value in values:
+        yield {
+            "name": value.name.lower(),
+            "text": value.text,
+            "light": value.colours.light.lower(),
+            "dark": value.colours.dark.lower(),
+        }
 
 
 @dataclass(frozen=True, slots=True)

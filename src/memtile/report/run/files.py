@@ -110,7 +110,7 @@ def report_pieces(report: Report, suffix: str) -> Iterator[bytes]:
 
 def timeline_pieces(timeline: Timeline, mhz: float, suffix: str) -> Iterator[bytes]:
     """The timeline in Chrome's form, ``.json``, or in Perfetto's own; ``mhz``: of the clock."""
-    from memtile.io.trace.timeline_export import chrome_lines, perfetto_timeline
+    from memtile.io.trace.perfetto import chrome_lines, perfetto_timeline
 
     if suffix == CHROME:
         yield from (f"{line}\n".encode() for line in chrome_lines(timeline, mhz))

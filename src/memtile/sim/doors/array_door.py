@@ -14,12 +14,12 @@ from numbers import Integral
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch import address_map
+from memtile.arch import devices
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES
 from memtile.errors import RegisterError
 from memtile.jit.tables import plain
 from memtile.model import column_clock
-from memtile.model.events import interrupts
+from memtile.model.events import broadcast
 from memtile.sim.doors.tile_door import Door
 from memtile.sim.loop.engine import Engine
 
@@ -145,26 +145,26 @@ class Npi:
 
     def write(self, offset: int, value: int) -> None:
         """Write one 32-bit word."""
-        before = self._values.get(address_map.CONTROL, 0)
+        before = self._values.get(devices.CONTROL, 0)
         self._values[offset] = value
-        if offset == address_map.CONTROL:
-            mask = self._values.get(address_map.CONTROL_MASK, 0)
+        if offset == devices.CONTROL:
+            mask = self._values.get(devices.CONTROL_MASK, 0)
             self._values[offset] = (before & ~mask) | (value & mask)
-            if self._values[offset] & ~before & address_map.SHIM_RESET.mask:
+            if self._values[offset] & ~before & devices.SHIM_RESET.mask:
                 self._reset_interfaces()
 
     def read(self, offset: int) -> int:
         """Read one 32-bit word; 0 where nothing was written."""
-        if offset == address_map.INTERRUPTS:
-            return interrupts.lines(self._engine.state)
+        if offset == devices.INTERRUPTS:
+            return broadcast.lines(self._engine.state)
         return self._values.get(offset, 0)
 
     def _reset_interfaces(self) -> None:
         """Reset the interface tiles of the columns whose protected registers may be written."""
-        protected = self._values.get(address_map.PROTECTED, 0)
-        if not protected & address_map.PROTECTED_ENABLE.mask:
+        protected = self._values.get(devices.PROTECTED, 0)
+        if not protected & devices.PROTECTED_ENABLE.mask:
             return
-        first, last = address_map.FIRST_COLUMN.get(protected), address_map.LAST_COLUMN.get(protected)
+        first, last = devices.FIRST_COLUMN.get(protected), devices.LAST_COLUMN.get(protected)
         column = plain(self._engine.spec.tiles).column
         for tile in column_clock.interfaces(self._engine.spec).tolist():
             if first <= column[tile] <= last:

@@ -1,7 +1,8 @@
 """Kernels that keep to themselves: what they promise, and which tiles they reach.
 
 Kernels are Python in one interpreter: any of them may look at anything. Of one that promises not to, it is
-known what it can have a say in, so that it need not share a clock with all others (``sim.skip.own_clocks``).
+known that it writes no registers, so that polls of a host that cannot succeed are skipped
+(``sim.doors.polling``).
 """
 
 from __future__ import annotations
@@ -32,9 +33,9 @@ def apart(*things: object) -> Callable[[Function], Function]: ...
 
 
 def apart(*things: Any) -> Any:
-    """Say that a kernel keeps to itself, so that the columns of an array can have clocks of their own.
+    """Say that a kernel keeps to itself, so that polls of a host that cannot succeed are skipped.
 
-    Without it all kernels share one clock, as Python may look at anything at any time. It promises that
+    Without it Python may look at anything and write registers at any time. It promises that
 
     - the kernel sees and changes only what its ``core`` gives it, and variables and arrays of its own: none
       that another kernel, the design or the program around it changes or looks at while the array runs;

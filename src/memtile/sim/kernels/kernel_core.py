@@ -1,15 +1,17 @@
 """Kernels: Python generators that say what the core of a compute tile does.
 
 A kernel acquires and releases locks, reads and writes the memory that its core sees, and states its cycles or
-its accesses. What it reads and writes happens between two of its actions, takes no time and no bank; time and
-banks are those of the actions (docs/timing.md, DEV-CORE-3).
+its accesses; buffers and locks that it names again and again are looked up once. What it reads and writes
+happens between two of its actions, takes no time and no bank; time and banks are those of the actions
+(docs/timing.md, DEV-CORE-3).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from weakref import ref
 
 import numpy as np
@@ -34,15 +36,93 @@ from memtile.sim.kernels.actions import (
     merge,
 )
 from memtile.sim.kernels.core_links import Links
-from memtile.sim.kernels.named_buffers import (
-    Array,
-    KernelBuffer,
-    MemoryPiece,
-    PlaceCache,
-    Resolved,
-    Semaphore,
-)
+from memtile.sim.kernels.isolation import REACHES, keeps_apart, known_to_reach
 from memtile.sim.races.kernel_notes import CoreNotes, watched
+
+Array = npt.NDArray[Any]
+T = TypeVar("T")
+
+_MOST = 256  # things of which a core keeps what it found
+
+
+class KernelBuffer(Protocol):
+    """A named array in the data memory of a compute tile, like ``design.buffers.Buffer``."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def offset(self) -> int:
+        """First byte in the tile's own memory."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """NumPy shape, last dimension contiguous."""
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Element type."""
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Column and row of its tile; None = the core's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryPiece:
+    """Elements of a tile's data memory by their address; ``place`` None = the core's own tile."""
+
+    name: str
+    offset: int
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    place: tuple[int, int] | None = None
+
+
+class Semaphore(Protocol):
+    """A lock of a compute tile, like ``design.locks.Lock``."""
+
+    @property
+    def id(self) -> int:
+        """Number within the tile."""
+
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Column and row of its tile; None = the core's own."""
+
+
+class Resolved(NamedTuple):
+    """Where a buffer is.
+
+    Attributes:
+        place: model index of its tile, its first byte there, and how many it has.
+        elements: they, in its shape.
+    """
+
+    place: tuple[int, int, int]
+    elements: Array
+
+
+class PlaceCache(Generic[T]):
+    """What was found of things that cannot change: frozen dataclasses, by their identity."""
+
+    def __init__(self) -> None:
+        self._found: dict[int, tuple[object, T]] = {}  # by id(); each keeps the thing, and so its id()
+
+    def of(self, thing: object) -> T | None:
+        """What was kept of it, None if nothing was."""
+        found = self._found.get(id(thing))
+        return found[1] if found is not None and found[0] is thing else None
+
+    def keep(self, thing: object, found: T) -> T:
+        """Keep what was found of a thing, as long as there are not many; gives it back."""
+        if getattr(getattr(type(thing), "__dataclass_params__", None), "frozen", False):
+            if len(self._found) >= _MOST:  # they are made anew each time
+                self._found.clear()
+            self._found[id(thing)] = thing, found
+        return found
+
 
 Where = int | tuple[int, int] | None
 
@@ -68,8 +148,6 @@ class Core(Links):
         made: the actions that it made.
         bus: its accesses to the registers of its tile.
         keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
-        written: places in memory that the kernel may have written: first byte of all and how many; None =
-            nobody wants to know.
         last: whether the last word that it got from its stream had TLAST.
     """
 
@@ -83,7 +161,6 @@ class Core(Links):
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.keeps_to: frozenset[int] | None = None
-        self.written: list[tuple[int, int]] | None = None
         self.made = Made()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
@@ -219,8 +296,6 @@ class Core(Links):
         array = self._array(piece, owner, first)
         low = first // WORD_BYTES
         self._views.append((ref(array), owner, low, -(-(first + nbytes) // WORD_BYTES) - low))
-        if self.written is not None:
-            self.written.append(self._bytes(owner, first, nbytes))
         self.renew_views()
         seen = array if self.notes is None else watched(array, self.notes)
         return seen.reshape(piece.shape)
@@ -233,14 +308,6 @@ class Core(Links):
         for _, owner, low, words in self._views:
             if self._inspected[owner]:
                 host_memory.load_and_store(self._state, owner, low, words)
-
-    def viewed(self) -> list[tuple[int, int]]:
-        """The places in memory that views in use have, as in ``written``."""
-        used = [view for view in self._views if view[0]() is not None]
-        return [self._bytes(owner, low * WORD_BYTES, words * WORD_BYTES) for _, owner, low, words in used]
-
-    def _bytes(self, owner: int, first: int, nbytes: int) -> tuple[int, int]:
-        return int(self._tiles.memory_base[owner]) * WORD_BYTES + first, nbytes
 
     def read(self, piece: KernelBuffer, *, tile: Where = None) -> Array:
         """A copy of the buffer as it is now.
@@ -291,8 +358,6 @@ class Core(Links):
             host_memory.before_store(self._state, owner, first, nbytes)
         if self.notes is not None:
             self.notes.part(self._array(piece, owner, first), True)
-        if self.written is not None:
-            self.written.append(self._bytes(owner, first, nbytes))
         self._elements(piece, owner, first)[...] = given
 
     def _place(self, piece: KernelBuffer, tile: Where) -> tuple[int, int, int]:
@@ -459,3 +524,41 @@ None = nobody knows."""
 def place(spec: Spec, tile: int) -> str:
     """Column and row of a tile, as people write them."""
     return f"({spec.tiles.column[tile]}, {spec.tiles.row[tile]})"
+
+
+def calls(
+    function: Callable[[Core], None],
+    *,
+    acquire: Sequence[tuple[int, int]] = (),
+    release: Sequence[tuple[int, int]] = (),
+    cycles: int,
+    times: int | None = None,
+) -> Kernel:
+    """A kernel that calls a function again and again.
+
+    Args:
+        function: reads and writes memory; called at the end of its cycles. If it keeps to itself, see
+            :func:`apart`, so does the kernel.
+        acquire: locks of the own tile and operands, in order, before each call.
+        release: locks of the own tile and changes, in order, after each call.
+        cycles: what a call takes between the last acquire and the first release.
+        times: how often; None = without end.
+    """
+
+    def call(core: Core) -> Iterator[Action]:
+        yield from [core.acquire(lock, value) for lock, value in acquire]
+        yield core.cycles(cycles)
+        function(core)
+        yield from [core.release(lock, value) for lock, value in release]
+
+    def kernel(core: Core) -> Iterator[Action]:
+        if times is None:
+            while True:
+                yield from call(core)
+        for _ in range(times):
+            yield from call(core)
+
+    kernel.__name__ = getattr(function, "__name__", "kernel")
+    if keeps_apart(function):
+        known_to_reach(kernel, getattr(function, REACHES))
+    return kernel

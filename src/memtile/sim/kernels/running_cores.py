@@ -1,11 +1,21 @@
-"""Running kernels: from what a generator asks for to what its core does next."""
+"""Running kernels: from what a generator asks for to what its core does next, and whether it can still end.
+
+``while True`` without a way out never returns, and neither does what delegates to it with ``yield from``.
+Only the instructions that can follow the present one count: a kernel that has work to do before its loop is
+endless from the loop on. The log of accesses has actions as numbers, so that a skip knows them again.
+"""
 
 from __future__ import annotations
 
+import dis
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Generator, Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from types import CodeType, GeneratorType
+from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
@@ -14,21 +24,158 @@ from memtile.errors import DesignError, Problem
 from memtile.jit.tables import cells, plain
 from memtile.model.checking.notes import core_agent
 from memtile.model.cores import cascade
+from memtile.model.dma.access_log import FIRST_CORE, ON, UNKNOWN, append
 from memtile.model.events.asserted import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
 from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
-from memtile.sim.kernels.action_codes import ActionCodes
-from memtile.sim.kernels.actions import Accesses, Action, EventInstruction, LinkAction, LockOperation, Wait
+from memtile.sim.kernels.actions import (
+    Accesses,
+    Action,
+    EventInstruction,
+    Ints,
+    LinkAction,
+    LockOperation,
+    Wait,
+)
 from memtile.sim.kernels.core_links import Exchange
 from memtile.sim.kernels.isolation import looks_outside, tiles_reached
-from memtile.sim.kernels.journal import Journal
-from memtile.sim.kernels.kernel_at_work import Running
 from memtile.sim.kernels.kernel_core import INSTRUCTION_EVENTS, Core, Kernel, place
 from memtile.sim.kernels.kernel_lines import is_said, taken
 from memtile.sim.races.kernel_notes import CoreNotes
 from memtile.sim.races.race_watch import RaceWatch
+
+_CODE_OF_WAIT, _LOCK, _EVENT, _ACCESSES = range(UNKNOWN + 1, UNKNOWN + 5)  # kinds of actions
+
+
+class ActionCode(NamedTuple):
+    """An action as the log has it: equal codes are equal actions, but those that are unknown."""
+
+    first: int
+    second: int
+    third: int
+    kind: int
+
+
+_NOTHING = ActionCode(0, 0, 0, UNKNOWN)
+
+
+class ActionCodes:
+    """The codes of the actions of all cores.
+
+    Args:
+        state: whose log has them.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._log = memoryview(state.access_log[0])
+        self._patterns: dict[bytes, int] = {}
+
+    def code(self, action: Action | None) -> ActionCode:
+        """The code of an action; an unknown one where a jump cannot make it, or it is the end of a kernel."""
+        if isinstance(action, LockOperation):
+            return ActionCode(action.lock, action.value, int(action.acquire), _LOCK)
+        if isinstance(action, Wait):
+            return ActionCode(action.cycles, 0, 0, _CODE_OF_WAIT)
+        if isinstance(action, EventInstruction):
+            return ActionCode(action.number, 0, 0, _EVENT)
+        if isinstance(action, Accesses) and 0 < len(action.steps) <= CORE_STEPS:
+            number = self._patterns.setdefault(action.steps.tobytes(), len(self._patterns))
+            return ActionCode(number, 0, 0, _ACCESSES)
+        return _NOTHING
+
+    def note(self, core: int, action: Action | None) -> None:
+        """Note the next action of a core, if somebody listens; None = it cannot be told from others."""
+        if self._log[ON]:
+            append(self._state, FIRST_CORE - core, *self.code(action))
+
+
+_JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+_NO_NEXT = frozenset(("JUMP_FORWARD", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_ABSOLUTE"))
+_RAISES = frozenset(("RAISE_VARARGS", "RERAISE"))
+_RETURNS = frozenset(("RETURN_VALUE", "RETURN_CONST"))
+
+
+@dataclass(slots=True)
+class Running:
+    """A kernel at work.
+
+    Attributes:
+        core: what the kernel sees.
+        actions: what it still asks for.
+        kernel: its name.
+        declared: whether it serves as long as there is work, as its design says; None = it does not say.
+        steps: accesses that the core was not given yet.
+        function: what makes its actions; None where only its end is known.
+        enabled: whether Core_Control enabled the core when it began; a kernel from Python needs no such.
+        released: the locks it has released so far, as indices among all locks of the model.
+        taken: the locks it has acquired so far.
+        asked: the lock that its last action acquires; -1 = that was no acquire.
+        exchange: the action on the cascade or the stream that it is at.
+        links: phases of the actions on these that have ended so far.
+        handed_back: an action that the kernel has given, and that its core was not set to work on yet.
+        accessed: bytes of memory that the accesses it has asked for so far read and write.
+    """
+
+    core: Core
+    actions: Iterator[Action]
+    kernel: str
+    declared: bool | None
+    steps: Ints
+    function: Kernel | None = None
+    enabled: bool = True
+    released: set[int] = field(default_factory=set)
+    taken: set[int] = field(default_factory=set)
+    asked: int = -1
+    exchange: Exchange | None = None
+    links: set[CorePhase] = field(default_factory=set)
+    handed_back: list[Action | None] = field(default_factory=list)
+    accessed: int = 0
+
+    @property
+    def endless(self) -> bool:
+        """Whether it is said never to end, or cannot end any more by its code."""
+        return is_endless(self.actions) if self.declared is None else self.declared
+
+
+def is_endless(actions: object) -> bool:
+    """Whether a suspended generator cannot return any more; other iterators are taken to end.
+
+    Args:
+        actions: what a kernel has returned.
+    """
+    generator: Any = actions
+    while isinstance(generator, GeneratorType):
+        frame = generator.gi_frame
+        if frame is not None and not _can_return(frame.f_code, frame.f_lasti):
+            return True
+        generator = generator.gi_yieldfrom
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _can_return(code: CodeType, at: int) -> bool:
+    """Whether an instruction that returns can follow the one at byte ``at``; exceptions are no way out."""
+    instructions = list(dis.get_instructions(code))
+    offsets = [instruction.offset for instruction in instructions]
+    seen: set[int] = set()
+    ahead = [bisect_right(offsets, at)]
+    while ahead:
+        number = ahead.pop()
+        if number in seen or number >= len(instructions):
+            continue
+        seen.add(number)
+        instruction = instructions[number]
+        if instruction.opname in _RETURNS:
+            return True
+        if instruction.opcode in _JUMPS:
+            ahead.append(bisect_left(offsets, instruction.argval))
+        if instruction.opname not in _NO_NEXT | _RAISES:
+            ahead.append(number + 1)
+    return False
+
 
 _CONTROL = register_named("core", "Core_Control")
 _ENABLE, _RESET = _CONTROL.field("Enable").mask, _CONTROL.field("Reset").mask
@@ -55,8 +202,6 @@ class Cores:
         codes: of their actions.
         ahead: brings the state to where the kernels are; None = it is there.
         touches: accesses of kernels to registers so far.
-        journal: what kernels do, where it is noted or to be done again.
-        mine: by core, whether it has the clock; None = all have the same.
     """
 
     def __init__(self, state: State) -> None:
@@ -73,8 +218,6 @@ class Cores:
         self.codes = ActionCodes(state)
         self.ahead: Callable[[], None] | None = None
         self.touches = 0
-        self.journal = Journal()
-        self.mine: npt.NDArray[np.bool_] | None = None
         self._watch: RaceWatch | None = None
 
     def watched_by(self, watch: RaceWatch | None) -> None:
@@ -131,7 +274,6 @@ class Cores:
     def begin_anew(self) -> None:
         """Have all kernels before their first action, the state being as it was then."""
         self.codes, self.ahead, self.touches = ActionCodes(self._state), None, 0
-        self.journal, self.mine = Journal(), None
         self._lock_time = int(self._spec.timing.core_lock[0])
         for core, before in self.running.items():
             assert before.function is not None
@@ -149,11 +291,9 @@ class Cores:
 
     def serve(self) -> None:
         """Give every core that asks its next action; a core that was reset begins its kernel anew."""
-        if self.journal.stale is not None:
-            self.journal.check(lambda core: self.running[core].core.name, int(self._clock.now[0]))
-        resets, mine = self._cores.reset, self.mine
+        resets = self._cores.reset
         if resets.tobytes() != self._no_resets:
-            for core in [n for n, reset in enumerate(resets) if reset and (mine is None or mine[n])]:
+            for core in [n for n, reset in enumerate(resets) if reset]:
                 self._follow_reset(core)
         for core in self.asking():
             try:
@@ -169,20 +309,15 @@ class Cores:
 
     def asking(self) -> list[int]:
         """The cores that want to be given an action, in order."""
-        phase, active, halted, mine = self._cores.phase, self._cores.active, self._cores.halted, self.mine
-        found = [n for n in self._in_order if phase[n] == _NEXT and active[n] != OFF and not halted[n]]
-        return found if mine is None else [n for n in found if mine[n]]
+        phase, active, halted = self._cores.phase, self._cores.active, self._cores.halted
+        return [n for n in self._in_order if phase[n] == _NEXT and active[n] != OFF and not halted[n]]
 
     def following(self, core: int) -> Action | None:
         """What the kernel of a core does next: it runs on to there; None = it has come to its end."""
         running = self.running[core]
         if running.handed_back:
             return running.handed_back.pop()
-        if self.journal.idle:
-            action = self._asked(core, running)
-        else:
-            memory = self._state.memory
-            action = self.journal.following(core, running, memory, lambda: self._asked(core, running))
+        action = self._asked(core, running)
         if isinstance(action, Accesses):
             running.accessed += action.nbytes
         return action
@@ -208,11 +343,6 @@ class Cores:
     def begin(self, core: int, action: Action) -> None:
         """Set the core to work on an action from this cycle on."""
         self._begin(core, self.running[core], action)
-
-    def may_access_registers(self) -> bool:
-        """Whether a kernel that has not ended may access the registers of its tile."""
-        listed = self._state.active_cores
-        return any(self.running[core].core.bus.on for core in listed[1 : 1 + listed[0]].tolist())
 
     def look(self) -> None:
         """Somebody looks at the model as a whole: bring it to where the kernels are.

@@ -14,7 +14,7 @@ from memtile.model.cores import cascade, core_step
 from memtile.model.dma import external_read, external_write, mm2s, s2mm, unpack
 from memtile.model.dma.task_queue import wake
 from memtile.model.events import units as event_units
-from memtile.model.memory import axi_port, lock_port, neighbours, scrubber
+from memtile.model.memory import axi_port, ecc, lock_port, neighbours
 from memtile.model.memory.memory_control import finish_zeroisation, zeroisation_end
 from memtile.model.roster import book_rest, note_rest, retire_channels
 from memtile.model.state.causes import Cause, Phase
@@ -100,7 +100,7 @@ def ask_memory(st: State) -> None:
     if st.active_cores[0] > 0:
         core_step.ask_memory(st)
     if st.guarding[0] > 0:
-        scrubber.ask(st)
+        ecc.ask(st)
     if st.asking_axi[0] > 0:
         axi_port.ask(st)
 
@@ -125,7 +125,7 @@ def use_memory(st: State) -> None:
     if st.active_cores[0] > 0:
         core_step.use_memory(st)
     if st.guarding[0] > 0:
-        scrubber.receive(st)
+        ecc.receive(st)
     if st.asking_axi[0] > 0:
         axi_port.receive(st)
 
@@ -222,7 +222,7 @@ def next_timer(st: State) -> int:
 def skip(st: State, until: int) -> None:
     """Jump to cycle ``until``; every cycle in between is like the last one, but for the scrubbers."""
     if st.guarding[0] > 0:
-        scrubber.skip(st, until)
+        ecc.skip(st, until)
     account(st, until - st.clock.now[0])
     event_units.hold(st, until - 1)
     if st.active_units[0] > 0:

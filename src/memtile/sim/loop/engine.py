@@ -45,9 +45,7 @@ from memtile.sim.ports.external_buffers import ExternalMemory
 from memtile.sim.ports.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
 from memtile.sim.ports.port_buffers import PortSources, Sinks
 from memtile.sim.races.run_checks import Checks
-from memtile.sim.skip.fast_forward import Skipper
-from memtile.sim.skip.own_clocks import OwnClocks
-from memtile.sim.skip.periods import FastForward
+from memtile.sim.skip.fast_forward import FastForward, Skipper
 
 _NOBODY = Caught()  # takes words
 
@@ -149,13 +147,8 @@ class Engine:
 
     @property
     def forward(self) -> FastForward:
-        """How periods of one clock are skipped."""
+        """How periods are skipped."""
         return self.skipper.periods
-
-    @property
-    def clocks(self) -> OwnClocks:
-        """Whether independent parts have clocks of their own."""
-        return self.skipper.clocks
 
     def door(self, tile: int, *, timed: bool = False) -> Door:
         """The memory-mapped AXI4 port of ``tile``; its accesses take the time of a host if ``timed``."""
@@ -257,15 +250,14 @@ class Engine:
         self._attach()
         self._state = self.external.shown_to(self._state)
         self.cores.serve()
-        alone, self._clock.quiet[0] = self._watcher is None, 0
-        undisturbed = alone and until <= self.upsets.next_cycle
-        self.skipper.begin(self._state, until, watched=not alone, alone=undisturbed)
+        self._clock.quiet[0] = 0
+        self.skipper.begin(self._state, until, watched=self._watcher is not None)
         try:
             while True:
                 self.upsets.strike()
                 following, self._unsettled = int(self._clock.now[0]) + 1, True
                 target = min(until, self.upsets.next_cycle, following if self._watcher else until)
-                stop = self.skipper.run(self._state, target, self._serve_ports)
+                stop = self.skipper.run(self._state, target)
                 if self._watcher is not None and self.now == following:
                     self._watcher()
                 self._serve_ports()

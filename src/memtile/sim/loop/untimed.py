@@ -21,7 +21,7 @@ from memtile.access.walk import Walk, addresses
 from memtile.arch.tiles import COMPRESSED_GROUP_WORDS, S2MM
 from memtile.errors import TransferError
 from memtile.jit.tables import plain
-from memtile.model.dma import execution_log as log
+from memtile.model.dma import executions as log
 from memtile.model.dma.executions import BARRED, LEAST, MOVED, NOTHING
 from memtile.model.memory import ecc, watchpoints
 from memtile.model.state.causes import Cause

@@ -11,10 +11,9 @@ import numpy as np
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model.checking.notes import EXTERNAL, HOST, NoteKind, note
-from memtile.model.checking.perturb import draw
 from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
-from memtile.sim.loop.other_schedules import present
+from memtile.sim.loop.other_schedules import draw, present
 from memtile.sim.loop.run_history import History, Recorder
 from memtile.sim.races.race_watch import Race, RaceWatch, prepare
 

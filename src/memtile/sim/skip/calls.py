@@ -7,7 +7,6 @@ from memtile.model import column_clock
 from memtile.model.state.state import State
 from memtile.sim.loop import clock, compiled_model
 from memtile.sim.skip.compiled import SkipOperation
-from memtile.sim.skip.reached_tiles import Groups
 from memtile.sim.skip.records import Arrays
 
 _RUN, _SKIP = (
@@ -52,8 +51,3 @@ def end_replay(st: State, work: Arrays) -> None:
 def put_back(st: State, work: Arrays, number: int) -> None:
     """Put the words under way right, after a period was stepped up to its action ``number``."""
     _ask(st, SkipOperation.PUT_BACK, number, work)
-
-
-def find_groups(st: State, groups: Groups) -> bool:
-    """Find which tiles hang together; whether control packets may come, see ``reached_tiles.find_groups``."""
-    return bool(_ask(st, SkipOperation.GROUP, 0, groups))

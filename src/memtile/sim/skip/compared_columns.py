@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.jit.addresses import WORD
 from memtile.jit.settings import ENABLED
 from memtile.jit.structs import StructPlace, addresses_at, at_hand, place_like, place_of
 from memtile.jit.tables import plain, row_words, table_in, words_of
-from memtile.jit.words import WORD
 from memtile.model.state.columns import Column, Ints, Motion, Owner, Reset, columns_of, fields_of
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State, StateTables
@@ -252,7 +252,6 @@ def _made(st: State, kind: Hashable) -> _Template:
         "rows": rows.size,
         "live": -(-int(bases[-1]) // WORD),
         "lists": int(bases[-1]),
-        "in_scope": tiles,
     }
     ends = np.cumsum(list(sizes.values())).tolist()
     cuts = dict(zip(sizes, pairwise([0, *ends]), strict=True))
@@ -355,14 +354,13 @@ def _begin(st: State, template: _Template, made: Arrays) -> None:
     search = seen.search
     made.forgotten[:] = 0
     seen.layout.table[:] = template.layout[:, 0] + _addresses(st, template)[template.numbers]
-    made.in_scope[:] = 1
     search.slot_size[0], search.scope_rows[0] = template.slot, template.may_be_live
     search.first_flag[0] = template.bases
 
 
 def _laid_out(template: _Template) -> Arrays:
     """New arrays."""
-    area, _ = lend_pages(template.cuts["in_scope"][1], np.int64)
+    area, _ = lend_pages(template.cuts["lists"][1], np.int64)
     found: dict[str, Any] = {name: area[first:end] for name, (first, end) in template.cuts.items()}
     found |= {name: table_in(columns, found[name]) for name, columns in TABLES.items()}
     for name, values in zip(Layout._fields, template.layout.T, strict=True):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtile.arch.tiles import MAX_DIMENSIONS
+from memtile.jit.addresses import WORD, access
 from memtile.jit.decorators import jit
-from memtile.jit.words import WORD, access
 from memtile.model.dma.access_log import NEXT
 from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS

@@ -5,14 +5,11 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import Any
 
-import numpy as np
-
 from memtile.jit.decorators import jit
 from memtile.jit.struct_layout import lay_out
 from memtile.jit.structs import dereference
 from memtile.model.state.state import State
-from memtile.sim.skip import bd_rings, compiled_replay, probe_loop, reached_tiles
-from memtile.sim.skip.reached_tiles import Groups
+from memtile.sim.skip import bd_rings, compiled_replay, probe_loop
 from memtile.sim.skip.records import Arrays, no_arrays
 
 
@@ -24,14 +21,12 @@ class SkipOperation(IntEnum):
     REPLAY = 2  # more: Arrays
     END_REPLAY = 3  # more: Arrays
     PUT_BACK = 4  # x: number of an action, more: Arrays
-    GROUP = 5  # more: Groups
 
 
-STRUCTS = Arrays, Groups
+STRUCTS = (Arrays,)
 """What ``more`` may be."""
-_arrays_in, _groups_in = dereference(Arrays), dereference(Groups)
+_arrays_in = dereference(Arrays)
 lay_out(no_arrays())
-lay_out(Groups(np.zeros(0, dtype=np.int64), np.zeros((0, 0), dtype=np.int64)))
 
 
 @jit
@@ -41,8 +36,6 @@ def carry_out(st: State, operation: int, x: int, more: Any) -> int:
         return probe_loop.run(st, _arrays_in(more), x)
     if operation == SkipOperation.REPLAY:
         return compiled_replay.replay(st, _arrays_in(more))
-    if operation == SkipOperation.GROUP:
-        return reached_tiles.find_groups(st, _groups_in(more))
     if operation == SkipOperation.FORGET:
         bd_rings.forget(st, _arrays_in(more))
     if operation == SkipOperation.END_REPLAY:

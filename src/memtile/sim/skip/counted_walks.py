@@ -11,6 +11,7 @@ from __future__ import annotations
 from memtile.arch.tiles import MAX_DIMENSIONS, MM2S, WORD_BYTES
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import copy_in, copy_out
+from memtile.model.dma import bd_fields as f
 from memtile.model.dma.access_log import outside
 from memtile.model.dma.external import burst_words
 from memtile.model.state.causes import Phase
@@ -18,7 +19,6 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.dma import EXTERNAL_SLOTS, RegionColumns
 from memtile.model.state.state import State
 from memtile.sim.skip import records
-from memtile.sim.skip.reached_tiles import LOADED, walk_span
 from memtile.sim.skip.records import Arrays
 
 _NUMBERS = 1 << 52  # TARGET of a segment from here on: the number of a word in the walk of a channel
@@ -181,10 +181,22 @@ def buffer_with(st: State, low: int, high: int) -> int:
 
 
 @jit
+def walk_span(st: State, ch: int) -> int:
+    """How far behind its first word the walk of the loaded BD comes without its iteration, in words."""
+    left, behind = st.fields[ch, f.BUFFER_LENGTH], 0
+    for d in range(len(f.STEP)):
+        wrap = st.fields[ch, f.WRAP[d]] if d < len(f.WRAP) else 0
+        count = max(min(wrap, left) if wrap > 0 else left, 1)
+        behind += (count - 1) * st.fields[ch, f.STEP[d]]
+        left = (left + count - 1) // count
+    return int(behind)
+
+
+@jit
 def extent_of(st: State, ch: int) -> tuple[int, int]:
     """Where the first and the last word of external memory are that the BD comes to; -1 = nobody knows."""
     low = st.walks.origin[ch]
-    high = low + walk_span(st, ch, LOADED)
+    high = low + walk_span(st, ch)
     region = buffer_with(st, low, high)
     if region < 0:
         return -1, -1

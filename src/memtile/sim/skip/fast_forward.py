@@ -5,19 +5,125 @@ All else that skips time stands behind this module, and behind ``skip.compiled``
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from typing import Any, Protocol
 from weakref import ref
 
+from memtile.jit.decorators import ENABLED
+from memtile.jit.structs import at_hand
+from memtile.model.checking import history_log
 from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
-from memtile.sim.skip.own_clocks import Outside, OwnClocks
-from memtile.sim.skip.periods import FastForward
+from memtile.sim.loop.upsets import Upsets
+from memtile.sim.skip import calls
+from memtile.sim.skip.compared_columns import PooledSpans
+from memtile.sim.skip.kernel_replay import ReplayJump
+from memtile.sim.skip.probe_budget import SHARE
+from memtile.sim.skip.records import Arrays, KeptOff, Search
 
-_KERNEL = clock.Stop.KERNEL  # members of an enum are slow to look up
+_EVER = 1 << 62
+_LEAST = 256  # cycles of a run that is worth the arrays
+
+FREE = 120_000 * SHARE  # nanoseconds, about
+_REPLAY, _KERNEL = clock.Stop.REPLAY, clock.Stop.KERNEL  # members of an enum are slow to look up
+
+_KEPT_OFF = {
+    KeptOff.CORE: "cores use their cascades",
+    KeptOff.UNIT: "an event unit counts, traces or combines events",
+    KeptOff.CIRCUIT: "words go through switches in packets, or to or from cores, hosts or other places",
+    KeptOff.CONTROL: "tokens or control packets are on their way",
+    KeptOff.MEMORY: "a scrubber, a zeroisation or memory-mapped accesses use the banks",
+    KeptOff.CHECK: "accesses are noted for --check",
+    KeptOff.WORDS: "words are compressed or in packets",
+}
+_PIECES = f"the array runs in pieces of fewer than {_LEAST} cycles, as between two looks of a host"
+
+
+class FastForward:
+    """Fast-forward of one engine.
+
+    Attributes:
+        on: whether time that repeats is jumped over where nobody says otherwise; by default where the engine
+            is compiled, as the interpreter is for looking at each cycle.
+        free: looking for periods costs as little as if a new engine had stepped for so long (nanoseconds,
+            about) before its first cycle: short runs may look as well.
+    """
+
+    def __init__(self) -> None:
+        self.on = ENABLED
+        self.free = FREE
+        self._work: Arrays | None = None
+        self._search: Search  # of it
+        self._budget: Any  # of it
+        self._touches = 0
+        self._in_pieces = False
+
+    @property
+    def jumped(self) -> int:
+        """Cycles jumped over so far."""
+        return 0 if self._work is None else int(self._search.jumped_cycles[0])
+
+    @property
+    def jumps(self) -> int:
+        """Jumps so far."""
+        return 0 if self._work is None else int(self._search.jumps[0])
+
+    @property
+    def rings(self) -> int:
+        """Those of them over whole rounds of rings of BDs."""
+        return 0 if self._work is None else int(self._search.ring_jumps[0])
+
+    @property
+    def kept_off(self) -> tuple[str, ...]:
+        """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
+        bits = 0 if self._work is None else int(self._search.obstacles[0])
+        found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
+        return (*found, _PIECES) if self._in_pieces else tuple(found)
+
+    def begin(self, st: State, until: int) -> bool:
+        """Get ready for a run; whether it is to look for periods."""
+        if not self.on:
+            return False
+        now, channels = at_hand(st).clock.now, at_hand(st).channels
+        if st.logging[history_log.ON] or not len(channels.phase):
+            return False
+        if until - int(now[0]) < _LEAST:
+            self._in_pieces = True
+            return False
+        if self._work is None:
+            self._lent = PooledSpans(st)
+            self._work = self._lent.arrays
+            self._search = at_hand(self._work).search
+            self._budget = memoryview(self._search.step_budget)  # type: ignore[arg-type]
+            self._search.stepped_cost[0] = self.free
+        calls.forget_periods(st, self._work)
+        return True
+
+    def run(self, st: State, until: int, budget: int, cores: Cores) -> clock.Stop:
+        """Advance to cycle ``until`` with the kernels, stepping ``budget`` cycles, about; why it stopped."""
+        assert self._work is not None
+        now = at_hand(st).clock.now
+        end = now[0] + budget
+        while True:
+            if cores.touches != self._touches:
+                self._touches = cores.touches
+                self.begin(st, _EVER)
+            self._budget[0] = budget
+            stop = calls.run_forward(st, until, self._work)
+            if stop is _REPLAY:
+                ReplayJump(st, self._work, cores).run()
+            elif stop is not _KERNEL:
+                return stop
+            else:
+                cores.serve()
+                if now[0] >= end:
+                    return clock.Stop.LIMIT
+
+
+_SLICE = 1 << 16  # cycles between looks at the outside world
 _wanted: ContextVar[bool] = ContextVar("fast_forward", default=True)
 
 
@@ -31,6 +137,12 @@ def fast_forwarding(on: bool) -> Iterator[None]:
         _wanted.reset(before)
 
 
+class Outside(Protocol):
+    """What there is of an engine beside its state."""
+
+    upsets: Upsets
+
+
 class Skipper:
     """Advances a model, and skips cycles: :meth:`run` leaves the state that stepping each one leads to.
 
@@ -39,14 +151,12 @@ class Skipper:
         outside: the engine, which has this and is not kept by it.
 
     Attributes:
-        periods: how periods of one clock are skipped.
-        clocks: whether independent parts have clocks of their own, each with its periods.
+        periods: how periods are skipped.
     """
 
     def __init__(self, cores: Cores, outside: Outside) -> None:
         self._cores, self._engine = cores, ref(outside)
         self.periods = FastForward()
-        self.clocks = OwnClocks(self.periods, cores, outside)
         self._probing = False
 
     @property
@@ -59,32 +169,23 @@ class Skipper:
         """Why not more were, at least for a while; nothing if nobody looked."""
         return self.periods.kept_off
 
-    def begin(self, st: State, until: int, *, watched: bool, alone: bool) -> None:
+    def begin(self, st: State, until: int, *, watched: bool) -> None:
         """Get ready for a run.
 
         Args:
             st: state of the model.
             until: cycle to reach at most.
             watched: somebody looks at the model after each cycle.
-            alone: no cell flips in the run, and nobody looks at the model.
         """
         self._probing = not watched and _wanted.get() and self.periods.begin(st, until)
-        self.clocks.begin(st, until, alone=alone)
 
-    def run(self, st: State, until: int, serve: Callable[[], None]) -> clock.Stop:
-        """Advance to cycle ``until`` at most, with the kernels; why the clock stopped.
-
-        ``serve`` has the host take and give words at the ports.
-        """
-        return self.clocks.run(st, until, partial(self.step, st), serve)
-
-    def step(self, st: State, until: int, cycles: int) -> clock.Stop:
-        """Advance what has the clock by some stepped cycles, about, with its kernels; why it stopped."""
+    def run(self, st: State, until: int) -> clock.Stop:
+        """Advance by a slice, to cycle ``until`` at most, with the kernels; why the clock stopped."""
         engine = self._engine()
         assert engine is not None  # it runs
         if self._probing and not engine.upsets.struck:
-            return self.periods.run(st, until, cycles, self._cores)
-        until = min(until, int(st.clock.now[0]) + cycles)
+            return self.periods.run(st, until, _SLICE, self._cores)
+        until = min(until, int(st.clock.now[0]) + _SLICE)
         while (stop := compiled_model.run(st, until, settled=False)) is _KERNEL:
             self._cores.serve()
         return stop

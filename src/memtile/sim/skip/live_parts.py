@@ -8,8 +8,8 @@ to. Their tiles are live too, and those whose memory and locks they reach. Nothi
 
 from __future__ import annotations
 
-from memtile.jit.decorators import inlined, jit
-from memtile.jit.words import WORD
+from memtile.jit.addresses import WORD
+from memtile.jit.decorators import jit
 from memtile.model.dma.bd_fields import iterates, iteration_register
 from memtile.model.state.causes import CorePhase, Phase
 from memtile.model.state.columns import Ints
@@ -28,15 +28,9 @@ _REACH = 4  # memories that a core reaches
 
 @jit
 def mark(work: Arrays, part: int, number: int) -> None:
-    """Let something be live, if there is such a thing; tiles that have another clock are not."""
-    if number >= 0 and (part != LiveSection.TILE or takes_part(work, number)):
+    """Let something be live, if there is such a thing."""
+    if number >= 0:
         work.live[work.search.first_flag[0, part] + number] = 1
-
-
-@inlined
-def takes_part(work: Arrays, tile: int) -> bool:
-    """Whether the tile has the clock that is looked at."""
-    return bool(work.in_scope[tile] == 1)
 
 
 @jit
@@ -123,8 +117,7 @@ def find_live(st: State, work: Arrays) -> None:
 def mark_active(st: State, work: Arrays) -> None:
     """Let what can act by itself be live, with all that it reaches."""
     for tile in range(st.spec.tiles.kind.shape[0]):
-        if takes_part(work, tile):
-            mark_active_of(st, work, tile)
+        mark_active_of(st, work, tile)
 
 
 @jit

@@ -8,9 +8,9 @@ another channel, through switches, which lies in ``flow``. So what is under way 
 from __future__ import annotations
 
 from memtile.arch.tiles import MAX_DIMENSIONS, MM2S, S2MM, WORD_BYTES
+from memtile.jit.addresses import WORD, access
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import word_at
-from memtile.jit.words import WORD, access
 from memtile.model.state.columns import Ints
 from memtile.model.state.dma import UNDER_WAY
 from memtile.model.state.state import State

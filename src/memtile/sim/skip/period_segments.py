@@ -8,7 +8,7 @@ the same at each access as if all were made one by one.
 from __future__ import annotations
 
 from memtile.arch.tiles import MM2S, WORD_BYTES
-from memtile.jit.block_copies import moves
+from memtile.jit.addresses import moves
 from memtile.jit.decorators import jit
 from memtile.jit.host_words import copy_in, copy_out, put_word_at, word_at
 from memtile.model.dma.access_log import CH, FLAGS, PADDING, STEP, TARGET, TLAST, WORDS, home_of

@@ -364,7 +364,6 @@ class _Arrays(NamedTuple):
     rows: Ints
     live: Bytes
     lists: Ints
-    in_scope: Ints
 
 
 class Arrays(_Arrays, Struct):
@@ -388,7 +387,6 @@ class Arrays(_Arrays, Struct):
         rows: first row and number of rows that each tile has in tables of each kind.
         live: a flag for whatever there is a ``LiveSection`` for.
         lists: what of it is live.
-        in_scope: by tile: 1 = it takes part; the others have clocks of their own.
         forgotten: memory of the tables that are 0 where nothing is known of a state.
     """
 

@@ -7,7 +7,7 @@ leaves memory in it. Who sends appends to it, who receives is as many words behi
 from __future__ import annotations
 
 from memtile.arch.tiles import MM2S
-from memtile.jit.block_copies import moves
+from memtile.jit.addresses import moves
 from memtile.jit.decorators import jit
 from memtile.model.state.dma import EXTERNAL_SLOTS
 from memtile.model.state.state import State

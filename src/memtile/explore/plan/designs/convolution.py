@@ -16,8 +16,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from memtile.access.numpy_functions import pad
-from memtile.access.views import View, view
+from memtile.access.views import View, pad, view
 from memtile.design.array import Array
 from memtile.design.channels import Channel
 from memtile.design.object_fifo import End

@@ -14,7 +14,7 @@ from struct import Struct
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 from memtile.io.program.containers.contents import ContainerBuffer, ContainerProgram, Contents, chosen
 from memtile.io.program.containers.elf import (
     FUNCTION,

@@ -10,7 +10,7 @@ from functools import cached_property
 from struct import Struct
 from typing import NamedTuple
 
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 
 SOURCE = "ELF"
 MAGIC = b"\x7fELF"

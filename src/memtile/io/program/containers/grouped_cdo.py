@@ -13,7 +13,7 @@ from struct import Struct
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, raise_if
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 from memtile.io.program.cdo import HEADER, header_of, operation_of
 from memtile.runs.operations import Operation
 

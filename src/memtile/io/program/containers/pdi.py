@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import InputFileError, Problem
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 from memtile.io.program.cdo import cdo_operations
 from memtile.io.program.containers.grouped_cdo import grouped_operations, zone_bytes
 from memtile.runs.operation_table import joined

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from memtile.errors import InputFileError
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 from memtile.io.program.containers.contents import ContainerProgram, Contents, chosen
 from memtile.io.program.containers.pdi import pdi_contents
 

@@ -1,12 +1,12 @@
-"""Tasks that halt their channel at once: a descriptor that is not valid, or not of the channel."""
+"""Descriptors that halt their channel at once, and legal ones that are seldom meant."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memtile.bd.explain import oddities
 from memtile.check.checked_program import Subject
-from memtile.check.finding_names import bd_text
-from memtile.check.task_list import GivenTask, kind_of
+from memtile.check.task_list import GivenTask, bd_text, each_bd, kind_of
 from memtile.explain.findings import Finding, Severity, Side
 
 
@@ -32,3 +32,21 @@ def _reaches(subject: Subject, task: GivenTask) -> bool:
     channels = subject.engine.channels
     kind = kind_of(subject.engine, int(channels.tile[task.ch]))
     return task.bds[0].number in kind.bd_bank(int(channels.number[task.ch]))
+
+
+def row_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each descriptor of each channel, however many tasks have it."""
+    told: set[tuple[int, object]] = set()
+    for task, bd in each_bd(subject.log.tasks):
+        odd = [] if bd.descriptor.length == 0 else list(oddities(bd.descriptor))
+        if not odd or (task.ch, bd.descriptor) in told:
+            continue
+        told.add((task.ch, bd.descriptor))
+        who = bd_text(subject.engine, task, bd)
+        yield Finding(
+            "MT0104",
+            Severity.WARNING,
+            f"{who}: {odd[0].text}.",
+            (Side(who, odd[0].text, task.place),),
+            fix="Make the length a multiple of the row, or leave out the dimension.",
+        )

@@ -1,6 +1,7 @@
-"""What Numba makes of the functions of ``host_words``: loads, stores and copies at an address.
+"""What Numba makes of ``addresses`` and ``host_words``: loads, stores, copies and zeros at an address.
 
-Words of the host are in no column of a struct, and LLVM is told so.
+LLVM is told that words of the host are in no column of a struct. Of all others it is told nothing, so it
+keeps their order with all accesses to columns.
 """
 
 from __future__ import annotations
@@ -10,9 +11,9 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin
+from numba.extending import intrinsic, lower_builtin
 
-from memtile.jit.column_types import ColumnType, address_of_block, tagged
+from memtile.jit.column_types import ColumnType, address_of_block, check_block, size_of, tagged
 from memtile.jit.host_words import byte_at, copy_in, copy_out, put_word_at, word_at
 
 _UNALIGNED = 1  # byte: arrays of small elements may begin anywhere
@@ -112,3 +113,59 @@ def block_out(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Copy the words; the two places have none in common."""
     array = address_of_block(context, builder, sig.args[1], args[1], (args[2], args[3]))
     return _copied(context, builder, _place(builder, args[0]), array, args[3])
+
+
+@intrinsic
+def load_word(_context: Any, _address: Any) -> Any:
+    """The signed word at an address."""
+
+    def codegen(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        return builder.load(builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer()))
+
+    return types.int64(types.int64), codegen
+
+
+@intrinsic
+def store_word(_context: Any, _address: Any, _word: Any) -> Any:
+    """Put a signed word at an address."""
+
+    def codegen(context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[1], builder.inttoptr(arguments[0], cgutils.intp_t.as_pointer()))
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+def _block(context: Any, builder: Any, kind: Any, array: Any, block: tuple[Any, Any]) -> tuple[Any, int]:
+    """Address of a block of an array that is no table's column, where it begins and how many elements it has;
+    and the bytes of one."""
+    at, count = block
+    check_block(context, builder, kind.place, (at, count), size_of(context, builder, kind, array))
+    first = cgutils.create_struct_proxy(kind)(context, builder, array).first
+    size = context.get_abi_sizeof(context.get_data_type(kind.element))
+    return builder.gep(first, [builder.mul(at, cgutils.intp_t(size))]), size
+
+
+@intrinsic
+def copy_block(_context: Any, to: Any, _at: Any, source: Any, _first: Any, _count: Any) -> Any:
+    """Copy so many elements of ``source`` from one on to ``to`` from another one on."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        there, size = _block(context, builder, signature.args[0], arguments[0], (arguments[1], arguments[4]))
+        here, _ = _block(context, builder, signature.args[2], arguments[2], (arguments[3], arguments[4]))
+        cgutils.raw_memmove(builder, there, here, arguments[4], size)
+        return context.get_dummy_value()
+
+    return types.void(to, types.int64, source, types.int64, types.int64), codegen
+
+
+@intrinsic
+def clear_block(_context: Any, to: Any, _at: Any, _count: Any) -> Any:
+    """Make so many elements of ``to`` from one on zero."""
+
+    def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        there, size = _block(context, builder, signature.args[0], arguments[0], (arguments[1], arguments[2]))
+        cgutils.memset(builder, there, builder.mul(arguments[2], cgutils.intp_t(size)), 0)
+        return context.get_dummy_value()
+
+    return types.void(to, types.int64, types.int64), codegen

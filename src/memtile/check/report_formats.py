@@ -1,15 +1,15 @@
-"""Findings as SARIF 2.1.0 (OASIS), which code hosts and editors show beside the lines of a file."""
+"""Findings for other tools: SARIF 2.1.0 (OASIS) for code hosts and editors, JUnit XML for build servers."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from memtile import __version__
-from memtile.check.check_result import CheckResult
-from memtile.check.source_places import file_place
-from memtile.explain.findings import CODES, Finding
-from memtile.plain_text import printable_data
+from memtile.check.check_result import CheckResult, file_place
+from memtile.explain.findings import CODES, Finding, Severity
+from memtile.plain_text import printable, printable_data
 
 VERSION = "2.1.0"
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -51,3 +51,27 @@ def _location(place: str, text: str, name: str) -> dict[str, Any]:
         region = {"startLine": at.line} | ({"startColumn": at.column} if at.column else {})
         physical["region"] = region
     return {"physicalLocation": physical} | ({"message": {"text": text}} if text else {})
+
+
+def junit(results: Sequence[CheckResult]) -> str:
+    """The text of the file."""
+    failures = sum(not result.good for result in results)
+    suite = Element(
+        "testsuite", name="memtile check", tests=str(len(results)), failures=str(failures), errors="0"
+    )
+    for result in results:
+        case = SubElement(suite, "testcase", classname="memtile.check", name=result.name)
+        wrong = [finding for finding in result.findings if finding.severity is Severity.ERROR]
+        if wrong:
+            failure = SubElement(case, "failure", type=wrong[0].code, message=wrong[0].message)
+            failure.text = "\n".join(map(str, wrong))
+        others = [finding for finding in result.findings if finding.severity is not Severity.ERROR]
+        if others:
+            SubElement(case, "system-out").text = "\n".join(map(str, others))
+    suites = Element("testsuites")
+    suites.append(suite)
+    for element in suites.iter():
+        element.text = printable(element.text, "\n") if element.text else None
+        element.attrib = {name: printable(value) for name, value in element.items()}
+    indent(suites)
+    return tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,106 @@
+"""What hosts and test benches offer, expect and wait for, held against the tasks of the channels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.check.checked_program import Subject
+from memtile.check.streams import words_of
+from memtile.check.task_list import HostStep
+from memtile.design.channels import Channel
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.names import called
+from memtile.explain.stream_waits import traced_channels
+
+
+def await_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each channel whose last task no wait of its host follows.
+
+    A wait for another channel may come after the transfer too; only who waits for nothing is told.
+    """
+    if not subject.hosted:
+        return
+    traced = traced_channels(subject.engine)
+    for host, steps in subject.log.steps.items():
+        for ch, place in _unawaited(subject, steps).items() if host >= 0 else ():
+            if ch in traced:
+                continue  # traces come as long as somebody works
+            name = called(subject.engine, ch)
+            message = f"The host ends without waiting for {name}: what that writes may not be complete."
+            side = Side(name, "writes external memory, and nobody waits for its end", place)
+            fix = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
+            yield Finding("MT0116", Severity.WARNING, message, (side,), fix=fix)
+
+
+def _unawaited(subject: Subject, steps: Sequence[HostStep]) -> dict[int, str]:
+    """Channels that write external memory, with a task after the last wait, and where that is said."""
+    channels, found = subject.engine.channels, dict[int, str]()
+    for step in steps:
+        if step.waits:
+            found.clear()
+        task = subject.log.tasks[step.task] if step.task >= 0 else None
+        if task is None or task.endless or channels.external[task.ch] < 0:
+            continue
+        if channels.direction[task.ch] == S2MM:
+            found[task.ch] = step.place or task.place
+    return found
+
+
+def token_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each wait that comes before enough tasks of its channel were started with a token."""
+    for wait in subject.log.waits:
+        if wait.wanted <= wait.sent:
+            continue
+        who = called(subject.engine, wait.ch)
+        does = f"waits for token {wait.wanted} of {who}"
+        tasks = [task for task in subject.log.of(wait.ch) if not task.token]
+        silent = f"; {len(tasks)} of its tasks ask for none" if tasks else ""
+        message = f"The host {does}, of which {wait.sent} are started before that{silent}."
+        fix = "Have the task ask for a token, start it before the wait, or wait for another channel."
+        yield Finding("MT0112", Severity.ERROR, message, (Side("the host", does, wait.place),), fix=fix)
+
+
+_LENGTH = "Make both as long as each other."
+
+
+def bench_findings(subject: Subject) -> Iterator[Finding]:
+    """Channels that get or are expected to give more or fewer words than their tasks move."""
+    for tile in subject.tiles:
+        for channel in (*tile.s2mm, *tile.mm2s):
+            if subject.log.of(channel.index):
+                yield from (
+                    _loose(subject, channel) if _is_loose(subject, channel) else _differs(subject, channel)
+                )
+
+
+def _is_loose(subject: Subject, channel: Channel) -> bool:
+    return not subject.array and channel.index not in subject.fed
+
+
+def _loose(subject: Subject, channel: Channel) -> Iterator[Finding]:
+    """A channel of a tile alone that the bench neither feeds nor takes from."""
+    does, fix = "has a task, and nobody takes its words", "Collect them, or expect an array."
+    if channel.receives:
+        does, fix = "has a task, and nobody feeds it", "Feed it an array."
+    who, task = called(subject.engine, channel.index), subject.log.of(channel.index)[0]
+    severity = Severity.WARNING if task.endless else Severity.ERROR
+    yield Finding("MT0109", severity, f"{who} {does}.", (Side(who, does, task.place),), fix=fix)
+
+
+def _differs(subject: Subject, channel: Channel) -> Iterator[Finding]:
+    moved, there = words_of(subject, channel.index), _offered(subject, channel)
+    if moved is None or there is None or moved == there:
+        return
+    who, place = called(subject.engine, channel.index), subject.log.of(channel.index)[0].place
+    verbs = ("is fed", "takes") if channel.receives else ("is expected to send", "sends")
+    does, done = f"{verbs[0]} {there} words", f"{verbs[1]} {moved}"
+    message = f"{who} {does}, and its tasks have it that it {done}."
+    yield Finding("MT0108", Severity.ERROR, message, (Side(who, f"{does} and {done}", place),), fix=_LENGTH)
+
+
+def _offered(subject: Subject, channel: Channel) -> int | None:
+    """Words that the bench has for the channel, or expects of it; None if it has no opinion."""
+    if channel.receives:
+        return subject.engine.pending(channel.index) if channel.fed else None
+    return None if channel.expected is None else channel.expected.nbytes // WORD_BYTES

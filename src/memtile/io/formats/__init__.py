@@ -1,1 +1,0 @@
-"""File formats that several rooms read."""
