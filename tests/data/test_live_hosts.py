@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from memtile import Array
-from memtile.arch.address_map import ARRAY_BASE
+from memtile.arch.devices import ARRAY_BASE
 from memtile.errors import InputFileError
 from memtile.hosts.address_space import AddressSpace
 from memtile.kernels import Action, Core

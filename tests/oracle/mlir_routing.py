@@ -11,6 +11,7 @@ becomes a DMA port. The exit code is 1 if anything differs without a message.
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import sys
@@ -363,10 +364,17 @@ def results(root: Path, pattern: str = "") -> dict[str, Verdict]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the verdicts; 1 if anything differs."""
-    given = [each for each in arguments if each != "--json"]
-    found = results(Path(given[0]), *given[1:2])
-    if "--json" in arguments:
+    """Print the verdicts; 1 if anything differs, 2 if there is no test."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tests", type=Path, help="folder test of a checkout of mlir-aie")
+    parser.add_argument("pattern", nargs="?", default="", help="part of the paths of those that are compared")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args(arguments)
+    found = results(given.tests, given.pattern)
+    if not found:
+        print(f"{given.tests}: no tests in {', '.join(_COMPARED)}", file=sys.stderr)
+        return 2
+    if given.json:
         print(json.dumps({name: verdict._asdict() for name, verdict in found.items()}, indent=1))
     else:
         for name, verdict in found.items():

@@ -22,9 +22,9 @@ from memtile import Array, MemtileError
 from memtile.importers.mlir.configure import configure
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.reader import read
-from memtile.importers.mlir.references import check_uses
 from memtile.importers.mlir.sequence.program import arguments_of, is_scalar, program_of
 from memtile.importers.mlir.token_packets import Text
+from memtile.importers.mlir.value_check import check_values
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Other, Write
 
 Facts = dict[str, Any]
@@ -362,7 +362,7 @@ def made(name: str, part: str) -> list[Facts]:
         MemtileError: it is refused.
     """
     tree = read(Text(name, part))
-    check_uses(tree)
+    check_values(tree)
     found, steps = devices(tree), list[object]()
     for device in found:
         for sequence in device.sequences.values():

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from struct import Struct
 
 from memtile.arch.tiles import INTERFACE, WORD_BYTES
-from memtile.io.formats.byte_reader import ByteReader
+from memtile.io.binary_files import ByteReader
 from memtile.runs.firmware import PATCH
 from memtile.runs.operations import BlockWrite, Operation, Other, Write, address_of
 from memtile.runs.waits import WAIT
