@@ -40,9 +40,9 @@ def blocked() -> str:
 
 
 def rows() -> str:
-    """Blocks of a column of tiles as rows."""
+    """Blocks of a tile as rows; each of the joined tiles is one part, with a BD of its own."""
     many = TILE // BLOCK
-    return dimensions((SIZE // BLOCK, BLOCK * TILE), (BLOCK, BLOCK), (many, BLOCK * BLOCK), (BLOCK, 1))
+    return dimensions((many, BLOCK * TILE), (BLOCK, BLOCK), (many, BLOCK * BLOCK), (BLOCK, 1))
 
 
 def wires() -> Iterator[str]:

@@ -58,7 +58,9 @@ class Copy:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
         log = (ROOT / "CHANGELOG.md").read_text("utf-8")
-        log = log.replace("\n## Unreleased\n", "\n## Unreleased\n\n### Added\n\n- Something new.\n", 1)
+        before, _, rest = log.partition("\n## Unreleased\n")
+        released = rest[rest.index("\n## ") :]  # what is new may be much, or nothing
+        log = f"{before}\n## Unreleased\n\n### Added\n\n- Something new.\n{released}"
         (folder / "CHANGELOG.md").write_text(log)
         self.git("init", "--quiet", "--initial-branch=main")
         self.git("add", "-A")

@@ -174,18 +174,20 @@ def test_each_core_has_the_function_of_its_own_object_file() -> None:
 
 @pytest.mark.parametrize("take", [load, load_still])
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("kinds", "given", "says"),
     [
-        (("memref<16xi32>, i32)", "memref<16xi32>, memref<16xi32>)"), "argument count is an array, it must"),
-        (("memref<16xi32>, i32)", "memref<16xi32>, i32, i32)"), "the number of arguments is 4, it must"),
-        (("memref<16xi32>, i32)", "memref<16xi32>, f32)"), "argument count is a number of type f32"),
+        ("memref<16xi32>", "%y", "argument count is an array, it must"),
+        ("i32, i32", "%w, %w", "the number of arguments is 4, it must"),
+        ("f32", "%f", "argument count is a number of type f32"),
     ],
 )  # fmt: skip
 def test_what_no_function_of_the_library_takes_is_refused_when_it_is_read(
-    take: Any, change: tuple[str, str], says: str
+    take: Any, kinds: str, given: str, says: str
 ) -> None:
     """Users call kernels of their own passThrough (NPU_FDTD) and mean; the library's are others."""
-    text = DESIGN.replace("NAME", "add_one").replace("DEVICE", "npu1_1col").replace(*change)
+    text = DESIGN.replace("NAME", "add_one").replace("DEVICE", "npu1_1col")
+    text = text.replace("memref<16xi32>, i32)", f"memref<16xi32>, {kinds})").replace("%w)", f"{given})")
+    text = text.replace("      scf.for", "      %f = arith.constant 1.0 : f32\n      scf.for")
     with pytest.raises(InputFileError) as caught:
         take(Text("d", text))
     told = str(caught.value)

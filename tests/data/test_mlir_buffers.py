@@ -29,7 +29,7 @@ def test_buffers_go_round_the_banks_the_largest_first() -> None:
 
 
 def test_buffers_of_one_size_come_in_their_order() -> None:
-    """DEV-MLIR-5."""
+    """DEV-MLIR-8."""
     found = addresses(*(buffer(f"b{n}", 4) for n in range(20)))
     assert found == {f"b{n}": n % 4 * 0x4000 + n // 4 * 32 for n in range(20)}
 

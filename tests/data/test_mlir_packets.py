@@ -156,7 +156,7 @@ def test_two_sources_of_two_ids_share_what_they_can() -> None:
 
 
 def test_a_source_has_one_way_whatever_its_ids() -> None:
-    """DEV-MLIR-3."""
+    """DEV-MLIR-6."""
     flows = [packets(n, "s.DMA.0", target) for n, target in enumerate(("c.DMA.0", "d.DMA.0", "d.DMA.1"))]
     assert len(switch(device(*flows), 0, 1).slots) == 1
 

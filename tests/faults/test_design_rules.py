@@ -91,7 +91,7 @@ REFUSED = [
     (connected("aie.connect<North : 0, South : 1>"), "its tile does not connect NORTH0 to SOUTH1"),
     (
         connected("aie.connect<North : 0, South : 0>\naie.connect<DMA : 0, South : 0>"),
-        "2 connections go to South 0",
+        "South : 0 is the target of two connections",
     ),
     (written("d1_size = 1024"), "its d1_size is 1024"),
     (written("iteration_size = 64"), "its iteration_size is 64"),

@@ -111,7 +111,7 @@ def test_what_is_ignored_or_refused_has_a_reason() -> None:
         ("%0 = arith.cmpi sltt, %a, %b : i32", "Write slt."),
         ("%0 = arith.addf %a, %b fastmath<fat> : f32", "Write fast."),
         ("aie.dma_bd(%b : memref<8xi32>) {packet = #aie.packet_info<pkt_typ = 0>}", "its packet is"),
-        ("aie.objectfifo @f(%t, {%t}, 2 : i32) {plio = true}", "programmable"),
+        ("aie.shim_dma_allocation @f(%t, MM2S, 0) {plio = true}", "programmable"),
         ("aie.amsel<0>(0) {arbiterID = 6 : i8}", "a whole number of type i8, 0..5"),
     ],
 )  # fmt: skip

@@ -4242,15 +4242,15 @@ MUTANTS = (
     Mutant(
         "a transfer lacks the header of its allocation",
         "importers/mlir/sequence/transfer_forms.py",
-        " or form.allocated_packet(symbol)",
-        "",
+        "_packet(form) or (header_fields(header) if header else {})",
+        "_packet(form) or {}",
         "tests/data/test_mlir_packets.py::test_transfers_have_the_header_of_their_allocation",
     ),
     Mutant(
         "the header of an allocation replaces that of a BD",
         "importers/mlir/sequence/sequence_tasks.py",
-        "bd.packet = bd.packet or form.allocated_packet(name)",
-        "bd.packet = form.allocated_packet(name)",
+        "replace(bd, packet=bd.packet or packet)",
+        "replace(bd, packet=packet)",
         "tests/data/test_mlir_packets.py::test_transfers_have_the_header_of_their_allocation",
     ),
     Mutant(

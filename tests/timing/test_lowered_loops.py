@@ -7,18 +7,18 @@ import pytest
 from memtile.model.state.causes import CoreCause
 from support.mlir.mlir_designs import device, host, loaded
 
-_BUFFER = '%b = aie.buffer(%c) {sym_name = "b"} : memref<16xi32>'
+_BUFFER = '%buf = aie.buffer(%c) {sym_name = "b"} : memref<16xi32>'
 _NUMBERS = """
   %z = arith.constant 0 : index
   %o = arith.constant 1 : index
   %n = arith.constant 5 : index
-  %m = arith.constant 16 : index
+  %many = arith.constant 16 : index
   %k = arith.constant 3 : i32
 """
 _STRUCTURED = """
   scf.for %t = %z to %n step %o {
-    scf.for %i = %z to %m step %o {
-      memref.store %k, %b[%i] : memref<16xi32>
+    scf.for %i = %z to %many step %o {
+      memref.store %k, %buf[%i] : memref<16xi32>
     }
   }
   aie.end
@@ -31,10 +31,10 @@ _LOWERED = """
 ^begin:
   cf.br ^inner(%z : index)
 ^inner(%i: index):
-  %1 = arith.cmpi slt, %i, %m : index
+  %1 = arith.cmpi slt, %i, %many : index
   cf.cond_br %1, ^body, ^next
 ^body:
-  memref.store %k, %b[%i] : memref<16xi32>
+  memref.store %k, %buf[%i] : memref<16xi32>
   %2 = arith.addi %i, %o : index
   cf.br ^inner(%2 : index)
 ^next:

@@ -194,7 +194,7 @@ ON_TILES += "%k = aie.buffer(%c) {address = 1024 : i32} : memref<64xi32>\n"
 
 
 def test_tasks_of_memory_tiles() -> None:
-    """Padding as it is said, no D2_Wrap, locks of the tile's own window, the address by a masked write."""
+    """Padding, no D2_Wrap, locks and address of the tile's own window, by a masked write (DEV-MLIR-4)."""
     body = """aie.use_lock(%e, AcquireGreaterEqual, 2)
       aie.dma_bd(%b : memref<64xi32> offset = 4 len = 24 sizes = [2, 3, 4] strides = [32, 8, 1]
         pad [<const_pad_before = 1, const_pad_after = 2>, <const_pad_before = 3, const_pad_after = 4>])
@@ -229,7 +229,7 @@ def test_raw_bds_have_their_padding_and_no_d2_wrap() -> None:
 
 
 def test_bds_are_the_lowest_that_are_free() -> None:
-    """As assign-runtime-sequence-bd-ids/good-3.mlir, await-token-fifo.mlir and reserve_static_bd_ids.mlir."""
+    """As good-3.mlir, await-token-fifo.mlir and reserve_static_bd_ids.mlir have them (DEV-MLIR-3)."""
     chain = f"{bd(more='bd_id = 7 : i32')}\naie.next_bd ^n\n^n:\n{bd()}"
     assert numbers(steps(task(chain), task(bd(more="bd_id = 1 : i32"), name="u"), task(bd(), name="v"))) == [
         7, 0, 1, 2,
@@ -259,8 +259,9 @@ def test_a_wait_takes_the_oldest_token() -> None:
 
 
 def test_a_task_that_runs_more_often_than_a_push_says_is_pushed_again() -> None:
-    """repeat-split.mlir: only the last push has the token."""
+    """repeat-split.mlir: only the last push has the token; nothing waits between them (DEV-MLIR-5)."""
     done = steps(task(bd(), end="{issue_token = true, repeat_count = 600 : i32}"))
+    assert not any(isinstance(step, MaskPoll) for step in done)
     assert pushes(done) == [("MM2S 0", 0, 255, 0), ("MM2S 0", 0, 255, 0), ("MM2S 0", 0, 88, 1)]
 
 

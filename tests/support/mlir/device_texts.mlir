@@ -1384,3 +1384,28 @@ aiex.dma_start_task(%t)
 aiex.dma_bd_pool_push(0, 0) bd_id %id : i32
 }
 }
+
+// -----
+aie.device(npu1_1col)  {
+%s = aie.tile(0, 0)
+%m = aie.tile(0, 1)
+%c = aie.tile(0, 2)
+%d = aie.tile(0, 3)
+
+  aiex.multicast(%s, DMA : 0) {
+    aiex.multi_dest<%c, DMA : 0>
+    aiex.multi_dest<%d, DMA : 0>
+  }
+  aiex.broadcast_packet(%m, DMA : 0) {
+    aiex.bp_id(0x0) {
+      aiex.bp_dest<%c, DMA : 1>
+    }
+    aiex.bp_id(0x1) {
+      aiex.bp_dest<%d, DMA : 1>
+    }
+  }
+
+aie.runtime_sequence(%a: memref<64xi32>) {
+
+}
+}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 OUTSIDE = ("aie.", "aiex.", "func.", "memref.", "scf.", "activation.py", "table.column", "tileCOLUMN_ROW.")
 """Dialects of MLIR, a file of mlir-aie, and forms of names: what begins names that the source lacks."""
-_FILE = re.compile(r"[\w/-]+\.(?:bin|cc|cpp|h|json|mlir|prj|pth|xclbin)")
+_FILE = re.compile(r"[\w/-]+\.(?:bin|cc|cpp|h|json|mlir|o|prj|pth|xclbin)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(?:\.\w+)+")
 _NAMED = re.compile(r"``([^`\n]+)``|:\w+:`~?\.?([\w.]+)`")
 _COMMENT = re.compile(r"#.*")

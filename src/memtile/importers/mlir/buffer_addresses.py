@@ -123,7 +123,7 @@ def _scheme(device: DeviceDescription, tile: str) -> str:
 def _by_banks(pieces: Sequence[_Piece], kind: TileKind, stack: int) -> bool:
     """Each buffer in the next bank that has room for it; whether all found one.
 
-    Those of one size come in their order (DEV-MLIR-5).
+    Those of one size come in their order (DEV-MLIR-8).
     """
     banks, size = _BANKS[kind.role], kind.memory_bytes // _BANKS[kind.role]
     free = [n * size for n in range(banks)]

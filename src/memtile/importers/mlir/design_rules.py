@@ -1,8 +1,9 @@
 """What mlir-aie's verifiers refuse of a device, before anything is configured.
 
 One function a subject; each gives the operation, what is wrong, and what is allowed. What the front end of
-the array, the encoder of BDs or a form of :mod:`.forms` refuses anyway is not looked at again. Source:
-AIEDialect.cpp and AIEXDialect.cpp of mlir-aie (2026-08-14), whose operation or trait each docstring names.
+the array, the encoder of BDs or a form of ``forms`` refuses anyway is not looked at
+again. Source: AIEDialect.cpp and AIEXDialect.cpp of mlir-aie (2026-08-14), whose operation or trait each
+docstring names.
 """
 
 from __future__ import annotations
@@ -186,13 +187,6 @@ class Rules:
                 yield Fault(switch.operation, "its tile has a switch already", "one for a tile")
             if not switch.mux:
                 seen.add(switch.tile)
-            targets = Counter([(to, n) for _, _, to, n in switch.circuits])
-            targets.update((bundle, n) for bundle, n, *_ in switch.masters)
-            for (bundle, n), many in targets.items():
-                if many > 1:
-                    yield Fault(
-                        switch.operation, f"{many} connections go to {bundle} {n}", "one for each port"
-                    )
             if kind is not None and not switch.mux:
                 for source, target in sorted(_connected(switch)):
                     if source not in PORTS[kind.name].slaves or target not in PORTS[kind.name].masters:
@@ -202,7 +196,7 @@ class Rules:
                         yield Fault(switch.operation, says, "connections of AM020, chapter 2")
 
     def objects(self) -> Iterator[Fault]:
-        """LogicalTileOp; those of object FIFOs are in :mod:`.fifo_rules`."""
+        """LogicalTileOp; those of object FIFOs are in ``fifo_rules``."""
         for operation in self.device.operation.walk():
             if operation.name == "aie.logical_tile":
                 found = self.device.tiles.get(OperationForm(operation).result)

@@ -1,4 +1,4 @@
-"""Operations of mlir-aie's dialects, as :mod:`.known_operations` reads them.
+"""Operations of mlir-aie's dialects, as ``known_operations`` reads them.
 
 Sources: the .td files of the AIE and AIEX dialects (mlir-aie, 2026-08-14), and of texts since 2023.
 """
@@ -48,6 +48,7 @@ aie.dma_bd_packet aie.use_lock aie.end arith.*
     repeat_count: i32: lowered
     sym_name: str: lowered
 aie.dma_bd; words offset len sizes strides size stride step wrap pad pad_value $Padding; types inline
+    axcache: i32: lowered
     bd_id: i32>=0: lowered
     burst_length: i32: lowered
     dimensions: <size, stride, wrap, step>: lowered
@@ -275,6 +276,7 @@ aiex.npu.create_scratchpad
     size: ui32: lowered
     usage_type: ui8: lowered
 aiex.npu.dma_memcpy_nd; words packet pkt_type pkt_id; types listed
+    axcache: i32|i64: lowered
     burst_length: i64: lowered
     d0_zero_after, d1_zero_after, d2_zero_after: i64: refused unless 0, interface tiles do not pad
     d0_zero_before, d1_zero_before, d2_zero_before: i64: refused unless 0, interface tiles do not pad
@@ -296,7 +298,7 @@ aiex.npu.load_pdi
     expand_mode: $ExpandMode: ignored, by which writes a configuration comes and not which
     id: i32|ui16: ignored, device_ref names the configuration
     size: i32|ui32: ignored, device_ref names the configuration
-aiex.npu.maskwrite32; types listed
+aiex.npu.maskpoll aiex.npu.maskwrite32; types listed
     address, mask, value: ui32: lowered
     buffer: sym: lowered
     column, row: i32: lowered
@@ -327,6 +329,7 @@ aiex.npu.write32; types listed
     buffer: sym: lowered
     column, row: i32: lowered
 aiex.npu.writebd
+    axcache: i32: lowered
     bd_id, buffer_length, buffer_offset, column, row: i32: lowered
     burst_length: i32: lowered
     column_num, ddr_id: i32: ignored, of 2024, when they had no effect on the words either

@@ -1,4 +1,4 @@
-"""Operations of MLIR's own dialects in cores and host sequences, as :mod:`.known_operations` reads them.
+"""Operations of MLIR's own dialects in cores and host sequences, as ``known_operations`` reads them.
 
 Source: MLIR's pages of the dialects.
 """
@@ -24,6 +24,28 @@ affine.store affine.vector_store; words symbol mod floordiv ceildiv; types store
     map: map: lowered
     nontemporal: bool: ignored, there is no cache
 affine.yield
+aievec.add_elem aievec.band aievec.bneg aievec.bor aievec.bxor aievec.max aievec.min aievec.neg \
+aievec.sub_elem; types same
+aievec.broadcast
+    idx: i8|i32: lowered
+aievec.broadcast_scalar aievec.concat aievec.ext_elem aievec.mul_elem aievec.sel
+aievec.cast
+    isResAcc: bool: lowered
+aievec.cmp
+    pred: str: lowered
+aievec.ext
+    index: i8|i32: lowered
+aievec.mac_elem
+    fmsub: bool: lowered
+aievec.matmul aievec.matmul_aie2p; words into
+aievec.shift
+    isAcc: bool: lowered
+aievec.shuffle; words *
+    mode: any: lowered
+aievec.srs
+    sign: i32: lowered
+aievec.ups
+    shift: i8|i32: lowered
 arith.addf arith.divf arith.maxf arith.maximumf arith.maxnumf arith.minf arith.minimumf arith.minnumf \
 arith.mulf arith.negf arith.remf arith.subf; words fastmath $FastMath; types same
     fastmath: $FastMath: ignored, each operation is rounded as it stands
@@ -51,7 +73,7 @@ arith.truncf; words to fastmath $FastMath $RoundingMode; types same
     fastmath: $FastMath: ignored, each operation is rounded as it stands
     roundingmode: $RoundingMode: refused unless to_nearest_even, only to the nearest even number is computed
 builtin.unrealized_conversion_cast; words * to
-cf.assert
+cf.assert; words *
     msg: str: ignored, the message of what is asserted
 cf.br br; types inline
     loop_annotation: any: ignored, advice to a compiler

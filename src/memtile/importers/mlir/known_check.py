@@ -1,6 +1,6 @@
 """Is everything known that an operation of a device says?
 
-An attribute, a property or a word that :mod:`.known_operations` does not have is an error, as is a value of
+An attribute, a property or a word that ``known_operations`` does not have is an error, as is a value of
 another type than its own. mlir-aie takes most of these for notes of somebody else and ignores them; a
 misspelled name would then mean another machine than the one that was meant.
 """
@@ -38,7 +38,7 @@ class Entry(NamedTuple):
     Attributes:
         name: of the attribute.
         at: place of the name among the tokens.
-        value: as :mod:`.attributes` reads it; True of one that stands alone.
+        value: as ``attributes`` reads it; True of one that stands alone.
         kind: type behind the value; empty without one.
         alone: whether it has no value.
         end: place behind it.
@@ -268,6 +268,7 @@ def _regions(operation: Operation, known: KnownOperation) -> Iterator[Problem]:
     """What must not be in it, and blocks that do not end."""
     if operation.regions and not known.holds:
         yield from _problem(operation, operation.at, "it has a region", "none", operation.name)
+        return
     for block in (each for region in operation.regions for each in region.blocks):
         for inner in block.operations:
             if not {"*", inner.name, f"{inner.name.partition('.')[0]}.*"} & {*known.holds}:

@@ -8,11 +8,11 @@ One block an operation (or several that have the same attributes), sorted by nam
 - ``refused``: it has one that is not lowered, and the reason says which.
 
 Behind the names, ``words`` are those that may stand in the pretty form, ``$NAME`` is a list of :data:`ENUMS`,
-``*`` is anything; ``types`` is the shape in which it has types (:mod:`.value_types`); ``in`` are the
+``*`` is anything; ``types`` is the shape in which it has types (``value_types``); ``in`` are the
 operations that it stands in, ``holds`` those that its regions may have, ``ends`` those that end their blocks.
 Attributes whose name has a dot belong to other dialects and have no effect, as in mlir-aie. Every other name
-is an error (:mod:`.known_check`). Sources: the .td files of mlir-aie's AIE and AIEX dialects (2026-08-14) and
-the older ones of texts that :mod:`.generations` reads; MLIR's pages of its own dialects.
+is an error (``known_check``). Sources: the .td files of mlir-aie's AIE and AIEX dialects (2026-08-14) and
+the older ones of texts that ``generations`` reads; MLIR's pages of its own dialects.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class KnownOperation:
     Attributes:
         attributes: by name.
         words: of its pretty form; None if they may be any.
-        types: shape in which its pretty form has them, see :mod:`.value_types`; empty if nothing is known.
+        types: shape in which its pretty form has them, see ``value_types``; empty if nothing is known.
         parents: operations in whose regions it may stand; empty if that does not matter.
         holds: operations that its regions may have, ``*`` is any; empty if it has no regions.
         ends: operations that end a block of its regions; empty if that does not matter.

@@ -201,6 +201,8 @@ class _TextReader:
                     found.append((words[at], ""))
                 elif words[at] == "(" and words[self.close[at] + 1] in ("=", "in"):  # (%i, %j) in (4, 8)
                     found += [(word, "") for word in words[at + 1 : self.close[at]] if word[0] == "%"]
+                elif words[at - 1] in ("ins", "outs"):  # operands of linalg, with their types
+                    continue
                 elif words[at] == "(" and words[at + 1][0:1] == "%" and words[at + 2] == ":":
                     found += self._typed(at + 1, self.close[at])
         return found

@@ -1,6 +1,6 @@
 """Which types an operation writes down for the values that it uses and gives.
 
-The generic form has them all at its end. Of the pretty forms :mod:`.known_operations` says which shape they
+The generic form has them all at its end. Of the pretty forms ``known_operations`` says which shape they
 have, behind ``types``:
 
 - ``same``: ``T`` of all operands and of the result, or ``T to U``, ``T -> U``, ``T into U``;

@@ -70,7 +70,7 @@ class Header:
 
     Attributes:
         version: ``(major, minor)``; (0, 1) and (1, 0) exist.
-        generation: as the driver and mlir-aie number them, see ``headers.GENERATIONS``.
+        generation: as the driver and mlir-aie number them, see ``GENERATIONS``.
         rows: rows of the array, all kinds of tiles.
         columns: columns of the partition.
         memory_tile_rows: rows of memory tiles.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+import re
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from memtile.runs.firmware import PATCH
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Other, Write, address_of
 
 _ALL = (1 << 32) - 1
+_NOW = {"_wrap": "_size", "_stepsize": "_stride"}  # fields of raw BDs by the names of 2024
+_FORMER = re.compile("|".join(_NOW))
 _OLD_BUFFER = "buffer_sym_name"  # until 2024
 _TILE_OFFSETS = (1 << 20) - 1
 
@@ -99,8 +101,7 @@ def set_lock(reader: Reader, form: Call) -> None:
 def raw_bd(reader: Reader, form: Call) -> None:
     """``aiex.npu.writebd``: fields as the registers have them, stored off by one where they are."""
     named = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
-    former = (("_wrap", "_size"), ("_stepsize", "_stride"))  # names of 2024
-    given = {reduce(lambda text, pair: text.replace(*pair), former, name): n for name, n in named.items()}
+    given = {_FORMER.sub(lambda found: _NOW[found[0]], name): n for name, n in named.items()}
     tile = reader.tile(form.integer("column"), form.integer("row", 0))  # 2024: interface tiles alone
     words = bd_words(form, tile.kind, given, reader.habits.cache)
     write_bd(reader, form, tile, form.integer("bd_id"), words)

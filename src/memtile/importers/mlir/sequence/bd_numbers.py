@@ -1,7 +1,7 @@
 """Which BDs the tasks of a sequence have, as mlir-aie gives them (AIEAssignRuntimeSequenceBDIDs).
 
 A task gets the lowest numbers that its channel reaches and that neither the device's own DMA work nor a task
-of the tile has; awaiting or freeing it gives them back.
+of the tile has; awaiting or freeing it gives them back (DEV-MLIR-3).
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def patch(reader: Reader, form: OperationForm, tile: Tile, number: int, argument
 
 
 def set_address(reader: Reader, form: OperationForm, tile: Tile, number: int, address: int) -> None:
-    """Give a BD the address of a buffer, as its DMA sees it, in bytes."""
+    """Give a BD the address of a buffer in the tile's own memory, as its DMA sees it (DEV-MLIR-4)."""
     at, low, mask = _register(tile, number)
     value = whole_words(form, address) << low & mask
     reader.emit(form, lambda place: MaskWrite(at, mask, value, place=place))
@@ -80,6 +80,8 @@ def push(
     token: bool,
 ) -> None:
     """Start a BD on a channel, direction and number; a token carries the id that the tile has for it.
+
+    Nothing waits before it for room in the queue (DEV-MLIR-5).
 
     Raises:
         InputFileError: more runs than a task can have.

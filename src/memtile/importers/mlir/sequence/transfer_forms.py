@@ -28,7 +28,7 @@ from memtile.importers.mlir.types import Shaped
 
 
 def memcpy(reader: Reader, form: Call) -> None:
-    """``aiex.npu.dma_memcpy_nd``: BDs of an interface tile, each with its address and its push."""
+    """``aiex.npu.dma_memcpy_nd``: BDs of an interface tile, with their addresses and pushes (DEV-MLIR-7)."""
     metadata = form.symbol_of("metadata")
     tile, direction, channel = form.allocated(metadata)
     if tile.kind.role != "interface":
