@@ -13,6 +13,7 @@ import pytest
 
 from memtile.design.packet_switches import PacketSwitch, Slot, cover
 from memtile.errors import MemtileError
+from memtile.importers.mlir.set_circuits import is_routed
 from support.mlir.mlir_designs import NUMBERS, WAIT, copied, device, host, loaded
 
 
@@ -165,6 +166,20 @@ def test_flows_go_round_circuits_that_are_set_by_hand() -> None:
     fixed = "aie.switchbox(%c) { aie.connect<North : 0, DMA : 0> }"
     design = loaded(device(fixed, packets(3, "d.DMA.0", "m.DMA.0"), "aie.flow(%m, DMA : 0, %d, DMA : 0)"))
     assert "NORTH0" not in design.configured.packet_switches[0, 2].slots
+
+
+def test_flows_whose_circuits_the_text_sets_are_there_already() -> None:
+    """Texts of 2024 keep flows behind the switches that they were routed to."""
+    switches = """aie.switchbox(%s) {{ aie.connect<South : 3, North : 1> aie.connect<North : 0, South : 2> }}
+aie.shim_mux(%s) {{ aie.connect<DMA : 0, North : 3> aie.connect<North : 2, DMA : 0> }}
+aie.switchbox(%m) {{ aie.connect<South : 1, North : 1> aie.connect<North : 0, South : 0> }}
+aie.switchbox(%c) {{ aie.connect<South : {channel}, DMA : 0> aie.connect<DMA : 0, South : 0> }}"""
+    flows = "aie.flow(%s, DMA : 0, %c, DMA : 0)", "aie.flow(%c, DMA : 0, %s, DMA : 0)"
+    there = loaded(device(switches.format(channel=1), *flows))
+    assert is_routed(there.configured.device)
+    elsewhere = device(switches.format(channel=2), *flows)
+    with pytest.raises(MemtileError, match="cannot have interface"):  # its ports are taken
+        loaded(elsewhere)
 
 
 def test_packets_set_by_hand_beside_flows_are_refused() -> None:

@@ -11,6 +11,7 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.errors import InputFileError, RegisterError
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.set_circuits import is_routed
 from memtile.input_files import read_bytes
 from memtile.io.program.program_formats import read_program
 from memtile.runs.operations import Operation, Other, locate, words_written
@@ -89,7 +90,7 @@ def different_registers(
         for word in words_written(operation):
             final[word.address] = final.get(word.address, 0) & ~word.mask | word.value & word.mask
     compared, differences, engine = 0, list[str](), made.array.engine
-    routed = made.device.is_routed
+    routed = is_routed(made.device)
     for address, value in sorted(final.items()):
         column, row, offset = locate(address)
         kind = made.array.device.tile(column, row)

@@ -53,6 +53,7 @@ from memtile.importers.mlir.overlay import add_overlay, give_ids
 from memtile.importers.mlir.packet_flows import ask, switches, ways
 from memtile.importers.mlir.placing import number_bds, number_locks, place_tiles
 from memtile.importers.mlir.references import check_references
+from memtile.importers.mlir.set_circuits import is_routed, open_flows
 from memtile.limits import how_to_raise, limit
 
 
@@ -214,7 +215,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     for switch in device.switches:
         with reading(switch.operation):
             _switch(made.tiles[switch.tile], switch)
-    if device.is_routed:
+    if is_routed(device):
         _token_circuits(made)
     else:
         _fixed(made)
@@ -387,9 +388,8 @@ def port_name(bundle: str, channel: int) -> str:
 def _streams(made: Configured) -> None:
     """Find ways for the flows: circuits from one source are one circuit, packets share their links."""
     circuits: dict[EndDescription, list[FlowDescription]] = {}
-    for flow in made.device.flows:
-        if flow.packet is None:
-            circuits.setdefault(flow.sources[0], []).append(flow)
+    for flow in open_flows(made.device):
+        circuits.setdefault(flow.sources[0], []).append(flow)
     for source, flows in circuits.items():
         with reading(flows[0].operation):
             targets = dict.fromkeys(target for flow in flows for target in flow.targets)

@@ -470,10 +470,3 @@ class DeviceDescription:
     parameters: dict[str, ParameterDescription] = field(default_factory=dict)
     parameter_words: dict[str, int] = field(default_factory=dict)
     parameter_locks: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def is_routed(self) -> bool:
-        """Whether mlir-aie's router was there before; it takes circuits out of the text, not packet flows."""
-        circuits = any(flow.packet is None for flow in self.flows)
-        packets = not self.flows or any(switch.rules for switch in self.switches)
-        return bool(self.switches) and packets and not circuits

@@ -20,6 +20,7 @@ from memtile.importers.mlir.description import (
     TileDescription,
 )
 from memtile.importers.mlir.forms.operands import OperationForm, packet_of
+from memtile.importers.mlir.set_circuits import is_routed
 from memtile.importers.mlir.tree import Operation
 from memtile.runs.operations import locate
 
@@ -49,7 +50,7 @@ def give_ids(device: DeviceDescription, chip: Device) -> None:
     A host sequence writes the id to each channel from which it wants a token, which takes firmware its time.
     """
     for tile in device.tiles.values():
-        if tile.place is not None and not device.is_routed:
+        if tile.place is not None and not is_routed(device):
             tile.controller = controller_id(tile, chip)
 
 
@@ -71,7 +72,7 @@ def add_overlay(device: DeviceDescription, chip: Device) -> None:
         device: whose tiles have places and whose object FIFOs have become flows.
         chip: that it is for.
     """
-    if _opted_out(device) or device.is_routed or not (said_by_run_line(device, *_OPTIONS) or _used(device)):
+    if _opted_out(device) or is_routed(device) or not (said_by_run_line(device, *_OPTIONS) or _used(device)):
         return
     before = _sources(device)
     by_place = {tile.place: name for name, tile in device.tiles.items() if tile.place is not None}
