@@ -4254,6 +4254,20 @@ MUTANTS = (
         "tests/data/test_mlir_packets.py::test_transfers_have_the_header_of_their_allocation",
     ),
     Mutant(
+        "a flow that circuits of the text lead is routed again",
+        "importers/mlir/set_circuits.py",
+        "if not steps or not _leads(device, steps, flow)",
+        "if steps or not steps",
+        "tests/data/test_mlir_packets.py::test_flows_whose_circuits_the_text_sets_are_there_already",
+    ),
+    Mutant(
+        "a flow counts as led where its circuits end elsewhere",
+        "importers/mlir/set_circuits.py",
+        "all({port(end, True), port(end, False)} & seen for end in flow.targets)",
+        "bool(seen)",
+        "tests/data/test_mlir_packets.py::test_flows_whose_circuits_the_text_sets_are_there_already",
+    ),
+    Mutant(
         "buffers stay in the bank of the one before",
         "importers/mlir/buffer_addresses.py",
         "turn = (bank + 1) % banks",

@@ -1,4 +1,4 @@
-"""Which circuits of a text its switches have already: texts of 2023 and 2024 keep flows behind their routes."""
+"""Which flows of a text its switches have already: texts of 2023 and 2024 keep them beside their routes."""
 
 from __future__ import annotations
 
