@@ -198,6 +198,11 @@ def test_a_good_design_that_is_cut_off_has_no_finding(case: corpus.Case, cycles:
     assert severe(load_design(str(case.file)).run(cycles).findings) == ()
 
 
+def test_a_host_in_the_middle_of_a_push_waits_for_no_room() -> None:
+    design = load_design(str(corpus.designs()["inputs-before-outputs-fine"]))
+    assert severe(design.run(1).findings) == ()
+
+
 HANGS = [case for case in corpus.cases() if case.kind == "hangs" and case.file.suffix == ".py"]
 
 

@@ -4254,6 +4254,13 @@ MUTANTS = (
         "tests/data/test_mlir_packets.py::test_transfers_have_the_header_of_their_allocation",
     ),
     Mutant(
+        "a host that is still at a push waits for room",
+        "design/host.py",
+        "case HostTask(channel) if self.due <= channel.tile.engine.now:\n                return HostWaiting(",
+        "case HostTask(channel):\n                return HostWaiting(",
+        "tests/faults/test_deadlock.py::test_a_host_in_the_middle_of_a_push_waits_for_no_room",
+    ),
+    Mutant(
         "a flow that circuits of the text lead is routed again",
         "importers/mlir/set_circuits.py",
         "if not steps or not _leads(device, steps, flow)",
@@ -4328,8 +4335,8 @@ MUTANTS = (
     Mutant(
         "a design that opts out of the overlay has it",
         "importers/mlir/overlay.py",
-        "if _opted_out(device) or device.is_routed",
-        "if device.is_routed",
+        "if _opted_out(device) or is_routed(device)",
+        "if is_routed(device)",
         "tests/data/test_mlir_overlay.py::test_a_design_can_opt_out",
     ),
     Mutant(
@@ -4476,7 +4483,7 @@ MUTANTS = (
     Mutant(
         "tokens of a text without ids cost nothing",
         "importers/mlir/overlay.py",
-        "if tile.place is not None and not device.is_routed:",
+        "if tile.place is not None and not is_routed(device):",
         "if tile.place is None:",
         "tests/data/test_mlir_hosts.py::test_ids_of_tokens_that_a_text_leaves_open_are_those_of_its_builds",
     ),

@@ -248,8 +248,8 @@ class HostSequence:
                 return f"{text}: waits for the end of {', '.join(left)}"
             case HostPoll():
                 return f"{text}: waits for {self.present.text}"
-            case HostTask():
-                name = self.present.channel.name
+            case HostTask(channel) if self.due <= channel.tile.engine.now:
+                name = channel.name
                 return f"{text}: waits for room to start a task on {name}: a place in its queue, or BDs"
         return f"{text}: between two of its steps"
 
@@ -260,9 +260,9 @@ class HostSequence:
             case HostWait(tasks):
                 left = dict.fromkeys(task.channel.index for task in tasks if not task.done)
                 return HostWaiting(name, text, tuple(left), Via.END)
-            case HostTask():
-                return HostWaiting(name, text, (self.present.channel.index,), Via.ROOM)
-        return HostWaiting(name, text)
+            case HostTask(channel) if self.due <= channel.tile.engine.now:
+                return HostWaiting(name, text, (channel.index,), Via.ROOM)
+        return HostWaiting(name, text, at_work=isinstance(self.present, HostPause | HostTask))
 
     def _next(self) -> bool:
         """Take the next step; False = there is none."""

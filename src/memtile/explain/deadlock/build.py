@@ -266,6 +266,8 @@ class EngineWaits:
                 return self._or_moving(party, self.streams.of_packet(party.number))
             case PartyKind.HOST:
                 host = self.hosts[party.number]
+                if host.at_work:
+                    self.moving.add(party)
                 return [Need(Party(PartyKind.CHANNEL, ch), host.via) for ch in host.channels]
             case PartyKind.PORT:
                 return self._of_port(party)

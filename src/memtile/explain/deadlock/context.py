@@ -21,6 +21,7 @@ class HostWaiting:
         via: what of them: ``Via.END``, ``Via.TOKEN`` or ``Via.ROOM``.
         starts: model indices of the channels to which it would push tasks afterwards; None = not known.
         releases: locks that these tasks release, or it itself, as far as is known.
+        at_work: it waits for nothing: a pause or the time of a step is not over.
     """
 
     name: str
@@ -29,6 +30,7 @@ class HostWaiting:
     via: Via = Via.END
     starts: frozenset[int] | None = None
     releases: frozenset[int] = frozenset()
+    at_work: bool = False
 
     def may_start(self, ch: int) -> bool:
         """Whether it would start a task on a channel, as far as is known."""
