@@ -312,7 +312,7 @@ def _check_access(operation: Operation) -> None:
 
 
 def _check_balance(loop: Operation) -> None:
-    """A loop whose turns release more than they acquire would release what nobody acquired."""
+    """A loop whose turns release more than they acquire would release objects that it does not hold."""
     acquired, released = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     first: dict[tuple[str, str], Operation] = {}
     nested: set[tuple[str, str]] = set()

@@ -12,7 +12,7 @@ aie.next_bd aie.end
     sym_name: str: lowered
 aie.buffer; words dense dense_resource; types result
     address: i32|i64: lowered
-    aligned: bool: ignored, our allocation begins every buffer at a whole granule
+    aligned: bool: lowered
     initial_value: elements: lowered
     mem_bank: i32: lowered
     stack_relative_address: i32: ignored, IREE's own note beside the address
@@ -89,7 +89,7 @@ aie.lock
     lockID: i32>=0: lowered
     sym_name: str: lowered
 aie.logical_tile; words $TileType; types index
-    allocation_scheme: str: ignored, where its buffers lie is ours as long as no address is given
+    allocation_scheme: str: lowered
     col, row: i32>=0: lowered
     tile_type: $TileType: lowered
 aie.masterset; words $WireBundle; in aie.switchbox aie.shim_mux
@@ -174,7 +174,7 @@ aie.shim_dma_allocation; words pkt_type pkt_id $DMAChannelDir; in aie.device
 aie.shim_mux aie.switchbox; in aie.device; holds aie.connect aie.amsel aie.masterset aie.packet_rules \
 aie.end
 aie.tile; types index
-    allocation_scheme: str: ignored, where its buffers lie is ours as long as no address is given
+    allocation_scheme: str: lowered
     col, row: i32>=0: lowered
     controller_id: <pkt_type, pkt_id, out_of_order_id>: lowered
 aie.trace aie.trace.config; words *; holds *

@@ -1,7 +1,7 @@
 """Is everything known that an operation of a device says?
 
 An attribute, a property or a word that ``known_operations`` does not have is an error, as is a value of
-another type than its own. mlir-aie takes most of these for notes of somebody else and ignores them; a
+another type than its own. mlir-aie takes most of these for notes of other tools and ignores them; a
 misspelled name would then mean another machine than the one that was meant.
 """
 
