@@ -283,6 +283,24 @@ def test_blocks_that_nothing_ends_are_told(lines: str, says: str) -> None:
     assert says in caught.value.problems[0].message
 
 
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        ("cf.br ^bb1\n^bb1:\n^bb2:\nreturn", "block ^bb1 has no operation that ends it"),
+        (
+            "cf.br ^bb1\n^bb1:\n%v = arith.addi %i, %i : i32\n^bb2:\nreturn",
+            "arith.addi: it is the last operation of block ^bb1 and does not end it",
+        ),
+    ],
+)
+def test_blocks_of_functions_that_nothing_ends_are_told(lines: str, says: str) -> None:
+    function = f"func.func @f() {{\n%i = arith.constant 7 : i32\n{lines}\n}}"
+    text = device(function, "%core = aie.core(%c) {\nfunc.call @f() : () -> ()\naie.end\n}", host())
+    with pytest.raises(MemtileError) as caught:
+        loaded(text)
+    assert says in caught.value.problems[0].message
+
+
 def test_functions_that_call_themselves_are_told() -> None:
     function = "func.func @f() {\nfunc.call @f() : () -> ()\nreturn\n}"
     with pytest.raises(MemtileError, match="f calls itself"):

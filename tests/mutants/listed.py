@@ -767,7 +767,14 @@ MUTANTS = (
         "importers/kernels/control_flow.py",
         "        if owner is not None and not block.operations:",
         "        if False:",
-        "tests/faults/test_body_faults.py::test_blocks_that_nothing_ends_are_told",
+        "tests/faults/test_body_faults.py::test_blocks_of_functions_that_nothing_ends_are_told",
+    ),
+    Mutant(
+        "a block of a function ends in anything",
+        "importers/kernels/control_flow.py",
+        "    if last.name not in _LAST:",
+        "    if False:",
+        "tests/faults/test_body_faults.py::test_blocks_of_functions_that_nothing_ends_are_told",
     ),
     Mutant(
         "a branch goes wherever it likes",
