@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,6 +53,15 @@ def read_text(file: Path | str) -> str:
         return read_bytes(file, "text_bytes").decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InputFileError(f"{name_of(file)}: byte {error.start} is not UTF-8 text.") from None
+
+
+def read_beside(file: Path | str, pattern: str) -> list[str]:
+    """Return the texts of files in the folder of a file, by name; those that cannot be read are left out."""
+    found: list[str] = []
+    for each in sorted(Path(file).parent.glob(pattern)) if str(file) != "-" else ():
+        with suppress(InputFileError):
+            found.append(read_text(each))
+    return found
 
 
 def check_size(file: Path | str, found: os.stat_result, most: str = "file_bytes") -> None:

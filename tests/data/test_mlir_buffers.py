@@ -5,8 +5,11 @@ Facts: mlir-aie, aie-assign-buffer-addresses and its tests in test/assign-buffer
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import memtile
 from memtile.errors import MemtileError
 from support.mlir.mlir_designs import NUMBERS, TILES, device, host, loaded
 
@@ -66,6 +69,16 @@ def test_a_tile_or_the_call_of_the_compiler_asks_for_a_scheme(tiles: str, before
     fixed = buffer("f", 4, ", address = 2080 : i32")
     found = addresses(buffer("x", 4), buffer("y", 512), fixed, _CORE.format(""), tiles=tiles, before=before)
     assert found == {"y": 2112, "x": 4160, "f": 2080}
+
+
+def test_a_file_beside_the_text_asks_for_a_scheme(tmp_path: Path) -> None:
+    """As mlir-aie's test/npu-xrt/add_one_ctrl_packet does, whose host reads a buffer at its address."""
+    design = tmp_path / "design.mlir"
+    design.write_text(device(buffer("x", 4), buffer("y", 512), _CORE.format("")))
+    assert {each.offset for each in memtile.load(design).configured.buffers.values()} == {1024, 0x4000}
+    (tmp_path / "run_first.lit").write_bytes(b"\xff")
+    (tmp_path / "run.lit").write_text("// RUN: %aiecc --alloc-scheme=basic-sequential design.mlir\n")
+    assert {each.offset for each in memtile.load(design).configured.buffers.values()} == {1024, 1024 + 2048}
 
 
 def test_banks_without_room_are_an_error_where_the_text_insists() -> None:

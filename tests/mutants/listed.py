@@ -4282,6 +4282,13 @@ MUTANTS = (
         "tests/data/test_mlir_packets.py::test_flows_whose_circuits_the_text_sets_are_there_already",
     ),
     Mutant(
+        "options of a build beside the text are not read",
+        "importers/mlir/overlay.py",
+        "{text.content}\\n{text.build}",
+        "{text.content}",
+        "tests/data/test_mlir_buffers.py::test_a_file_beside_the_text_asks_for_a_scheme",
+    ),
+    Mutant(
         "buffers stay in the bank of the one before",
         "importers/mlir/buffer_addresses.py",
         "turn = (bank + 1) % banks",

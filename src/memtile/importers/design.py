@@ -29,10 +29,10 @@ from memtile.importers.mlir.sequence.program import (
     known_program_of,
 )
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
-from memtile.importers.mlir.token_packets import Text
+from memtile.importers.mlir.token_packets import BUILD_FILES, Text
 from memtile.importers.mlir.tree import Region
 from memtile.importers.mlir.value_check import check_values
-from memtile.input_files import read_bytes
+from memtile.input_files import read_beside, read_bytes
 from memtile.runs.core_kernels import Kernels
 
 _KINDS = {
@@ -226,7 +226,8 @@ def _text(file: Path | str | MlirModule) -> Text:
         )
     data = read_bytes(file, "text_bytes")
     try:
-        return Text.of(str(file), data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
+        text = Text.of(str(file), data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n"))
+        return replace(text, build="\n".join(read_beside(file, BUILD_FILES)))
     except UnicodeDecodeError as error:
         kind = next((kind for start, kind in _KINDS.items() if data.startswith(start)), "")
         says = f"the file is {kind}" if kind else f"byte {error.start} is not UTF-8 text"

@@ -13,7 +13,8 @@ from memtile import Status
 from memtile.errors import MemtileError
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
-from memtile.importers.mlir.token_packets import Text
+from memtile.importers.mlir.token_packets import BUILD_FILES, Text
+from memtile.input_files import read_beside
 from support.mlir.outside_facts import FACTS, Facts, Launch
 
 Pool = dict[str, npt.NDArray[Any]]
@@ -65,7 +66,7 @@ def run(name: str, file: Path) -> tuple[str, str, Loaded | None]:
     if facts is None:
         return "refused", "nobody has written down what its host program expects", None
     pool = {key: np.array(value) for key, value in facts.data.items()}
-    text = Text(name, file.read_text())
+    text = Text(name, file.read_text(), build="\n".join(read_beside(file, BUILD_FILES)))
     try:
         for launch in facts.launches:
             if design is None or not launch.again:

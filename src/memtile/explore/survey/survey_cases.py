@@ -12,11 +12,13 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 from memtile.errors import InputFileError, Problem
-from memtile.input_files import read_bytes, read_text
+from memtile.importers.mlir.token_packets import BUILD_FILES
+from memtile.input_files import read_beside, read_bytes, read_text
 from memtile.io.json_text import parse_json
 from memtile.io.program.containers.build_folder import build_files
 
@@ -26,7 +28,6 @@ LAST = -1
 """Number of an array that has none in its name: the last argument that the array writes."""
 _GIVEN, _EXPECTED = ("in",), ("out", "ref", "expected", "golden")
 _ARRAY = re.compile(rf"({'|'.join((*_GIVEN, *_EXPECTED))})_?([0-9]*)\.npy")
-_LIT = re.compile(r"run.*\.lit")
 _PLACEHOLDER = re.compile(r"\bNPUDEVICE/([a-z0-9_]+)")
 _KEYS: Mapping[str, tuple[type, str]] = {
     "device": (str, "the name of a device"),
@@ -96,7 +97,7 @@ def beside(places: Sequence[Path]) -> Beside:
 
 def is_test(name: str) -> bool:
     """Whether a file of that name says how the design of its folder is built and run."""
-    return name in ("Makefile", "makefile") or _LIT.fullmatch(name) is not None
+    return name in ("Makefile", "makefile") or fnmatchcase(name, BUILD_FILES)
 
 
 def facts_of(file: Path | None) -> Facts:
@@ -144,15 +145,10 @@ def _role(file: Path, roles: Sequence[str]) -> int:
 
 def _tested_on(place: Path) -> str:
     """The device that a folder's test puts in for the placeholder; empty without one."""
-    return next(_beside_devices(place), "")
-
-
-def _beside_devices(place: Path) -> Iterator[str]:
-    for file in sorted(place.glob("run*.lit")):
-        try:
-            yield from _PLACEHOLDER.findall(read_text(file))
-        except InputFileError:
-            continue  # the design then says itself that it leaves its device open
+    named = (
+        name for text in read_beside(place / "design", BUILD_FILES) for name in _PLACEHOLDER.findall(text)
+    )
+    return next(named, "")
 
 
 def _files(facts: Path, named: Mapping[str, Any]) -> dict[int, Path]:

@@ -113,8 +113,9 @@ def _opted_out(device: DeviceDescription) -> bool:
 
 
 def run_lines(device: DeviceDescription) -> list[str]:
-    """The lines of the text that call the compiler."""
-    lines = device.operation.tokens.text.content.splitlines()
+    """The lines that call the compiler, of the text and of a ``run.lit`` beside it."""
+    text = device.operation.tokens.text
+    lines = f"{text.content}\n{text.build}".splitlines()
     return [line for line in lines if line.startswith("//") and "RUN:" in line]
 
 

@@ -18,6 +18,8 @@ from memtile.errors import InputFileError, Problem
 from memtile.importers.mlir.generations import renamed
 from memtile.limits import LIMITS, how_to_raise, limit
 
+BUILD_FILES = "run*.lit"
+"""Files beside a text that call the compiler, in tests of mlir-aie."""
 _SHOWN = 100  # characters of a line that a message shows
 _LONGEST = 1000  # characters of a sentence, which may name something of any length
 _SOURCE = "MLIR language reference"
@@ -38,11 +40,13 @@ class Text:
         name: of the file, as the user gave it.
         content: all of it.
         skipped: lines of a log before it, which are empty in the content.
+        build: lines of a ``run.lit`` beside the file, which call the compiler.
     """
 
     name: str
     content: str = field(repr=False)
     skipped: int = 0
+    build: str = field(default="", repr=False)
 
     @classmethod
     def of(cls, name: str, content: str) -> Text:
