@@ -3795,8 +3795,8 @@ MUTANTS = (
     Mutant(
         "an attribute that nothing is known of is ignored",
         "importers/mlir/known_check.py",
-        'elif "." not in each.name:',
-        'elif "" not in each.name:',
+        "elif _DIALECT.fullmatch(each.name):",
+        "elif not each.name:",
         "tests/faults/test_known_operations.py::test_an_unknown_attribute_of_each_operation_is_refused",
     ),
     Mutant(
@@ -4457,6 +4457,20 @@ MUTANTS = (
         "started.popleft().pending -= 1",
         "started.pop().pending -= 1",
         "tests/words/test_sequence_words.py::test_a_wait_takes_the_oldest_token",
+    ),
+    Mutant(
+        "a start cannot withhold the token",
+        "importers/mlir/sequence/sequence_tasks.py",
+        'task.token and "no_token" not in form.attributes',
+        "task.token",
+        "tests/words/test_sequence_words.py::test_a_start_has_a_count_of_its_own_and_may_withhold_the_token",
+    ),
+    Mutant(
+        "the count of a start is left out",
+        "importers/mlir/sequence/sequence_tasks.py",
+        'form.integer("repeat_count", task.runs - 1) if repeat is None else repeat',
+        "task.runs - 1",
+        "tests/words/test_sequence_words.py::test_a_start_has_a_count_of_its_own_and_may_withhold_the_token",
     ),
     Mutant(
         "each push of a task has its token",

@@ -265,6 +265,19 @@ def test_a_task_that_runs_more_often_than_a_push_says_is_pushed_again() -> None:
     assert pushes(done) == [("MM2S 0", 0, 255, 0), ("MM2S 0", 0, 255, 0), ("MM2S 0", 0, 88, 1)]
 
 
+@pytest.mark.parametrize(
+    "last", ["aiex.dma_start_task(%t) repeat %n : i32", '"aiex.dma_start_task"(%t, %n) : (index, i32) -> ()']
+)
+def test_a_start_has_a_count_of_its_own_and_may_withhold_the_token(last: str) -> None:
+    """repeat-split.mlir of autumn 2026: its count is that of one start; no push of it has a token."""
+    done = steps(
+        task(bd(), end="{issue_token = true, repeat_count = 7 : i32}"),
+        "%n = arith.constant 2 : i32\naiex.dma_start_task(%t) {repeat_count = 300 : i32, no_token}",
+        f"{last}\naiex.dma_start_task(%t)",
+    )
+    assert [each[2:] for each in pushes(done)] == [(7, 1), (255, 0), (44, 0), (2, 1), (7, 1)]
+
+
 def test_parts_of_arguments() -> None:
     """As traceSubviewToBlockArgument; a view counts bytes, its elements are its own."""
     lines = """%c64 = arith.constant 64 : index

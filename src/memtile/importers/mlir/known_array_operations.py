@@ -218,7 +218,7 @@ aiex.control_packet
     opcode: i32: lowered
     stream_id: i32: lowered
 aiex.core_reset
-aiex.dma_await_task aiex.dma_free_task aiex.dma_start_task
+aiex.dma_await_task aiex.dma_free_task
 aiex.dma_bd_pool_pop; words bd_id; types result
     column, row: i32: lowered
 aiex.dma_bd_pool_push; words bd_id
@@ -252,6 +252,9 @@ aiex.dma_start_bd_chain_for; words for; types call
     issue_token: bool: lowered
     repeat_count: i32: lowered
     symbol: sym: lowered
+aiex.dma_start_task; words repeat
+    no_token: unit: lowered
+    repeat_count: i32: lowered
 aiex.multi_dest; words $WireBundle; in aiex.multicast
     bundle: $WireBundle: lowered
     channel: i32>=0: lowered

@@ -30,6 +30,8 @@ _PARAMETERS = frozenset(
 _CONTENTS = frozenset(("dense", "dense_resource", "array"))
 _RANGE = re.compile(r"(?P<type>\w+?)(?:>=(?P<least>-?\d+)| (?P<first>-?\d+)\.\.(?P<last>-?\d+))?")
 _INTEGERS = re.compile(r"[su]?i[0-9]+|index")
+_DIALECT = re.compile(r"[^.]*|aiex?\..*")
+"""An attribute of mlir-aie; one of another dialect is a note of another tool."""
 
 
 class Entry(NamedTuple):
@@ -129,7 +131,7 @@ def _attributes(operation: Operation, known: KnownOperation) -> Iterator[Problem
         found = known.attributes.get(each.name)
         if found is not None:
             yield from _value(operation, each, found)
-        elif "." not in each.name:
+        elif _DIALECT.fullmatch(each.name):
             yield from _unknown(operation, each.at, each.name, "attribute", known.attributes)
 
 

@@ -16,7 +16,7 @@ from memtile.importers.mlir.tree import Operation
 Place = tuple[int, int]
 _TRANSFER = "aiex.npu.dma_memcpy_nd"
 _LOOP = "scf.for"
-_START = "aiex.dma_start_task"
+START = "aiex.dma_start_task"
 _REASON = "mlir_bds"
 
 
@@ -103,7 +103,7 @@ class BdNumbers:
         """
         sequence = list(_around(operation))[-1]
         if sequence not in self._starts:
-            starts = [each for each in sequence.walk() if each.name == _START]
+            starts = [each for each in sequence.walk() if each.name == START]
             self._starts[sequence] = {OperationForm(each).values[0]: each.at for each in starts}
         return self._starts[sequence].get(task, -1) > operation.at
 

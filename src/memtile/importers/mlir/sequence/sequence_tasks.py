@@ -25,6 +25,7 @@ from memtile.importers.mlir.sequence.bd_lowering import (
     is_linear,
     length_fields,
 )
+from memtile.importers.mlir.sequence.bd_numbers import START
 from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
 from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader, SequenceTask
@@ -79,7 +80,8 @@ def start_chain(reader: Reader, form: Call) -> None:
         raise form.error(says, f"as many as chain {name} has", reason="mlir_chain")
     bds, first = task_bds(form, region, reader.values)
     _bind(bds, dict(zip(parameters, given, strict=True)))
-    _start(reader, form, _configured(reader, form, (port, None), bds, first))
+    task = _configured(reader, form, (port, None), bds, first)
+    _start(reader, form, task, task.runs, token=task.token)
 
 
 def _bind(bds: Iterable[BdDescription], arguments: Mapping[str, str]) -> None:
@@ -138,7 +140,9 @@ def _numbers(reader: Reader, form: Call, task: SequenceTask, bds: list[BdDescrip
 def _operand(form: Call, name: str) -> int | None:
     """The number that a task has as an operand; None if it has none."""
     words, called = form.operation.words, form.operation.name
-    if not called.startswith(_CONFIGURE):
+    if called == START and form.generic:
+        return form.whole(form.values[1]) if len(form.values) > 1 else None
+    if not called.startswith((_CONFIGURE, START)):
         return None
     if not form.generic:
         return form.whole(words[words.index(name) + 1]) if name in words[:-1] else None
@@ -284,11 +288,14 @@ def _following(form: OperationForm, kind: TileKind, number: int | None) -> dict[
 
 
 def start_task(reader: Reader, form: Call) -> None:
-    """``aiex.dma_start_task(%t)``."""
-    _start(reader, form, _task(reader, form))
+    """``aiex.dma_start_task(%t) repeat %n : i32 {no_token}``: its own count counts for this start alone."""
+    task = _task(reader, form)
+    repeat = _operand(form, "repeat")
+    repeat = form.integer("repeat_count", task.runs - 1) if repeat is None else repeat
+    _start(reader, form, task, repeat + 1, token=task.token and "no_token" not in form.attributes)
 
 
-def _start(reader: Reader, form: Call, task: SequenceTask) -> None:
+def _start(reader: Reader, form: Call, task: SequenceTask, runs: int, *, token: bool) -> None:
     """Push the first BD of a task, in several pushes if it runs more often than one can say."""
     if task.freed or task.made is not reader.made:
         says = (
@@ -297,15 +304,15 @@ def _start(reader: Reader, form: Call, task: SequenceTask) -> None:
             else "it was configured before another device was loaded"
         )
         raise form.error(says, "a task that is configured", reason="mlir_bds", step="Configure it again.")
-    runs, most = task.runs, task.tile.kind.max_repeat
+    most = task.tile.kind.max_repeat
     if not 1 <= runs <= most * _MOST_PUSHES:
         says = f"the task runs {runs} times; {_MOST_PUSHES} pushes of {most} are possible"
         raise form.error(says, f"1..{most * _MOST_PUSHES}", reason="mlir_repeat", given=str(runs))
     while runs > most:
         push(reader, form, task.tile, task.port, task.first, most, token=False)
         runs -= most
-    push(reader, form, task.tile, task.port, task.first, runs, token=task.token)
-    if task.token:
+    push(reader, form, task.tile, task.port, task.first, runs, token=token)
+    if token:
         task.pending += 1
         reader.tokens.setdefault(task.channel, deque()).append(task)
 
