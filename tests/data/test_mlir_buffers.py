@@ -6,10 +6,12 @@ Facts: mlir-aie, aie-assign-buffer-addresses and its tests in test/assign-buffer
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import memtile
+from memtile import Status
 from memtile.errors import MemtileError
 from support.mlir.mlir_designs import NUMBERS, TILES, device, host, loaded
 
@@ -100,6 +102,26 @@ def test_buffers_of_the_last_object_fifo_come_first() -> None:
         "f_cons_buff_1": 0xC000,
         "x": 0x440,
     }
+
+
+def test_a_table_need_not_fill_its_last_word() -> None:
+    """IRON's edge_detect has 3 x 3 coefficients of 16 bits, which its core passes to a function."""
+    core = """aie.core(%c) {
+      %k = aie.buffer(%c) {sym_name = "k"} : memref<3x3xi16> = dense<[[1, 2, 3], [4, 5, 6], [7, 8, -9]]>
+      func.call @total(%k, %r) : (memref<3x3xi16>, memref<1xi32>) -> ()
+      aie.end
+    }"""
+    lines = ("func.func private @total(memref<3x3xi16>, memref<1xi32>)", buffer("r", 1), core, host())
+
+    def total(table: Any, into: Any) -> None:
+        into[0] = int(table.sum(dtype="int32"))
+
+    design = loaded(device(*lines), functions={"total": total})
+    assert design.run().result.status is Status.FINISHED
+    tile = design.array.tile(0, 2)
+    found = {each.name: tile.load(each) for each in design.configured.buffers.values()}
+    assert found["r"].tolist() == [27]
+    assert found["k"][2].tolist() == [7, 8, -9]
 
 
 def test_a_core_has_a_table_of_its_own() -> None:

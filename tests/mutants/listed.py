@@ -4289,6 +4289,13 @@ MUTANTS = (
         "tests/data/test_mlir_buffers.py::test_a_file_beside_the_text_asks_for_a_scheme",
     ),
     Mutant(
+        "a table loses its last word where it does not fill it",
+        "design/buffers.py",
+        "return -(-self.nbytes // WORD_BYTES)",
+        "return self.nbytes // WORD_BYTES",
+        "tests/data/test_mlir_buffers.py::test_a_table_need_not_fill_its_last_word",
+    ),
+    Mutant(
         "buffers stay in the bank of the one before",
         "importers/mlir/buffer_addresses.py",
         "turn = (bank + 1) % banks",

@@ -179,8 +179,8 @@ class Buffer:
 
     @property
     def words(self) -> int:
-        """Size in 32-bit words."""
-        return self.nbytes // WORD_BYTES
+        """Size in 32-bit words, of which the last need not be full."""
+        return -(-self.nbytes // WORD_BYTES)
 
     @property
     def dma_address(self) -> int:

@@ -156,7 +156,9 @@ class Tile:
         """
         self._must_own(buffer, "store")
         array = exactly(data, buffer.dtype, f"{self.title}, buffer {buffer.name}", buffer.shape)
-        self.post_block(buffer.offset, array.reshape(-1).view(np.uint8).view(np.uint32))
+        words = np.zeros(buffer.words, np.uint32)
+        words.view(np.uint8)[: buffer.nbytes] = array.reshape(-1).view(np.uint8)
+        self.post_block(buffer.offset, words)
 
     def load(self, buffer: Buffer) -> Array:
         """Read a buffer through the memory-mapped port; array of its shape and dtype.
@@ -167,7 +169,7 @@ class Tile:
         self._must_own(buffer, "load")
         look_for_words(self.engine, f"{self.title}, buffer {buffer.name}", "what is in buffers")
         words = self.own_door.block_read32(buffer.offset, buffer.words)
-        return words.view(buffer.dtype).reshape(buffer.shape)
+        return words.view(np.uint8)[: buffer.nbytes].view(buffer.dtype).reshape(buffer.shape)
 
     def expect(self, buffer: Buffer, data: npt.ArrayLike) -> None:
         """Compare the buffer with ``data`` after a run, element by element in C order.

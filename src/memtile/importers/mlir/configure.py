@@ -11,7 +11,8 @@ It also says what a text calls the channels of its DMAs: by object FIFOs, alloca
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import prod
 
 import numpy as np
 
@@ -271,7 +272,14 @@ def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
     most = tile.kind.memory_bytes
     data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
     shape = buffer.shape.shape or (1,)
-    return tile.buffer(buffer.name, shape, dtype, at=buffer.address, data=data)
+    size = prod(shape) * dtype.itemsize
+    if size % WORD_BYTES == 0:
+        return tile.buffer(buffer.name, shape, dtype, at=buffer.address, data=data)
+    whole = tile.buffer(buffer.name, size + -size % WORD_BYTES, np.uint8, at=buffer.address)
+    placed = replace(whole, shape=shape, dtype=dtype)
+    if data is not None:
+        tile.store(placed, data)
+    return placed
 
 
 def _external(made: Configured, buffer: BufferDescription) -> Buffer:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
-from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.arch.tiles import INTERFACE, WORD_BYTES, TileKind
 from memtile.importers.mlir.forms.operands import OperationForm
 
 GRANULE_BITS = WORD_BYTES * 8
@@ -240,20 +240,6 @@ def _step_limit(kind: TileKind) -> int:
     return (1 << kind.bd_fields["Iteration_Stepsize"].bits) - 1
 
 
-_WRAP, _STEP = (1 << 10) - 1, (1 << 20) - 1  # those of interface tiles, whatever the tile (NpuWriteBdOp)
-_MOST: Fields = {
-    "packet_id": 31,
-    "packet_type": 7,
-    "axcache": 15,
-    "d0_size": _WRAP,
-    "d0_stride": _STEP,
-    "d1_size": _WRAP,
-    "d1_stride": _STEP,
-    "d2_stride": _STEP,
-    "iteration_size": 63,
-    "iteration_stride": _STEP,
-}
-"""What the verifier of ``aiex.npu.writebd`` allows."""
 _FIELDS: Mapping[str, str] = {
     "buffer_length": "Buffer_Length",
     "enable_packet": "Enable_Packet",
@@ -284,3 +270,19 @@ _FIELDS: Mapping[str, str] = {
     "lock_acq_id": "Lock_Acq_ID",
 }
 """Fields of the registers; D2_Wrap is not among them: mlir-aie does not write it (``d2_size``)."""
+_MOST: Fields = {
+    name: (1 << INTERFACE.bd_fields[_FIELDS.get(name, "AxCache")].bits) - 1
+    for name in (
+        "packet_id",
+        "packet_type",
+        "axcache",
+        "d0_size",
+        "d0_stride",
+        "d1_size",
+        "d1_stride",
+        "d2_stride",
+        "iteration_size",
+        "iteration_stride",
+    )
+}
+"""What the verifier of ``aiex.npu.writebd`` allows: fields of interface tiles, whatever the tile."""
