@@ -220,6 +220,13 @@ def test_memory_in_pieces_says_how_large_the_largest_is() -> None:
     assert text.endswith("262144 bytes are free, at most 131072 of them in one piece.")
 
 
+def test_a_buffer_whose_data_does_not_fit_leaves_its_name_and_its_bytes_free() -> None:
+    tile = MemoryTile()
+    assert "the data has shape (3,)" in refused(lambda: tile.buffer("frame", 8, data=range(3)))[0]
+    assert tile.buffers == ()
+    assert tile.buffer("frame", 8, data=range(8)).offset == 0
+
+
 def test_descriptors_of_tasks_that_have_ended_are_used_again() -> None:
     tile = MemoryTile()
     frame = tile.buffer("frame", 8, data=range(8))

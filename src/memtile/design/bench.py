@@ -80,18 +80,22 @@ class Bench:
             self._posted.append(write)
 
     @contextmanager
-    def all_or_nothing(self) -> Iterator[None]:
+    def all_or_nothing(self, *holders: Holder) -> Iterator[None]:
         """A step that gives back what it claimed when it is refused in its middle, and then writes nothing.
 
         Buffers, locks, descriptors, channels and flows are claimed as the step goes; registers are written
         at its end. A step inside another one is part of that.
+
+        Args:
+            holders: of all that the step claims; every tile and all flows if omitted.
         """
         if self._posted is not None:
             yield
             return
         posted: list[Undo] = []
         self._posted = posted
-        undo = [*(tile.remember() for tile in self._members), *self._remember()]
+        undo = [each.remember() for each in holders or self._members]
+        undo += () if holders else self._remember()
         try:
             yield
         except BaseException:

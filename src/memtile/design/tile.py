@@ -112,7 +112,7 @@ class Tile:
             DesignError: it does not fit, overlaps, or is not whole 32-bit words; a name that another buffer
                 of the tile has, a shape or type that is none, both ``at`` and ``bank``.
         """
-        with self.bench.all_or_nothing():
+        with self.bench.all_or_nothing(self._memory):
             placed = self._memory.place(name, shape, dtype, at=at, bank=bank)
             if data is not None:
                 self.store(placed, data)

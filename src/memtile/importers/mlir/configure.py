@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from math import prod
 
 import numpy as np
@@ -42,6 +43,7 @@ from memtile.importers.mlir.description import (
     DeviceDescription,
     EndDescription,
     FlowDescription,
+    LockUse,
     Place,
     SwitchDescription,
 )
@@ -307,14 +309,14 @@ def _chain(made: Configured, chain: ChainDescription) -> None:
         raise OperationForm(chain.operation).error(
             "its chain has no BD", "aie.dma_bd in its block", reason="mlir_bds"
         )
-    locks = dma_locks(made, tile)
+    lock_of = partial(seen_lock, made, tile)
     for bd in chain.bds:
         following = None if bd.next is None else chain.bds[bd.next].number
         assert bd.number is not None
         tokens = bd.operation.tokens
         place = tokens.text.where(tokens.offset(bd.operation.at))
         tile.engine.bd_places[tile.index, bd.number] = place
-        words = encode(descriptor(bd, tile.kind, memory_of(made, tile, bd), locks, following), bd.number)
+        words = encode(descriptor(bd, tile.kind, memory_of(made, tile, bd), lock_of, following), bd.number)
         tile.post_block(tile.kind.bd_base + bd.number * tile.kind.bd_stride, words)
     first = chain.bds[0].number
     if first is None:
@@ -358,9 +360,18 @@ def memory_of(made: Configured, tile: Tile, bd: BdDescription) -> BufferPlace:
     return BufferPlace(tile.kind.memory_windows[window] + buffer.offset, made.device.buffers[name].shape)
 
 
-def dma_locks(made: Configured, tile: Tile) -> dict[str, DmaLock]:
-    """Ids of locks as a tile's DMA sees them, by the names of their values."""
-    return {name: tile.seen(lock).dma_id for name, lock in made.locks.items() if _sees(tile, lock)}
+def seen_lock(made: Configured, tile: Tile, form: OperationForm, use: LockUse) -> DmaLock:
+    """Return the id of the lock that a BD of a tile uses, as the tile's DMA sees it.
+
+    Raises:
+        InputFileError: the DMA does not reach the lock.
+    """
+    lock = made.locks.get(use.lock)
+    if lock is None or not _sees(tile, lock):
+        reached = ", ".join(name for name, each in made.locks.items() if _sees(tile, each))
+        says, allowed = f"the DMA does not reach lock {use.lock}", reached or "locks of its tile"
+        raise form.error(says, allowed, reason="mlir_lock", given=use.lock)
+    return tile.seen(lock).dma_id
 
 
 def _sees(tile: Tile, lock: Lock) -> bool:

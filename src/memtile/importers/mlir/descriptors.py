@@ -7,6 +7,7 @@ with those of the CDO files beside them, word by word.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from memtile.bd.windows import DmaAddress, DmaLock
 from memtile.importers.mlir.description import BdDescription, Level, LockUse
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.types import Shaped
+
+LockOf = Callable[[OperationForm, LockUse], DmaLock]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ def descriptor(
     bd: BdDescription,
     kind: TileKind,
     memory: BufferPlace,
-    locks: dict[str, DmaLock],
+    lock_of: LockOf,
     next_number: int | None,
     *,
     cache: int = 0,
@@ -46,7 +49,7 @@ def descriptor(
         bd: as the text has it.
         kind: of the tile that has the BD.
         memory: its buffer.
-        locks: ids as the DMA sees them, by the names of the locks' values.
+        lock_of: what finds the id of a lock as the DMA sees it.
         next_number: of the BD behind it; None = the chain ends.
         cache: AxCache, on interface tiles.
 
@@ -65,8 +68,8 @@ def descriptor(
             for inner, pad in enumerate(reversed(bd.padding))
         ),
         "iteration": _iteration(form, bd, size),
-        "acquire": _acquire(form, bd.acquire, locks),
-        "release": _release(form, bd.release, locks),
+        "acquire": _acquire(form, bd.acquire, lock_of),
+        "release": _release(form, bd.release, lock_of),
         "packet": None if bd.packet is None else parts.Packet(bd.packet[1], bd.packet[0]),
         "ooo_id": bd.ooo or 0,
         "compression": bd.compressed,
@@ -128,20 +131,12 @@ def _iteration(form: OperationForm, bd: BdDescription, size: int) -> parts.Itera
     return parts.Iteration(_words(form, "iteration", stride * size), wrap, current)
 
 
-def _seen(form: OperationForm, use: LockUse, locks: dict[str, DmaLock]) -> DmaLock:
-    """The lock that a BD uses, as the DMA sees it."""
-    if use.lock not in locks:
-        says = f"the DMA does not reach lock {use.lock}"
-        raise form.error(says, ", ".join(locks) or "locks of its tile", reason="mlir_lock", given=use.lock)
-    return locks[use.lock]
-
-
-def _acquire(form: OperationForm, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Acquire:
+def _acquire(form: OperationForm, use: LockUse | None, lock_of: LockOf) -> parts.Acquire:
     if use is None:
         return parts.NO_ACQUIRE
     value = use.value if use.action == "acquire" else -use.value
-    return parts.Acquire(_seen(form, use, locks), value, True)
+    return parts.Acquire(lock_of(form, use), value, True)
 
 
-def _release(form: OperationForm, use: LockUse | None, locks: dict[str, DmaLock]) -> parts.Release:
-    return parts.NO_RELEASE if use is None else parts.Release(_seen(form, use, locks), use.value)
+def _release(form: OperationForm, use: LockUse | None, lock_of: LockOf) -> parts.Release:
+    return parts.NO_RELEASE if use is None else parts.Release(lock_of(form, use), use.value)

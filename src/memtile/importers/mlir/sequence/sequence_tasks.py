@@ -10,7 +10,7 @@ from math import prod
 from memtile.arch.tiles import WORD_BYTES, TileKind
 from memtile.design.tile import Tile
 from memtile.errors import InputFileError, raise_if
-from memtile.importers.mlir.configure import dma_locks, memory_of
+from memtile.importers.mlir.configure import memory_of, seen_lock
 from memtile.importers.mlir.description import BdDescription
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.memory_forms import bd as bd_form
@@ -254,11 +254,7 @@ def _locks(reader: Reader, form: OperationForm, tile: Tile, bd: BdDescription) -
     """The fields of an acquire and a release."""
     if bd.acquire is None or bd.release is None:
         return {}
-    seen = dma_locks(reader.made, tile)
-    for use in (bd.acquire, bd.release):
-        if use.lock not in seen:
-            says = f"the DMA does not reach lock {use.lock}"
-            raise form.error(says, ", ".join(seen) or "locks of its tile", reason="mlir_lock", given=use.lock)
+    acquired, released = (seen_lock(reader.made, tile, form, use) for use in (bd.acquire, bd.release))
     value = bd.acquire.value if bd.acquire.action == "acquire" else -bd.acquire.value
     for name, given in (("Lock_Acq_Value", value), ("Lock_Rel_Value", bd.release.value)):
         field = tile.kind.bd_fields[name]
@@ -267,9 +263,9 @@ def _locks(reader: Reader, form: OperationForm, tile: Tile, bd: BdDescription) -
             raise form.error(says, f"{field.minimum}..{field.maximum}", reason="mlir_lock", given=str(given))
     return {
         "lock_acq_enable": 1,
-        "lock_acq_id": seen[bd.acquire.lock],
+        "lock_acq_id": acquired,
         "lock_acq_val": value,
-        "lock_rel_id": seen[bd.release.lock],
+        "lock_rel_id": released,
         "lock_rel_val": bd.release.value,
     }
 
