@@ -210,6 +210,7 @@ def test_traces_are_read_and_change_nothing() -> None:
       aie.trace.event<"INSTR_EVENT_0">
       aie.trace.port<0> port=DMA channel=0 direction=S2MM
       aie.trace.start broadcast=15
+      aie.trace.stop broadcast=14
     }"""
     begun = "aie.trace.host_config {buffer_size = 8192 : i32}\naie.trace.start_config @t"
     text = device(

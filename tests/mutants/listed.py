@@ -4658,6 +4658,20 @@ MUTANTS = (
         "tests/data/test_object_fifo_lowering.py::test_a_text_of_2026_acquires_objects_without_a_subview",
     ),
     Mutant(
+        "two traces share a unit",
+        "importers/mlir/trace_rules.py",
+        "if (tile, trace.unit) in units:",
+        "if (tile, trace.unit, 0) in units:",
+        "tests/faults/test_trace_rules.py::test_traces_that_mlir_aie_refuses",
+    ),
+    Mutant(
+        "each trace needs both of its ends, in old texts too",
+        "importers/mlir/trace_rules.py",
+        "    if not hosts:  # texts before it had no pass that asks for these\n        return\n",
+        "",
+        "tests/faults/test_trace_rules.py::test_a_trace_without_the_hosts_buffer_may_have_no_ends",
+    ),
+    Mutant(
         "a loop may release one object too many",
         "importers/mlir/fifo_rules.py",
         "many > acquired[key]:",

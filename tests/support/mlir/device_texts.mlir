@@ -99,6 +99,7 @@ aie.trace @t(%c) {
       aie.trace.event<"INSTR_EVENT_0">
       aie.trace.port<0> port=DMA channel=0 direction=S2MM
       aie.trace.start broadcast=15
+      aie.trace.stop broadcast=14
     }
 aie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {
 aie.trace.host_config {buffer_size = 8192 : i32}

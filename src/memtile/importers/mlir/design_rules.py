@@ -27,6 +27,7 @@ from memtile.importers.mlir.description import (
 )
 from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.trace_rules import trace_faults
 from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped
 
@@ -215,6 +216,10 @@ class Rules:
                 if operation.name == "aiex.npu.writebd":
                     yield from self._raw(operation)
 
+    def traces(self) -> Iterator[Fault]:
+        """TraceOp and what is in it; see ``trace_rules``."""
+        return (Fault(*each) for each in trace_faults(self.device, self.chip, self.kind))
+
     def _raw(self, operation: Operation) -> Iterator[Fault]:
         given = attributes(operation)
         for name, bits in _FIELD_BITS.items():
@@ -256,6 +261,7 @@ RULES: tuple[Callable[[Rules], Iterator[Fault]], ...] = (
     Rules.switches,
     Rules.objects,
     Rules.host,
+    Rules.traces,
 )
 
 
