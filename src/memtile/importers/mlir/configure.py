@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from math import prod
 
 import numpy as np
 
@@ -270,7 +271,12 @@ def _buffer(made: Configured, buffer: BufferDescription) -> Buffer:
     form, tile, dtype = OperationForm(buffer.operation), made.tiles[buffer.tile], _dtype(buffer)
     most = tile.kind.memory_bytes
     data = None if buffer.initial is None else array_of(form, buffer.initial, buffer.shape, most)
-    shape = buffer.shape.shape or (1,)
+    shape: tuple[int, ...] = buffer.shape.shape or (1,)
+    size = prod(shape)
+    spare = -size * dtype.itemsize % WORD_BYTES // dtype.itemsize
+    if spare:  # 18 bytes: nothing else lies in the rest of the last word
+        shape = (size + spare,)
+        data = None if data is None else np.append(data.reshape(-1), np.zeros(spare, dtype))
     return tile.buffer(buffer.name, shape, dtype, at=buffer.address, data=data)
 
 
