@@ -147,3 +147,18 @@ def test_a_core_has_a_table_of_its_own() -> None:
 def test_a_buffer_in_a_core_without_contents_is_refused() -> None:
     with pytest.raises(MemtileError, match="buffer w is declared within a core and has no contents"):
         loaded(device('aie.core(%c) { %w = aie.buffer(%c) {sym_name = "w"} : memref<4xi32>\naie.end }'))
+
+
+def test_a_buffer_may_end_within_a_word() -> None:
+    """3 x 3 coefficients of 16 bits (IRON's edge detection): the rest of the last word is free."""
+    kernel = 'aie.buffer(%c) {sym_name = "k", address = 1024 : i32} : memref<3x3xi16> = dense<7>'
+    core = """aie.core(%c) {
+      %two = arith.constant 2 : index
+      %x = memref.load %k[%two, %two] : memref<3x3xi16>
+      memref.store %x, %k[%two, %two] : memref<3x3xi16>
+      aie.end
+    }"""
+    design = loaded(device(f"%k = {kernel}", buffer("y", 4, ", address = 1044 : i32"), core))
+    (found,) = (each for each in design.array.tile(0, 2).buffers if each.name == "k")
+    assert (found.offset, found.nbytes) == (1024, 20)
+    assert design.array.tile(0, 2).load(found).view(np.int16).tolist() == [7] * 9 + [0]

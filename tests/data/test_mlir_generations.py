@@ -83,6 +83,50 @@ def test_a_design_of_2023(spelling: str) -> None:
     np.testing.assert_array_equal(ran(design, NUMBERS)[1], NUMBERS + 7)
 
 
+def test_the_dialects_lost_their_capitals_before_object_fifos_did() -> None:
+    moves = "\n".join(MOVES["numbers"].format(*each) for each in (("b", "out", 1), ("a", "in", 0)))
+    text = OLD.replace("@MOVES@", moves).replace("AIEX.", "aiex.").replace("AIE.", "aie.")
+    np.testing.assert_array_equal(ran(loaded(text), NUMBERS)[1], NUMBERS + 7)
+
+
+def test_locks_by_the_numbers_that_cores_have_for_them() -> None:
+    """Own locks from 48 on, those of the tile in the south from 0 (mlir-aie, AIELocalizeLocks)."""
+    turn = """aie.core(%{}) {{
+      %wait = arith.constant {} : index
+      %give = arith.constant {} : index
+      %v = arith.constant {} : i32
+      %at = arith.constant 0 : index
+      aie.use_lock(%wait, AcquireGreaterEqual, 1)
+      memref.store %v, %buf[%at] : memref<64xi32>
+      aie.use_lock(%give, Release, 1)
+      aie.end
+    }}"""
+    sends = """aie.mem(%c) {
+      %0 = aie.dma_start(MM2S, 0, ^send, ^end)
+    ^send:
+      aie.use_lock(%last, AcquireGreaterEqual, 1)
+      aie.dma_bd(%buf : memref<64xi32>, 0, 64)
+      aie.next_bd ^end
+    ^end:
+      aie.end
+    }"""
+    text = device(
+        "%buf = aie.buffer(%c) : memref<64xi32>",
+        "%first = aie.lock(%c, 5) {init = 1 : i32}",
+        "%middle = aie.lock(%c, 6)",
+        "%last = aie.lock(%c, 7)",
+        turn.format("c", 53, 54, 11),
+        turn.format("d", 6, 7, 12),
+        sends,
+        "aie.flow(%c, DMA : 0, %s, DMA : 0)",
+        FLOWS,
+        host(copied("out", "b", 0), WAIT),
+    )
+    assert ran(loaded(text), NUMBERS)[1][0] == 12
+    with pytest.raises(InputFileError, match="%wait is no lock of the device"):
+        loaded(text.replace("constant 53", "constant 56"))
+
+
 def test_lowered_text_of_2023() -> None:
     """BDs in angle brackets, channels in one word, and names with capitals within."""
     text = """

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from memtile import Array
+from memtile.errors import InputFileError
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import configure
 from memtile.importers.mlir.forms.device_forms import devices
@@ -19,7 +20,7 @@ from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.sequence.program import program_of
 from memtile.importers.mlir.token_packets import Text
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Other, Write
-from support.mlir.mlir_designs import FLOWS, NUMBERS, device, loaded, ran
+from support.mlir.mlir_designs import FLOWS, NUMBERS, device, host, loaded, ran
 
 INTERFACE_BD, MEMORY_BD, COMPUTE_BD = 0x1D000, (1 << 20) + 0xA0000, (2 << 20) + 0x1D000
 PUSH = {0x1D204: "S2MM 0", 0x1D20C: "S2MM 1", 0x1D214: "MM2S 0", 0x1D21C: "MM2S 1"}
@@ -366,3 +367,20 @@ def test_four_dimensions_move_what_they_say() -> None:
     design: Loaded = loaded(device(fifos, sequence))
     columns = NUMBERS.reshape(8, 2, 4).transpose(1, 0, 2).reshape(-1)
     np.testing.assert_array_equal(ran(design, NUMBERS, np.zeros(128, np.int32))[1], np.tile(columns, 2))
+
+
+def test_raw_bds_of_interface_tiles_until_june_2024() -> None:
+    """NpuWriteBdExShimTileOp: firmware adds an argument's address; bit 4 of a lock's value was dropped."""
+    fields = "bd_id = 3 : i32, buffer_length = 48 : i32, buffer_offset = 64 : i32, ddr_id = 1 : i32"
+    pattern = "d0_size = 8 : i32, d0_wrap = 5 : i32, d1_size = 3 : i32, d1_stride = 15 : i32"
+    rest = "column = 0 : i32, column_num = 1 : i32, valid_bd = 1 : i32, lock_acq_val = 17 : i32"
+    write = f"aiex.npu.writebd_shimtile {{{fields}, {pattern}, {rest}}}"
+    push = "{metadata = @in, issue_token = true, repeat_count = 2 : i32, bd_id = 3 : i32}"
+    done = steps(write, f"aiex.npu.shimtile_push_queue {push}")
+    (found,) = bds(done)
+    assert of(found, "bd", "length", "d0", "d1", "s1", "valid", "at") == (3, 48, 8, 3, 15, 1, 64)
+    block, patched = done[0].words, dict(done[1].details)
+    assert (block[1], block[7] >> 5 & 0x7F, patched["argument"]) == (0, 1, 1)
+    assert pushes(done) == [("MM2S 0", 3, 2, 1)]
+    with pytest.raises(InputFileError, match="its column_num is not supported: BDs of several columns"):
+        loaded(device(FLOWS, host(write.replace("column_num = 1", "column_num = 2"))))

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from memtile.arch.core import CORE
+from memtile.arch.tiles import COMPUTE
+from memtile.importers.mlir.attributes import attributes
 from memtile.importers.mlir.configure import Configured
-from memtile.importers.mlir.description import CoreDescription
+from memtile.importers.mlir.description import CoreDescription, DeviceDescription
 from memtile.importers.mlir.forms.locks import lock_form
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
+from memtile.importers.mlir.value_check import definition
 from memtile.jit.tables import plain
 
 _NUMBERS = ("i32", "i64", "index")
@@ -43,6 +47,41 @@ def released_by_core(made: Configured, core: CoreDescription) -> frozenset[int] 
     bases = plain(made.array.engine.spec.tiles).lock_base
     locks = [made.locks[name] for name in found if name in made.locks]
     return frozenset(int(bases[_tile(made, lock.place)]) + lock.id for lock in locks)
+
+
+def lock_used(device: DeviceDescription, form: OperationForm, value: str) -> str:
+    """The lock that a core uses; lowered texts have its number as cores count (mlir-aie, AIELocalizeLocks).
+
+    Args:
+        device: with its locks.
+        form: of ``aie.use_lock``.
+        value: that says which lock: the lock itself, or a constant; given back if it is neither.
+    """
+    if value in device.locks:
+        return value
+    found = definition(form.operation, value)
+    operation, core = found[0] if found else None, _core(device, form.operation)
+    if core is None or not isinstance(operation, Operation) or operation.name != "arith.constant":
+        return value
+    side, local = divmod(int(attributes(operation).get("value", operation.words[0])), COMPUTE.locks)
+    windows = {first // COMPUTE.locks: _BEYOND[name] for name, first in CORE.lock_windows.items()}
+    (column, row), (right, up) = device.tiles[core.tile].place or (0, 0), windows.get(side, (0, 0))
+    for name, lock in device.locks.items():
+        place = device.tiles[lock.tile].place
+        if side in windows and (place, lock.number) == ((column + right, row + up), local):
+            return name
+    return value
+
+
+def _core(device: DeviceDescription, operation: Operation) -> CoreDescription | None:
+    """The core in whose body an operation is."""
+    around: Operation | None = operation
+    while around is not None and around.name != "aie.core":
+        around = around.parent.region.operation if around.parent else None
+    return next((core for core in device.cores if core.operation is around), None)
+
+
+_BEYOND = {"south": (0, -1), "west": (-1, 0), "north": (0, 1), "own": (0, 0)}
 
 
 def _tile(made: Configured, place: tuple[int, int] | None) -> int:
@@ -80,7 +119,7 @@ def _released(operation: Operation, made: Configured) -> Iterator[str]:
     if operation.name == "aie.use_lock":
         said = lock_form(form, reason="mlir_lock")
         if said is not None and said.action == "release":
-            yield said.lock
+            yield lock_used(made.device, form, said.lock)
     if operation.name == "aie.objectfifo.release":
         name = form.symbol or str(form.attributes.get("objFifo_name", ""))
         ends = [made.fifos.producers.get(name)]

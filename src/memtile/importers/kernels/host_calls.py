@@ -9,6 +9,7 @@ from memtile.importers.kernels import cascade_handlers, control_flow
 from memtile.importers.kernels.body_operands import index_of
 from memtile.importers.kernels.body_operations import give, results_of
 from memtile.importers.kernels.control_flow import RETURNS
+from memtile.importers.kernels.core_locks import lock_used
 from memtile.importers.kernels.emitter import last_kind, types_between
 from memtile.importers.kernels.expressions import bits_of, wrapped
 from memtile.importers.kernels.quote import Node, expr, temporary, text
@@ -30,9 +31,10 @@ def use_lock(writer: Writer, form: OperationForm) -> None:
     said = lock_form(form, reason="mlir_lock")
     if said is None:
         return
-    if said.lock not in writer.program.device.locks:
+    used = lock_used(writer.program.device, form, said.lock)
+    if used not in writer.program.device.locks:
         raise form.error(f"{said.lock} is no lock of the device", "aie.lock", reason="mlir_lock")
-    count, lock = _count(writer, form, said.units), writer.lock(said.lock)
+    count, lock = _count(writer, form, said.units), writer.lock(used)
     writer.flush()
     if said.action == "release":
         with writer.lines.within("if _count: pass", _count=count):  # to release nothing changes nothing

@@ -213,7 +213,7 @@ class Rules:
         """NpuWriteBdOp."""
         for sequence in self.device.sequences.values():
             for operation in sequence.walk():
-                if operation.name == "aiex.npu.writebd":
+                if operation.name in ("aiex.npu.writebd", "aiex.npu.writebd_shimtile"):
                     yield from self._raw(operation)
 
     def traces(self) -> Iterator[Fault]:

@@ -12,7 +12,7 @@ import re
 DEVICES = {"ipu": "npu1", "npu": "npu1", "npu4": "npu2"}
 """Devices that texts name otherwise: mlir-aie until 2024, and IREE's name of Strix."""
 _OLD = re.compile(r'(?P<lead>["!#]?)(?P<dialect>AIEX?|aiex?)\.(?P<name>[\w.$]+)(?P<tail>"?)')
-_SIGNS = ("AIE.", "AIEX.", "aiex.ipu.")
+_SIGNS = ("AIE.", "AIEX.", "aiex.ipu.", "aie.objectFifo")
 _CAPITAL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _NAMES = {
     "memTileDMA": "memtile_dma",
@@ -45,7 +45,7 @@ def _renamed(word: str) -> str:
     dialect, name = found["dialect"].lower(), found["name"]
     if name.startswith(_HOST):
         name = "npu." + name[len(_HOST) :]
-    elif found["dialect"].isupper():
+    elif found["dialect"].isupper() or name.startswith(_FIFO):  # the dialects lost their capitals first
         name = _name(name)
     return f"{found['lead']}{dialect}.{name}{found['tail']}"
 

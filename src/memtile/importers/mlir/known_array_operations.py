@@ -318,6 +318,10 @@ aiex.npu.rtp_write
     col, row: ui32|i32: ignored, the buffer has its tile
     index: ui32: lowered
     value: i32: lowered
+aiex.npu.shimtile_push_queue
+    bd_id, repeat_count: i32: lowered
+    issue_token: bool: lowered
+    metadata: sym: lowered
 aiex.npu.sync
     channel, column, column_num, direction, row, row_num: i32: lowered
 aiex.npu.update_from_scratchpad; words $StateTableFunc
@@ -343,6 +347,16 @@ aiex.npu.writebd
     iteration_current, iteration_size, iteration_stride: i32: lowered
     lock_acq_enable, lock_acq_id, lock_acq_val, lock_rel_id, lock_rel_val: i32: lowered
     next_bd, use_next_bd, valid_bd: i32: lowered
+aiex.npu.writebd_shimtile
+    bd_id, buffer_length, buffer_offset, column, ddr_id: i32: lowered
+    column_num: i32: refused unless 1, BDs of several columns are not lowered
+    d0_size, d0_stride, d1_size, d1_stride, d2_size, d2_stride: i32: lowered
+    d0_stepsize, d0_wrap, d1_stepsize, d1_wrap, d2_stepsize, iteration_stepsize, iteration_wrap: i32: lowered
+    enable_packet, out_of_order_id, packet_id, packet_type: i32: lowered
+    iteration_current, iteration_size, iteration_stride: i32: lowered
+    lock_acq_enable, lock_acq_id, lock_acq_val, lock_rel_id, lock_rel_val: i32: lowered
+    next_bd, use_next_bd, valid_bd: i32: lowered
+    row: i32: ignored, of 2024, when it was always that of an interface tile
 aiex.read_scratchpad_parameter; types result
     buffer: sym: lowered
     parameter: sym: lowered

@@ -123,7 +123,7 @@ class _Walk:
         """Each use where its definition reaches it, and of its type."""
         typed = {use.at: use.kind for use in uses(operation)}
         for name, at in operands_of(operation):
-            found = _definition(operation, name)
+            found = definition(operation, name)
             if found is None:
                 says = f"{operation.name} uses the value {name}, which nothing around it defines"
                 step = "Look for its name where it should be defined."
@@ -181,7 +181,7 @@ class _Walk:
         self.found += error.problems
 
 
-def _definition(operation: Operation, name: str) -> tuple[Operation | OperationBlock, Region] | None:
+def definition(operation: Operation, name: str) -> tuple[Operation | OperationBlock, Region] | None:
     """What defines a value that an operation sees, and the region; None if nothing does."""
     region = operation.parent.region if operation.parent else None
     while region is not None:

@@ -11,7 +11,7 @@ from memtile.design.tile import Tile
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.sequence.bd_lowering import bd_words
 from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
-from memtile.importers.mlir.sequence.steps import push, write_bd
+from memtile.importers.mlir.sequence.steps import patch, push, write_bd
 from memtile.runs.firmware import PATCH
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Other, Write, address_of
 
@@ -19,6 +19,7 @@ _ALL = (1 << 32) - 1
 _NOW = {"_wrap": "_size", "_stepsize": "_stride"}  # fields of raw BDs by the names of 2024
 _FORMER = re.compile("|".join(_NOW))
 _OLD_BUFFER = "buffer_sym_name"  # until 2024
+_OLD_LOCK_VALUES = 0xEF
 _TILE_OFFSETS = (1 << 20) - 1
 
 
@@ -100,11 +101,27 @@ def set_lock(reader: Reader, form: Call) -> None:
 
 def raw_bd(reader: Reader, form: Call) -> None:
     """``aiex.npu.writebd``: fields as the registers have them, stored off by one where they are."""
-    named = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
-    given = {_FORMER.sub(lambda found: _NOW[found[0]], name): n for name, n in named.items()}
     tile = reader.tile(form.integer("column"), form.integer("row", 0))  # 2024: interface tiles alone
-    words = bd_words(form, tile.kind, given, reader.habits.cache)
+    words = bd_words(form, tile.kind, _fields(form), reader.habits.cache)
     write_bd(reader, form, tile, form.integer("bd_id"), words)
+
+
+def _fields(form: Call) -> dict[str, int]:
+    """Fields of a raw BD by their present names, which win where a text has both."""
+    named = {name: int(value) for name, value in form.attributes.items() if isinstance(value, int)}
+    return {_FORMER.sub(lambda found: _NOW[found[0]], name): n for name, n in named.items()} | named
+
+
+def interface_bd(reader: Reader, form: Call) -> None:
+    """``aiex.npu.writebd_shimtile`` until June 2024: a raw BD whose address firmware takes from an argument.
+
+    mlir-aie dropped bit 4 of the values of locks.
+    """
+    tile, number = reader.tile(form.integer("column"), 0), form.integer("bd_id")
+    given = _fields(form) | {"buffer_offset": 0}
+    given |= {name: given.get(name, 0) & _OLD_LOCK_VALUES for name in ("lock_acq_val", "lock_rel_val")}
+    write_bd(reader, form, tile, number, bd_words(form, tile.kind, given, reader.habits.cache))
+    patch(reader, form, tile, number, form.integer("ddr_id"), form.integer("buffer_offset"))
 
 
 def address_patch(reader: Reader, form: Call) -> None:
@@ -133,3 +150,10 @@ def push_queue(reader: Reader, form: Call) -> None:
         bd, repeat = (form.whole(form.after(key)) for key in ("bd_id", "repeat"))
     tile, token = reader.tile(column, row), bool(given.get("issue_token", False))
     push(reader, form, tile, (direction, channel), bd, repeat + 1, token=token)
+
+
+def interface_push(reader: Reader, form: Call) -> None:
+    """``aiex.npu.shimtile_push_queue {metadata = @in, ..}`` of 2024: a push to an allocated channel."""
+    tile, direction, channel = form.allocated(form.symbol_of("metadata"))
+    runs, token = form.integer("repeat_count") + 1, bool(form.attributes.get("issue_token", False))
+    push(reader, form, tile, (direction, channel), form.integer("bd_id"), runs, token=token)

@@ -237,6 +237,8 @@ HANDLERS: Mapping[str, Callable[[Reader, Call], None]] = {
     "aiex.npu.maskpoll": accesses.mask_poll,
     "aiex.npu.blockwrite": accesses.block_write,
     "aiex.npu.writebd": accesses.raw_bd,
+    "aiex.npu.writebd_shimtile": accesses.interface_bd,
+    "aiex.npu.shimtile_push_queue": accesses.interface_push,
     "aiex.npu.assert_bd_field": sequence_values.assert_field,
     "aiex.npu.assert_bd_divisible": sequence_values.assert_divisible,
     "aiex.npu.address_patch": accesses.address_patch,
