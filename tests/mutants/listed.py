@@ -199,6 +199,20 @@ MUTANTS = (
         "tests/timing/test_fast_forward.py::test_short_runs_and_runs_without_it_step",
     ),
     Mutant(
+        "one short run is a reason for good",
+        "sim/skip/fast_forward.py",
+        "if self._in_pieces >= _LEAST",
+        "if self._in_pieces",
+        "tests/timing/test_fast_forward.py::test_a_short_run_after_a_long_one_is_no_reason",
+    ),
+    Mutant(
+        "padding of an S2MM is dropped silently",
+        "design/channels.py",
+        "if self.receives and any(any(pad)",
+        "if not self.receives and any(any(pad)",
+        "tests/faults/test_transfers.py::test_an_s2mm_pads_nothing_so_a_descriptor_with_padding_is_refused",
+    ),
+    Mutant(
         "time of which there is a history is jumped over",
         "sim/skip/fast_forward.py",
         "if st.logging[history_log.ON] or not",
