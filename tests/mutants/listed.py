@@ -270,6 +270,13 @@ MUTANTS = (
         "tests/clients/test_sweep_again.py::test_models_of_a_kind_have_nothing_in_common_that_changes",
     ),
     Mutant(
+        "a part as large as the largest is left out",
+        "explore/plan/gemm.py",
+        "if most is None or size <= most:",
+        "if most is None or size < most:",
+        "tests/clients/test_plan.py::test_parts_that_are_filled_up_may_be_as_large_as_the_largest",
+    ),
+    Mutant(
         "what is beyond a matrix leaves with it",
         "explore/plan/designs/gemm.py",
         "        return own if own.size < blocks.size else None",
@@ -434,6 +441,13 @@ MUTANTS = (
         "[Cause-NEW = 14]",
     ),
     Mutant(
+        "a channel that waits for words wants the lock that it has",
+        "explain/deadlock/build.py",
+        "if party.kind is not PartyKind.CHANNEL or Cause(int(c.why[ch])) is not",
+        "if party.kind is not PartyKind.CHANNEL and Cause(int(c.why[ch])) is not",
+        "tests/faults/test_deadlock.py::test_a_channel_that_waits_for_words_wants_no_lock",
+    ),
+    Mutant(
         "one receiver at work helps a broadcast",
         "explain/deadlock/build.py",
         "(all(helped) if all_of_them else any(helped))",
@@ -460,6 +474,13 @@ MUTANTS = (
         "        if holder >= 0:",
         "        if False:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[chain-lock-and-arbiter-hangs]",
+    ),
+    Mutant(
+        "no circle lacks units in registers",
+        "explain/deadlock/circles.py",
+        "if waits.of_registers and any(party.kind is PartyKind.CORE",
+        "if waits.of_registers or any(party.kind is PartyKind.CORE",
+        "tests/faults/test_deadlock.py::test_a_circle_of_channels_lacks_units_in_registers_too",
     ),
     Mutant(
         "packets that share an arbiter are a circle like others",
@@ -536,6 +557,13 @@ MUTANTS = (
         "if False:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
         "[core-without-program-hangs]",
+    ),
+    Mutant(
+        "only a channel within a later BD waits for more words",
+        "explain/deadlock/ends.py",
+        "if c.bds_done[ch] or c.moved[ch] > 0:",
+        "if c.bds_done[ch] and c.moved[ch] > 0:",
+        "tests/faults/test_deadlock.py::test_a_channel_that_got_words_once_waits_for_more",
     ),
     Mutant(
         "a dropped task is none",
@@ -1185,6 +1213,13 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
     Mutant(
+        "iterations of the last BDs do not move on",
+        "sim/skip/live_parts.py",
+        "bd_last[st.spec.tiles.kind[tile], 1] + 1)",
+        "bd_last[st.spec.tiles.kind[tile], 1] - 1)",
+        "tests/timing/test_fast_forward.py::test_every_cycle_is_that_of_stepping[iterations of the last BD]",
+    ),
+    Mutant(
         "what a channel does to its neighbours is not compared",
         "sim/skip/live_parts.py",
         "            mark(work, LiveSection.TILE, st.spec.tiles.neighbour[tile, side])",
@@ -1340,6 +1375,13 @@ MUTANTS = (
         "self._append_part(words, ends, place - some, place, times)",
         "self._append_part(words, ends, place - some, place)",
         "tests/data/test_caught_words.py::test_words_that_came_again_stand_where_they_came",
+    ),
+    Mutant(
+        "words put back are counted with those that are gone",
+        "sim/ports/feed.py",
+        "self._words, self._at = self._words - self._at, 0\n        self._pieces.appendleft",
+        "self._words, self._at = self._words + self._at, 0\n        self._pieces.appendleft",
+        "tests/data/test_fed_pieces.py::test_words_that_are_put_back_count_once",
     ),
     Mutant(
         "a piece that has begun is handed on from its beginning",
@@ -1648,6 +1690,20 @@ MUTANTS = (
         "tests/faults/test_check.py::test_memory_that_two_use_without_an_order",
     ),
     Mutant(
+        "a ring that leads nowhere is an error",
+        "check/streams.py",
+        "severity = Severity.WARNING if task.endless or not subject.hosted else",
+        "severity = Severity.WARNING if task.endless and not subject.hosted else",
+        "tests/faults/test_check.py::test_a_ring_whose_stream_leads_nowhere_need_not_end",
+    ),
+    Mutant(
+        "a stream that leads nowhere is a warning",
+        "check/streams.py",
+        "severity = Severity.WARNING if task.endless or not subject.hosted else",
+        "severity = Severity.WARNING if task.endless or subject.hosted else",
+        "tests/faults/test_check.py::test_streams_that_lead_nowhere",
+    ),
+    Mutant(
         "a receiver without a task takes what comes",
         "check/streams.py",
         "if task.endless or subject.log.of(receiver) or receiver in subject.fed:",
@@ -1745,6 +1801,13 @@ MUTANTS = (
         'r"Core_Control|',
         'r"',
         "tests/faults/test_check_play.py::test_a_core_that_the_host_starts_again_is_not_blamed",
+    ),
+    Mutant(
+        "a static player divides by 0",
+        "check/core_turns.py",
+        "return None if divides and known[1] <= 0 else",
+        "return None if divides and known[1] < 0 else",
+        "tests/faults/test_check_play.py::test_a_remainder_by_0_decides_nothing",
     ),
     Mutant(
         "to acquire n objects takes n more",
@@ -4280,6 +4343,13 @@ MUTANTS = (
         "replace(step(where), firmware=True)",
         "step(where)",
         "tests/data/test_mlir_hosts.py::test_the_firmware_takes_its_time_between_two_tasks",
+    ),
+    Mutant(
+        "sizes without strides are dropped",
+        "importers/mlir/forms/memory_forms.py",
+        "if any(at is not None for at in found):",
+        "if all(at is not None for at in found):",
+        "tests/faults/test_mlir_faults.py",
     ),
     Mutant(
         "repeat_count among the operands is not read",
