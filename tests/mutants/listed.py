@@ -1213,13 +1213,6 @@ MUTANTS = (
         "::test_a_short_run_ends_as_one_that_steps[streams through two switches]",
     ),
     Mutant(
-        "iterations of the last BDs do not move on",
-        "sim/skip/live_parts.py",
-        "bd_last[st.spec.tiles.kind[tile], 1] + 1)",
-        "bd_last[st.spec.tiles.kind[tile], 1] - 1)",
-        "tests/timing/test_fast_forward.py::test_every_cycle_is_that_of_stepping[iterations of the last BD]",
-    ),
-    Mutant(
         "what a channel does to its neighbours is not compared",
         "sim/skip/live_parts.py",
         "            mark(work, LiveSection.TILE, st.spec.tiles.neighbour[tile, side])",

@@ -34,18 +34,16 @@ from support.mlir.mlir_designs import device, host, loaded
 BANK = 8192  # words
 
 
-def one(
-    receives: bool = False, runs: int = 1, words: int = 6000, every: int = 0, number: int = 0, **bd: Any
-) -> Rig:
-    """One channel of the tile in the west of two, with a BD of ``bd``: channel 1 if its number is odd."""
+def one(receives: bool = False, runs: int = 1, words: int = 6000, every: int = 0, **bd: Any) -> Rig:
+    """One channel of the tile in the west of two, with a BD of ``bd``."""
     rig = Rig(tiles=2, timing=Timing(neighbour_latency=2))
     rig.engine.forward.on, rig.engine.forward.free = True, EAGER  # also in the interpreter
     given: dict[str, Any] = {"length": 3000, "address": OWN.address(0), **bd}
-    ch = rig.s2mm() if receives else rig.mm2s(number % 2)
+    ch = rig.s2mm() if receives else rig.mm2s()
     rig.memory_control(interleaved=False)
     rig.fill(0, np.arange(BANK))
-    rig.write_bd(number, Descriptor("memory", given.pop("length"), given.pop("address"), **given))
-    rig.issue(ch, number, runs)
+    rig.write_bd(0, Descriptor("memory", given.pop("length"), given.pop("address"), **given))
+    rig.issue(ch, 0, runs)
     if receives:
         last = np.zeros(words, np.uint8)
         if every:
@@ -115,7 +113,6 @@ BINDING: dict[str, Callable[[], Rig]] = {
     "TLAST of a source now and then": lambda: one(receives=True, words=4000, every=48),
     "a port that is seldom ready": lambda: paced(one(), 1, 0, 0, 1, 0, 1, 1),
     "iterations": lambda: one(runs=60, length=64, iteration=Iteration(64, 7)),
-    "iterations of the last BD": lambda: one(number=47, length=64, next=47, iteration=Iteration(64, 7)),
 }
 _LAST = 4600  # cycles
 
