@@ -4342,7 +4342,7 @@ MUTANTS = (
         "importers/mlir/forms/memory_forms.py",
         "if any(at is not None for at in found):",
         "if all(at is not None for at in found):",
-        "tests/faults/test_mlir_faults.py",
+        "tests/faults/test_mlir_faults.py::test_what_a_device_has_wrong_is_told",
     ),
     Mutant(
         "repeat_count among the operands is not read",
