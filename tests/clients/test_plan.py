@@ -23,6 +23,7 @@ from memtile.explore.plan.designs.attention import attention
 from memtile.explore.plan.designs.attention import begin as begin_one
 from memtile.explore.plan.designs.convolution import ImageLayer as Made
 from memtile.explore.plan.designs.gemm import begin
+from memtile.explore.plan.gemm import _cuts
 from memtile.explore.plan.plan_result import filled, prove
 from memtile.explore.plan.planner import PlannedLayer
 from memtile.explore.sweep.variant_figures import before_run
@@ -333,3 +334,12 @@ def test_the_command_ranks_and_keeps(tmp_path: Path) -> None:
         assert "certificate: " in cli(*args, "--tried", 1)
     assert "no such command" in CliRunner().invoke(app, ["plan", "gem"]).output.lower()
     cli(*small, "--out", tmp_path / "kept.txt", code=2)
+
+
+@pytest.mark.parametrize(
+    ("most", "sizes"), [(11, [(4, 2)]), (12, [(4, 2), (12, 10)]), (None, [(4, 2), (12, 10)])]
+)
+def test_parts_that_are_filled_up_may_be_as_large_as_the_largest(
+    most: int | None, sizes: list[tuple[int, int]]
+) -> None:
+    assert [*_cuts(10, 4, 2, exact=False, most=most)] == sizes

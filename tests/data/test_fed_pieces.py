@@ -148,3 +148,14 @@ def test_a_piece_that_has_begun_is_handed_on_as_the_rest_of_it() -> None:
     put(feed, *counting(3))
     assert len(feed) == 3
     assert feed.take_piece(LONG)[0].tolist() == [0, 1, 2]
+
+
+def test_words_that_are_put_back_count_once() -> None:
+    """Those of a piece that were taken in part before stay gone."""
+    feed = Feed()
+    put(feed, *counting(10, 4))
+    taken = feed.take(3)
+    feed.put_back(taken[1:], no_tlast(2))
+    assert len(feed) == 13
+    assert feed.take(13).tolist() == [*range(1, 14)]
+    assert len(feed) == 0

@@ -14,6 +14,7 @@ import pytest
 
 from memtile.errors import DesignError
 from memtile.kernels import aie
+from support.engine.rounded_numbers import down_to
 
 Values = npt.NDArray[Any]
 LIBRARY = aie.library("npu2")
@@ -100,7 +101,7 @@ def test_products_of_bf16_and_block_floats() -> None:
     for (i, j, r), added in products(left, b, SIZES).items():
         for t, x in enumerate(added):
             at = 64 * (i * n + j) + 8 * r + t
-            wanted[at] = BF16(np.float32(float(Fraction(float(c[at])) + x)))
+            wanted[at] = down_to(np.float32(float(Fraction(float(c[at])) + x)), BF16)
     LIBRARY["matmul_vectorized_different_datatypes"](a, b.reshape(-1), c)
     np.testing.assert_array_equal(c.view(np.uint16), wanted.view(np.uint16))
 

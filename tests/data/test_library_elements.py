@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pytest
 
 from memtile.kernels import aie
+from support.engine.rounded_numbers import down_to
 
 Values = npt.NDArray[Any]
 BF16, F32 = ml_dtypes.bfloat16, np.float32
@@ -29,7 +30,7 @@ def drawn(kind: str, size: int, seed: int = 1) -> Values:
 def rounded(function: Callable[..., Any], *values: Values) -> Values:
     """In float32, and once to the type of the first array."""
     with np.errstate(all="ignore"):
-        return np.asarray(function(*(value.astype(F32) for value in values))).astype(values[0].dtype)
+        return down_to(function(*(value.astype(F32) for value in values)), values[0].dtype)
 
 
 BINARY = {
@@ -146,10 +147,12 @@ def test_conversions_round_saturate_and_wrap() -> None:
     a = np.array([1.5, -2.5, 3e9, -np.inf, np.nan, 0.999], F32)
     whole = np.zeros(6, np.int16)
     LIBRARY["convert_f32_to_i16"](a, whole)
-    assert [*whole] == [1, -2, 32767, -32768, 0, 0]
+    assert [*whole] == [2, -2, 32767, -32768, 0, 1]
+    LIBRARY["convert_bf16_to_i16"](a.astype(BF16), whole)
+    assert [*whole] == [1, -3, 32767, -32768, 0, 1]
     c = np.zeros(6, BF16)
     LIBRARY["convert_copy_f32_to_bf16"](a, c, 6)
-    np.testing.assert_array_equal(c.view(np.uint16), a.astype(BF16).view(np.uint16))
+    np.testing.assert_array_equal(c.view(np.uint16), down_to(a, BF16).view(np.uint16))
     narrow = np.zeros(2, np.int8)
     LIBRARY["convert_i32_to_i8"](np.array([300, -129], np.int32), narrow)
     assert [*narrow] == [44, 127]
@@ -164,7 +167,7 @@ def test_reductions_look_at_count_elements(what: str, kind: str) -> None:
     values = [float(x) for x in a[:48]]
     wanted = {"add": sum(values), "max": max(values), "min": min(values)}[what]
     if kind in ("bf16", "f32"):
-        assert c[0] == np.asarray(F32(wanted)).astype(KINDS[kind])
+        assert c[0] == down_to(np.asarray(wanted), KINDS[kind])
     else:
         assert c[0] == np.asarray(int(wanted)).astype(KINDS[kind])
     assert c[1] == 0
@@ -238,11 +241,13 @@ def test_names_of_fixed_activations() -> None:
 def test_norms_and_rotations() -> None:
     a, c = drawn("bf16", 64), np.zeros(64, BF16)
     LIBRARY["rms_norm"](a, c, 64)
-    np.testing.assert_array_equal(c, rounded(lambda x: x / np.sqrt((x * x).mean(dtype=F32) + F32(1e-5)), a))
+    root = np.sqrt((a.astype(F32) ** 2).mean(dtype=F32) + F32(1e-5))
+    np.testing.assert_array_equal(c, rounded(np.multiply, a, down_to(1 / root, BF16)))
     LIBRARY["layer_norm"](a, c, 64)
-    centred = a.astype(F32) - a.astype(F32).mean(dtype=F32)
-    norm = centred / np.sqrt((centred * centred).mean(dtype=F32) + F32(1e-5))
-    np.testing.assert_array_equal(c, norm.astype(BF16))
+    mean = a.astype(F32).mean(dtype=F32)
+    root = np.sqrt(((a.astype(F32) - mean) ** 2).mean(dtype=F32) + F32(1e-5))
+    centred = rounded(np.subtract, a, down_to(mean, BF16))
+    np.testing.assert_array_equal(c, rounded(np.multiply, centred, down_to(1 / root, BF16)))
     angle = np.linspace(0, 3, 32, dtype=F32)
     turn = np.stack([np.cos(angle), np.sin(angle)], 1).reshape(-1)
     x, y = drawn("f32", 64), np.zeros(64, F32)
@@ -250,6 +255,14 @@ def test_norms_and_rotations() -> None:
     cosine, sine = turn[::2], turn[1::2]
     np.testing.assert_array_equal(y[::2], x[::2] * cosine - x[1::2] * sine)
     np.testing.assert_array_equal(y[1::2], x[::2] * sine + x[1::2] * cosine)
+    b = down_to(turn, BF16)
+    LIBRARY["rope"](a, b, c, 64)
+    (even, odd), (cosine, sine) = a.reshape(-1, 2).T, b.reshape(-1, 2).T
+    products = [
+        rounded(np.multiply, *pair) for pair in ((even, cosine), (odd, sine), (even, sine), (odd, cosine))
+    ]
+    np.testing.assert_array_equal(c[::2], rounded(np.subtract, *products[:2]))
+    np.testing.assert_array_equal(c[1::2], rounded(np.add, *products[2:]))
 
 
 def test_lengths_are_those_of_the_arguments() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from memtile.errors import DesignError
 from memtile.kernels import aie
+from support.engine.rounded_numbers import down_to
 
 Values = npt.NDArray[Any]
 BF16 = ml_dtypes.bfloat16
@@ -45,7 +46,7 @@ def expected(a: Values, b: Values, c: Values) -> Values:
             bits = 8 * c.itemsize
             result[i, j] = (total + (1 << bits >> 1)) % (1 << bits) - (1 << bits >> 1)
         else:
-            result[i, j] = np.float32(float(total))
+            result[i, j] = down_to(np.float32(float(total)), c.dtype)
     return result
 
 

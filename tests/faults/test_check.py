@@ -167,6 +167,16 @@ def test_ends_of_a_circuit_that_differ_in_length() -> None:
 def test_streams_that_lead_nowhere() -> None:
     result = found(lambda: lane(16, 16, connect=False))
     assert codes(result) == ["MT0109", "MT0109"]
+    assert {finding.severity for finding in result.findings} == {Severity.ERROR}
+
+
+def test_a_ring_whose_stream_leads_nowhere_need_not_end() -> None:
+    """It is there for who looks at it, so that this is no error."""
+    tile, two = (array := Array("npu1", 2)).memory_tile(0), array.memory_tile(1)
+    array.connect(two.mm2s[0], two.s2mm[0])
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 16)), loop=True)
+    (finding,) = found(lambda: array).findings
+    assert (finding.code, finding.severity) == ("MT0109", Severity.WARNING)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,15 @@ def test_a_core_that_hangs_on_data_is_not_blamed(tmp_path: Path) -> None:
     assert codes(mlir(tmp_path, text)) == []
 
 
+def test_a_remainder_by_0_decides_nothing(tmp_path: Path) -> None:
+    text = of_corpus("core-ends-early-hangs")
+    turns = "%turns = arith.constant 3 : index"
+    zero = "%three = arith.constant 3 : index\n      %none = arith.constant 0 : index\n"
+    assert (
+        codes(mlir(tmp_path, text.replace(turns, f"{zero}%turns = arith.remui %three, %none : index"))) == []
+    )
+
+
 def test_who_takes_first_is_nobody_s_fault() -> None:
     """Two readers take from one lock, one unit each; who is first an abstract run does not say."""
     tile = MemoryTile()

@@ -13,6 +13,7 @@ from memtile import Array, MemoryTile, Status
 from memtile.cli.design_file import load_design
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.circles import _short
 from memtile.explain.deadlock.find import Open, hang
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.roots import circle, roots, strong_components
@@ -100,6 +101,16 @@ def test_a_finding_has_the_circle_in_order_and_a_repair(untimed: bool) -> None:
     ]
     assert finding.fix.startswith("Begin with lock 0 'empty' at the number of free buffers")
     assert finding.cycles == (None if untimed else (result.cycles, result.cycles))
+
+
+@pytest.mark.parametrize(("fed", "code"), [(0, "MT0312"), (4, "MT0304"), (16, "MT0304"), (20, "MT0304")])
+def test_a_channel_that_got_words_once_waits_for_more(fed: int, code: str) -> None:
+    """At the begin of its second BD it has no word of that, in its first no BD has ended."""
+    tile = MemoryTile()
+    tile.s2mm[0].start(tile.write(tile.buffer("block", 16)), repeat=2)
+    if fed:
+        tile.s2mm[0].feed(np.arange(fed))
+    assert [finding.code for finding in severe(tile.run().findings)] == [code]
 
 
 def test_the_graph_has_who_waits_for_whom_and_marks_the_root() -> None:
@@ -361,6 +372,28 @@ def test_an_mlir_design_names_its_locks_and_its_place() -> None:
     assert "lock 1 'full' of tile (0, 1)" in finding.message
     assert "wait-before-start-hangs.mlir:" in finding.sides[0].who
     assert finding.message.endswith("starts a task.")
+
+
+def test_a_circle_of_channels_lacks_units_in_registers_too() -> None:
+    """What a core has taken no register shows; of channels all is there."""
+    tile = starving(0)
+    tile.run()
+    waits = EngineWaits(tile.engine, BdChains(tile.engine), (), quiet=True, of_registers=True)
+    receiver, sender = Party(PartyKind.CHANNEL, 0), Party(PartyKind.CHANNEL, 6)
+    way = [receiver, Party(PartyKind.LOCK, 0), sender, Party(PartyKind.LOCK, 1)]
+    waits.reach([receiver])
+    assert _short(way, waits) == (receiver, 0)
+    assert _short([CORE, *way], waits) is None
+
+
+def test_a_channel_that_waits_for_words_wants_no_lock() -> None:
+    """The lock that its BD took is still in its registers."""
+    tile = MemoryTile()
+    empty = tile.lock(1, "empty")
+    tile.s2mm[0].start(tile.write(tile.buffer("block", 16)).guarded(empty.acquire()))
+    tile.run()
+    waits = EngineWaits(tile.engine, BdChains(tile.engine), (), quiet=True)
+    assert waits.lock_wanted(Party(PartyKind.CHANNEL, 0)) == -1
 
 
 def test_a_finding_can_be_asked_for_of_any_engine_that_stands_still() -> None:

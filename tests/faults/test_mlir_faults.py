@@ -121,6 +121,14 @@ def test_a_quotient_of_a_host_goes_towards_zero() -> None:
             ),
             "it has 2 sizes and 1 strides",
         ),
+        (
+            device(MEMORY.format(buffer="%c", lock="%c", bd=BD.replace(")", " sizes = [2, 4])"))),
+            "it has 2 sizes and 0 strides",  # mlir-aie, DMABDOp::verify
+        ),
+        (
+            device(MEMORY.format(buffer="%c", lock="%c", bd=BD.replace(")", " strides = [4, 1])"))),
+            "it has 0 sizes and 2 strides",
+        ),
         (device("%b = aie.buffer(%c) : memref<4xi32> = dense<[1, 2]>"), "2 values are given for 4 elements"),
         (device("%b = aie.buffer(%c) : memref<2xi8> = dense<[1, 256]>"), "the value 256 is no i8"),
         (device("%b = aie.buffer(%c) : memref<2xi8> = dense<[1, x]>"), "x is no number"),

@@ -14,6 +14,8 @@ from memtile import (
     Transfer,
     TraversingParameters,
 )
+from memtile.bd.descriptor import Descriptor, Dim, Pad
+from memtile.bd.windows import OWN
 
 
 def refused(call: Callable[[], object]) -> str:
@@ -85,6 +87,20 @@ def test_a_read_is_for_mm2s_and_a_write_for_s2mm() -> None:
     )
     assert "Make one with tile.read(buffer)." in refused(lambda: tile.mm2s[0].start(tile.write(frame)))
     tile.mm2s[0].start(*tile.write(frame).descriptors)  # of which nobody says what they are for
+
+
+def test_an_s2mm_pads_nothing_so_a_descriptor_with_padding_is_refused() -> None:
+    """AM020, zero padding: MM2S ports of memory tiles insert it. Padding of 0 words is none."""
+    tile = MemoryTile()
+    padded = Descriptor("memory", 8, OWN.address(0), dims=(Dim(1, 2), Dim(2)), pad=(Pad(1, 1),))
+    assert refused(lambda: tile.s2mm[0].start(padded)) == (
+        "memory tile, S2MM 0: a descriptor has padding, which only an MM2S inserts; an S2MM would leave it "
+        "out (AM020: memory tile MM2S only). Pad where the words are read, or write them into a larger "
+        "buffer."
+    )
+    assert "has padding" in refused(lambda: tile.s2mm[1].start(Transfer((padded.but(pad=((0, 1),)),))))
+    tile.s2mm[0].start(padded.but(pad=((0, 0),), length=4))
+    tile.mm2s[0].start(padded)
 
 
 def test_two_tiles_alone_are_two_designs() -> None:

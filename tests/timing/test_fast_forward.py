@@ -478,6 +478,24 @@ def test_a_result_says_that_a_host_looks_too_often_for_jumps(words: int, times: 
     assert result.kept_off == (why,)
 
 
+def test_a_short_run_after_a_long_one_is_no_reason() -> None:
+    """Pieces are named once they took as long together as one run that looks for periods."""
+    array = Array("npu1", columns=1)
+    array.engine.forward.on = True
+    tile = array.memory_tile(0)
+    sent, taken = tile.buffer("sent", 1024), tile.buffer("taken", 1024)
+    array.connect(tile.mm2s[0], tile.s2mm[0])
+    tile.mm2s[0].start(tile.read(sent), loop=True)
+    tile.s2mm[0].start(tile.write(taken), loop=True)
+    assert array.run(30_000).jumped > 20_000
+    assert array.run(7).kept_off == ()
+    for _ in range(36):
+        result = array.run(7)
+    assert result.kept_off == (
+        "the array runs in pieces of fewer than 256 cycles, as between two looks of a host",
+    )
+
+
 @pytest.mark.parametrize("driven_by", [host(), "%e = aie.external_buffer : memref<64xi32>"])
 def test_a_design_in_mlir_is_stepped_if_asked(driven_by: str) -> None:
     ring = """

@@ -1,8 +1,8 @@
-"""Activations and norms: computed in float32 and rounded once, to nearest even.
+"""Activations and norms: computed in float32 and rounded by the mode of the core.
 
 AMD's functions look exp and tanh up in tables and round to bf16 between the steps; their own host programs
 compare with a relative tolerance of 12.8 % (mlir-aie ``activation.py``). Here are the values that they
-approximate (DEV-KERNEL-4).
+approximate (DEV-KERNEL-4), and their steps where these are sums and products alone.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from memtile.corelib.name_types import Values, floats
 from memtile.corelib.registry import CallError, answers, same_size
+from memtile.corelib.rounding import Modes
 
 Floats = npt.NDArray[np.float32]
 _FLOATS = ("bf16", "f32")
@@ -36,61 +37,60 @@ def relu(a: Values, c: Values, count: int | None = None) -> None:
 
 
 @answers("exp_bf16_{n}", types={"a": "bf16", "c": "bf16"})
-def exp_of(a: Values, c: Values, *, n: int) -> None:
+def exp_of(a: Values, c: Values, *, n: int, modes: Modes) -> None:
     """``c = exp(a)`` for n elements; too large becomes infinity. Source: mlir-aie ``bf16_exp.cc``."""
-    _computed(_exp, a, c, n)
+    _computed(np.exp, a, c, n, modes)
 
 
 @answers("exp_{TYPE}", kinds=_FLOATS, types=_AC)
-def exp(a: Values, c: Values, count: int | None = None) -> None:
+def exp(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = exp(a)``; too large becomes infinity. Source: mlir-aie ``bf16_exp.cc``."""
-    _computed(_exp, a, c, count)
+    _computed(np.exp, a, c, count, modes)
 
 
 @answers("tanh_{TYPE}", kinds=_FLOATS, types=_AC)
-def tanh(a: Values, c: Values, count: int | None = None) -> None:
+def tanh(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = tanh(a)``. Source: mlir-aie, the step within ``gelu.cc``."""
-    _computed(np.tanh, a, c, count)
+    _computed(np.tanh, a, c, count, modes)
 
 
 @answers("sigmoid_{TYPE}", kinds=_FLOATS, types=_AC)
-def sigmoid(a: Values, c: Values, count: int | None = None) -> None:
+def sigmoid(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = 1 / (1 + exp(-a))``. Source: mlir-aie, the step within ``silu.cc``."""
-    _computed(lambda x: np.float32(1) / (np.float32(1) + _exp(-x)), a, c, count)
+    _computed(lambda x: np.float32(1) / (np.float32(1) + np.exp(-x)), a, c, count, modes)
 
 
 @answers("gelu_{TYPE}", kinds=_FLOATS, types=_AC)
-def gelu(a: Values, c: Values, count: int | None = None) -> None:
+def gelu(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a / 2 * (1 + tanh(sqrt(2 / pi) * (a + 0.044715 * a**3)))``. Source: mlir-aie ``gelu.cc``."""
-    _computed(_gelu, a, c, count)
+    _computed(_gelu, a, c, count, modes)
 
 
 @answers("silu_{TYPE}", kinds=_FLOATS, types=_AC)
-def silu(a: Values, c: Values, count: int | None = None) -> None:
+def silu(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a / (1 + exp(-a))``. Source: mlir-aie ``silu.cc``."""
-    _computed(_silu, a, c, count)
+    _computed(_silu, a, c, count, modes)
 
 
 @answers("mm_activation_epilogue_row", types={"a": "f32", "c": "f32"})
-def epilogue(a: Values, c: Values, count: int, mode: int) -> None:
+def epilogue(a: Values, c: Values, count: int, mode: int, *, modes: Modes) -> None:
     """What follows a matrix product, for ``count`` elements: ``mode`` 1 is silu, 2 is gelu, others copy.
 
     Source: mlir-aie ``mm_activation_epilogue.cc``.
     """
-    _computed({1: _silu, 2: _gelu}.get(mode, lambda x: x), a, c, count)
+    _computed({1: _silu, 2: _gelu}.get(mode, lambda x: x), a, c, count, modes)
 
 
 @answers("swiglu_{TYPE}", kinds=_FLOATS, types={"a": "TYPE", "v": "TYPE", "w": "TYPE", "c": "TYPE"})
-def swiglu(a: Values, v: Values, w: Values, c: Values) -> None:
+def swiglu(a: Values, v: Values, w: Values, c: Values, *, modes: Modes) -> None:
     """``c = (a * v) * silu(a * w)``. Source: mlir-aie ``swiglu.cc``."""
     x, gate, inner, target = same_size({"a": a, "v": v, "w": w, "c": c})
-    with np.errstate(all="ignore"):
-        outer = floats(x) * floats(gate)
-        target[...] = (outer * _silu(floats(x) * floats(inner))).astype(target.dtype)
+    outer = floats(x) * floats(gate)
+    target[...] = modes.into(outer * _silu(floats(x) * floats(inner)), target.dtype)
 
 
 @answers("softmax_{TYPE}", kinds=_FLOATS, types=_AC)
-def softmax(a: Values, c: Values, count: int | None = None) -> None:
+def softmax(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = exp(a - max(a)) / sum(exp(a - max(a)))`` over all ``count`` elements. Source: mlir-aie
     ``softmax.cc``.
 
@@ -98,39 +98,45 @@ def softmax(a: Values, c: Values, count: int | None = None) -> None:
     """
     x, target = same_size({"a": a, "c": c}, count)
     if x.size:
-        powers = _exp(floats(x) - floats(x).max())
-        target[...] = (powers / np.sum(powers, dtype=np.float32)).astype(target.dtype)
+        powers = np.exp(floats(x) - floats(x).max())
+        target[...] = modes.into(powers / np.sum(powers, dtype=np.float32), target.dtype)
 
 
 @answers("softmax_bf16_vector", types={"a": "bf16", "c": "bf16"}, objects=("bf16_softmax", "softmax"))
-def softmax_vector(a: Values, c: Values) -> None:
+def softmax_vector(a: Values, c: Values, *, modes: Modes) -> None:
     """As ``softmax``, all elements. Source: mlir-aie ``ml/softmax``."""
-    softmax(a, c)
+    softmax(a, c, modes=modes)
 
 
 @answers("rms_norm", "rms_norm_{TYPE}", kinds=_FLOATS, types=_AC)
-def rms_norm(a: Values, c: Values, count: int) -> None:
-    """``c = a / sqrt(mean(a**2) + 1e-5)`` over ``count`` elements. Source: mlir-aie ``rms_norm.cc``."""
+def rms_norm(a: Values, c: Values, count: int, *, modes: Modes) -> None:
+    """``c = a / sqrt(mean(a**2) + 1e-5)`` over ``count`` elements; the root's reciprocal is in c's type.
+
+    Source: mlir-aie ``rms_norm.cc``.
+    """
     x, target = same_size({"a": a, "c": c}, _positive(count))
     values = floats(x)
     root = np.sqrt(np.mean(values * values, dtype=np.float32) + _EPSILON)
-    target[...] = (values / root).astype(target.dtype)
+    target[...] = modes.into(values * modes.step(np.float32(1) / root, target.dtype), target.dtype)
 
 
 @answers("layer_norm", "layer_norm_{TYPE}", kinds=_FLOATS, types=_AC)
-def layer_norm(a: Values, c: Values, count: int) -> None:
-    """``c = (a - mean(a)) / sqrt(var(a) + 1e-5)`` over ``count`` elements. Source: mlir-aie
-    ``layer_norm.cc``.
+def layer_norm(a: Values, c: Values, count: int, *, modes: Modes) -> None:
+    """``c = (a - mean(a)) / sqrt(var(a) + 1e-5)`` over ``count`` elements; the mean, what is left of a, and
+    the root's reciprocal are in c's type. Source: mlir-aie ``layer_norm.cc``.
     """
     x, target = same_size({"a": a, "c": c}, _positive(count))
-    centred = floats(x) - np.mean(floats(x), dtype=np.float32)
-    root = np.sqrt(np.mean(centred * centred, dtype=np.float32) + _EPSILON)
-    target[...] = (centred / root).astype(target.dtype)
+    kind, values = target.dtype, floats(x)
+    mean = np.float32(np.mean(values, dtype=np.float32))
+    root = np.sqrt(np.mean(np.square(values - mean), dtype=np.float32) + _EPSILON)
+    centred = modes.step(values - modes.step(mean, kind), kind)
+    target[...] = modes.into(centred * modes.step(np.float32(1) / root, kind), kind)
 
 
 @answers("rope", "rope_{TYPE}", kinds=_FLOATS, types={"a": "TYPE", "b": "TYPE", "c": "TYPE"})
-def rope(a: Values, b: Values, c: Values, count: int) -> None:
+def rope(a: Values, b: Values, c: Values, count: int, *, modes: Modes) -> None:
     """Pairs of a turned by b's pairs (cosine, sine): rotary embedding of ``count`` elements, an even number.
+    Products are in c's type.
 
     Source: mlir-aie ``rope.cc``.
     """
@@ -138,24 +144,21 @@ def rope(a: Values, b: Values, c: Values, count: int) -> None:
         raise CallError("count", str(count), "even")
     x, turn, target = same_size({"a": a, "b": b, "c": c}, count)
     (even, odd), (cosine, sine) = floats(x).reshape(-1, 2).T, floats(turn).reshape(-1, 2).T
-    turned = np.stack([even * cosine - odd * sine, even * sine + odd * cosine], axis=1)
-    target[...] = turned.reshape(-1).astype(target.dtype)
+    products = ((even, cosine), (odd, sine), (even, sine), (odd, cosine))
+    first, second, third, fourth = (modes.step(x * y, target.dtype) for x, y in products)
+    both = np.stack([first - second, third + fourth], axis=1)
+    target[...] = modes.into(both.reshape(-1), target.dtype)
 
 
-def _computed(function: Callable[[Floats], Floats], a: Values, c: Values, count: int | None) -> None:
+def _computed(
+    function: Callable[[Floats], Floats], a: Values, c: Values, count: int | None, modes: Modes
+) -> None:
     x, target = same_size({"a": a, "c": c}, count)
-    with np.errstate(all="ignore"):
-        target[...] = function(floats(x)).astype(target.dtype)
-
-
-def _exp(x: Floats) -> Floats:
-    with np.errstate(all="ignore"):
-        return np.exp(x)
+    target[...] = modes.into(function(floats(x)), target.dtype)
 
 
 def _silu(x: Floats) -> Floats:
-    weighted: Floats = x / (np.float32(1) + _exp(-x))
-    return weighted
+    return np.asarray(x / (np.float32(1) + np.exp(-x)), np.float32)
 
 
 def _gelu(x: Floats) -> Floats:

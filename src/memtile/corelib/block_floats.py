@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from memtile.corelib.name_types import Values, floats
 from memtile.corelib.registry import CallError, answers
+from memtile.corelib.rounding import Modes
 
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
@@ -59,15 +60,16 @@ def matmul_blocks(a: Values, b: Values, c: Values) -> None:
 
 
 @answers("matmul_vectorized_different_datatypes", types={"a": "bf16", "c": "bf16"})
-def matmul_mixed(a: Values, b: Values, c: Values) -> None:
-    """As ``matmul_vectorized_bfp16`` with a and c in bf16; a becomes bfp16 first, c is rounded to nearest.
+def matmul_mixed(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
+    """As ``matmul_vectorized_bfp16`` with a and c in bf16; a becomes bfp16 first, c is rounded
+    by the mode of the core.
 
     Source: mlir-aie ``mm_bfp_mixed.cc``, DEV-KERNEL-6.
     """
     left = unpacked(packed(_whole_blocks(a, "a"))).reshape(-1, _SIDE, _SIDE)
     right = unpacked(b).reshape(-1, _SIDE, _SIDE)
     total = _product(left, right, _whole_blocks(c, "c").reshape(-1, _SIDE, _SIDE))
-    c.reshape(-1)[...] = total.reshape(-1).astype(c.dtype)
+    c.reshape(-1)[...] = modes.into(total.reshape(-1), c.dtype)
 
 
 @answers("bfp16_passthrough_vectorized", objects=("kernel",))
@@ -113,8 +115,7 @@ def _product(left: Floats, right: Floats, old: Floats) -> npt.NDArray[np.float32
         raise CallError("the number of 8 x 8 blocks of a, b and c", shown, "those of m x k, k x n and m x n")
     blocks = (left.reshape(m, k, _SIDE, _SIDE), right.reshape(n, k, _SIDE, _SIDE))
     product = np.einsum("mkrs,nkts->mnrt", *blocks).reshape(-1, _SIDE, _SIDE)
-    with np.errstate(over="ignore"):
-        total: npt.NDArray[np.float32] = (old + product).astype(np.float32)
+    total: npt.NDArray[np.float32] = (old + product).astype(np.float32)
     return total
 
 

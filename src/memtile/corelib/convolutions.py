@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE
-from memtile.corelib.name_types import Values, half_away_shift, half_even_shift, half_up_shift, saturated
+from memtile.corelib.name_types import Values, saturated
 from memtile.corelib.registry import CallError, answers, first
+from memtile.corelib.rounding import Modes, shifted
 
 Sums = npt.NDArray[np.int64]
 _LANES = 8
@@ -42,23 +43,27 @@ def _macs3(*given: Any) -> tuple[int, str]:
 @answers(
     "conv2dk1_i8", "conv2dk1_ui8", types={"w": "i8"}, macs=_macs1, objects=("conv2dk1_i8", "conv2dk1_ui8")
 )
-def conv2dk1(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
+def conv2dk1(
+    a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int, *, modes: Modes
+) -> None:
     """1 x 1; to ui8 with halves up, to i8 (where c is i8) with halves away from 0.
 
     Source: mlir-aie ``conv2dk1.cc``, ``conv2dk1_i8.cc``.
     """
     total = sums_of_pixels(a, w, width, inputs, outputs)
-    rounded = half_away_shift(total, shift) if c.dtype == np.int8 else half_up_shift(total, shift)
-    store(c, rounded)
+    modes.set("symmetric_inf" if c.dtype == np.int8 else "positive_inf", "saturate")
+    store(c, modes.shifted(total, shift))
 
 
 @answers("conv2dk1_i8", "conv2dk1_ui8", types={"w": "i8", "c": "ui8"}, macs=_macs1, objects=("conv2dk1",))
-def conv2dk1_relu(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
+def conv2dk1_relu(
+    a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int, *, modes: Modes
+) -> None:
     """1 x 1 to ui8 with halves up, whatever the design declares: in ``conv2dk1.o``.
 
     Source: mlir-aie ``conv2dk1.cc``.
     """
-    conv2dk1(a, w, c, width, inputs, outputs, shift)
+    conv2dk1(a, w, c, width, inputs, outputs, shift, modes=modes)
 
 
 @answers(
@@ -73,7 +78,7 @@ def conv2dk1_relu(a: Values, w: Values, c: Values, width: int, inputs: int, outp
 @answers("post_L2_conv2dk1_relu_i16_ui8", types={"a": "ui16", "w": "i8", "c": "ui8"}, macs=_macs1)
 def conv2dk1_even(a: Values, w: Values, c: Values, width: int, inputs: int, outputs: int, shift: int) -> None:
     """1 x 1 with halves to even. Source: mlir-aie ``bn_conv2dk1_relu.cc``, ``bn_conv2dk1_i8.cc``."""
-    store(c, half_even_shift(sums_of_pixels(a, w, width, inputs, outputs), shift))
+    store(c, shifted(sums_of_pixels(a, w, width, inputs, outputs), shift, "conv_even"))
 
 
 @answers("conv2dk1_x_pool_fused_relu_i8_ui8", types={"a": "i8", "w": "i8", "c": "ui16"}, macs=_macs1)
@@ -102,8 +107,9 @@ def conv2dk1_average(
 
 @answers("conv2dk14_i8", types={"a": "ui8", "w": "i8", "c": "i8"})
 def conv2dk14(
-    a: Values, w: Values, c: Values, width: int, _inputs: int, outputs: int, kernel_width: int, shift: int
-) -> None:
+    a: Values, w: Values, c: Values, width: int, _inputs: int, outputs: int, kernel_width: int, shift: int,
+    *, modes: Modes,
+) -> None:  # fmt: skip
     """A filter as large as its step, over patches of 4 bytes a pixel: a[patches / 8, pixels / 2, 8 patches,
     2 pixels, 4], w[out / 8, pixels / 2, 2 pixels, 4, 8 out], c[out / 8, patches / 8, 8, 8]. There are
     ``width / kernel_width`` patches. Halves away from 0. Source: mlir-aie ``conv2dk14.cc``.
@@ -116,7 +122,8 @@ def conv2dk14(
     given = first(a, patches * pairs * _LANES**2, "a").reshape(patches, pairs, _LANES, _LANES)
     weights = first(w, groups * pairs * _LANES**2, "w").reshape(groups, pairs, _LANES, _LANES)
     total = np.einsum("npti,opic->ontc", given.astype(np.float64), weights.astype(np.float64), optimize=True)
-    store(c, half_away_shift(total.astype(np.int64), shift))
+    modes.set("symmetric_inf", "saturate")
+    store(c, modes.shifted(total.astype(np.int64), shift))
 
 
 @answers("conv2dk1_skip_i8", types={"a": "ui8", "b": "ui8", "w": "i8", "c": "ui8", "skip": "i8"}, macs=_macs1)
@@ -125,14 +132,15 @@ def conv2dk14(
 )
 def conv2dk1_skip(
     a: Values, b: Values, w: Values, c: Values, skip: Values,
-    width: int, inputs: int, outputs: int, shift: int, skip_shift: int,
+    width: int, inputs: int, outputs: int, shift: int, skip_shift: int, *, modes: Modes,
 ) -> None:  # fmt: skip
     """1 x 1 over the channels of a, then of b, half of ``inputs`` each, saturated to i8; plus ``skip``,
     shifted again, to ui8. Halves up. Source: mlir-aie ``conv2dk1_skip.cc``.
     """
+    modes.set("positive_inf", "saturate")
     total = _sum1_of_two(a, b, w, width, inputs, outputs)
-    part = saturated(half_up_shift(total, shift), np.int8).astype(np.int64)
-    store(c, half_up_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
+    part = saturated(modes.shifted(total, shift), np.int8).astype(np.int64)
+    store(c, modes.shifted(part + _line(skip, width, outputs, "skip"), skip_shift))
 
 
 @answers(
@@ -146,16 +154,18 @@ def conv2dk1_skip(
 def conv2dk1_skip_init(
     a: Values, b: Values, w: Values, c: Values, skip: Values,
     width: int, inputs: int, outputs: int, skip_inputs: int, shift: int, skip_shift: int, own_shift: int,
+    *, modes: Modes,
 ) -> None:  # fmt: skip
     """As ``conv2dk1_skip``, but ``skip`` has ``skip_inputs`` channels and a 1 x 1 filter of its own,
     behind the other weights, shifted by ``own_shift`` and saturated to i8. Source: mlir-aie
     ``conv2dk1_skip_init.cc``.
     """
+    modes.set("positive_inf", "saturate")
     total = _sum1_of_two(a, b, w, width, inputs, outputs)
-    part = saturated(half_up_shift(total, shift), np.int8).astype(np.int64)
+    part = saturated(modes.shifted(total, shift), np.int8).astype(np.int64)
     behind = first(w, inputs * outputs + skip_inputs * outputs, "w")[inputs * outputs :]
-    own = half_up_shift(sums_of_pixels(skip, behind, width, skip_inputs, outputs), own_shift)
-    store(c, half_up_shift(part + saturated(own, np.int8).astype(np.int64), skip_shift))
+    own = modes.shifted(sums_of_pixels(skip, behind, width, skip_inputs, outputs), own_shift)
+    store(c, modes.shifted(part + saturated(own, np.int8).astype(np.int64), skip_shift))
 
 
 @answers("conv2dk1_skip_ui8_i8_i8", "bn{block}_conv2dk1_skip_ui8_i8_i8",
@@ -170,9 +180,9 @@ def conv2dk1_skip_even(
 
     Source: mlir-aie ``bn_conv2dk1_skip.cc``.
     """
-    total = half_even_shift(sums_of_pixels(a, w, width, inputs, outputs), shift)
+    total = shifted(sums_of_pixels(a, w, width, inputs, outputs), shift, "conv_even")
     part = saturated(total, np.int8).astype(np.int64)
-    store(c, half_even_shift(part + _line(skip, width, outputs, "skip"), skip_shift))
+    store(c, shifted(part + _line(skip, width, outputs, "skip"), skip_shift, "conv_even"))
 
 
 @answers("conv2dk3_i8", types={**_LINES, "above": "i8", "a": "i8", "below": "i8"}, macs=_macs3)
@@ -180,7 +190,7 @@ def conv2dk1_skip_even(
 def conv2dk3(
     above: Values, a: Values, below: Values, w: Values, c: Values,
     width: int, inputs: int, outputs: int, kernel_width: int, kernel_height: int,
-    check: int, shift: int, channel_offset: int,
+    check: int, shift: int, channel_offset: int, *, modes: Modes,
 ) -> None:  # fmt: skip
     """3 x 3 over three lines, 0 to the left and right. ``check`` 0 leaves the line above out, 2 the one
     below.
@@ -189,7 +199,8 @@ def conv2dk3(
     """
     _check_kernel(kernel_width, kernel_height)
     total = _sum3((above, a, below), w, (width, inputs, outputs), check, channel_offset)
-    store(c, half_up_shift(total, shift))
+    modes.set("positive_inf", "saturate")
+    store(c, modes.shifted(total, shift))
 
 
 @answers("conv2dk3_stride2_i8", "bn{block}_conv2dk3_stride2_i8",
@@ -202,7 +213,7 @@ def conv2dk3_stride2(
     """As ``conv2dk3``, every second pixel, halves to even. Source: mlir-aie ``bn_conv2dk3.cc``."""
     _check_kernel(kernel_width, kernel_height)
     total = _sum3((above, a, below), w, (width, inputs, outputs), check, channel_offset)
-    store(c, half_even_shift(total[:, ::2][:, : width // 2], shift))
+    store(c, shifted(total[:, ::2][:, : width // 2], shift, "conv_even"))
 
 
 @answers("conv2dk3_dw_stride1_relu_ui8_ui8", "bn{block}_conv2dk3_dw_stride1_relu_ui8_ui8",
@@ -227,7 +238,7 @@ def conv2dk3_depthwise(
         for column in range(3):
             total += padded[:, column : column + width] * weights[:, row, column]
     step = 2 if "stride2" in spelling else 1
-    store(c, half_even_shift(total[:, ::step][:, : width // step], shift))
+    store(c, shifted(total[:, ::step][:, : width // step], shift, "conv_even"))
 
 
 @answers("bn{block}_conv2dk3_ui8_out_split", writes=("c", "d"),
@@ -252,7 +263,7 @@ def conv2dk3_depthwise_split(
 
 def line_sums(a: Values, w: Values, sizes: tuple[int, int, int], shift: int) -> Sums:
     """For each output channel the sum of the line's pixels, each saturated to ui8."""
-    pixels = saturated(half_even_shift(sums_of_pixels(a, w, *sizes), shift), np.uint8)
+    pixels = saturated(shifted(sums_of_pixels(a, w, *sizes), shift, "conv_even"), np.uint8)
     sums: Sums = pixels.astype(np.int64).sum(axis=1).reshape(-1)
     return sums
 
@@ -364,7 +375,7 @@ def get_part(
     target = first(c, at + width * _EIGHT, "c")[at:].reshape(width, _EIGHT)
     for pixel, sums in enumerate(own):
         total = sums + (yield from _from_cascade(core))
-        target[pixel] = saturated(half_even_shift(total, shift), np.uint8)
+        target[pixel] = saturated(shifted(total, shift, "conv_even"), np.uint8)
 
 
 @answers("bn_{block}_2_conv2dk1_ui8_i8_i8_scalar_input_split_partial_width_get_new",
@@ -383,9 +394,9 @@ def get_part_skip(
         for values, name in ((c, "c"), (skip, "skip"))
     )
     for pixel, sums in enumerate(own):
-        total = half_even_shift(sums + (yield from _from_cascade(core)), shift)
+        total = shifted(sums + (yield from _from_cascade(core)), shift, "conv_even")
         whole = saturated(total, np.int8).astype(np.int64) + beside[pixel]
-        target[pixel] = saturated(half_even_shift(whole, skip_shift), np.int8)
+        target[pixel] = saturated(shifted(whole, skip_shift, "conv_even"), np.int8)
 
 
 @answers("conv2dk1_xy_pool_fused_relu_large_padded_i8_ui8", types={"a": "i8", "w": "i8", "c": "ui16"})
@@ -420,7 +431,7 @@ def conv2dk1_padded(
     size = eights(padded, "padded input channels") * _EIGHT**2
     given = first(w, groups * size, "w").reshape(groups, size)
     used = np.ascontiguousarray(given[:, : eights(inputs, "input channels") * _EIGHT**2]).reshape(-1)
-    total = half_even_shift(sums_of_pixels(a, used, width, inputs, outputs), shift)
+    total = shifted(sums_of_pixels(a, used, width, inputs, outputs), shift, "conv_even")
     first(c, total.size, "c")[...] = saturated(total, np.uint8).reshape(-1)
 
 

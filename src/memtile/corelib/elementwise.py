@@ -2,7 +2,7 @@
 
 A ``count`` says how many elements, in memory order; without one it is all of them. AMD's vectorized functions
 round a count up to whole vectors, and some have their length compiled in; here the arguments alone count
-(DEV-KERNEL-3). Integers wrap. bf16 is computed in float32 and rounded once, to nearest even.
+(DEV-KERNEL-3). Integers wrap. bf16 is computed in float32 and rounded once, by the mode of the core.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from memtile.corelib.name_types import TYPES, Values, floats, is_float
+from memtile.corelib.name_types import TYPES, Values, floats, is_float, saturated
 from memtile.corelib.registry import ANY_OBJECT, CallError, all_pairs, answers, first, same_size
+from memtile.corelib.rounding import Modes, to_whole
 
 _FLOATS = ("bf16", "f32")
 _C = {"c": "TYPE"}
@@ -79,110 +80,118 @@ def concat(a: Values, b: Values, c: Values, a_count: int, b_count: int, c_count:
     "eltwise_add_{TYPE}_scalar", "eltwise_add_{TYPE}_vector", "eltwise_add_{TYPE}_vector_size",
     "eltwise_add_{TYPE}", "eltwise_vadd_{TYPE}", "add_{TYPE}_vector", types=_ABC,
 )  # fmt: skip
-def eltwise_add(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+def eltwise_add(a: Values, b: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a + b``. Source: mlir-aie ``add.cc``."""
-    _binary(np.add, {"a": a, "b": b, "c": c}, count)
+    _binary(np.add, {"a": a, "b": b, "c": c}, count, modes)
 
 
 @answers("vector_add_aie_scalar", "vector_vector_add", "vector_add")
-def vector_add(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+def vector_add(a: Values, b: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a + b``. Source: designs that ship it by this name."""
-    _binary(np.add, {"a": a, "b": b, "c": c}, count)
+    _binary(np.add, {"a": a, "b": b, "c": c}, count, modes)
 
 
 @answers("add_{n}_{TYPE}", types=_ABC, objects=("kernel",))
-def add_of(a: Values, b: Values, c: Values, *, n: int) -> None:
+def add_of(a: Values, b: Values, c: Values, *, n: int, modes: Modes) -> None:
     """``c = a + b`` for n elements. Source: mlir-aie ``test/npu-xrt/dynamic_object_fifo``."""
-    _binary(np.add, {"a": a, "b": b, "c": c}, n)
+    _binary(np.add, {"a": a, "b": b, "c": c}, n, modes)
 
 
 @answers(
     "eltwise_mul_{TYPE}_scalar", "eltwise_mul_{TYPE}_vector", "eltwise_mul_{TYPE}_vector_size",
     "eltwise_mul_{TYPE}", "eltwise_vmul_{TYPE}", "mul_{TYPE}_vector", types=_ABC,
 )  # fmt: skip
-def eltwise_mul(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+def eltwise_mul(a: Values, b: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a * b``. Source: mlir-aie ``mul.cc``."""
-    _binary(np.multiply, {"a": a, "b": b, "c": c}, count)
+    _binary(np.multiply, {"a": a, "b": b, "c": c}, count, modes)
 
 
 @answers("vector_mult_aie_scalar", "vector_mult", "vector_mul")
-def vector_mul(a: Values, b: Values, c: Values, count: int | None = None) -> None:
+def vector_mul(a: Values, b: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a * b``. Source: designs that ship it by this name."""
-    _binary(np.multiply, {"a": a, "b": b, "c": c}, count)
+    _binary(np.multiply, {"a": a, "b": b, "c": c}, count, modes)
 
 
 @answers("eltwise_mul_add_bf16_scalar", "eltwise_mul_add_bf16_vector",
          types={"a": "bf16", "b": "bf16", "c": "bf16"})  # fmt: skip
-def eltwise_mul_add(a: Values, b: Values, c: Values, is_mul: int) -> None:
+def eltwise_mul_add(a: Values, b: Values, c: Values, is_mul: int, *, modes: Modes) -> None:
     """``c = a * b`` if ``is_mul``, else ``c = a + b``. Source: mlir-aie ``scale_shift.cc``."""
-    _binary(np.multiply if is_mul else np.add, {"a": a, "b": b, "c": c}, None)
+    _binary(np.multiply if is_mul else np.add, {"a": a, "b": b, "c": c}, None, modes)
 
 
 @answers("vector_scalar_mul_scalar", "vector_scalar_mul_vector", "vector_scalar_mul_aie_scalar",
          "vector_scalar_mul_aie", "vector_scalar_mul_{TYPE}_scalar", "vector_scalar_mul_{TYPE}_vector",
          types=_AC, objects=("scale", "vector_scalar_mul"))  # fmt: skip
-def scale(a: Values, c: Values, factor: Values, count: int) -> None:
-    """``c = a * factor[0]``. Source: mlir-aie ``scale.cc``."""
+def scale(a: Values, c: Values, factor: Values, count: int, *, spelling: str, modes: Modes) -> None:
+    """``c = a * factor[0]``; vectorized functions saturate where the core does.
+
+    Source: mlir-aie ``scale.cc``.
+    """
     value = first(np.asarray(factor), 1, "factor")
     source, target = same_size({"a": a, "c": c}, count)
-    target[...] = _computed(np.multiply, source, np.asarray(value[0]), target.dtype)
+    if is_float(target.dtype) or "scalar" in spelling.removeprefix("vector_scalar"):
+        target[...] = _computed(np.multiply, source, np.asarray(value[0]), target.dtype, modes)
+    else:
+        target[...] = modes.stored(source.astype(np.int64) * int(value[0]), target.dtype)
 
 
 @answers("scale_int32", types={"a": "i32", "c": "i32"}, objects=("scale",))
-def scale_by_three(a: Values, c: Values) -> None:
+def scale_by_three(a: Values, c: Values, *, modes: Modes) -> None:
     """``c = 3 * a``. Source: mlir-aie ``test/npu-xrt/vector_scalar_using_dma``."""
     source, target = same_size({"a": a, "c": c})
-    target[...] = _computed(np.multiply, source, np.asarray(_SCALE_FACTOR), target.dtype)
+    target[...] = _computed(np.multiply, source, np.asarray(_SCALE_FACTOR), target.dtype, modes)
 
 
 @answers("add_one", "add_one_{TYPE}", types=_AC, objects=("add_one_kernel",))
-def add_one(a: Values, c: Values, count: int | None = None) -> None:
+def add_one(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a + 1``. Source: mlir-aie ``test/npu-xrt/add_one_func_link_with_peano``."""
     source, target = same_size({"a": a, "c": c}, count)
-    target[...] = _computed(np.add, source, np.asarray(1), target.dtype)
+    target[...] = _computed(np.add, source, np.asarray(1), target.dtype, modes)
 
 
 @answers("scale_by_two", objects=("scale_kernel",))
-def scale_by_two(a: Values, c: Values, count: int | None = None) -> None:
+def scale_by_two(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
     """``c = a + a``. Source: mlir-aie ``test/npu-xrt/add_one_scale_func_link_with_peano``."""
     source, target = same_size({"a": a, "c": c}, count)
-    target[...] = _computed(np.add, source, source, target.dtype)
+    target[...] = _computed(np.add, source, source, target.dtype, modes)
 
 
 @answers("saxpy", "saxpy_scalar", types={"a": "bf16", "b": "bf16", "c": "bf16"}, objects=("saxpy",))
-def saxpy(a: Values, b: Values, c: Values) -> None:
+def saxpy(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
     """``c = 3 * a + b``. Source: mlir-aie ``getting_started/01_SAXPY``."""
     x, y, target = same_size({"a": a, "b": b, "c": c})
-    target[...] = (floats(x) * np.float32(_SAXPY_FACTOR) + floats(y)).astype(target.dtype)
+    target[...] = modes.into(floats(x) * np.float32(_SAXPY_FACTOR) + floats(y), target.dtype)
 
 
 @answers("row_wise_bias_add_{IN}_{OUT}", pairs=(("f32", "f32"), ("bf16", "bf16")),
          types={"a": "IN", "b": "IN", "c": "OUT"}, objects=("kernel",))  # fmt: skip
-def row_wise_bias_add(a: Values, b: Values, c: Values) -> None:
+def row_wise_bias_add(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
     """``c[i, j] = a[i, j] + b[j]``, row-major; rows are as long as b. Source: mlir-aie
     ``row_wise_bias_add``.
     """
     source, target = same_size({"a": a, "c": c})
     if not b.size or source.size % b.size:
         raise CallError("the number of elements of a", str(source.size), f"a multiple of {b.size}")
-    rows = _computed(np.add, source.reshape(-1, b.size), b.reshape(1, -1), target.dtype)
+    rows = _computed(np.add, source.reshape(-1, b.size), b.reshape(1, -1), target.dtype, modes)
     target[...] = rows.reshape(-1)
 
 
 @answers("convert_copy_{IN}_to_{OUT}", "convert_{IN}_to_{OUT}", "cast_{IN}_{OUT}",
          pairs=tuple(pair for pair in all_pairs(tuple(TYPES), tuple(TYPES)) if pair[0] != pair[1]),
          types={"a": "IN", "c": "OUT"}, objects=ANY_OBJECT)  # fmt: skip
-def convert(a: Values, c: Values, count: int | None = None) -> None:
-    """``c = a`` in another type: to bf16 rounded to nearest even, to integers toward 0 and saturated, NaN
-    to 0; between integers wrapped.
+def convert(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> None:
+    """``c = a`` in another type: to bf16 by the mode of the core; to integers with halves to even, from bf16
+    to signed ones of 16 and 32 bits down, and saturated, NaN to 0; between integers wrapped.
 
-    Source: mlir-aie designs that call ``convert_copy_f32_to_bf16``; the other types by analogy.
+    Source: mlir-aie designs that call ``convert_copy_f32_to_bf16``; the other types by analogy, to integers
+    as ``to_fixed`` of the AIE API 2025.2 (DEV-KERNEL-8).
     """
     source, target = same_size({"a": a, "c": c}, count)
-    if is_float(source.dtype) and not is_float(target.dtype):
-        info = np.iinfo(target.dtype)
-        whole = np.trunc(np.nan_to_num(source.astype(np.float64), posinf=info.max, neginf=info.min))
-        target[...] = np.clip(whole, info.min, info.max).astype(target.dtype)
+    if is_float(target.dtype):
+        target[...] = modes.into(source, target.dtype)
+    elif is_float(source.dtype):
+        native = source.dtype == TYPES["bf16"] and target.dtype in (np.int16, np.int32)
+        target[...] = saturated(to_whole(source, "floor" if native else "conv_even"), target.dtype)
     else:
         target[...] = source.astype(target.dtype)
 
@@ -192,17 +201,15 @@ def no_data() -> None:
     """Marks for the trace; nothing happens to data. Source: mlir-aie ``test/npu-xrt``."""
 
 
-def _binary(operation: np.ufunc, given: dict[str, Values], count: int | None) -> None:
+def _binary(operation: np.ufunc, given: dict[str, Values], count: int | None, modes: Modes) -> None:
     a, b, c = same_size(given, count)
-    c[...] = _computed(operation, a, b, c.dtype)
+    c[...] = _computed(operation, a, b, c.dtype, modes)
 
 
-def _computed(operation: np.ufunc, a: Values, b: Values, dtype: np.dtype[Any]) -> Values:
+def _computed(operation: np.ufunc, a: Values, b: Values, dtype: np.dtype[Any], modes: Modes) -> Values:
     """In float32 and rounded once, or in int64 and wrapped."""
     if is_float(dtype):
-        with np.errstate(all="ignore"):
-            rounded: Values = operation(floats(a), floats(b)).astype(dtype)
-        return rounded
+        return modes.into(operation(floats(a), floats(b)), dtype)
     wrapped: Values = operation(a.astype(np.int64), b.astype(np.int64)).astype(dtype)
     return wrapped
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from memtile.arch.devices import device as device_called
 from memtile.arch.tiles import Generation
 from memtile.corelib.registry import ENTRIES, External, Groups, LibraryFunction
+from memtile.corelib.rounding import Modes, Rounding, Saturation
 
 _MODULES = (
     "matrices",
@@ -33,7 +34,7 @@ class Library(Mapping[str, External]):
     its ``cycles`` of the same arguments are the fewest that a core can take.
     """
 
-    def __init__(self, generation: Generation, options: Mapping[str, bool]) -> None:
+    def __init__(self, generation: Generation, options: Mapping[str, Any]) -> None:
         self._generation: Generation = generation
         self._options = dict(options)
 
@@ -76,18 +77,30 @@ class Described(NamedTuple):
     text: str
 
 
-def library(device: str = "npu1", *, b_columns: bool = False, c_columns: bool = False) -> Library:
+def library(
+    device: str = "npu1",
+    *,
+    b_columns: bool = False,
+    c_columns: bool = False,
+    rounding: Rounding | None = None,
+    saturation: Saturation | None = None,
+) -> Library:
     """The functions that IRON and mlir-aie designs ship, by name, for the cores of a device.
 
     Args:
         device: name of a device; blocks of matrix products, hue and cycles depend on its generation.
         b_columns: matrix products have b column-major, as compiled with ``B_COL_MAJ``.
         c_columns: matrix products have c column-major, as compiled with ``C_COL_MAJ``.
+        rounding: functions begin by ``set_rounding`` of this mode; None = they round as their core does,
+            ``floor`` after reset.
+        saturation: the same of ``set_saturation``; ``none`` after reset.
 
     Raises:
-        DesignError: no device is called so.
+        DesignError: no device is called so, or the AIE API has no such mode.
     """
-    return Library(device_called(device).generation, {"b_columns": b_columns, "c_columns": c_columns})
+    Modes().set(rounding, saturation)
+    options = {"b_columns": b_columns, "c_columns": c_columns, "rounding": rounding, "saturation": saturation}
+    return Library(device_called(device).generation, options)
 
 
 def unknown(name: str) -> str:

@@ -19,6 +19,7 @@ from memtile.arch.core_costs import BLOCKS
 from memtile.arch.tiles import Generation
 from memtile.corelib.name_types import TYPES, Values, is_float, saturated
 from memtile.corelib.registry import CallError, answers
+from memtile.corelib.rounding import Modes
 
 PAIRS = (
     ("i8", "i8"),
@@ -54,6 +55,7 @@ def matmul(
     c: Values,
     *,
     generation: Generation,
+    modes: Modes,
     b_columns: bool = False,
     c_columns: bool = False,
 ) -> None:
@@ -62,24 +64,23 @@ def matmul(
     Flat and two-dimensional arrays hold a[m/r, k/s, r, s], b[k/s, n/t, s, t], c[m/r, n/t, r, t]; m, k, n
     follow from their sizes. r, s, t are those of the generation: on npu1 4, 4, 4 for i16, 4, 8, 4 for bf16,
     4, 8, 8 for i8. Arrays of four dimensions say themselves what they hold; mlir-air's have the two outer
-    dimensions swapped. Integers wrap in c's type (no saturation, the mode after reset); floats are summed
-    exactly, then rounded to float32 and to c's type. A library with ``b_columns`` or ``c_columns`` has b or c
-    transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r].
+    dimensions swapped. Integers wrap in c's type, or saturate where the core does; floats are summed
+    exactly, then rounded to float32 and to c's type by the mode of the core. A library with ``b_columns``
+    or ``c_columns`` has b or c transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r].
     Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
     """
     sizes = _dimensions(a, b, c)
     blocks = None if b_columns or c_columns else _blocks_of_types(a, b, c)
     swapped = blocks is not None and _swapped(a, b, c)
-    _blocked(
-        a, b, c, sizes, blocks or BLOCKS[generation][_kind(a)], BlockOrder(swapped, b_columns, c_columns)
-    )
+    order = BlockOrder(swapped, b_columns, c_columns)
+    _blocked((a, b, c), sizes, blocks or BLOCKS[generation][_kind(a)], order, modes)
 
 
 @answers(
     "matmul_scalar_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs, objects=("mm",)
 )
 def matmul_of_blocks(
-    a: Values, b: Values, c: Values, *, m: int, k: int, n: int, r: int, s: int, t: int
+    a: Values, b: Values, c: Values, *, m: int, k: int, n: int, r: int, s: int, t: int, modes: Modes
 ) -> None:
     """``c += a @ b`` with m x k x n blocks of r x s x t, column by column: a[k, m, r, s], b[n, k, s, t].
 
@@ -92,12 +93,12 @@ def matmul_of_blocks(
             raise CallError(
                 f"the number of elements of {name}", str(values.size), f"{size}, as the name says"
             )
-    _blocked(a, b, c, sizes, (r, s, t), BlockOrder(swapped=True))
+    _blocked((a, b, c), sizes, (r, s, t), BlockOrder(swapped=True), Modes(modes.rounding))
 
 
 @answers("matmul_scalar_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs)
 def matmul_row_major(
-    a: Values, b: Values, c: Values, *, b_columns: bool = False, c_columns: bool = False
+    a: Values, b: Values, c: Values, *, modes: Modes, b_columns: bool = False, c_columns: bool = False
 ) -> None:
     """``c += a @ b``, all row-major; m, k, n follow from the sizes. Integers wrap; floats as in ``matmul``.
 
@@ -107,7 +108,8 @@ def matmul_row_major(
     """
     m, k, n = _dimensions(a, b, c)
     right = b.reshape(n, k).T if b_columns else b.reshape(k, n)
-    _add(c.reshape(n, m).T if c_columns else c.reshape(m, n), _product(a.reshape(m, k), right))
+    product = _product(a.reshape(m, k), right)
+    _add(c.reshape(n, m).T if c_columns else c.reshape(m, n), product, Modes(modes.rounding))
 
 
 @answers(
@@ -116,14 +118,14 @@ def matmul_row_major(
     pairs=(("i16", "i32"), ("bf16", "f32"), ("i32", "i32")),
     macs=_vector_macs,
 )
-def matvec(a: Values, b: Values, c: Values) -> None:
+def matvec(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
     """``c += a @ b``: a is m x k and row-major, b has k elements, c has m. Integers wrap; floats as in
     ``matmul``.
 
     Source: mlir-aie ``mv.cc``.
     """
     _check_vector(a, b, c)
-    _add(c.reshape(-1, 1), _product(a.reshape(c.size, b.size), b.reshape(-1, 1)))
+    _add(c.reshape(-1, 1), _product(a.reshape(c.size, b.size), b.reshape(-1, 1)), Modes(modes.rounding))
 
 
 @answers(
@@ -132,7 +134,7 @@ def matvec(a: Values, b: Values, c: Values) -> None:
     pairs=(("i16", "i32"), ("bf16", "f32")),
     macs=_vector_macs,
 )
-def matvec_of_words(a: Values, b: Values, c: Values) -> None:
+def matvec_of_words(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
     """``c += a @ b`` with a[k/2, m, 2]: the matrix transposed in words of 32 bits. Integers wrap.
 
     Source: mlir-aie ``mv.cc``, vectorized.
@@ -141,11 +143,11 @@ def matvec_of_words(a: Values, b: Values, c: Values) -> None:
     if b.size % 2:
         raise CallError("the number of elements of b", str(b.size), "even")
     rows = a.reshape(b.size // 2, c.size, 2).transpose(1, 0, 2).reshape(c.size, b.size)
-    _add(c.reshape(-1, 1), _product(rows, b.reshape(-1, 1)))
+    _add(c.reshape(-1, 1), _product(rows, b.reshape(-1, 1)), modes)
 
 
 @answers("matvec_vectorized_bf16_bf16", "matvec_scalar_bf16_bf16")
-def matvec_bf16(*given: Any) -> None:
+def matvec_bf16(*given: Any, modes: Modes) -> None:
     """(m, [k,] row, a, b, c): ``c[row:row + m] = a @ b``, a row-major; with a, b, c alone as
     ``matvec_of_words``.
 
@@ -157,14 +159,14 @@ def matvec_bf16(*given: Any) -> None:
         raise CallError("the list of arguments", f"one of {len(given)}", "m, k, row, a, b, c or a, b, c")
     a, b, c = (values.view(TYPES["bf16"]) for values in (a, b, c))
     if not numbers:
-        return matvec_of_words(a, b, c)
+        return matvec_of_words(a, b, c, modes=modes)
     m, row = int(numbers[0]), int(numbers[-1])
     k = int(numbers[1]) if len(numbers) == 3 else b.size
     if a.size < m * k or b.size < k or not 0 <= row <= c.size - m:
         sizes = f"{a.size}, {b.size} and {c.size} elements"
         raise CallError("the size of a, b and c", sizes, f"at least {m * k}, {k} and {row + m}")
     rows = _product(a.reshape(-1)[: m * k].reshape(m, k), b.reshape(-1)[:k].reshape(k, 1))
-    c.reshape(-1)[row : row + m] = rows.reshape(-1).astype(np.float32)
+    c.reshape(-1)[row : row + m] = modes.into(rows.reshape(-1), c.dtype)
     return None
 
 
@@ -223,14 +225,13 @@ class BlockOrder(NamedTuple):
 
 
 def _blocked(
-    a: Values,
-    b: Values,
-    c: Values,
+    matrices: tuple[Values, Values, Values],
     sizes: tuple[int, int, int],
     blocks: tuple[int, int, int],
     order: BlockOrder,
+    modes: Modes,
 ) -> None:
-    (m, k, n), (r, s, t) = sizes, blocks
+    (a, b, c), (m, k, n), (r, s, t) = matrices, sizes, blocks
     if m % r or k % s or n % t:
         raise CallError("m, k, n", f"{m}, {k}, {n}", f"multiples of {r}, {s}, {t}")
     left = _unblocked(a, m, k, r, s, order.swapped)
@@ -239,11 +240,11 @@ def _blocked(
     )
     product = _product(left, right).reshape(m // r, r, n // t, t)
     if order.c_columns:
-        _add(c.reshape(n // t, m // r, t, r).transpose(1, 3, 0, 2), product)
+        _add(c.reshape(n // t, m // r, t, r).transpose(1, 3, 0, 2), product, modes)
     elif order.swapped:
-        _add(c.reshape(n // t, m // r, r, t).transpose(1, 2, 0, 3), product)
+        _add(c.reshape(n // t, m // r, r, t).transpose(1, 2, 0, 3), product, modes)
     else:
-        _add(c.reshape(m // r, n // t, r, t).transpose(0, 2, 1, 3), product)
+        _add(c.reshape(m // r, n // t, r, t).transpose(0, 2, 1, 3), product, modes)
 
 
 def _unblocked(values: Values, rows: int, columns: int, r: int, s: int, swapped: bool) -> Values:
@@ -260,12 +261,12 @@ def _product(a: Values, b: Values) -> Values:
     return exact
 
 
-def _add(c: Values, product: Values) -> None:
-    """Add a product to ``c``, a view, rounded once or wrapped."""
+def _add(c: Values, product: Values, modes: Modes) -> None:
+    """Add a product to ``c``, a view, as a core with these modes stores it."""
     if is_float(c.dtype):
-        c[...] = (c.astype(np.float64) + product).astype(np.float32).astype(c.dtype)
+        c[...] = modes.into(c.astype(np.float64) + product, c.dtype)
     else:
-        c[...] = (c.astype(np.int64) + product.astype(np.int64)).astype(c.dtype)
+        c[...] = modes.stored(c.astype(np.int64) + product.astype(np.int64), c.dtype)
 
 
 Actions = Generator[Any, Values, None]
@@ -281,36 +282,36 @@ def _macs_of_part(a: Values, b: Values, c: Values, *_: Any) -> tuple[int, str]:
 
 
 @answers("matmul_scalar_cascade_put_only_{IN}_{OUT}", types=_TYPES, pairs=_PAIRS, macs=_macs_of_part)
-def put_only(a: Values, b: Values, c: Values, *, core: Any) -> Actions:
+def put_only(a: Values, b: Values, c: Values, *, core: Any, modes: Modes) -> Actions:
     """Puts ``a @ b``, all row-major, on the cascade, element by element as whole numbers; c stays as it is.
 
     Sums are in c's type, as in ``matmul_scalar_{IN}_{OUT}``. Source: mlir-aie ``cascade_mm.cc``.
     """
-    for own in _sums(a, b, c):
+    for own in _sums(a, b, c, modes):
         yield core.put_cascade(_value(own))
 
 
 @answers("matmul_scalar_cascade_put_get_{IN}_{OUT}", types=_TYPES, pairs=_PAIRS, macs=_macs_of_part)
-def put_get(a: Values, b: Values, c: Values, *, core: Any) -> Actions:
+def put_get(a: Values, b: Values, c: Values, *, core: Any, modes: Modes) -> Actions:
     """Gets a number for each element of ``a @ b`` from the cascade and puts their sum; c stays as it is.
 
     Source: mlir-aie ``cascade_mm.cc``.
     """
-    for own in _sums(a, b, c):
+    for own in _sums(a, b, c, modes):
         before = yield core.get_cascade(np.int32)
-        yield core.put_cascade(_value(_plus(own, before[0])))
+        yield core.put_cascade(_value(_plus(own, before[0], modes)))
 
 
 @answers("matmul_scalar_cascade_get_only_{IN}_{OUT}", types=_TYPES, pairs=_PAIRS, macs=_macs_of_part)
-def get_only(a: Values, b: Values, c: Values, *, core: Any) -> Actions:
+def get_only(a: Values, b: Values, c: Values, *, core: Any, modes: Modes) -> Actions:
     """``c += a @ b``, all row-major, and what comes for each element over the cascade.
 
     Source: mlir-aie ``cascade_mm.cc``.
     """
     target = c.reshape(-1)
-    for n, own in enumerate(_sums(a, b, c)):
+    for n, own in enumerate(_sums(a, b, c, modes)):
         before = yield core.get_cascade(np.int32)
-        target[n] = _plus(target[n], _plus(own, before[0]))
+        target[n] = _plus(target[n], _plus(own, before[0], modes), modes)
 
 
 @answers("matmul_scalar_put_{m}x{k}x{n}_{r}x{s}x{t}_i32_i32", types=_I32, macs=_macs_of_part, objects=("mm",))
@@ -356,22 +357,22 @@ def _blocks(
     a, b, c = matrices
     own, target = np.zeros_like(c), c.reshape(-1)
     m, k, n, r, s, t = sizes
-    matmul_of_blocks(a, b, own, m=m, k=k, n=n, r=r, s=s, t=t)
+    matmul_of_blocks(a, b, own, m=m, k=k, n=n, r=r, s=s, t=t, modes=Modes())
     for at, each in enumerate(own.reshape(-1)):
         if gets:
             low = yield core.get_cascade(np.int32)
             yield core.get_cascade(np.int32)
-            each = _plus(each, low[0])
-        target[at] = _plus(target[at], each)
+            each = _plus(each, low[0], Modes())
+        target[at] = _plus(target[at], each, Modes())
         if puts:
             yield core.put_cascade(_value(target[at]))
             yield core.put_cascade(_value(0))
 
 
-def _sums(a: Values, b: Values, c: Values) -> Values:
+def _sums(a: Values, b: Values, c: Values, modes: Modes) -> Values:
     """``a @ b`` in the type of c, in the order of its elements."""
     found = np.zeros_like(c)
-    matmul_row_major(a, b, found)
+    matmul_row_major(a, b, found, modes=modes)
     return found.reshape(-1)
 
 
@@ -383,9 +384,9 @@ def _value(number: Any) -> Values:
     return lanes
 
 
-def _plus(one: Any, other: Any) -> Any:
+def _plus(one: Any, other: Any, modes: Modes) -> Any:
     """The sum in the type of the first one, wrapped or rounded."""
     dtype = one.dtype
     if is_float(dtype):
-        return np.float32(float(one) + float(other)).astype(dtype)
+        return modes.into(float(one) + float(other), dtype)
     return np.int64(int(one) + int(other)).astype(dtype)

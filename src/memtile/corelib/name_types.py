@@ -1,4 +1,4 @@
-"""Element types as names of functions write them, and the rounding that integer functions do."""
+"""Element types as names of functions write them."""
 
 from __future__ import annotations
 
@@ -53,29 +53,3 @@ def saturated(values: npt.NDArray[np.int64], dtype: npt.DTypeLike) -> Values:
     """The nearest values that ``dtype`` holds."""
     info = np.iinfo(np.dtype(dtype))
     return np.clip(values, info.min, info.max).astype(dtype)
-
-
-def floor_shift(values: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-    """Divided by 2**bits, rounded down: the mode of AIE-ML after reset (AIE API,
-    ``rounding_mode::floor``).
-    """
-    return values >> bits
-
-
-def half_up_shift(values: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-    """Divided by 2**bits, halves up (``rounding_mode::positive_inf``)."""
-    return (values + (1 << bits >> 1)) >> bits
-
-
-def half_away_shift(values: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-    """Divided by 2**bits, halves away from 0 (``rounding_mode::symmetric_inf``)."""
-    rounded: npt.NDArray[np.int64] = np.sign(values) * half_up_shift(np.abs(values), bits)
-    return rounded
-
-
-def half_even_shift(values: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
-    """Divided by 2**bits, halves to even (``rounding_mode::conv_even``)."""
-    if not bits:
-        return values
-    odd = (values >> bits) & 1
-    return (values + (1 << bits >> 1) - 1 + odd) >> bits

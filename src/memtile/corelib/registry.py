@@ -1,7 +1,8 @@
 """The table of functions: which names each of them answers, and what is checked before it is called.
 
 A name may have placeholders, as in ``matmul_{IN}_{OUT}``: element types (``TYPE``, ``IN``, ``OUT``) and
-numbers (any other). A function takes what it needs of them, the ``generation`` and the ``core``, by keyword.
+numbers (any other). A function takes what it needs of them, the ``generation``, the ``core`` and its
+``modes``, by keyword.
 One that puts to the cascade or gets from it is a generator of actions of its core.
 """
 
@@ -22,6 +23,7 @@ from memtile.arch.core import CORES
 from memtile.arch.core_costs import THROUGHPUT
 from memtile.arch.tiles import Generation
 from memtile.corelib.name_types import SPELLINGS, TYPES, Values
+from memtile.corelib.rounding import Modes
 from memtile.errors import DesignError
 
 SOURCE = "functions of cores, docs/kernels.md"
@@ -148,7 +150,7 @@ class External:
         entry: LibraryFunction,
         groups: Groups,
         generation: Generation,
-        options: Mapping[str, bool] = MappingProxyType({}),
+        options: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         self.name = name
         self.options = options
@@ -223,13 +225,14 @@ class External:
             if parameter.name == "core" and core is None:
                 raise self._refusal("core", "none", "the core that calls it")
             if parameter.kind is parameter.KEYWORD_ONLY:
-                by_name[parameter.name] = core if parameter.name == "core" else self._fixed(parameter)
+                by_name[parameter.name] = self._by_name(parameter, core)
             elif parameter.kind is parameter.VAR_POSITIONAL:
                 by_place += bound[parameter.name]
             elif parameter.name in bound:
                 by_place.append(bound[parameter.name])
         try:
-            return self.entry.function(*by_place, **by_name)
+            with np.errstate(all="ignore"):  # NaN and infinity are results of a core like others
+                return self.entry.function(*by_place, **by_name)
         except CallError as error:
             raise self._refusal(error.field, error.given, error.allowed) from None
 
@@ -243,8 +246,14 @@ class External:
             raise self._refusal(error.field, error.given, error.allowed) from None
         _unpack(written)
 
-    def _fixed(self, parameter: inspect.Parameter) -> Any:
+    def _by_name(self, parameter: inspect.Parameter, core: Any) -> Any:
         name = parameter.name
+        if name == "core":
+            return core
+        if name == "modes":  # what the function was compiled to set stays, as what it sets itself
+            modes: Modes = Modes() if core is None else core.modes
+            modes.set(self.options.get("rounding"), self.options.get("saturation"))
+            return modes
         if name == "generation":
             return self.generation
         if name in self.options:

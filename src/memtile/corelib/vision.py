@@ -2,7 +2,7 @@
 
 Pixels of 8 bits are unsigned, of 16 and 32 bits signed. A line is ``width`` pixels, a tile ``height`` times
 ``width``. What AMD's vectorized functions do counts where it differs from their scalar ones: sums are shifted
-right and rounded down, the mode after reset (DEV-KERNEL-5).
+right and rounded by the mode of the core, down after reset (DEV-KERNEL-5).
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from math import prod
 import numpy as np
 
 from memtile.arch.tiles import Generation
-from memtile.corelib.name_types import Values, floor_shift, pixels, saturated
+from memtile.corelib.name_types import Values, pixels
 from memtile.corelib.registry import CallError, answers, first, same_size
+from memtile.corelib.rounding import Modes
 
 _WEIGHT_BITS, _GRAY_BITS, _FILTER_BITS = 14, 15, 12
 _COEFFICIENT_BITS = 8  # that filter2d drops from its coefficients
@@ -90,28 +91,28 @@ def bitwise_or(a: Values, b: Values, c: Values, *sizes: int) -> None:
 
 
 @answers("addWeightedLine", "addWeightedTile")
-def add_weighted(a: Values, b: Values, c: Values, *numbers: int) -> None:
+def add_weighted(a: Values, b: Values, c: Values, *numbers: int, modes: Modes) -> None:
     """(a, b, c, width, alpha, beta, gamma), a tile has height before width: ``(a * alpha + b * beta +
-    gamma) >> 14``, rounded down and saturated. Alpha and beta have 14 bits behind the point; gamma is
-    added before the
-    shift, as in AMD's vectorized function. Source: mlir-aie ``addWeighted.cc``.
+    gamma) >> 14``, rounded by the mode of the core and saturated. Alpha and beta have 14 bits behind the
+    point; gamma is added before the shift, as in AMD's vectorized function. Source: mlir-aie
+    ``addWeighted.cc``.
     """
     sizes, (alpha, beta, gamma) = _split(numbers, 3)
     x, y, target = _pixels({"a": a, "b": b, "c": c}, prod(sizes))
     added = int(np.asarray([gamma]).astype(target.dtype)[0])
     total = x.astype(np.int64) * alpha + y.astype(np.int64) * beta + added
-    target[...] = saturated(floor_shift(total, _WEIGHT_BITS), target.dtype)
+    modes.set(saturation="saturate")
+    target[...] = modes.stored(modes.shifted(total, _WEIGHT_BITS), target.dtype)
 
 
 @answers("rgba2grayLine", "rgba2grayTile")
-def rgba2gray(a: Values, c: Values, *sizes: int) -> None:
-    """``c = 0.299 red + 0.587 green + 0.114 blue``, coefficients of 15 bits, rounded to nearest.
-
-    Source: mlir-aie ``rgba2gray.cc``.
+def rgba2gray(a: Values, c: Values, *sizes: int, modes: Modes) -> None:
+    """``c = 0.299 red + 0.587 green + 0.114 blue``, coefficients of 15 bits, plus a half, rounded by the
+    mode of the core. Source: mlir-aie ``rgba2gray.cc``.
     """
     colours, target = _coloured(a, c, prod(_split(sizes, 0)[0]))
     total = colours[:, :3].astype(np.int64) @ np.array(_GRAY, np.int64) + (1 << _GRAY_BITS >> 1)
-    target[...] = floor_shift(total, _GRAY_BITS).astype(np.uint8)
+    target[...] = modes.stored(modes.shifted(total, _GRAY_BITS), np.uint8)
 
 
 @answers("gray2rgbaLine", "gray2rgbaTile")
@@ -168,11 +169,13 @@ def _hue(colours: Values) -> Values:
 
 
 @answers("filter2dLine", types={"weights": "i16"})
-def filter2d(above: Values, a: Values, below: Values, c: Values, count: int, weights: Values) -> None:
+def filter2d(
+    above: Values, a: Values, below: Values, c: Values, count: int, weights: Values, *, modes: Modes
+) -> None:
     """A 3 x 3 filter over three lines of ``count`` pixels, the border pixel repeated to the left and right.
 
     Weights have 12 bits behind the point; their low 8 bits are dropped, as AMD's function does. The sum is
-    rounded down and saturated to 0..255. Source: mlir-aie ``filter2d.cc``.
+    rounded by the mode of the core and saturated to 0..255. Source: mlir-aie ``filter2d.cc``.
     """
     given = {"above": above, "a": a, "below": below, "c": c}
     *lines, target = (pixels(line) for line in same_size(given, count))
@@ -182,7 +185,8 @@ def filter2d(above: Values, a: Values, below: Values, c: Values, count: int, wei
         padded = np.pad(line.astype(np.int64), 1, mode="edge") if count else np.zeros(2, np.int64)
         for at, weight in enumerate(row):
             total += weight * padded[at : at + count]
-    target[...] = saturated(floor_shift(total, _FILTER_BITS - _COEFFICIENT_BITS), np.uint8)
+    modes.set(saturation="saturate")
+    target[...] = modes.stored(modes.shifted(total, _FILTER_BITS - _COEFFICIENT_BITS), np.uint8)
 
 
 def _split(numbers: tuple[int, ...], last: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -564,6 +564,12 @@ class Channel(StreamPort):
             source, step = "AM020: a task is a BD chain", f"Make one with tile.{verb}(buffer)."
             says = f"the work is {piece!r}; it must be transfers or descriptors"
             yield self._problem("work", repr(piece), "transfers or descriptors", source, step, says=says)
+        descriptors = piece.descriptors if isinstance(piece, Transfer) else (piece,)
+        if self.receives and any(any(pad) for d in descriptors if isinstance(d, Descriptor) for pad in d.pad):
+            source = "AM020: memory tile MM2S only"
+            step = "Pad where the words are read, or write them into a larger buffer."
+            says = "a descriptor has padding, which only an MM2S inserts; an S2MM would leave it out"
+            yield self._problem("work", "padding", "descriptors without", source, step, says=says)
         if not isinstance(piece, Transfer):
             return
         foreign = piece.design not in (None, self._tile.bench)

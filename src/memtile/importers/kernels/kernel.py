@@ -18,6 +18,7 @@ from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.corelib.registry import External
+from memtile.corelib.rounding import OF_REGISTER
 from memtile.design.locks import Lock
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import (
@@ -273,6 +274,8 @@ def _kernel(made: Configured, core: CoreDescription, program: CoreProgram, exter
     given = {name: externals[name] for name in program.externals if name in externals}
 
     def kernel(running: Core) -> Iterator[Action]:
+        rounding, saturates = program.modes
+        running.modes.set(OF_REGISTER[rounding], "saturate" if saturates else "none")
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {name: _timed(function, running, program.externals[name]) for name, function in given.items()}

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from memtile.arch.core import CORE, CORES, SIDES, WINDOW_WORDS
 from memtile.arch.tiles import COMPUTE, MEMORY, TILE_KINDS, WORD_BYTES
+from memtile.corelib.rounding import Modes, Rounding, Saturation
 from memtile.errors import DesignError
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -149,6 +150,7 @@ class Core(Links):
         bus: its accesses to the registers of its tile.
         keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
         last: whether the last word that it got from its stream had TLAST.
+        modes: how it rounds and saturates; functions of the library get them by ``core=core``.
     """
 
     def __init__(self, state: State, tile: int, kernel: str) -> None:
@@ -161,10 +163,28 @@ class Core(Links):
         self._views: list[tuple[ref[Array], int, int, int]] = []  # and tile, first word, words
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.keeps_to: frozenset[int] | None = None
-        self.made = Made()
+        self.made, self.modes = Made(), Modes()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
+
+    # modes -----------------------------------------------------------------------------------------------
+
+    def set_rounding(self, mode: Rounding) -> None:
+        """Set how functions of the library round from here on, as ``aie::set_rounding``: ``floor`` at first.
+
+        Raises:
+            DesignError: the AIE API has no such mode.
+        """
+        self.modes.set(rounding=mode)
+
+    def set_saturation(self, mode: Saturation) -> None:
+        """Set what functions of the library do with integers that do not fit, as ``aie::set_saturation``.
+
+        Raises:
+            DesignError: the AIE API has no such mode.
+        """
+        self.modes.set(saturation=mode)
 
     # time ------------------------------------------------------------------------------------------------
 

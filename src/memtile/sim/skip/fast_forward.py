@@ -59,7 +59,7 @@ class FastForward:
         self._search: Search  # of it
         self._budget: Any  # of it
         self._touches = 0
-        self._in_pieces = False
+        self._in_pieces = 0  # cycles, at most, of runs too short to look for periods
 
     @property
     def jumped(self) -> int:
@@ -78,10 +78,13 @@ class FastForward:
 
     @property
     def kept_off(self) -> tuple[str, ...]:
-        """What kept time from being jumped over, at least for a while; nothing if nobody looked."""
+        """What kept time from being jumped over, at least for a while; nothing if nobody looked.
+
+        Short runs count only where they took as long together as a run that is not.
+        """
         bits = 0 if self._work is None else int(self._search.obstacles[0])
         found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
-        return (*found, _PIECES) if self._in_pieces else tuple(found)
+        return (*found, _PIECES) if self._in_pieces >= _LEAST else tuple(found)
 
     def begin(self, st: State, until: int) -> bool:
         """Get ready for a run; whether it is to look for periods."""
@@ -90,8 +93,8 @@ class FastForward:
         now, channels = at_hand(st).clock.now, at_hand(st).channels
         if st.logging[history_log.ON] or not len(channels.phase):
             return False
-        if until - int(now[0]) < _LEAST:
-            self._in_pieces = True
+        if (left := until - int(now[0])) < _LEAST:
+            self._in_pieces += left
             return False
         if self._work is None:
             self._lent = PooledSpans(st)

@@ -183,11 +183,12 @@ def _old_items(form: OperationForm) -> list[TokenSpan]:
 
 
 def _pattern(form: OperationForm) -> Sequence[Level]:
-    sizes, strides = form.keyword("sizes"), form.keyword("strides")
-    if sizes is not None and strides is not None:
-        return _levels(form, form.whole_list(sizes), form.whole_list(strides))
-    if "static_sizes" in form.attributes:
-        return _levels(form, form.integers("static_sizes"), form.integers("static_strides"))
+    found = [form.keyword(name) for name in ("sizes", "strides")]
+    if any(at is not None for at in found):
+        return _levels(form, *([] if at is None else form.whole_list(at) for at in found))
+    static = [name if name in form.attributes else "" for name in ("static_sizes", "static_strides")]
+    if any(static):
+        return _levels(form, *(form.integers(name) if name else [] for name in static))
     if "dimensions" in form.attributes:
         return levels([form.attributes["dimensions"]])
     for item in [] if form.generic else form.items()[1:]:
