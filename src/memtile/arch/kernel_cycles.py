@@ -1,4 +1,4 @@
-"""Published cycle counts of AMD's kernels, one row each: ``kernel_cycles.txt``, which says what its columns are.
+"""Published cycle counts of AMD's kernels, one row each, from the file that has the columns.
 
 Half of the rows, by a digest of their ids, validate what is derived from the others (docs/kernels.md).
 """
@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import NamedTuple
 
 from memtile.arch.grades import Grade, Source
 
@@ -21,8 +22,7 @@ _SECTION = re.compile(r"# \[(\w+)\]")
 _LOOP = re.compile(r"(\d+)x(\d+)(?:n(\d+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Loop:
+class Loop(NamedTuple):
     """A loop of a kernel's object, as its compiler reports it.
 
     Attributes:
