@@ -59,3 +59,8 @@ def test_a_library_remembers_what_it_charged() -> None:
     x = np.zeros(1024, BF16)
     assert (function.cycles(x, x), function.cycles(x[:512], x[:512])) == (75, 43)
     assert list(map(str, function.charged)) == ["75 (measured)", "43 (rule)"]
+
+
+def test_a_range_begins_at_full_rate() -> None:
+    """Of a matrix of other types nothing is known below its MACs: 64 x 64 x 64 at 256 a cycle."""
+    assert cost("npu1", "matmul_i8_i8", *[(I8, (64, 64))] * 3) == "2,898 (range 1,024 to 2,898)"

@@ -73,11 +73,12 @@ def silu(a: Values, c: Values, count: int | None = None) -> None:
 
 @answers("mm_activation_epilogue_row", types={"a": "f32", "c": "f32"})
 def epilogue(a: Values, c: Values, count: int, mode: int) -> None:
-    """What follows a matrix product, for ``count`` elements: ``mode`` 1 is silu, 2 is gelu, others copy.
+    """What follows a matrix product, for ``count`` elements: ``mode`` 1 is silu, 2 is gelu, 3 is relu, others
+    copy.
 
     Source: mlir-aie ``mm_activation_epilogue.cc``.
     """
-    _computed({1: _silu, 2: _gelu}.get(mode, lambda x: x), a, c, count)
+    _computed({1: _silu, 2: _gelu, 3: _relu}.get(mode, lambda x: x), a, c, count)
 
 
 @answers("swiglu_{TYPE}", kinds=_FLOATS, types={"a": "TYPE", "v": "TYPE", "w": "TYPE", "c": "TYPE"})
@@ -151,6 +152,10 @@ def _computed(function: Callable[[Floats], Floats], a: Values, c: Values, count:
 def _exp(x: Floats) -> Floats:
     with np.errstate(all="ignore"):
         return np.exp(x)
+
+
+def _relu(x: Floats) -> Floats:
+    return np.maximum(x, np.float32(0))
 
 
 def _silu(x: Floats) -> Floats:

@@ -119,6 +119,16 @@ def _patches(call: Call) -> str:
     return f"{call.arguments['width']}x{call.arguments['_inputs']}x{call.arguments['outputs']}"
 
 
+def _groups(call: Call) -> str:
+    a, c = call.arguments["a"], call.arguments["c"].size
+    scales = (a.nbytes - c // 2) // 2
+    return f"{c}+group{c // scales}" if scales > 0 else ""
+
+
+def _norm(call: Call) -> str:
+    return "layer_norm_f32" if _types(call, ["a", "c"]) == "f32" else "layer_norm"
+
+
 def _pointwise(call: Call) -> str:
     return {"ui8": "bn_conv2dk1_relu", "i8": "bn_conv2dk1_i8"}.get(_types(call, ["c"]), "")
 
@@ -148,7 +158,16 @@ _KERNELS: Mapping[str, _Kernel] = {
     "softmax_vector": _Kernel("softmax", "a c", _elements),
     "epilogue": _Kernel("mm_activation_epilogue", "a c", _mode),
     "rms_norm": _Kernel("rms_norm", "a c", _elements),
-    "layer_norm": _Kernel("layer_norm", "a c", _elements),
+    "layer_norm": _Kernel(_norm, "a c", _elements),
+    "layer_norm_affine": _Kernel("layer_norm_affine_cast", "a c", _elements),
+    "exp2f_vec": _Kernel("exp2f_vec", "a c", _elements),
+    "silu_sized": _Kernel("silu", "a c", _elements),
+    "gelu_sized": _Kernel("gelu", "a c", _elements),
+    "cast_row": _Kernel("convert_copy", "a c", _elements),
+    "expand": _Kernel("expand", "a c", _groups),
+    "rope_two_halves": _Kernel("rope", "a c", lambda call: f"{_elements(call)}+halves"),
+    "dwconv1d": _Kernel("dwconv1d", "a c", lambda call: f"{_elements(call)}+k{call.arguments['w'].size - 1}"),
+    "dwconv1d_channels_last": _Kernel("dwconv1d_channels_last", "a c", _elements),
     "rope": _Kernel("rope", "a c", _elements),
     "threshold": _Kernel("threshold", "a c", _elements),
     "bitwise_and": _Kernel("bitwise_and", "a c", _elements),

@@ -20,6 +20,7 @@ _MODULES = (
     "convolutions",
     "register_functions",
     "block_floats",
+    "transformers",
 )
 _NEAREST = 3
 
