@@ -75,7 +75,7 @@ class CycleCount:
 def cycle_counts() -> tuple[CycleCount, ...]:
     """Every published count, in the order of the file; what it says of a kernel later is newer."""
     rows, source = [], _SOURCES["levers"]
-    for line in files(__package__).joinpath("kernel_cycles.txt").read_text(encoding="utf-8").splitlines():
+    for line in files(__package__).joinpath("kernel_cycles.tsv").read_text(encoding="utf-8").splitlines():
         if line.startswith("#"):
             found = _SECTION.match(line)
             source = _SOURCES[found[1]] if found else source
