@@ -360,3 +360,26 @@ BODIES = """module {
   }
 }
 """
+
+
+def test_cycles_of_a_call_are_the_users(tmp_path: Path, arrays: list[object]) -> None:
+    (costs := tmp_path / "costs.json").write_text('{"functions": {"scale": 5000}}')
+    plain, own = (
+        json.loads(run("--json", *more, EXAMPLES / "scale.mlir", *arrays).output)["cores"][0]["cycles"][
+            "running"
+        ]
+        for more in ([], ["--cost", costs])
+    )
+    assert own > plain + 4000
+    for text, says in (
+        ('{"functions": {"scalee": 5}}', "cycles of scalee are given, and no core calls it"),
+        (
+            '{"functions": {"scale": -1}}',
+            "functions.scale is -1; it must be a whole number of cycles from 0 on",
+        ),
+        ('{"functions": 7}', "functions is 7; it must be cycles of one call by name of a function"),
+    ):
+        costs.write_text(text)
+        refused = run("--cost", costs, EXAMPLES / "scale.mlir", *arrays)
+        assert refused.exit_code == 2, refused.output
+        assert says in " ".join(refused.output.split()), refused.output

@@ -163,12 +163,12 @@ def test_what_does_not_fit_is_refused(name: str, shapes: Any, message: str) -> N
 
 
 def test_cycles_are_macs_at_full_rate() -> None:
-    """DEV-KERNEL-1: what a kernel reaches of the peak is not known; the peak is a lower bound."""
-    sizes = {"i8": 64 * 64 * 64 // 256, "i16": 64 * 64 * 64 // 64, "bf16": 64 * 64 * 64 // 128}
+    """DEV-KERNEL-1: where no count is published of a kernel, as of AIE-ML v2, the peak is a bound."""
+    sizes = {"i8": 64 * 64 * 64 // 512, "i16": 64 * 64 * 64 // 128, "bf16": 64 * 64 * 64 // 256}
     for kind, cycles in sizes.items():
         a = np.zeros(64 * 64, DTYPES[kind])
-        assert aie.library()[f"matmul_{kind}_{kind}"].cycles(a, a, a) == cycles
-        assert aie.library("npu2")[f"matmul_{kind}_{kind}"].cycles(a, a, a) == cycles // 2
+        found = aie.library("xc2ve3858")[f"matmul_{kind}_{kind}"].cost(a, a, a)
+        assert found == (cycles, "lower bound", 0, 0)
     a = np.zeros(64, np.int16)
     assert aie.library()["matmul_scalar_i16_i16"].cycles(a, a, a) == 8**3
 

@@ -278,8 +278,9 @@ def test_sizes_that_do_not_fit_are_refused(name: str, numbers: tuple[int, ...], 
 def test_the_rate_of_convolutions_is_that_of_bytes() -> None:
     a = np.zeros(32 * 64, np.uint8)
     w = np.zeros(9 * 64 * 64, np.int8)
-    assert LIBRARY["conv2dk1_ui8"].cycles(a, w[:4096], a, 32, 64, 64, 8) == 32 * 64 * 64 // 256
-    assert LIBRARY["conv2dk3_ui8"].cycles(a, a, a, w, a, 32, 64, 64, 3, 3, 1, 8, 0) == 9 * 32 * 64 * 64 // 256
+    newer = aie.library("xc2ve3858")  # of which no count is published: twice the bytes of AIE-ML a cycle
+    assert newer["conv2dk1_ui8"].cycles(a, w[:4096], a, 32, 64, 64, 8) == 32 * 64 * 64 // 512
+    assert newer["conv2dk3_ui8"].cycles(a, a, a, w, a, 32, 64, 64, 3, 3, 1, 8, 0) == 9 * 32 * 64 * 64 // 512
 
 
 def test_channels_are_bytes_in_words_too() -> None:

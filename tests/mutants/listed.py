@@ -2461,11 +2461,39 @@ MUTANTS = (
     ),
     Mutant(
         "a function of vectors and a number takes the cycles of a loop",
-        "corelib/registry.py",
-        'scalar = "scalar" in self.name.replace("vector_scalar_", "")',
-        'scalar = "scalar" in self.name',
+        "corelib/call_kinds.py",
+        'return "scalar" in name.replace("vector_scalar_", "")',
+        'return "scalar" in name',
         "tests/data/test_library_elements.py::"
         "test_a_vector_times_a_number_is_no_loop_because_its_name_has_the_word",
+    ),
+    Mutant(
+        "a call is charged as a count of an older state of the source",
+        "corelib/call_costs.py",
+        "if each.state == row.state or each.shape != row.shape]",
+        "]",
+        "tests/data/test_call_costs.py::test_each_basis",
+    ),
+    Mutant(
+        "a short row is taken to fill the pipeline",
+        "corelib/call_costs.py",
+        "return loops if all(each.trips >= each.stages for each in loops) else None",
+        "return loops",
+        "tests/data/test_call_costs.py::test_each_basis",
+    ),
+    Mutant(
+        "a range of other types begins at their counts",
+        "corelib/call_costs.py",
+        "== _case(kind.shape) else bound",
+        "== _case(kind.shape) else min(within)",
+        "tests/data/test_call_costs.py::test_a_range_begins_at_full_rate",
+    ),
+    Mutant(
+        "cycles of a function that no core calls are taken",
+        "importers/kernels/kernel.py",
+        "for name in (costs or CoreCosts()).functions if name not in called]",
+        "for name in ()]",
+        "tests/clients/test_cli_mlir.py::test_cycles_of_a_call_are_the_users",
     ),
     Mutant(
         "a core with a kernel is said to have no program",

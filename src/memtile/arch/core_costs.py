@@ -3,7 +3,8 @@
 A core executes several operations in a cycle where its compiler finds them; nobody outside knows which. So a
 body that is read from MLIR takes the sum of these, and results say how much of their cycles hang on them.
 
-It also says what a core's vector unit does in a cycle, at most: for lower bounds of times.
+It also says what a core's vector unit does in a cycle, at most, for lower bounds of times. Published counts
+of kernels are those of :mod:`memtile.arch.kernel_cycles`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def _cost(value: int, low: int, high: int, source: str = _SCALAR) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class CoreCosts:
-    """Cycles of an operation, by its class.
+    """Cycles of an operation, by its class, and of one call of functions.
 
     Raises:
         DesignError: a value is outside its range.
@@ -42,6 +43,7 @@ class CoreCosts:
     branch: int = _cost(2, 0, 8)
     loop: int = _cost(2, 0, 8)  # of each turn
     call: int = _cost(4, 0, 64)
+    functions: Mapping[str, int] = field(default_factory=dict, hash=False)  # of one call, by name
 
     def __post_init__(self) -> None:
         """Check every value against its range."""
@@ -55,7 +57,19 @@ class CoreCosts:
                 source=f.metadata["source"].text,
             )
             for f in fields(self)
-            if not f.metadata["low"] <= getattr(self, f.name) <= f.metadata["high"]
+            if f.metadata and not f.metadata["low"] <= getattr(self, f.name) <= f.metadata["high"]
+        ]
+        problems += [
+            Problem(
+                f"functions.{name}",
+                repr(cycles),
+                "a whole number of cycles from 0 on",
+                reason="core_costs",
+                where="costs of operations",
+                source="functions of cores, docs/kernels.md",
+            )
+            for name, cycles in self.functions.items()
+            if not isinstance(cycles, int) or isinstance(cycles, bool) or cycles < 0
         ]
         raise_if(problems, DesignError)
 
@@ -158,9 +172,7 @@ THROUGHPUT: Mapping[Generation, Throughput] = MappingProxyType(
         ),
     }
 )
-"""Peaks: what a kernel reaches of them is assumed to be all (DEV-KERNEL-1), so that times are lower
-bounds.
-"""
+"""Peaks: lower bounds of the times of kernels without a published count (DEV-KERNEL-1)."""
 
 BLOCKS: Mapping[Generation, Mapping[str, tuple[int, int, int]]] = MappingProxyType(
     {

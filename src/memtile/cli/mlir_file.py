@@ -50,4 +50,7 @@ def costs_of(file: Path | None) -> CoreCosts | None:
     wrong = [name for name in given if name not in known] if isinstance(given, dict) else ["no object"]
     if wrong:
         raise InputFileError(f"{file}: {', '.join(wrong)}; classes of operations are {', '.join(known)}.")
+    if not isinstance(given.get("functions", {}), dict):
+        says = f"functions is {given['functions']!r}; it must be cycles of one call by name of a function"
+        raise InputFileError(f'{file}: {says}, such as {{"matmul_i16_i32": 3219}}.')
     return CoreCosts(**given)

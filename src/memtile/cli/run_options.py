@@ -107,7 +107,7 @@ Against = Annotated[
     typer.Option(metavar="BUILD", help="Compare the registers of an MLIR design with a build of it."),
 ]
 Costs = Annotated[
-    Path | None, typer.Option("--cost", metavar="FILE.json", help="Cycles of operations of MLIR cores.")
+    Path | None, typer.Option("--cost", metavar="FILE.json", help="Cycles of cores' operations and calls.")
 ]
 ReportFile = Annotated[
     Path | None,

@@ -74,11 +74,12 @@ def silu(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> Non
 
 @answers("mm_activation_epilogue_row", types={"a": "f32", "c": "f32"})
 def epilogue(a: Values, c: Values, count: int, mode: int, *, modes: Modes) -> None:
-    """What follows a matrix product, for ``count`` elements: ``mode`` 1 is silu, 2 is gelu, others copy.
+    """What follows a matrix product, for ``count`` elements: ``mode`` 1 is silu, 2 is gelu, 3 is relu, others
+    copy.
 
     Source: mlir-aie ``mm_activation_epilogue.cc``.
     """
-    _computed({1: _silu, 2: _gelu}.get(mode, lambda x: x), a, c, count, modes)
+    _computed({1: _silu, 2: _gelu, 3: _relu}.get(mode, lambda x: x), a, c, count, modes)
 
 
 @answers("swiglu_{TYPE}", kinds=_FLOATS, types={"a": "TYPE", "v": "TYPE", "w": "TYPE", "c": "TYPE"})
@@ -155,6 +156,10 @@ def _computed(
 ) -> None:
     x, target = same_size({"a": a, "c": c}, count)
     target[...] = modes.into(function(floats(x)), target.dtype)
+
+
+def _relu(x: Floats) -> Floats:
+    return np.maximum(x, np.float32(0))
 
 
 def _silu(x: Floats) -> Floats:

@@ -21,6 +21,7 @@ _MODULES = (
     "convolutions",
     "register_functions",
     "block_floats",
+    "transformers",
 )
 _NEAREST = 3
 
@@ -31,7 +32,7 @@ class Library(Mapping[str, External]):
     Every name that the table of ``docs/kernels.md`` answers is in it, with any type and number in its
     placeholders, and with IRON's prefixes for variants (``1a2b3c4d_matmul_i16_i16``, ``op0_gelu_bf16``).
     Iterating gives the names without numbers. A function gets arrays, which it changes in place, and numbers;
-    its ``cycles`` of the same arguments are the fewest that a core can take.
+    its ``cost`` of the same arguments says how many cycles a call takes, and from where.
     """
 
     def __init__(self, generation: Generation, options: Mapping[str, Any]) -> None:

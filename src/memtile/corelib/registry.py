@@ -22,6 +22,8 @@ import numpy as np
 from memtile.arch.core import CORES
 from memtile.arch.core_costs import THROUGHPUT
 from memtile.arch.tiles import Generation
+from memtile.corelib.call_costs import CallCost, cost
+from memtile.corelib.call_kinds import Call, is_scalar, kind_of
 from memtile.corelib.name_types import SPELLINGS, TYPES, Values
 from memtile.corelib.rounding import Modes
 from memtile.errors import DesignError
@@ -142,6 +144,7 @@ class External:
         groups: what stands in the placeholders of the name.
         generation: of the device.
         options: what the library was made with.
+        charged: each cost that a call was charged so far, in this order.
     """
 
     def __init__(
@@ -157,6 +160,7 @@ class External:
         self.entry = entry
         self.groups = groups
         self.generation: Generation = generation
+        self.charged: dict[CallCost, None] = {}
         self.__name__ = name
         self.__doc__ = entry.function.__doc__
 
@@ -185,14 +189,31 @@ class External:
         return None
 
     def cycles(self, *arguments: Any) -> int:
-        """Cycles that a call takes at least: at full rate of the MACs, or of the loads and stores.
+        """Cycles that a call is charged: those of :meth:`cost`.
+
+        Raises:
+            DesignError: as for the call.
+        """
+        found = self.cost(*arguments)
+        self.charged[found] = None
+        return found.cycles
+
+    def cost(self, *arguments: Any) -> CallCost:
+        """Cycles of a call and where they come from: a published count of AMD's kernel, the rule between
+        counts, a range, or the MACs, loads and stores at full rate.
 
         Raises:
             DesignError: as for the call.
         """
         bound = self._bound(arguments)
+        fixed = {p.name: self._fixed(p) for p in self.entry.parameters if p.kind is p.KEYWORD_ONLY}
+        call = Call({**fixed, **bound}, self.name, self._count(bound))
+        return cost(kind_of(self.entry.function.__name__, call, self.generation), self._least(bound))
+
+    def _least(self, bound: Mapping[str, Any]) -> int:
+        """Cycles at full rate of the MACs, or of the loads and stores, whichever take longer."""
         core, rate = CORES[self.generation], THROUGHPUT[self.generation]
-        scalar = "scalar" in self.name.replace("vector_scalar_", "")  # the operands, not the way
+        scalar = is_scalar(self.name)
         loaded = stored = 0.0
         count = self._count(bound)
         for name, value in bound.items():

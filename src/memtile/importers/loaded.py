@@ -10,11 +10,13 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from memtile.corelib.call_costs import CallCost
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
+from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.sequence.program import (
@@ -176,7 +178,7 @@ class Loaded:
             check_numbers([*(each.name for each in given), *(each.name for each in wanted)], self, scalars)
             done = self._sequence_run(named, self._sequence(scalars, parameters), options)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
-        notes = (*self.notes, *_other_types(self, given), *_costs(done), *done.notes)
+        notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
 
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
@@ -322,6 +324,16 @@ def _costs(done: Run) -> list[str]:
     return [
         f"cycles of cores are sums of assumed costs of operations: {most.name} computes in {cycles} cycles"
     ]
+
+
+def _calls(kernels: Kernels) -> list[str]:
+    """What calls of library functions were charged, and where these cycles come from."""
+    found: dict[str, dict[CallCost, None]] = {}
+    for kernel in kernels.values():
+        for name, function in getattr(kernel, CALLED, {}).items():
+            found.setdefault(name, {}).update(function.charged)
+    texts = [f"{name} {', '.join(map(str, costs))}" for name, costs in found.items() if costs]
+    return [f"cycles of a call: {'; '.join(texts)}"] if texts else []
 
 
 def design_problem(

@@ -56,8 +56,8 @@ as its source has them, and nothing else does (`time_of` of the case):
   run (DEV-EXT-1)
 - `external`: the later stamp waits for external memory, of which the model has one latency and no DRAM
   (DEV-EXT-1)
-- `kernel`: it waits for core code whose pace is not published. What the library has is a lower bound
-  (DEV-KERNEL-1)
+- `kernel`: it waits for core code whose pace is not published, or a published count of it
+  at another shape (DEV-KERNEL-1)
 - `array`: it waits for nothing of these
 
 What is *modelled* is all but `host` and `kernel`: firmware and a compiler's code are not in the array, and no

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
+from memtile.corelib.call_costs import GIVEN, CallCost
 from memtile.corelib.registry import External
 from memtile.corelib.rounding import OF_REGISTER
 from memtile.design.locks import Lock
@@ -43,12 +44,14 @@ from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.user_functions import (
+    CALLED,
     CoreFunctions,
     Externals,
     asks_for_core,
     check_answer,
     check_functions,
     missing_function,
+    uncalled,
 )
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -234,6 +237,7 @@ def kernels(
     """
     found, problems = {}, list[Problem]()
     missing: dict[str, Operation] = {}
+    called = set[str]()
     for core in made.device.cores:
         if not core.has_body:
             continue
@@ -248,8 +252,10 @@ def kernels(
         missing |= {name: op for name, op in program.externals.items() if name not in externals}
         place = made.tiles[core.tile].place
         assert place is not None
-        found[place] = _kernel(made, core, program, externals)
+        found[place] = _kernel(made, core, program, externals, costs or CoreCosts())
+        called |= program.externals.keys()
     problems += [problem for name, op in missing.items() for problem in missing_function(name, op)]
+    problems += [uncalled(name, called) for name in (costs or CoreCosts()).functions if name not in called]
     raise_if(problems, InputFileError)
     check_functions(made.device, functions)
     return found
@@ -262,7 +268,9 @@ def is_endless(core: CoreDescription) -> bool:
     return any(len(text) > _DIGITS or int(text) >= ENDLESS_TURNS for text in numbers)
 
 
-def _kernel(made: Configured, core: CoreDescription, program: CoreProgram, externals: Externals) -> Kernel:
+def _kernel(
+    made: Configured, core: CoreDescription, program: CoreProgram, externals: Externals, costs: CoreCosts
+) -> Kernel:
     file, said = f"<core {made.tiles[core.tile].title}>", said_in(program.sites)
     helpers = {"for_user": _for_user, "to_words": to_words, "from_words": from_words, SAID: said}
     body: Callable[..., Iterator[Action]] = program.generator(file, helpers)
@@ -278,13 +286,17 @@ def _kernel(made: Configured, core: CoreDescription, program: CoreProgram, exter
         running.modes.set(OF_REGISTER[rounding], "saturate" if saturates else "none")
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
-        calls = {name: _timed(function, running, program.externals[name]) for name, function in given.items()}
+        calls = {
+            name: _timed(function, running, program.externals[name], costs.functions.get(name))
+            for name, function in given.items()
+        }
         with told(files, program.sites):
             yield from body(running, views, made.locks, ports, calls)
 
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
+    setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, External)})
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
@@ -330,12 +342,16 @@ def _for_user(array: Any, element: str) -> Any:
     return for_user(array, element)
 
 
-def _timed(function: Callable[..., Any], core: Core, declared: Operation) -> Callable[..., Iterator[Action]]:
+def _timed(
+    function: Callable[..., Any], core: Core, declared: Operation, count: int | None
+) -> Callable[..., Iterator[Action]]:
     """The function as actions of the core, which it gets if it asks for that; with the cycles that it takes.
 
-    What the actions give at their end is its answer, and its cycles.
+    What the actions give at their end is its answer, and its cycles: ``count``, or what the function says.
     """
-    cycles = getattr(function, "cycles", 0)
+    cycles = getattr(function, "cycles", 0) if count is None else count
+    if isinstance(function, External) and count is not None:
+        function.charged[CallCost(count, GIVEN)] = None
     known = {"core": core} if asks_for_core(function) else {}
     no_answer = "->" not in declared.words
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections import ChainMap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from memtile.corelib.library import library, nearest
@@ -21,6 +21,8 @@ from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import shaped
 
 REASON = "mlir_external"
+CALLED = "__called__"
+"""Attribute of a kernel: the functions of the library that it calls, by name."""
 
 
 def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
@@ -117,6 +119,19 @@ def check_answer(declared: Operation, answer: object, given: Sequence[Any]) -> N
     step = "Write into the argument that is the output, a1[...] = result, and return nothing."
     raise OperationForm(declared).error(
         says, "functions that write into their arguments", reason=REASON, given=name, step=step
+    )
+
+
+def uncalled(name: str, called: Collection[str]) -> Problem:
+    """What is wrong with cycles that were given for a function that no core calls."""
+    return Problem(
+        "functions",
+        name,
+        ", ".join(sorted(called)) or "none, as no core calls a function that the text only declares",
+        f"cycles of {name} are given, and no core calls it",
+        reason=REASON,
+        where="costs of operations",
+        source="functions of cores, docs/kernels.md",
     )
 
 

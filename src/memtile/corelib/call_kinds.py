@@ -1,0 +1,200 @@
+"""Which of AMD's kernels a call of a library function is, and its shape as published counts have it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from math import isqrt
+from typing import Any, NamedTuple
+
+from memtile.arch.tiles import Generation
+from memtile.corelib.call_costs import DEVICES, CallKind
+from memtile.corelib.name_types import TYPES
+
+Arguments = Mapping[str, Any]
+_NAMES = {dtype: name for name, dtype in TYPES.items()}
+_BLOCK = (8, 9)  # numbers and bytes of a block of bfp16
+
+
+class Call(NamedTuple):
+    """A call of a library function.
+
+    Attributes:
+        arguments: by parameter; those that a name or a library fixes among them.
+        name: as the design writes it.
+        many: elements that it is about; None for all.
+    """
+
+    arguments: Arguments
+    name: str
+    many: int | None
+
+
+class _Kernel(NamedTuple):
+    """The counterpart of a library function.
+
+    Attributes:
+        name: of the kernel, or what gives it.
+        typed: parameters whose element types a count names.
+        shape: of a call.
+    """
+
+    name: str | Callable[[Call], str]
+    typed: str
+    shape: Callable[[Call], str]
+
+
+def kind_of(function: str, call: Call, generation: Generation) -> CallKind | None:
+    """The kind of a call; None where no published count is of its kernel or device.
+
+    Args:
+        function: its name in the library's source.
+        call: of it.
+        generation: of the device.
+    """
+    kernel, device = _KERNELS.get(function), DEVICES.get(generation)
+    if kernel is None or device is None:
+        return None
+    name = kernel.name if isinstance(kernel.name, str) else kernel.name(call)
+    types = kernel.typed if kernel.typed == "bfp16" else _types(call, kernel.typed.split())
+    return CallKind(device, name, types, kernel.shape(call), is_scalar(call.name))
+
+
+def is_scalar(name: str) -> bool:
+    """Whether a function of this name works element by element; it may also multiply by a scalar."""
+    return "scalar" in name.replace("vector_scalar_", "")
+
+
+def _types(call: Call, names: list[str]) -> str:
+    found = [_NAMES.get(call.arguments[name].dtype, "") for name in names]
+    return found[0] if len(set(found)) == 1 else "_".join(found)
+
+
+def _elements(call: Call) -> str:
+    largest = max(value.size for value in call.arguments.values() if hasattr(value, "size"))
+    return str(largest if call.many is None else call.many)
+
+
+def _mode(call: Call) -> str:
+    modes = {0: "identity", 1: "silu", 2: "gelu", 3: "relu"}
+    return f"{_elements(call)}+{modes.get(int(call.arguments['mode']), 'other')}"
+
+
+def _either(call: Call) -> str:
+    return f"{_elements(call)}+{'mul' if call.arguments['is_mul'] else 'add'}"
+
+
+def _product(call: Call) -> str:
+    a, b, c = (call.arguments[name].size for name in "abc")
+    columns = [name for name in ("b", "c") if call.arguments.get(f"{name}_columns")]
+    return _matrices(a, b, c) + "".join(f"+{name}col" for name in columns)
+
+
+def _blocks(call: Call) -> str:
+    numbers, size = _BLOCK
+    return _matrices(*(call.arguments[name].size // size * numbers for name in "abc"))
+
+
+def _mixed(call: Call) -> str:
+    (numbers, size), b = _BLOCK, call.arguments["b"].size
+    return _matrices(call.arguments["a"].size, b // size * numbers, call.arguments["c"].size) + "+mixed"
+
+
+def _matrices(a: int, b: int, c: int) -> str:
+    m = isqrt(a * c // b) if b else 0
+    return f"{m}x{a // m}x{c // m}" if m else ""
+
+
+def _rows(call: Call) -> str:
+    return f"{call.arguments['c'].size}x{call.arguments['b'].size}"
+
+
+def _line(call: Call) -> str:
+    width, inputs, outputs = (int(call.arguments[name]) for name in ("width", "inputs", "outputs"))
+    stride = "+stride2" if "stride2" in call.name else ""
+    skip = f"x{call.arguments['skip_inputs']}" if "skip_inputs" in call.arguments else ""
+    return f"{width}x{inputs}x{outputs}{skip}{stride}"
+
+
+def _patches(call: Call) -> str:
+    return f"{call.arguments['width']}x{call.arguments['_inputs']}x{call.arguments['outputs']}"
+
+
+def _groups(call: Call) -> str:
+    a, c = call.arguments["a"], call.arguments["c"].size
+    scales = (a.nbytes - c // 2) // 2
+    return f"{c}+group{c // scales}" if scales > 0 else ""
+
+
+def _norm(call: Call) -> str:
+    return "layer_norm_f32" if _types(call, ["a", "c"]) == "f32" else "layer_norm"
+
+
+def _pointwise(call: Call) -> str:
+    return {"ui8": "bn_conv2dk1_relu", "i8": "bn_conv2dk1_i8"}.get(_types(call, ["c"]), "")
+
+
+_KERNELS: Mapping[str, _Kernel] = {
+    "eltwise_add": _Kernel("add", "a c", _elements),
+    "eltwise_mul": _Kernel("mul", "a c", _elements),
+    "eltwise_mul_add": _Kernel("mul_add", "a c", _either),
+    "scale": _Kernel("scale", "a c", _elements),
+    "zero": _Kernel("zero", "c", _elements),
+    "convert": _Kernel("convert_copy", "a c", _elements),
+    "reduce_add": _Kernel("reduce_add", "a c", _elements),
+    "reduce_max": _Kernel("reduce_max", "a c", _elements),
+    "reduce_min": _Kernel("reduce_min", "a c", _elements),
+    "relu": _Kernel("relu", "a c", _elements),
+    "relu_bf16": _Kernel("relu", "a c", _elements),
+    "leaky_relu": _Kernel("leaky_relu", "a c", _elements),
+    "axpy": _Kernel("axpy", "a c", _elements),
+    "exp": _Kernel("bf16_exp", "a c", _elements),
+    "exp_of": _Kernel("bf16_exp", "a c", _elements),
+    "tanh": _Kernel("tanh", "a c", _elements),
+    "sigmoid": _Kernel("sigmoid", "a c", _elements),
+    "gelu": _Kernel("gelu", "a c", _elements),
+    "silu": _Kernel("silu", "a c", _elements),
+    "swiglu": _Kernel("swiglu", "a c", _elements),
+    "softmax": _Kernel("softmax", "a c", _elements),
+    "softmax_vector": _Kernel("softmax", "a c", _elements),
+    "epilogue": _Kernel("mm_activation_epilogue", "a c", _mode),
+    "rms_norm": _Kernel("rms_norm", "a c", _elements),
+    "layer_norm": _Kernel(_norm, "a c", _elements),
+    "layer_norm_affine": _Kernel("layer_norm_affine_cast", "a c", _elements),
+    "exp2f_vec": _Kernel("exp2f_vec", "a c", _elements),
+    "silu_sized": _Kernel("silu", "a c", _elements),
+    "gelu_sized": _Kernel("gelu", "a c", _elements),
+    "cast_row": _Kernel("convert_copy", "a c", _elements),
+    "expand": _Kernel("expand", "a c", _groups),
+    "rope_two_halves": _Kernel("rope", "a c", lambda call: f"{_elements(call)}+halves"),
+    "dwconv1d": _Kernel("dwconv1d", "a c", lambda call: f"{_elements(call)}+k{call.arguments['w'].size - 1}"),
+    "dwconv1d_channels_last": _Kernel("dwconv1d_channels_last", "a c", _elements),
+    "rope": _Kernel("rope", "a c", _elements),
+    "threshold": _Kernel("threshold", "a c", _elements),
+    "bitwise_and": _Kernel("bitwise_and", "a c", _elements),
+    "bitwise_or": _Kernel("bitwise_or", "a c", _elements),
+    "add_weighted": _Kernel("add_weighted", "a c", _elements),
+    "rgba2gray": _Kernel("rgba2gray", "a c", _elements),
+    "gray2rgba": _Kernel("gray2rgba", "a c", _elements),
+    "rgba2hue": _Kernel("rgba2hue", "a c", _elements),
+    "filter2d": _Kernel("filter2d", "a c", _elements),
+    "matmul": _Kernel("mm", "a c", _product),
+    "matmul_blocks": _Kernel("mm_bfp", "bfp16", _blocks),
+    "matmul_mixed": _Kernel("mm_bfp", "a c", _mixed),
+    "matvec_of_words": _Kernel("mv", "a c", _rows),
+    "conv2dk1": _Kernel(
+        lambda call: "conv2dk1_i8" if _types(call, ["c"]) == "i8" else "conv2dk1", "a c", _line
+    ),
+    "conv2dk1_relu": _Kernel("conv2dk1", "a c", _line),
+    "conv2dk1_even": _Kernel(_pointwise, "a c", _line),
+    "conv2dk1_skip": _Kernel("conv2dk1_skip", "skip c", _line),
+    "conv2dk1_skip_init": _Kernel("conv2dk1_skip_init", "skip c", _line),
+    "conv2dk1_skip_even": _Kernel("bn_conv2dk1_skip", "a skip c", _line),
+    "conv2dk3": _Kernel("conv2dk3", "a c", _line),
+    "conv2dk3_stride2": _Kernel("bn_conv2dk3", "a c", _line),
+    "conv2dk3_depthwise": _Kernel("bn_conv2dk3_dw", "a c", _line),
+    "conv2dk3_depthwise_split": _Kernel("bn_conv2dk3_dw_out_split", "a c", _line),
+    "conv2dk14": _Kernel("conv2dk14", "a c", _patches),
+    "average_padded": _Kernel("bn_conv2dk1_relu_xy_pool_padded", "a c", _line),
+    "conv2dk1_padded": _Kernel("bn_fc_relu_ui16_pad", "a c", _line),
+}
+"""Function of the library -> kernel of mlir-aie that it stands for."""

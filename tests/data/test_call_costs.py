@@ -1,0 +1,66 @@
+"""What a call of a library function costs, and where the cycles come from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from memtile.kernels import aie
+
+BF16 = ml_dtypes.bfloat16
+DTYPES = {"i8": np.int8, "ui8": np.uint8, "i16": np.int16, "i32": np.int32, "bf16": BF16}
+B, I8, U8, I16, I32 = "bf16", "i8", "ui8", "i16", "i32"
+
+
+def cost(device: str, name: str, *given: Any) -> str:
+    """The cost of a call with zeros; arguments are a type and a shape each, or numbers."""
+    made = [each if isinstance(each, int) else np.zeros(each[1], DTYPES[each[0]]) for each in given]
+    return str(aie.library(device)[name].cost(*made))
+
+
+@pytest.mark.parametrize(
+    ("device", "name", "given", "says"),
+    [
+        ("npu1", "eltwise_add_bf16_vector", [(B, 1024)] * 3, "78 (measured)"),
+        ("npu2", "eltwise_add_bf16_vector", [(B, 1024)] * 3, "150 (measured)"),
+        ("npu1", "gelu_bf16", [(B, 1024), (B, 1024), 1024], "1,439 (measured)"),
+        ("npu1", "exp_bf16_1024", [(B, 1024)] * 2, "1,057 (measured)"),
+        ("npu2", "zero_bf16", [(B, 4096)], "134 (measured)"),
+        ("npu1", "vector_scalar_mul_scalar", [(I32, 1024), (I32, 1024), (I32, 2), 1024], "12,297 (measured)"),
+        ("npu1", "matmul_i16_i32", [(I16, (64, 32)), (I16, (32, 64)), (I32, (64, 64))], "3,219 (measured)"),
+        ("npu1", "eltwise_mul_add_bf16_vector", [(B, 1024)] * 3 + [1], "85 (measured)"),
+        (
+            "npu1",
+            "conv2dk1_i8",
+            [(I8, 2048), (I8, 4096), (U8, 2048), 32, 64, 64, 10],
+            "801 (measured)",
+        ),
+        # the row of 1,024 and 192 trips more of one cycle each
+        ("npu1", "eltwise_add_bf16_vector", [(B, 4096)] * 3, "270 (rule)"),
+        # a pipeline of 14 stages does not fill: short rows take another way
+        ("npu1", "eltwise_add_bf16_vector", [(B, 64)] * 3, "8 (range 5 to 30)"),
+        # the loops of the object are not published: 96 cycles more at least, at full rate
+        ("npu2", "eltwise_add_bf16_vector", [(B, 4096)] * 3, "600 (range 246 to 600)"),
+        # as i16_i32, of which three shapes are measured
+        ("npu1", "matmul_i16_i16", [(I16, (64, 64))] * 3, "6,438 (range 4,096 to 8,100)"),
+        ("npu1", "zero_bf16", [(B, 4096)], "256 (lower bound)"),
+        ("npu1", "eltwise_add_i32", [(I32, 1024)] * 3, "128 (lower bound)"),
+    ],
+)
+def test_each_basis(device: str, name: str, given: list[Any], says: str) -> None:
+    assert cost(device, name, *given) == says
+
+
+def test_a_library_remembers_what_it_charged() -> None:
+    function = aie.library("npu1")["relu_bf16"]
+    x = np.zeros(1024, BF16)
+    assert (function.cycles(x, x), function.cycles(x[:512], x[:512])) == (75, 43)
+    assert list(map(str, function.charged)) == ["75 (measured)", "43 (rule)"]
+
+
+def test_a_range_begins_at_full_rate() -> None:
+    """Of a matrix of other types nothing is known below its MACs: 64 x 64 x 64 at 256 a cycle."""
+    assert cost("npu1", "matmul_i8_i8", *[(I8, (64, 64))] * 3) == "2,898 (range 1,024 to 2,898)"
