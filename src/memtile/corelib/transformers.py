@@ -11,6 +11,7 @@ import numpy as np
 from memtile.corelib.activations import gelu, silu
 from memtile.corelib.name_types import BF16, Values, floats
 from memtile.corelib.registry import CallError, answers, first, same_size
+from memtile.corelib.rounding import Modes
 
 _BF16 = dict.fromkeys("abc", "bf16")
 _AC = {"a": "bf16", "c": "bf16"}
@@ -32,15 +33,15 @@ def leaky_relu(a: Values, c: Values, count: int, slope: float) -> None:
 
 
 @answers("silu_bf16_size", types=_AC)
-def silu_sized(a: Values, c: Values, count: int) -> None:
+def silu_sized(a: Values, c: Values, count: int, *, modes: Modes) -> None:
     """``c = a / (1 + exp(-a))`` for ``count`` elements. Source: mlir-aie ``silu.cc``."""
-    silu(a, c, count)
+    silu(a, c, count, modes=modes)
 
 
 @answers("gelu_bf16_size", types=_AC)
-def gelu_sized(a: Values, c: Values, count: int) -> None:
+def gelu_sized(a: Values, c: Values, count: int, *, modes: Modes) -> None:
     """As ``gelu_bf16`` for ``count`` elements. Source: mlir-aie ``gelu.cc``."""
-    gelu(a, c, count)
+    gelu(a, c, count, modes=modes)
 
 
 @answers("exp2f_vec_f32", types={"a": "f32", "c": "f32"})
