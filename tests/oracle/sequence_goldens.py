@@ -73,8 +73,9 @@ _BDS = {  # word, lowest bit, bits, by name; by role of the tile
     "interface": {
         "buffer_length": (0, 0, 32), "buffer_offset": (1, 0, 32), "enable_packet": (2, 30, 1),
         "packet_id": (2, 19, 5), "packet_type": (2, 16, 3), "d0_size": (3, 20, 10), "d0_stride": (3, 0, 20),
-        "burst": (4, 30, 2), "d1_size": (4, 20, 10), "d1_stride": (4, 0, 20), "d2_stride": (5, 0, 20),
-        "iteration_current": (6, 26, 6), "iteration_size": (6, 20, 6), "iteration_stride": (6, 0, 20),
+        "burst": (4, 30, 2), "d1_size": (4, 20, 10), "d1_stride": (4, 0, 20), "axcache": (5, 24, 4),
+        "d2_stride": (5, 0, 20), "iteration_current": (6, 26, 6), "iteration_size": (6, 20, 6),
+        "iteration_stride": (6, 0, 20),
         "next_bd": (7, 27, 4), "use_next_bd": (7, 26, 1), "valid_bd": (7, 25, 1), "lock_rel_val": (7, 18, 7),
         "lock_rel_id": (7, 13, 4), "lock_acq_enable": (7, 12, 1), "lock_acq_val": (7, 5, 7),
         "lock_acq_id": (7, 0, 4),
