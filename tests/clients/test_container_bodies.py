@@ -136,7 +136,7 @@ def test_a_function_that_nobody_gave_is_named_and_the_run_goes_on(
     assert done.exit_code == 1
     assert done.stdout.startswith("core (0, 2) was enabled; its program is not simulated")
     assert "core (0, 2) has no program: " in done.stdout
-    assert "nobody gave the function work(memref<16xi32>, memref<16xi32>)" in done.stdout
+    assert "no implementation was given for function work(memref<16xi32>, memref<16xi32>)" in done.stdout
     (functions := tmp_path / "functions.py").write_text("def work(a, b):\n    b[:] = a + 5\n")
     ran(tmp_path, arrays, build, "--kernels", functions, plus=5)
 

@@ -162,7 +162,7 @@ def test_functions_are_given_by_name_or_by_a_file(aie: Any, tmp_path: Path) -> N
         run(*given, double)  # IRON passes functions on; they are no arguments
         np.testing.assert_array_equal(given[1].numpy(), 2 * DATA)
     install()
-    with pytest.raises(Exception, match=r"nobody gave the function work") as error:
+    with pytest.raises(Exception, match=r"no implementation was given for function work") as error:
         run(*tensors(aie, 2))
     assert type(error.value).__name__ == "HostRuntimeError"
 

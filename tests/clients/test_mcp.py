@@ -276,7 +276,7 @@ def test_no_argument_is_silently_left_aside() -> None:
     )
     (words,) = three["outputs"].values()
     assert words["first"][0] == 3
-    assert "nobody gave the scratchpad parameter p" in without["error"]["message"]
+    assert "scratchpad parameter p has no value" in without["error"]["message"]
     assert "has no use for inputs" in inputs["error"]["message"]
     assert "has no use for kernels" in kernels["error"]["message"]
     assert "has no use for settings" in settings["error"]["message"]

@@ -252,7 +252,7 @@ def test_functions_of_the_user_get_views_and_numbers_and_missing_ones_are_named(
     got = run(text, NUMBERS, out=(1, "int32", (64,)), externals={"twice": twice})
     np.testing.assert_array_equal(got, 2 * NUMBERS)
     with pytest.raises(
-        InputFileError, match=r"(?s)nobody gave the function twice\(memref<16xi32>.*def twice"
+        InputFileError, match=r"(?s)no implementation was given for function twice\(memref<16xi32>.*def twice"
     ):
         run(text, NUMBERS, out=(1, "int32", (64,)))
 

@@ -164,7 +164,7 @@ def test_offsets_from_the_scratchpad() -> None:
     text = device(_FIFOS, _adds(0), host(out, task, WAIT))
     got = ran(loaded(text, parameters={"from": 20}), NUMBERS)[1]
     np.testing.assert_array_equal(got[:16], NUMBERS[24:40])
-    with pytest.raises(InputFileError, match="nobody gave the scratchpad parameter from"):
+    with pytest.raises(InputFileError, match="scratchpad parameter from has no value"):
         loaded(text)
 
 

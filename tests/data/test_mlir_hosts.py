@@ -72,9 +72,9 @@ def test_numbers_that_a_host_passes_decide_what_it_does(count: int, go: int) -> 
 
 def test_a_number_that_nobody_gave_is_named() -> None:
     design = loaded(device(_THROUGH, FLOWS, _RING, host(_DYNAMIC, more=", %n: i64, %go: i1")))
-    with pytest.raises(InputFileError, match="argument 3, %go, is a number that nobody gave"):
+    with pytest.raises(InputFileError, match="argument 3, %go, is a number without a value"):
         design.run(NUMBERS, None, 4)
-    with pytest.raises(InputFileError, match=r"argument [23], %(n|go), is a number that nobody gave"):
+    with pytest.raises(InputFileError, match=r"argument [23], %(n|go), is a number without a value"):
         design.run(NUMBERS)
 
 

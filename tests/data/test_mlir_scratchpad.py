@@ -162,7 +162,7 @@ def test_pairs_of_words_change_48_bits() -> None:
     ]
     run_program(steps, array)
     assert array.compute_tile(0, 2).door.block_read32(0x1000, 2).tolist() == [4, 0xABCD_FFFF]
-    with pytest.raises(InputFileError, match="word 0 of the scratchpad, which nobody gave"):
+    with pytest.raises(InputFileError, match="word 0 of the scratchpad, which has no value"):
         run_program([Other(UPDATE, b"", said)], array)
 
 
@@ -191,12 +191,12 @@ def test_an_offset_of_a_transfer_by_name_and_by_its_word() -> None:
         (raw(change("state_table_idx = 0 : ui8"), size=6), {"0": 1}, "a scratchpad of 6 bytes"),
         (raw(change("state_table_idx = 0 : ui8"), size=132), {"0": 1}, "a scratchpad of 132 bytes"),
         (raw(change("state_table_idx = 0 : ui8", "<shift>")), {"0": 1}, "nothing is known of its word shift"),
-        (raw(change("state_table_idx = 0 : ui8")), {}, "nobody gave the scratchpad parameter 0"),
+        (raw(change("state_table_idx = 0 : ui8")), {}, "scratchpad parameter 0 has no value"),
         (device(_FLOW, core(READ), host(_OUT, WAIT)), {}, "no parameter has the name p"),
         (
             PARAMETER + device(_FLOW, core(READ), host(_OUT, WAIT)),
             {},
-            "nobody gave the scratchpad parameter p",
+            "scratchpad parameter p has no value",
         ),
         (PARAMETER + device(_FLOW, core(READ), host(_OUT, WAIT)), {"p": 1, "q": 2}, "no parameter q"),
         (PARAMETER + device(_FLOW, core(READ), host(_OUT, WAIT)), {"p": 1.5}, "p of type i32 is 1.5"),

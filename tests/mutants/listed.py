@@ -4983,7 +4983,7 @@ MUTANTS = (
     Mutant(
         "lists of a text are as deep as they like",
         "importers/mlir/attributes.py",
-        '    if depth > limit("lists"):\n',
+        '    if depth and depth > limit("lists"):\n',
         "    if depth < 0:\n",
         "tests/faults/test_mlir_faults.py::test_texts_that_nobody_wrote_are_refused",
     ),

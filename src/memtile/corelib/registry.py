@@ -206,7 +206,7 @@ class External:
             DesignError: as for the call.
         """
         bound = self._bound(arguments)
-        fixed = {p.name: self._fixed(p) for p in self.entry.parameters if p.kind is p.KEYWORD_ONLY}
+        fixed = {p.name: self._by_name(p, None) for p in self.entry.parameters if p.kind is p.KEYWORD_ONLY}
         call = Call({**fixed, **bound}, self.name, self._count(bound))
         return cost(kind_of(self.entry.function.__name__, call, self.generation), self._least(bound))
 

@@ -21,7 +21,7 @@ from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.design_rules import check_rules
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.forms.operands import OperationForm
-from memtile.importers.mlir.known_check import check_known
+from memtile.importers.mlir.known_check import check_known, unknown_operation
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
@@ -155,7 +155,7 @@ def load_still(
 
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
-            none, or its steps hang on numbers that only a run has.
+            none, or its steps depend on numbers that only a run has.
         DesignError: what the device cannot hold.
     """
     text = file if isinstance(file, Text) else _text(file)
@@ -172,7 +172,7 @@ def load_still(
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
     names = ", ".join(parameters)
-    why = "the host sequence hangs on numbers that only a run has" if open_ else "there is no host sequence"
+    why = "the host sequence depends on numbers that only a run has" if open_ else "there is no host sequence"
     return Problem(
         "parameters",
         names,
@@ -186,7 +186,7 @@ def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:
 
 
 class _Zeros(dict[str, float]):
-    """Numbers that nobody gave are 0."""
+    """Numbers without a value are 0."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -313,9 +313,7 @@ def _unknown(described: DeviceDescription) -> list[Problem]:
     return [
         problem
         for operations in described.unknown.values()
-        for problem in OperationForm(operations[0])
-        .error("nothing is known of this operation", "operations of docs/mlir.md", reason="mlir_unknown")
-        .problems
+        for problem in unknown_operation(operations[0]).problems
     ]
 
 

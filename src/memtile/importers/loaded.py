@@ -38,7 +38,7 @@ from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
 
-_MOST_ZEROS = 1 << 30  # bytes of an argument that nobody gave
+_MOST_ZEROS = 1 << 30  # bytes of an argument that was not given
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
 _SHOWN = 8  # arguments that a message lists
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
@@ -128,7 +128,7 @@ class Loaded:
 
         Raises:
             DesignError: the text has no host sequence.
-            InputFileError: its steps hang on arguments that are numbers.
+            InputFileError: its steps depend on arguments that are numbers.
         """
         return self.arguments_used()
 
@@ -140,7 +140,7 @@ class Loaded:
 
         Raises:
             DesignError: the text has no host sequence.
-            InputFileError: numbers that nobody gave.
+            InputFileError: numbers without a value.
         """
         return frozenset(use.argument for use in self.uses(scalars) if use.argument is not None)
 
@@ -184,7 +184,7 @@ class Loaded:
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
         given = named.given
-        packets = str(len(sequence.arguments))  # behind the others, if nobody gave it
+        packets = str(len(sequence.arguments))  # behind the others, if it was not given
         if sequence.packets and all(each.name != packets for each in given):
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
         loads = [NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads]
@@ -221,7 +221,7 @@ class Loaded:
 
         Raises:
             DesignError: the text has no host sequence.
-            InputFileError: numbers that nobody gave.
+            InputFileError: numbers without a value.
         """
         shape = ArrayShape.of(self.array.device, self.array.columns)
         return external_uses(self._sequence(scalars, parameters).steps, shape)
@@ -240,7 +240,7 @@ class Loaded:
 def _told_apart(
     arguments: Sequence[Shaped], arrays: Sequence[npt.ArrayLike | None]
 ) -> tuple[dict[int, int], dict[int, npt.NDArray[Any]]]:
-    """Numbers and arrays among what a host passes, by position; zeros for arrays that nobody gave."""
+    """Numbers and arrays among what a host passes, by position; zeros for arrays that were not given."""
     given = dict(enumerate((*arrays, *[None] * (len(arguments) - len(arrays)))))
     scalars = {
         n: host_number(n, kind, value)
@@ -285,11 +285,11 @@ def _too_many(given: Sequence[object], arguments: Sequence[Shaped]) -> Problem:
 
 
 def _zeros(number: int, kind: Shaped) -> npt.NDArray[Any]:
-    """An argument that nobody gave."""
+    """An argument that was not given."""
     assert kind.dtype is not None
     size = kind.elements * kind.dtype.itemsize
     if size > _MOST_ZEROS:
-        says = f"argument {number} has {size} bytes, and nobody gave it"
+        says = f"argument {number} has {size} bytes and was not given"
         allowed, step = f"0..{_MOST_ZEROS} bytes of zeros", "Give the array itself."
         raise InputFileError(design_problem("argument", f"{size} bytes", allowed, says, step=step))
     return np.zeros(kind.shape, kind.dtype)

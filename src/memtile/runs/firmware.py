@@ -190,9 +190,9 @@ def update_problems(operation: Other, shape: ArrayShape) -> Iterator[Problem]:
     if WORD not in said:
         yield Problem(
             UPDATE,
-            f"word {said.get('index', 0)} of the scratchpad, which nobody gave",
+            f"word {said.get('index', 0)} of the scratchpad, which has no value",
             "a word that the host has written",
-            f"the program adds word {said.get('index', 0)} of the scratchpad, which nobody gave",
+            f"the program adds word {said.get('index', 0)} of the scratchpad, which has no value",
             "Run the design from its MLIR text, with the parameters of its scratchpad.",
             reason="scratchpad",
             where=where,

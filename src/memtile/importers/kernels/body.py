@@ -30,6 +30,7 @@ from memtile.importers.kernels.verify import finished
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operand_faults import limit_error, reading
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.known_check import unknown_operation
 from memtile.importers.mlir.scratchpad import parameter_buffer, parameter_read
 from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped, shaped
@@ -174,10 +175,7 @@ def _check(program: CoreProgram, core: Operation) -> None:
                 and name not in seen
             ):
                 seen.add(name)
-                error = OperationForm(operation).error(
-                    "nothing is known of this operation", "operations of docs/mlir.md", reason="mlir_unknown"
-                )
-                problems += error.problems
+                problems += unknown_operation(operation).problems
             called = program.function(operation)
             if called is not None:
                 waiting.append(called)

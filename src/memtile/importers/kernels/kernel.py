@@ -233,7 +233,7 @@ def kernels(
         costs: cycles of operations.
 
     Raises:
-        InputFileError: operations that are not known, or functions that nobody gave; all of them.
+        InputFileError: operations that are not known, or functions without an implementation; all of them.
     """
     found, problems = {}, list[Problem]()
     missing: dict[str, Operation] = {}

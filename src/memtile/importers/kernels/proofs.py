@@ -129,7 +129,7 @@ class _Prover:
                 self._own[target.id] = shape
 
     def _made(self, node: ast.expr) -> tuple[int, ...] | None:
-        """The sizes of an array that an expression makes, None if nobody knows."""
+        """The sizes of an array that an expression makes, None if that is not known."""
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or not node.args:
             return None
         first = node.args[0]
@@ -252,7 +252,7 @@ class _Prover:
         return self._at(ast.IfExp(test, once, self._at(ast.Call(node.func, [again], []))))
 
     def range_of(self, node: ast.expr) -> Range | None:
-        """The numbers between which an expression is, None if nobody knows."""
+        """The numbers between which an expression is, None if that is not known."""
         if isinstance(node, ast.Constant):
             known = isinstance(node.value, int) and not isinstance(node.value, bool)
             return (node.value, node.value) if known else None  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Functions of the user for cores: those that nobody gave, and those that do not fit the text.
+"""Functions of the user for cores: those without an implementation, and those that do not fit the text.
 
 It also has functions that a design only declares: the user's first, then the library's.
 """
@@ -26,12 +26,12 @@ CALLED = "__called__"
 
 
 def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
-    """A function that nobody gave, with a stub of it."""
+    """A function without an implementation, with a stub of it."""
     form = OperationForm(declared)
     near = nearest(name)
     library = f" Names of the library that come near are {', '.join(near)}." if near else ""
     error = form.error(
-        f"nobody gave the function {name}({', '.join(_kinds(form))})",
+        f"no implementation was given for function {name}({', '.join(_kinds(form))})",
         "a Python function of this name",
         reason=REASON,
         given=name,

@@ -62,7 +62,7 @@ def value_at(tokens: Tokens, at: int, depth: int = 0) -> tuple[Value, int]:
     Raises:
         InputFileError: brackets that are too deep.
     """
-    if depth > limit("lists"):
+    if depth and depth > limit("lists"):
         raise tokens.text.beyond("lists", tokens.offset(at), reason="bracket")
     value, at = _value(tokens, at, depth + 1)
     if tokens.words[at] == ":":

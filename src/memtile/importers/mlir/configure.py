@@ -243,7 +243,7 @@ def _new_tiles(made: Configured) -> None:
     """The tiles of the array for those of the description that have none yet."""
     for name, tile in made.device.tiles.items():
         if tile.place is None:
-            raise OperationForm(tile.operation).error("nobody placed this tile", "a tile with column and row")
+            raise OperationForm(tile.operation).error("this tile has no place", "a tile with column and row")
         with reading(tile.operation):
             made.tiles.setdefault(name, made.array.tile(*tile.place))
 
@@ -459,7 +459,7 @@ def _fixed(made: Configured) -> None:
         with reading(switch.operation):
             if switch.rules or switch.masters:
                 says = (
-                    "packets are set by hand in a switch that flows may pass, which mlir-aie does not look at"
+                    "packets are set by hand in a switch that flows may pass, which mlir-aie does not check"
                 )
                 allowed = "switches with aie.connect alone, or a text without aie.flow"
                 raise OperationForm(switch.operation).error(says, allowed, reason="mlir_switch")

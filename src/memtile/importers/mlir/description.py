@@ -26,7 +26,7 @@ class TileDescription:
 
     Attributes:
         name: of its value, ``%tile_0_2``.
-        place: where it is; None for a logical tile that nobody placed.
+        place: where it is; None for a logical tile without a place.
         role: ``"interface"``, ``"memory"`` or ``"compute"``, of a logical tile; empty if the place says it.
         wanted: column and row that a logical tile must have, None = any.
         controller: id that its tokens carry, as text after 2024 says it; None = nothing is said.

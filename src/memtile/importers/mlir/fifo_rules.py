@@ -56,8 +56,13 @@ def check_fifos(device: DeviceDescription, kinds: Mapping[str, TileKind]) -> Non
             if operation.name in (ACQUIRE, RELEASE, ACCESS):
                 says = "a function has no ends of object FIFOs"
                 raise _FIFO_ERROR(operation, says, "within aie.core", step="Do it before or after the call.")
+    meets = {
+        name: device.fifos[link.targets[0]].producer
+        for link in device.links
+        for name in (*link.sources, *link.targets)
+    }
     for core in device.cores:
-        _check_accesses(device, core)
+        _check_accesses(device, core, meets)
 
 
 def sizes_asked(device: DeviceDescription, tile: str, name: str) -> Iterator[int]:
@@ -261,13 +266,8 @@ def _check_links_apart(device: DeviceDescription) -> None:
             raise _LINK_ERROR(device.fifos[name].operation, says, "in one aie.objectfifo.link at most")
 
 
-def _check_accesses(device: DeviceDescription, core: CoreDescription) -> None:
-    """What a core does with its ends of object FIFOs."""
-    meets = {
-        name: device.fifos[link.targets[0]].producer
-        for link in device.links
-        for name in (*link.sources, *link.targets)
-    }
+def _check_accesses(device: DeviceDescription, core: CoreDescription, meets: Mapping[str, str]) -> None:
+    """What a core does with its ends of object FIFOs, those apart that ``meets`` links in a tile."""
     for operation in core.operation.walk():
         if operation.name in (ACQUIRE, RELEASE):
             name, port, count = fifo_form(OperationForm(operation))

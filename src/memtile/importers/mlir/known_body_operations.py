@@ -233,11 +233,11 @@ vector.store; words into; types store
     alignment: i64: ignored, every address is aligned here
     nontemporal: bool: ignored, there is no cache
 vector.transfer_read; types load
-    in_bounds: list: ignored, every index is looked at
+    in_bounds: list: ignored, every index is checked
     operandSegmentSizes: array: lowered
     permutation_map: map: lowered
 vector.transfer_write; types listed
-    in_bounds: list: ignored, every index is looked at
+    in_bounds: list: ignored, every index is checked
     operandSegmentSizes: array: lowered
     permutation_map: map: lowered
 vector.transpose; words to

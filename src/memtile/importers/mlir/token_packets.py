@@ -1,7 +1,7 @@
 """MLIR text cut into tokens.
 
-Where a token stands is found out again when somebody asks: nobody does in a text that is right, and the
-tokens alone are found three times as fast.
+The places of tokens are computed on demand: cutting the text without them is three times as fast, and a text
+without mistakes needs few.
 
 It also has a text with its name: places in it, and problems that show them.
 """
@@ -9,6 +9,7 @@ It also has a text with its name: places in it, and problems that show them.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -47,6 +48,7 @@ class Text:
     content: str = field(repr=False)
     skipped: int = 0
     build: str = field(default="", repr=False)
+    _breaks: list[int] = field(default_factory=list, repr=False, compare=False)  # between lines, once asked
 
     @classmethod
     def of(cls, name: str, content: str) -> Text:
@@ -58,8 +60,10 @@ class Text:
 
     def place(self, offset: int) -> tuple[int, int]:
         """Line and column of a character, counted from 1."""
-        line = self.content.count("\n", 0, offset) + 1
-        return line, offset - self.content.rfind("\n", 0, offset)
+        if not self._breaks:
+            self._breaks.extend([-1, *(found.start() for found in re.finditer("\n", self.content))])
+        line = bisect_left(self._breaks, offset)
+        return line, offset - self._breaks[line - 1]
 
     def where(self, offset: int) -> str:
         """Place of a character as messages have it, ``file:line:column``."""

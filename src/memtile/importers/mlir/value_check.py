@@ -121,8 +121,9 @@ class _Walk:
 
     def _uses(self, operation: Operation) -> None:
         """Each use where its definition reaches it, and of its type."""
-        typed = {use.at: use.kind for use in uses(operation)}
-        for name, at in operands_of(operation):
+        operands = operands_of(operation)
+        typed = {use.at: use.kind for use in uses(operation, operands)} if operands else {}
+        for name, at in operands:
             found = definition(operation, name)
             if found is None:
                 says = f"{operation.name} uses the value {name}, which nothing around it defines"

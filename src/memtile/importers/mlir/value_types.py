@@ -55,21 +55,21 @@ _NOTHING = Types((), ())
 
 def operands_of(operation: Operation) -> list[tuple[str, int]]:
     """The values that an operation uses, in order, and where; not those that it defines for its regions."""
-    tokens, own = operation.tokens, {name for region in operation.regions for name in region.values}
+    words, own = operation.tokens.words, {name for region in operation.regions for name in region.values}
     return [
-        (tokens.words[at], at)
+        (words[at], at)
         for first, end in operation.spans
         for at in range(first, end)
-        if tokens.words[at][0] == "%" and tokens.words[at] not in own
+        if words[at][0] == "%" and words[at] not in own
     ]
 
 
-def uses(operation: Operation) -> Iterator[Use]:
-    """The operands whose types an operation says."""
+def uses(operation: Operation, operands: Sequence[tuple[str, int]]) -> Iterator[Use]:
+    """Those of the operands of an operation whose types it says."""
     if _shape(operation) == "inline":
         yield from _inline(operation)
         return
-    for (value, at), kind in zip(operands_of(operation), types_of(operation).operands, strict=False):
+    for (value, at), kind in zip(operands, types_of(operation).operands, strict=False):
         if kind:
             yield Use(value, kind, at)
 
@@ -227,12 +227,12 @@ def _index(operation: Operation) -> Types:
 
 
 def _load(operation: Operation) -> Types:
-    (memory, *more), _, _ = _trailing(operation) if _trailing(operation)[0] else ([""], "", [])
+    memory, *more = _trailing(operation)[0] or [""]
     return Types([memory, *_indices(operation)], more or [_element(operation, memory)])
 
 
 def _store(operation: Operation) -> Types:
-    (memory, *more), _, _ = _trailing(operation) if _trailing(operation)[0] else ([""], "", [])
+    memory, *more = _trailing(operation)[0] or [""]
     return Types([*(more or [_element(operation, memory)]), memory, *_indices(operation)], [])
 
 

@@ -63,7 +63,8 @@ def fifo_form(form: OperationForm) -> tuple[str, str, str]:
     """
     if form.generic:
         return form.symbol_of("objFifo_name"), form.choice("port", PORTS), str(form.integer("size"))
-    port, *count = form.texts().first(max(1, len(form.texts())))
+    texts = form.texts()
+    port, *count = texts.first(max(1, len(texts)))
     behind = form.texts("[") if form.bracket("[") is not None else [str(len(object_types(form)))]
     return form.symbol, port, (count or behind)[0]
 

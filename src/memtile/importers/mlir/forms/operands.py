@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import accumulate, pairwise
 from typing import Any, TypeVar
 
@@ -36,12 +37,15 @@ class OperationForm:
 
     Attributes:
         operation: that is read.
-        attributes: its attributes in braces.
     """
 
     def __init__(self, operation: Operation, known: Mapping[str, object] = _NOTHING) -> None:
-        self.operation, self.attributes = operation, Attributes(operation, attributes(operation))
-        self._known = known
+        self.operation, self._known = operation, known
+
+    @cached_property
+    def attributes(self) -> Attributes:
+        """Its attributes in braces."""
+        return Attributes(self.operation, attributes(self.operation))
 
     @property
     def generic(self) -> bool:

@@ -122,7 +122,7 @@ class BdNumbers:
             many: BDs that it needs.
 
         Raises:
-            InputFileError: it is in a loop, where the numbers hang on how the compiler unrolls it.
+            InputFileError: it is in a loop, where the numbers depend on how the compiler unrolls it.
         """
         if many == 1:
             return [first]

@@ -106,7 +106,7 @@ class SequenceProgram:
         operation: that it is the program of.
         loads: the devices that it loads, in order.
         packets: words of the control packets that it sends: one more argument, behind the others.
-        is_open: whether its steps hang on numbers that only a run has.
+        is_open: whether its steps depend on numbers that only a run has.
     """
 
     steps: list[Step]
@@ -123,7 +123,7 @@ def known_program_of(
     others: Mapping[str, DeviceDescription],
     parameters: Parameters,
 ) -> SequenceProgram:
-    """The program of a host sequence, without steps if they hang on numbers that only a run has.
+    """The program of a host sequence, without steps if they depend on numbers that only a run has.
 
     Triton hands the sizes of its grid to every sequence; few of them use one.
 

@@ -1,7 +1,7 @@
-"""What of a sequence hangs on numbers that only the host knows, as mlir-aie's compiler sees it.
+"""What of a sequence depends on numbers that only the host knows, as mlir-aie's compiler sees it.
 
 Here such numbers are known when a sequence is gone through. The compiler leaves them to the program that
-writes the instructions: a BD with one may have any length, and where a loop or a branch hangs on one, tasks
+writes the instructions: a BD with one may have any length, and where a loop or a branch depends on one, tasks
 take their BDs from a pool (AIELowerDynamicBDPool).
 """
 
@@ -17,7 +17,7 @@ _REASON = "mlir_task"
 
 
 def runtime_values(sequence: Operation, arguments: Iterable[str]) -> frozenset[str]:
-    """The values of a sequence that hang on arguments which are numbers.
+    """The values of a sequence that depend on arguments which are numbers.
 
     Args:
         sequence: all of it.
@@ -33,7 +33,7 @@ def runtime_values(sequence: Operation, arguments: Iterable[str]) -> frozenset[s
 
 
 def _made(operation: Operation) -> Iterator[str]:
-    """The values that hang on the operands of an operation."""
+    """The values that depend on the operands of an operation."""
     yield from operation.results
     if operation.name == _FOR:
         yield operation.words[0]
@@ -49,7 +49,7 @@ def hidden_numbers(runtime: Iterable[str]) -> Iterator[tuple[str, int]]:
 
 
 def is_rolled(sequence: Operation, runtime: frozenset[str]) -> bool:
-    """Whether a loop or a branch of a sequence hangs on such a value."""
+    """Whether a loop or a branch of a sequence depends on such a value."""
     return any(not runtime.isdisjoint(_decisive(each)) for each in sequence.walk())
 
 

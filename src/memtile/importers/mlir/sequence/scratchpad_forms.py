@@ -101,7 +101,7 @@ def word_of(reader: Reader, form: OperationForm, index: int) -> int:
     """The word of the scratchpad at an index, as a host program writes it: by name or by number.
 
     Raises:
-        InputFileError: nobody gave it, or its parameter does not hold it.
+        InputFileError: it has no value, or its parameter does not hold it.
     """
     declared = next((p for p in reader.made.device.parameters.values() if p.index == index), None)
     if declared is not None and declared.name in reader.parameters:
@@ -115,7 +115,7 @@ def offset_of(reader: Reader, form: OperationForm) -> int:
     """Elements that a parameter of the scratchpad adds to the offset of a BD: by name, or by its word.
 
     Raises:
-        InputFileError: nobody gave it, or it is no whole number.
+        InputFileError: it has no value, or it is no whole number.
     """
     given = form.attributes
     if "offset_parameter" in given:

@@ -99,7 +99,7 @@ class SequenceTask:
 
 
 MISSING = "mlir_scalar"
-"""Reason of the refusal of a number that nobody gave."""
+"""Reason of the refusal of a number without a value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class MissingNumber:
 
     def error(self) -> InputFileError:
         """What a step that uses it reports."""
-        says = f"argument {self.position}, {self.name}, is a number that nobody gave"
+        says = f"argument {self.position}, {self.name}, is a number without a value"
         return OperationForm(self.sequence).error(says, self.kind, reason=MISSING)
 
 
@@ -136,7 +136,7 @@ class Reader:
         made: the device that is loaded now, in its array.
         run: goes through the operations of a block.
         habits: of the version that wrote the text.
-        devices: those that the sequence may load; None if nobody knows them.
+        devices: those that the sequence may load; None if they are not known.
         parameters: of the scratchpad, by name.
         controllers: ids of tokens, by place of the tile.
         arguments: how many the sequence has.
@@ -145,8 +145,8 @@ class Reader:
         values: by name.
         scratchpad: words that firmware has taken from the host.
         inside: sequences that run now, each called by the one before.
-        runtime: values that hang on numbers of the host.
-        rolled: a loop or a branch hangs on one, so that tasks take their BDs from the pool.
+        runtime: values that depend on numbers of the host.
+        rolled: a loop or a branch depends on one, so that tasks take their BDs from the pool.
         bds: which BDs its tasks have.
         home: the device of the sequence.
         tokens: the tasks whose tokens no wait has taken, by channel, in the order of their starts.
@@ -209,10 +209,10 @@ class Reader:
         """The value of a parameter of the scratchpad.
 
         Raises:
-            InputFileError: nobody gave it.
+            InputFileError: it has no value.
         """
         if name not in self.parameters:
-            says = f"nobody gave the scratchpad parameter {name}"
+            says = f"scratchpad parameter {name} has no value"
             step = f"Give it with --set {name}=NUMBER, or with parameters= of memtile.load."
             raise form.error(says, "a number", reason="mlir_parameter", step=step)
         return self.parameters[name]
@@ -276,7 +276,7 @@ class Call(OperationForm):
         """A number, or what a value is that came before.
 
         Raises:
-            InputFileError: it is neither, or a number that nobody gave.
+            InputFileError: it is neither, or a number without a value.
         """
         if isinstance(given, str) and isinstance(self.reader.values.get(given), MissingNumber):
             self.known(given)

@@ -121,7 +121,7 @@ def _numbers(reader: Reader, form: Call, task: SequenceTask, bds: list[BdDescrip
     drawn, tile, channel = _operand(form, "bd_id"), task.tile, task.port[1]
     task.drawn, task.pooled = drawn is not None, drawn is None and reader.rolled
     if (task.drawn or task.pooled) and (len(bds) > 1 or bds[0].number is not None):
-        says = "its BD is one of a pool, as a loop or a branch hangs on a number of the host"
+        says = "its BD is one of a pool, as a loop or a branch depends on a number of the host"
         raise form.error(says, "one aie.dma_bd without bd_id", reason="mlir_bds")
     if drawn is not None or task.pooled:
         numbers = [drawn if drawn is not None else _draw(reader, form, tile)]
