@@ -115,8 +115,8 @@ REFUSED = [
     (written("d2_size = 4"), "its d2_size is 4 on an interface tile"),
     (written("d0_zero_before = 1"), "its d0_zero_before is 1 on an interface tile"),
     (written("burst_length = 64", 1), "only interface tiles have a burst_length"),
-    (body("%v = arith.constant 1 : i64\naie.put_cascade(%v : i64)"), "its type has 64 bits"),
-    (body("%v = aie.get_cascade() : vector<8xi32>"), "its type has 256 bits"),
+    (body("%v = arith.constant 1 : i64\naie.put_cascade(%v : i64)"), "the type on the cascade is i64"),
+    (body("%v = aie.get_cascade() : vector<8xi32>"), "the type on the cascade is vector<8xi32>"),
     (
         body(STORED, more=FAR.format(4)),
         "the core of the tile at (0, 2) does not reach %far of the tile at (0, 4)",

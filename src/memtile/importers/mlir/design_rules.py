@@ -141,7 +141,7 @@ class Rules:
                     kinds = [*types_of(operation).results, *(use.kind for use in uses(operation))]
                     bits = _bits(kinds[0]) if kinds else None
                     if bits not in (None, CORE.cascade_bits):
-                        says = f"its type has {bits} bits, and a cascade moves {CORE.cascade_bits}"
+                        says = f"the type on the cascade is {kinds[0]}"
                         yield Fault(operation, says, f"types of {CORE.cascade_bits} bits")
                 yield from self._reached(operation, core.tile)
 
