@@ -53,6 +53,23 @@ def core(attributes: str, more: str = "") -> str:
     return device(f"%k = aie.core(%c) {{\n aie.end\n}} {attributes}", more)
 
 
+def body(*lines: str, more: str = "") -> str:
+    """A design with a core at (0, 2) and declarations beside it."""
+    text = "\n".join(lines)
+    return device(f"{more}\n%k = aie.core(%c) {{\n{text}\naie.end\n}}")
+
+
+def linked(one: str, other: str, calls: str = "func.call @f() : () -> ()\nfunc.call @g() : () -> ()") -> str:
+    functions = (
+        f"func.func private @{name}() attributes {{{how}}}" for name, how in (("f", one), ("g", other))
+    )
+    return body(calls, more="\n".join(functions))
+
+
+STORED = (
+    "%i = arith.constant 0 : index\n%v = arith.constant 1 : i32\nmemref.store %v, %far[%i] : memref<16xi32>"
+)
+FAR = "%e = aie.tile(0, {})\n%far = aie.buffer(%e) : memref<16xi32>"
 WRITTEN = "aiex.npu.writebd {{bd_id = 1 : i32, column = 0 : i32, row = {} : i32, {} : i32}}"
 
 
@@ -98,6 +115,19 @@ REFUSED = [
     (written("d2_size = 4"), "its d2_size is 4 on an interface tile"),
     (written("d0_zero_before = 1"), "its d0_zero_before is 1 on an interface tile"),
     (written("burst_length = 64", 1), "only interface tiles have a burst_length"),
+    (body("%v = arith.constant 1 : i64\naie.put_cascade(%v : i64)"), "the type on the cascade is i64"),
+    (body("%v = aie.get_cascade() : vector<8xi32>"), "the type on the cascade is vector<8xi32>"),
+    (
+        body(STORED, more=FAR.format(4)),
+        "the core of the tile at (0, 2) does not reach %far of the tile at (0, 4)",
+    ),
+    (body(STORED, more=FAR.format(1)), "does not reach %far of the tile at (0, 1)"),
+    (
+        body("aie.use_lock(%l, Acquire, 1)", more="%l = aie.lock(%m, 0)"),
+        "does not reach %l of the tile at (0, 1)",
+    ),
+    (linked('link_with_mode = "merge"', 'link_with = "b.o"'), "it has link_with_mode without link_with"),
+    (linked('link_with = "a.o", link_with_mode = "inline"', ""), "its link_with_mode is inline"),
     (device("%t = aie.logical_tile<CoreTile>(0, 0)"), "the tile at (0, 0) is of kind interface"),
 ]
 
@@ -124,8 +154,29 @@ def test_a_run_and_a_check_refuse_what_the_verifiers_refuse(text: str, says: str
         pattern("4", "1", more=" pad [<const_pad_before = 2, const_pad_after = 2>]"),
         core('{link_files = ["a.o"], link_merge_files = ["b.o"], stack_size = 4096 : i32}'),
         connected("aie.connect<North : 0, South : 0>\naie.connect<DMA : 0, South : 1>"),
+        body(STORED, more="%far = aie.buffer(%d) : memref<16xi32>"),
+        body("%v = aie.get_cascade() : vector<16xi32>\naie.put_cascade(%v : vector<16xi32>)"),
         written("d2_size = 4", 1),
     ],
 )
 def test_what_they_take_is_taken(text: str) -> None:
     load(Text("d.mlir", text))
+
+
+@pytest.mark.parametrize(
+    ("other", "calls", "refused"),
+    [
+        ("a.o", "func.call @f() : () -> ()\nfunc.call @g() : () -> ()", True),
+        ("a.o", "func.call @f() : () -> ()", False),
+        ("b.o", "func.call @f() : () -> ()\nfunc.call @g() : () -> ()", False),
+    ],
+)
+def test_an_object_file_is_linked_in_one_way(other: str, calls: str, refused: bool, tmp_path: Path) -> None:
+    file = tmp_path / "d.mlir"
+    merged = 'link_with = "a.o", link_with_mode = "merge"'
+    file.write_text(linked(merged, f'link_with = "{other}"', calls))
+    if not refused:
+        load_still(file)
+        return
+    with pytest.raises(MemtileError, match=r"a\.o is merged and linked"):
+        load_still(file)

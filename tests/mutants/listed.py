@@ -4833,6 +4833,20 @@ MUTANTS = (
         "tests/data/test_object_fifo_lowering.py::test_a_text_of_2026_acquires_objects_without_a_subview",
     ),
     Mutant(
+        "a core reaches the memory of every tile",
+        "importers/mlir/design_rules.py",
+        'not (near and kind.role == "compute")',
+        'kind.role != "compute"',
+        "tests/faults/test_design_rules.py::test_a_run_and_a_check_refuse_what_the_verifiers_refuse",
+    ),
+    Mutant(
+        "functions that no core calls decide how a file is linked",
+        "importers/mlir/design_rules.py",
+        "            if name in modes:\n                yield modes[name]",
+        "            yield from modes.values()",
+        "tests/faults/test_design_rules.py::test_an_object_file_is_linked_in_one_way",
+    ),
+    Mutant(
         "two traces share a unit",
         "importers/mlir/trace_rules.py",
         "if (tile, trace.unit) in units:",

@@ -8,11 +8,13 @@ docstring names.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 from typing import NamedTuple
 
+from memtile.arch.core import CORE, SIDE_STEPS
 from memtile.arch.devices import Device
 from memtile.arch.ports import PORTS, circuit_allowed
 from memtile.arch.tiles import WORD_BYTES, Role, TileKind
@@ -29,7 +31,8 @@ from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.trace_rules import trace_faults
 from memtile.importers.mlir.tree import Operation, OperationBlock
-from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.types import Shaped, shaped
+from memtile.importers.mlir.value_types import types_of, uses
 
 _ROLES = {
     "aie.core": "compute",
@@ -41,6 +44,8 @@ _ROLES = {
 }
 """Operations that are of one kind of tile."""
 _KINDS: tuple[Role, ...] = ("compute", "memory", "interface")
+_CASCADES = ("aie.put_cascade", "aie.get_cascade", "aie.putCascade", "aie.getCascade")
+_OWNED = ("aie.buffer", "aie.lock")
 _DMAS = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
 _LARGEST_SIZE, _LARGEST_STRIDE = 1 << 9, (1 << 19) - 1  # of mlir-aie's verifier, below those of the registers
 _ITERATIONS = 64
@@ -127,6 +132,55 @@ class Rules:
                 yield Fault(
                     core.operation, f"its stack has {core.stack} bytes", f"less than {kind.memory_bytes}"
                 )
+
+    def bodies(self) -> Iterator[Fault]:
+        """PutCascadeOp, GetCascadeOp, HasValidAccess: what a core does with cascades, buffers and locks."""
+        for core in self.device.cores:
+            for operation in core.operation.walk():
+                if operation.name in _CASCADES:
+                    kinds = [*types_of(operation).results, *(use.kind for use in uses(operation))]
+                    bits = _bits(kinds[0]) if kinds else None
+                    if bits not in (None, CORE.cascade_bits):
+                        says = f"the type on the cascade is {kinds[0]}"
+                        yield Fault(operation, says, f"types of {CORE.cascade_bits} bits")
+                yield from self._reached(operation, core.tile)
+
+    def _reached(self, operation: Operation, tile: str) -> Iterator[Fault]:
+        """Buffers and locks that a core uses are in its tile or in one beside it."""
+        for name in OperationForm(operation).values:
+            owner = self.device.buffers.get(name) or self.device.locks.get(name)
+            if owner is None or operation.parent is None:
+                continue
+            found = operation.parent.region.find(name)
+            one, other = (self._place(each) for each in (tile, owner.tile))
+            if not isinstance(found, Operation) or found.name not in _OWNED or one is None or other is None:
+                continue  # a value of the body that has the name
+            kind, near = self.kind(owner.tile), (other[0] - one[0], other[1] - one[1]) in SIDE_STEPS.values()
+            if kind is not None and not (near and kind.role == "compute"):
+                says = f"the core of the tile at {one} does not reach {name} of the tile at {other}"
+                yield Fault(operation, says, "its own tile, and compute tiles in the west, north and south")
+
+    def _place(self, tile: str) -> tuple[int, int] | None:
+        found = self.device.tiles.get(tile)
+        return None if found is None else found.place
+
+    def links(self) -> Iterator[Fault]:
+        """AIEAssignCoreLinkFiles: an object file is linked in one way."""
+        modes: dict[str, tuple[str, str]] = {}
+        for symbol, function in self.device.functions.items():
+            given = attributes(function)
+            mode, file = given.get("link_with_mode"), given.get("link_with")
+            if mode is not None and file is None:
+                yield Fault(function, "it has link_with_mode without link_with", "both")
+            elif mode not in (None, "merge"):
+                yield Fault(function, f"its link_with_mode is {mode}", "merge")
+            elif file is not None:
+                modes[symbol] = str(file), "merged" if mode else "linked"
+        ways: dict[str, str] = {}
+        for core in self.device.cores:
+            for file, way in _linked(core.operation, modes):
+                if ways.setdefault(file, way) != way:
+                    yield Fault(core.operation, f"{file} is merged and linked", "one of both in a device")
 
     def blocks(self) -> Iterator[Fault]:
         """HasValidBDs, DMAOp."""
@@ -255,6 +309,8 @@ def check_rules(device: DeviceDescription, chip: Device) -> None:
 RULES: tuple[Callable[[Rules], Iterator[Fault]], ...] = (
     Rules.owners,
     Rules.cores,
+    Rules.bodies,
+    Rules.links,
     Rules.blocks,
     Rules.descriptors,
     Rules.allocations,
@@ -263,6 +319,28 @@ RULES: tuple[Callable[[Rules], Iterator[Fault]], ...] = (
     Rules.host,
     Rules.traces,
 )
+
+
+def _linked(core: Operation, modes: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Object files of a core, and whether they are merged or linked."""
+    given = attributes(core)
+    for name, way in (("link_files", "linked"), ("link_merge_files", "merged")):
+        yield from ((str(file), way) for file in given.get(name, ()))
+    if "link_with" in given:
+        yield str(given["link_with"]), "linked"
+    for operation in core.walk():
+        if operation.name in ("func.call", "call"):
+            form = OperationForm(operation)
+            name = str(form.attributes.get("callee", form.symbol))
+            if name in modes:
+                yield modes[name]
+
+
+def _bits(kind: str) -> int | None:
+    """Bits of a type; None if that is not known."""
+    found = shaped(kind)
+    read = re.fullmatch(r"[a-z]+(\d+)", kind if found is None else found.element)
+    return int(read[1]) * (1 if found is None else found.elements) if read else None
 
 
 def _inside(operation: Operation) -> Iterator[Operation]:
