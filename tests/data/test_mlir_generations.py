@@ -116,15 +116,16 @@ def test_locks_by_the_numbers_that_cores_have_for_them() -> None:
         "%middle = aie.lock(%c, 6)",
         "%last = aie.lock(%c, 7)",
         turn.format("c", 53, 54, 11),
-        turn.format("d", 6, 7, 12),
+        turn.format("d", "0x6", 7, 12),
         sends,
         "aie.flow(%c, DMA : 0, %s, DMA : 0)",
         FLOWS,
         host(copied("out", "b", 0), WAIT),
     )
     assert ran(loaded(text), NUMBERS)[1][0] == 12
-    with pytest.raises(InputFileError, match="%wait is no lock of the device"):
-        loaded(text.replace("constant 53", "constant 56"))
+    for number in ("56", "-1", "64"):
+        with pytest.raises(InputFileError, match="%wait is no lock of the device"):
+            loaded(text.replace("constant 53", f"constant {number}"))
 
 
 def test_lowered_text_of_2023() -> None:

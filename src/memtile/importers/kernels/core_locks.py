@@ -63,7 +63,12 @@ def lock_used(device: DeviceDescription, form: OperationForm, value: str) -> str
     operation, core = found[0] if found else None, _core(device, form.operation)
     if core is None or not isinstance(operation, Operation) or operation.name != "arith.constant":
         return value
-    side, local = divmod(int(attributes(operation).get("value", operation.words[0])), COMPUTE.locks)
+    given = attributes(operation).get("value")
+    if given is None and operation.spans:
+        given = OperationForm(operation).value(operation.spans[0])
+    if type(given) is not int:
+        return value
+    side, local = divmod(given, COMPUTE.locks)
     windows = {first // COMPUTE.locks: _BEYOND[name] for name, first in CORE.lock_windows.items()}
     (column, row), (right, up) = device.tiles[core.tile].place or (0, 0), windows.get(side, (0, 0))
     for name, lock in device.locks.items():
