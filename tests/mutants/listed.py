@@ -93,7 +93,7 @@ MUTANTS = (
         "sim/skip/repeat_guards.py",
         "if not counts(st, ch) or c.direction[ch]",
         "if st.spec.timing.port_pause[0] == 0 or c.direction[ch]",
-        "tests/timing/test_ingress_bounds.py::test_jumping_and_stepping_agree[memory_2p-None--1-4097]",
+        "tests/timing/test_ingress_bounds.py::test_words_that_wait_in_the_buffer_count_for_the_end_of_a_jump",
     ),
     Mutant(
         "a wire has been idle after each word",

@@ -8,7 +8,7 @@ import pytest
 from memtile import Timing
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import TILE_KINDS, TileName
-from memtile.bd.descriptor import Acquire, Descriptor, Packet
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Packet
 from memtile.bd.windows import OWN
 from memtile.testing.rig import Rig
 from memtile.testing.stream_bench import Bench
@@ -80,11 +80,12 @@ def test_or_as_many_as_the_bds_need_that_it_looks_ahead_to(words: int, ahead: in
 
 
 def test_words_behind_the_tlast_of_a_bd_that_ends_with_it_stay_outside() -> None:
+    """Each word is an access, so that words wait in the buffer when the TLAST comes."""
     rig = Rig("memory_2p")
     s = rig.s2mm()
     control = register_named("memory_tile_2p", "DMA_S2MM_0_Ctrl")
     rig.door.write32(control.offset, control.pack(FoT_Mode=1))
-    rig.write_bd(0, Descriptor("memory_2p", 64, rig.kind.own_window_words))  # type: ignore[arg-type]
+    rig.write_bd(0, Descriptor("memory_2p", 64, rig.kind.own_window_words, (Dim(8, 0),)))  # type: ignore[arg-type]
     rig.issue(s, 0)
     words = np.arange(40, dtype=np.uint32)
     rig.engine.feed(s, words, (words == 7).astype(np.uint8))
@@ -117,6 +118,25 @@ def test_jumping_and_stepping_agree(tile: TileName, timing: Timing | None, size:
     if following > 0 or size >= 1 << 12:
         assert jumped.engine.forward.jumped > 500
     assert not differences(jumped, stepped)
+
+
+def test_words_that_wait_in_the_buffer_count_for_the_end_of_a_jump() -> None:
+    """Another channel keeps back the receiver, so that the last word comes long before it moves."""
+    rigs = []
+    for forward in (True, False):
+        rig = Rig("memory", timing=BOUNDED)
+        s, m = rig.s2mm(), rig.mm2s()
+        rig.write_bd(0, Descriptor("memory", 1 << 10, OWN.address(0), dims=(Dim(64, 0),)))
+        rig.write_bd(1, Descriptor("memory", 1 << 10, OWN.address(0x10000), dims=(Dim(64, 0),)))
+        rig.catch(m)
+        rig.feed(s, 1 << 11)
+        for ch, bd in ((s, 0), (m, 1)):
+            rig.issue(ch, bd)
+        rig.engine.forward.on, rig.engine.forward.free = forward, EAGER
+        rig.engine.run(1 << 12)
+        rigs.append(rig)
+    assert rigs[0].engine.forward.jumped > 500
+    assert not differences(*rigs)
 
 
 def passed(words: int, *, drop: bool, tile: TileName = "memory_2p") -> tuple[Bench, list[int]]:
