@@ -89,6 +89,14 @@ MUTANTS = (
         "tests/silicon/test_verdicts.py::test_a_design_ends_or_hangs_as_on_silicon[hol_k8_first_a]",
     ),
     Mutant(
+        "a run that ends with some room is told to need all that there is",
+        "explore/depths.py",
+        "while ends - hangs > 1:",
+        "while ends - hangs > 100:",
+        "tests/data/test_depths.py::"
+        "test_the_least_room_is_told_with_what_hangs_with_less[hol_k9_first_a-npu1_1col-7]",
+    ),
+    Mutant(
         "a 64-bit port has no guard when time is jumped over",
         "sim/skip/repeat_guards.py",
         "if not counts(st, ch) or c.direction[ch]",
