@@ -209,7 +209,7 @@ def test_control_ports_take_a_beat_word_by_word():
     assert bench.memory(0x100, 3) == [7, 8, 9]
 
 
-def test_a_packet_header_is_a_beat_of_its_own():
+def test_a_packet_header_is_in_the_beat_of_the_first_word():
     """DEV-V2-6."""
     rig = Rig("memory_v2")
     rig.fill(0, [5, 6, 7])
@@ -220,13 +220,14 @@ def test_a_packet_header_is_a_beat_of_its_own():
     header, *data = rig.sent(rig.mm2s())
     assert header & 0x1F == 3
     assert data == [5, 6, 7]
-    assert rig.spent(rig.mm2s())[Cause.MOVING] == 1 + 2
+    assert rig.spent(rig.mm2s())[Cause.MOVING] == (1 + 3) / 2
 
 
-def test_buffers_hold_twice_the_words():
-    """DEV-V2-7."""
-    depths = [Rig(tile).engine.state.fifos.depth.tolist() for tile in ("memory", "memory_v2")]
-    assert depths[1] == [2 * depth for depth in depths[0]]
+def test_egress_buffers_hold_twice_the_words_and_ingress_buffers_two_beats():
+    """DEV-V2-7, DEV-INGRESS-2."""
+    ingress, egress = Rig("memory").engine.state.fifos.depth.reshape(2, -1)
+    assert set(ingress) == {16}
+    assert Rig("memory_v2").engine.state.fifos.depth.tolist() == [4] * 6 + (2 * egress).tolist()
 
 
 WRAPS = st.integers(1, 5)

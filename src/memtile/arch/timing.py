@@ -118,6 +118,25 @@ class Timing:
         "case back-pressure-cycles: word enters to its S2MM taking it; 2 on Phoenix",
         Grade.SILICON,
     )
+    ingress_ahead: int = _in_runs(
+        1,
+        0,
+        1,
+        "rule",
+        "DEV-INGRESS-2: 32-bit streams; 0: a port takes what its BD needs, and nothing without a task",
+        Grade.SILICON,
+    )
+    ingress_beats: int = _at_set_up(
+        2, 1, 32, "beats", "GT-31: 64-bit streams, a channel that waits for its lock", Grade.SILICON
+    )
+    ingress_bds: int = _in_runs(
+        0,
+        0,
+        8,
+        "BDs",
+        "GT-31: BDs ahead whose words bound what such a channel takes; 0: ingress_beats alone does",
+        Grade.SILICON,
+    )
     memory_egress_words: int = _at_set_up(
         8, 4, 32, "words", "GT-3: span 251 contiguous against 258 strided", Grade.SILICON
     )

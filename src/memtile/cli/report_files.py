@@ -172,6 +172,7 @@ class Studies:
             DesignError: a coredump of a memory tile alone.
         """
         from memtile.explain.slow import slow_findings
+        from memtile.explore.depths import depth_findings
         from memtile.explore.rerun import band, lifted
 
         if self.coredump is not None:
@@ -179,7 +180,9 @@ class Studies:
 
             write_coredump(engine, device, self.coredump)
         if self.sensitivity:
+            near = depth_findings(result, again)
             result = replace(result, band=band(result, again, partial(watched, text="constants")))
+            result = replace(result, findings=(*result.findings, *near))
         if self.bottleneck:
             slow = slow_findings(result)
             without = lifted(result, again, partial(watched, text="limits"))

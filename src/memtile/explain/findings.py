@@ -109,6 +109,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0317": FindingCode("a core that is stalled at a lock which nobody can tell", Severity.ERROR),
         "MT0318": FindingCode("a host that ended before what it started was written", Severity.WARNING),
         "MT0319": FindingCode("writes that nothing answers", Severity.WARNING),
+        "MT0320": FindingCode("a run that ends only if enough words fit on their way", Severity.WARNING),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

@@ -20,7 +20,9 @@ from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import configured_ways, masters_among, reached, wired
 from memtile.jit.tables import plain
+from memtile.model.dma.fifo import refuses
 from memtile.model.state.streams import PAIR
+from memtile.model.streams.beats import lower
 from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import OFF, PACKET
 from memtile.sim.loop.engine import Engine
@@ -122,12 +124,18 @@ def _count(engine: Engine, port: int, found: WaitingWords) -> None:
 
 def _ends(engine: Engine, port: int) -> tuple[list[int], list[int], bool]:
     """Full S2MM channels and dead ends that a port leads to, and whether to a tile-control port."""
-    switch, fifos = plain(engine.state.switch), plain(engine.state.fifos)
+    switch = plain(engine.state.switch)
     ways = reached([port], lambda at: _ahead(engine, at))
     channels = sorted({_receiver(engine, at) for at in ways})
-    full = [ch for ch in channels if ch >= 0 and fifos.depth[ch] - fifos.held[ch] < _BEAT]
+    full = [ch for ch in channels if ch >= 0 and _takes_none(engine, ch)]
     dead = [at for at in ways if _is_dead(engine, at)]
     return full, dead, any(switch.control[at] >= 0 for at in ways)
+
+
+def _takes_none(engine: Engine, ch: int) -> bool:
+    """Whether an S2MM channel has no room for a beat, or takes none for want of a task."""
+    fifos = plain(engine.state.fifos)
+    return bool(fifos.depth[ch] - fifos.held[ch] < _BEAT or refuses(engine.state, ch))
 
 
 def _receiver(engine: Engine, port: int) -> int:
@@ -174,7 +182,7 @@ _ENABLE, _ID, _MASK, _MSEL, _ARBITER = (
 def stuck_text(engine: Engine, port: int) -> str:
     """One line about the packet that stops slave port ``port``: no slot matches it, or no master takes it."""
     switch = plain(engine.state.switch)
-    header = int(switch.words[port, switch.head[port]])
+    header = lower(int(switch.words[port, switch.head[port]]))
     stream = header & STREAM_MASK
     text = f"{port_name(engine, port)}: a packet is stuck, header {header:#010x}, stream id {stream}: "
     slots = [slot for slot in _slots(engine, port) if _ENABLE.get(slot)]

@@ -12,6 +12,7 @@ from memtile.arch.timing import Timing, chosen_timing, likely
 from memtile.explain.estimate import Band, Lifted, RangeEnds
 from memtile.explain.results import Result
 from memtile.explain.slow import slow_findings
+from memtile.explore.depths import depth_findings
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.runs.program import Run
 from memtile.sim.kernels.kernel_lines import kernel_time
@@ -108,10 +109,11 @@ def sensitivity(run: Runs) -> Result:
         run: makes the design anew and runs it, in Python, from MLIR or as a program.
 
     Returns:
-        Its result, with ``band``.
+        Its result, with ``band``, and a finding if it ends only with what the buffers of ports hold.
     """
     result = _result(run)
-    return replace(result, band=band(result, lambda: _result(run)))
+    findings = (*result.findings, *depth_findings(result, lambda: _result(run)))
+    return replace(result, band=band(result, lambda: _result(run)), findings=findings)
 
 
 def bottleneck(run: Runs) -> Result:

@@ -27,6 +27,8 @@ TIMINGS = (
     Timing(ingress_words=5, memory_egress_words=13, task_start=23, finished_bd_delay=7),
     Timing(port_pause=1),
     Timing(port_pause=1, ingress_words=5, ingress_latency=2),
+    Timing(ingress_ahead=0),
+    Timing(ingress_ahead=0, ingress_words=5, ingress_bds=1),
 )
 OUTSIDE = frozenset(
     {"former", "clock.quiet", "clock.activity"}

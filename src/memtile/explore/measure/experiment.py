@@ -36,12 +36,14 @@ class Constant:
         quantity: what is read from the trace, for people.
         of: the constant; values of the constants before it in the same measurement are given.
         model: of a number that is no timing constant, what the rules of the model give.
+        narrow: whether it is of 32-bit streams alone (DEV-INGRESS-2).
     """
 
     name: str
     quantity: str
     of: Callable[[Units, Values], int]
     model: int | None = None
+    narrow: bool = False
 
 
 @dataclass(frozen=True, slots=True)

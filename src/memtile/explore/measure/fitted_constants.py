@@ -206,6 +206,8 @@ def measured(device: str, traces: Mapping[str, Sequence[tuple[str, Words]]]) -> 
             except InputFileError as error:
                 problems += error.problems
         for constant in each.constants if values else ():
+            if constant.narrow and chip.kind("memory").stream_words > 1:
+                continue
             one = FittedConstant(constant, each, tuple(of[constant.name] for of in values), assumed)
             found.append(one)
             known[constant.name] = one.value

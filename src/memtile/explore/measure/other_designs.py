@@ -160,7 +160,7 @@ def _answered(units: Units, number: int) -> int:
 def _burst_overhead(units: Units, _values: Values) -> int:
     seen = units[INTERFACE]
     first = seen.after(SENT, seen.end(_E_STALL, _READS - 1))
-    return (seen.end(SENT, -1) - first - 1) // (_FEW - 1) - 1
+    return (seen.end(SENT, -1) - first - 1) // (_FEW - seen.stream_words) - 1
 
 
 EXTERNAL = Experiment(

@@ -163,7 +163,10 @@ BLOCKED = Experiment(
     _blocked_steps,
     (
         Constant(
-            "ingress_words", "cycles of PORT_RUNNING of the master", lambda u, _: u[MEMORY].cycles(TAKEN)
+            "ingress_words",
+            "cycles of PORT_RUNNING of the master",
+            lambda u, _: u[MEMORY].cycles(TAKEN),
+            narrow=True,
         ),
         Constant(
             "local_master_words",
@@ -210,6 +213,7 @@ PAUSE = Experiment(
             "port_pause",
             "PORT_RUNNING of the master ends after the words of a descriptor to its next cycle",
             _pause,
+            narrow=True,
         ),
     ),
 )
@@ -302,7 +306,7 @@ def _packet_steps(script: Script) -> None:
 
 def _packet_arbitration(units: Units, _values: Values) -> int:
     seen = units[MEMORY]
-    as_packet = seen.begin(SENT) - seen.begin(START)
+    as_packet = seen.begin(SENT) - seen.begin(START) - (seen.stream_words - 1)  # a header waits for its beat
     return as_packet - (seen.begin(TAKEN) - seen.begin(_OTHER_START))
 
 

@@ -117,10 +117,10 @@ def channels(tiles: Sequence[TileName], timing: Timing) -> tuple[ChannelColumns,
 
 
 def _buffer_depth(kind: TileKind, direction: int, timing: Timing) -> int:
-    """Words of a channel's stream buffer: as many beats in both generations (DEV-V2-7)."""
+    """Words of a channel's stream buffer: of MM2S as many beats in all generations (DEV-V2-7)."""
     beats = timing.memory_egress_words if kind.role == "memory" else timing.compute_egress_words
     if direction == S2MM:
-        beats = timing.ingress_words
+        beats = timing.ingress_words if kind.stream_words == 1 else timing.ingress_beats
     elif kind.role == "interface":
         beats = _STAGED_WORDS
     return kind.stream_words * beats

@@ -6,11 +6,16 @@ A word is taken ``ingress_latency`` cycles after it came, or later. Where ``port
 in the cycle after the last word of a BD (DEV-SILICON-2). The port counts the words that came, not those that
 were written: it pauses also while the BD waits for its lock, and counts words that came ahead as if the next
 BDs were as long as the one at hand.
+
+The port of a 64-bit stream takes no more than its BD still needs, and nothing without a task; the word that
+rides in the beat of the last one comes along. While the BD waits for its lock, the buffer alone is the bound
+(DEV-INGRESS-2).
 """
 
 from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
+from memtile.model.dma.channel_registers import FOT_MASK
 from memtile.model.state.causes import Phase
 from memtile.model.state.dma import Fifos
 from memtile.model.state.state import State
@@ -42,6 +47,24 @@ def drop(fifos: Fifos, ch: int) -> None:
 def pauses(st: State, ch: int) -> bool:
     """Whether the port of an S2MM takes no word in this cycle, though there may be room."""
     return st.spec.timing.port_pause[0] > 0 and _ended(st, ch)
+
+
+@inlined
+def _bounded(st: State, ch: int) -> bool:
+    """Whether the port takes no more than the channel's BD needs (DEV-INGRESS-2)."""
+    return bool(st.walks.stream_words[ch] > 1 or st.spec.timing.ingress_ahead[0] == 0)
+
+
+@inlined
+def counts(st: State, ch: int) -> bool:
+    """Whether it matters to the port of an S2MM how many words of a BD came."""
+    return bool(st.spec.timing.port_pause[0] > 0) or _bounded(st, ch)
+
+
+@inlined
+def refuses(st: State, ch: int) -> bool:
+    """Whether the port of an S2MM takes no word until its BD changes, or its phase; there may be room."""
+    return _bounded(st, ch) and _satisfied(st, ch)
 
 
 @inlined
@@ -77,3 +100,21 @@ def _ended(st: State, ch: int) -> bool:
     if c.phase[ch] != Phase.RUN and c.phase[ch] != Phase.ACQUIRE:
         return False
     return bool((c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0)
+
+
+@jit
+def _satisfied(st: State, ch: int) -> bool:
+    """Whether the channel has no task, or has the words that its BD, or those it looks ahead to, need."""
+    c, fifos = st.channels, st.fifos
+    if c.phase[ch] == Phase.ACQUIRE:
+        ahead = st.spec.timing.ingress_bds[0]
+        return bool(ahead > 0 and c.packed[ch] == 0 and fifos.held[ch] >= (1 + ahead) * c.length[ch])
+    if c.phase[ch] != Phase.RUN:
+        return bool(c.phase[ch] != Phase.HEADER)
+    if c.packed[ch] == 1:
+        return False
+    if c.control[ch] & FOT_MASK and fifos.held[ch] > 0:
+        newest = (fifos.head[ch] + fifos.held[ch] - 1) & fifos.wrap[ch]
+        if fifos.last[ch, newest] != 0:
+            return True
+    return bool(c.moved[ch] + fifos.held[ch] >= c.length[ch])

@@ -88,6 +88,8 @@ class Timings(NamedTuple):
     external_first_write: Ints
     port_pause: Ints
     ingress_latency: Ints
+    ingress_ahead: Ints
+    ingress_bds: Ints
     wire_start: Ints
     access_cycles: Ints
 

@@ -2,7 +2,7 @@
 
 In AIE-ML a beat is a word. In AIE-ML v2 it is two, or one where a BD or a packet ends on an odd word (TKEEP).
 The buffers of a channel hold words; in the switch a beat is one entry, so that its depths count double words.
-A packet header is a beat of its own (DEV-V2-6), and control ports take one word a cycle.
+A packet header shares its beat with the first word behind it (DEV-V2-6); control ports take a word a cycle.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def ready_words(st: State, ch: int) -> int:
     held = st.fifos.held[ch]
     if held == 0:
         return 0
-    if st.channels.moved[ch] < 0 or st.fifos.last[ch, st.fifos.head[ch]] == 1:
+    if st.fifos.last[ch, st.fifos.head[ch]] == 1:
         return 1
     return 2 if held > 1 else 1 - more_follow(st, ch)
 
@@ -35,7 +35,10 @@ def ready_words(st: State, ch: int) -> int:
 @jit
 def more_follow(st: State, ch: int) -> int:
     """MM2S: 1 = the BD has words that have not come to the egress buffer."""
-    coding = st.channels.packed[ch] == 1 and st.codecs.held[ch] + st.codecs.coded_held[ch] > 0
+    c = st.channels
+    if c.packed[ch] == 0:
+        return 1 if c.length[ch] - c.moved[ch] > st.fifos.held[ch] else 0
+    coding = st.codecs.held[ch] + st.codecs.coded_held[ch] > 0
     return 1 if coding or not all_fetched(st, ch) else 0
 
 

@@ -6,7 +6,7 @@ from memtile.arch.tiles import TILE_KINDS
 from memtile.jit.addresses import WORD, access
 from memtile.jit.decorators import inlined, jit
 from memtile.jit.host_words import byte_at, put_word_at, word_at
-from memtile.model.dma.fifo import entered, pauses, put, space
+from memtile.model.dma.fifo import entered, pauses, put, refuses, space
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 from memtile.model.streams.switch_ports import has_room, push
@@ -48,6 +48,8 @@ def offer(st: State, ch: int) -> None:
         return
     if space(st.fifos, ch) == 0:
         st.seen[ch, ChannelEvent.MEMORY] = st.clock.now[0]
+        return
+    if refuses(st, ch):
         return
     st.clock.activity[0] = 1  # a word that only waits for its pattern is no reason to call the tile quiet
     if ready(st, ch) and not pauses(st, ch):

@@ -17,7 +17,8 @@ from memtile.model.events.reports import signal
 from memtile.model.memory.banks import rank
 from memtile.model.state.event_columns import TileSignal
 from memtile.model.state.state import State
-from memtile.model.state.streams import TLAST
+from memtile.model.state.streams import PAIR, TLAST
+from memtile.model.streams.beats import upper
 from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push
@@ -221,6 +222,22 @@ def multicast(st: State, first: int, targets: int, word: int, last: int) -> None
 
 
 @jit
+def share(st: State, first: int, targets: int, beat: int, last: int) -> None:
+    """Put a beat with a header into every master in ``targets``; those that drop headers get its word.
+
+    The words behind it stay in their beats (DEV-V2-6).
+    """
+    rest, port = targets, first
+    while rest:
+        if rest & 1 and st.switch.drop_header[port] == 1:
+            push(st, port, upper(beat), last - PAIR)
+        elif rest & 1:
+            push(st, port, beat, last)
+        rest >>= 1
+        port += 1
+
+
+@jit
 def serve(st: State, port: int) -> None:
     """Move the word that a slave port in packet mode offers to the masters of its packet."""
     switch = st.switch
@@ -232,13 +249,18 @@ def serve(st: State, port: int) -> None:
     if st.clock.now[0] < switch.ready_at[port]:
         st.clock.activity[0] += 1
         return
-    first = st.spec.tiles.master_base[switch.tile[port]]
-    targets = receivers(st, first, switch.targets[port], switch.in_header[port])
+    first, head = st.spec.tiles.master_base[switch.tile[port]], switch.head[port]
+    last = switch.last[port, head]
+    shared = switch.in_header[port] == 1 and last & PAIR != 0
+    targets = switch.targets[port]
+    if not shared:
+        targets = receivers(st, first, targets, switch.in_header[port])
     if not all_have_room(st, first, targets):
         return
-    head = switch.head[port]
-    last = switch.last[port, head]
-    multicast(st, first, targets, switch.words[port, head], last)
+    if shared:
+        share(st, first, targets, switch.words[port, head], last)
+    else:
+        multicast(st, first, targets, switch.words[port, head], last)
     pop(st, port)
     st.clock.activity[0] += 1
     switch.in_header[port] = 0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
-from memtile.model.dma.fifo import entered, pauses, space
+from memtile.model.dma.fifo import entered, pauses, refuses, space
 from memtile.model.roster import retire_ports, wake_channel, wake_control
 from memtile.model.state.causes import Cause
 from memtile.model.state.event_columns import ChannelEvent
@@ -52,6 +52,8 @@ def enter_channel(st: State, port: int, channel: int) -> None:
         return
     if space(st.fifos, channel) < words_in(flags):
         st.seen[channel, ChannelEvent.MEMORY] = st.clock.now[0]
+        return
+    if refuses(st, channel):
         return
     enter(st, port, channel, switch.words[port, head], flags)
     pop(st, port)
@@ -102,7 +104,7 @@ def goes_on(st: State, pipe: int) -> bool:
     word, flags = pipes[pipe, slot], pipes[pipe, slot + PIPE_SLOTS]
     channel, port = pipes[pipe, Pipe.CHANNEL], pipes[pipe, Pipe.PORT]
     if channel >= 0:
-        if pauses(st, channel) or space(st.fifos, channel) < words_in(flags):
+        if pauses(st, channel) or space(st.fifos, channel) < words_in(flags) or refuses(st, channel):
             return False
         enter(st, pipes[pipe, Pipe.LAST], channel, word, flags)
     else:

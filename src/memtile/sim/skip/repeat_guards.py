@@ -12,6 +12,7 @@ from memtile.jit.host_words import byte_at
 from memtile.model.checking import notes
 from memtile.model.dma.access_log import CH, FLAGS, MANY, PADDING, STEP, TARGET, TLAST, UNKNOWN, WORDS
 from memtile.model.dma.channel_registers import FOT_MASK, OUT_OF_ORDER_MASK
+from memtile.model.dma.fifo import counts
 from memtile.model.state.causes import Phase
 from memtile.model.state.columns import Ints
 from memtile.model.state.state import State
@@ -181,12 +182,12 @@ def through_rows(st: State, work: Arrays, ch: int, words: int, times: int) -> in
 
 @jit
 def port(st: State, kept: Ints, at: int, ch: int, times: int) -> int:
-    """Guard of a port that pauses (DEV-SILICON-2): no word that comes is the last one of a BD.
+    """Guard of a port that counts its words (DEV-SILICON-2, DEV-INGRESS-2): none is the last one of a BD.
 
     After whole rounds of BDs as many words came as before, and the port pauses at the same places again.
     """
     c = st.channels
-    if st.spec.timing.port_pause[0] == 0 or c.direction[ch] != S2MM or c.length[ch] <= 0:
+    if not counts(st, ch) or c.direction[ch] != S2MM or c.length[ch] <= 0:
         return times
     was, came = kept[at + MOVED] + kept[at + HELD], c.moved[ch] + st.fifos.held[ch]
     if came == was:
