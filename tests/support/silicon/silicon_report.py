@@ -182,8 +182,8 @@ def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
     return (
         "\n".join(rows) + "\n\n"
         f"{len(found)} cases ({points} quantities, the points of a sweep being one) of {documents} documents "
-        f"by {sources} sources; {built} cases are simulated. A row of [deviations.md](deviations.md) is named "
-        "where one explains the difference.\n"
+        f"by {sources} sources; {built} cases are simulated. A row of [deviations.md](deviations.md) is "
+        "named where one explains the difference.\n"
     )
 
 

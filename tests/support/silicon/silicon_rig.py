@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from memtile.arch.timing import BOARDS, chosen_timing, constants, likely
+from memtile.arch.devices import device as find_device
+from memtile.arch.timing import ASSUMED, chosen_timing, constants, likely, sets
 from places import TESTS
 from support.silicon import silicon_hosts, silicon_measure, silicon_streams, silicon_tiles
 
@@ -115,7 +116,7 @@ class Case:
     def _simulated(self, end: str) -> float:
         rig = self.data["rig"]
         vary = () if end == "value" else [n for n in VARIED if n not in FIRST or self.under_first]
-        board = "phoenix" if self.kind == "silicon" and self.data["device"] == "npu1" else ""
+        board = find_device(self.data["device"]).board if self.kind == "silicon" else ASSUMED
         found = _run(rig["name"], json.dumps(rig["arguments"]), end, tuple(vary), board)
         return round(float(found[rig["reads"]]), 3)
 
@@ -123,7 +124,7 @@ class Case:
 @cache
 def _run(name: str, arguments: str, end: str, vary: tuple[str, ...], board: str) -> dict[str, float]:
     """What a set-up gives with the constants of a board, and some others at one end of their ranges."""
-    chosen = dict(BOARDS.get(board, {})) | {each: likely(each)[end == "high"] for each in vary}
+    chosen = dict(sets()[board]) | {each: likely(each)[end == "high"] for each in vary}
     with chosen_timing(chosen):
         return SETUPS[name](**json.loads(arguments))  # type: ignore[no-any-return, operator]
 
