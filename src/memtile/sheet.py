@@ -48,7 +48,7 @@ class Sheet:
     Attributes:
         columns: heads of the table.
         rows: its cells, as many in each row as there are columns.
-        title: line above the heads; none if empty.
+        title: lines above the heads; none if empty.
         above: lines before the table.
         below: lines after it.
     """
@@ -64,7 +64,7 @@ class Sheet:
             object.__setattr__(self, name, tuple(printable(line) for line in getattr(self, name)))
         rows = (tuple(printable(cell) for cell in row) for row in self.rows)
         object.__setattr__(self, "rows", tuple(rows))
-        object.__setattr__(self, "title", printable(self.title))
+        object.__setattr__(self, "title", printable(self.title, "\n"))
 
     def __rich__(self) -> RenderableType:
         """The sheet for a terminal of any width."""
@@ -96,7 +96,7 @@ class Sheet:
             + "</tr>"
             for row in self.rows
         )
-        bold = f"<b>{markup_text(self.title)}</b>"
+        bold = f"<b>{'<br/>'.join(map(markup_text, self.title.splitlines()))}</b>"
         title = f"<caption style='text-align:left'>{bold}</caption>" if self.title else ""
         table = f"<table>{title}<thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
         return f"<div>{above}{table}{below}</div>"

@@ -26,7 +26,9 @@ RUNNING = [name for name, text in PAGES.items() if any(pages.blocks(text))]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RUNNING)
-def test_blocks_of_a_page_run_and_print_what_it_shows(name: str) -> None:
+def test_blocks_of_a_page_run_and_print_what_it_shows(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the constants of each device's board, as whoever reads the page has them."""
+    monkeypatch.delenv("MEMTILE_TIMING")
     warm_up(build([Placed("memory")]))  # a command would say on stderr that it compiles
     differences = [
         f"{name}:{block.line} shows\n{block.shown}but prints\n{output}"

@@ -21,7 +21,8 @@ def test_there_is_a_notebook_for_each_subject() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PICTURES)
-def test_a_notebook_runs_and_shows_what_it_kept(name: str) -> None:
+def test_a_notebook_runs_and_shows_what_it_kept(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("MEMTILE_TIMING")
     path = notebook_files.FOLDER / f"{name}.ipynb"
     kept, now = nbformat.read(path, as_version=4), notebook_files.ran(path)
     assert list(notebook_files.shown(now)) == list(notebook_files.shown(kept))

@@ -100,7 +100,7 @@ def test_faults_run_with_them(file: str) -> None:
         (["external_latency=fast"], "NAME=NUMBER"),
         (["task_start=2", "task_start=3"], "gives task_start twice"),
         (["phoenix", "phoenix"], "gives boards twice, phoenix and phoenix"),
-        (["strix"], "NAME=NUMBER or the name of a board"),
+        (["hawk"], "NAME=NUMBER or the name of a board"),
     ],
 )
 @pytest.mark.parametrize("command", ["run", "faults", "serve"])

@@ -170,9 +170,23 @@ MUTANTS = (
     Mutant(
         "a board stands over the constants that are given beside it",
         "cli/run_options.py",
-        "{**(BOARDS[boards[0]] if boards else {}), **found}",
-        "{**found, **(BOARDS[boards[0]] if boards else {})}",
+        "{**(known[boards[0]] if boards else {}), **found}",
+        "{**found, **(known[boards[0]] if boards else {})}",
         "tests/clients/test_timing_option.py::test_a_board_has_all_that_was_measured_of_it",
+    ),
+    Mutant(
+        "an array has the assumed set, whatever was measured of its board",
+        "design/array.py",
+        "switched=True, board=found.board)",
+        "switched=True)",
+        "tests/timing/test_boards.py::test_a_device_has_the_constants_of_its_board[npu1-phoenix]",
+    ),
+    Mutant(
+        "the spread of a board stands for constants that are not the board's",
+        "arch/timing.py",
+        "if low <= (low if value is None else value) <= high:",
+        "if low <= high:",
+        "tests/timing/test_boards.py::test_the_band_of_a_board_is_over_what_was_measured_there",
     ),
     Mutant(
         "an estimate knows constants at one end only",
@@ -4112,8 +4126,8 @@ MUTANTS = (
     Mutant(
         "a design's own constants stand over those of the command line",
         "arch/timing.py",
-        "return _with(timing or _DEFAULTS, _CHOSEN.get())",
-        "return timing or _with(_DEFAULTS, _CHOSEN.get())",
+        "return _with(timing or default_timing(board), _CHOSEN.get())",
+        "return timing or _with(default_timing(board), _CHOSEN.get())",
         "tests/clients/test_timing_option.py::test_they_stand_over_what_the_design_says",
     ),
     Mutant(

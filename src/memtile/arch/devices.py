@@ -35,6 +35,7 @@ class Device:
         generation: of the array.
         transaction_generations: numbers by which headers of transactions name its generation.
         family: what AMD sells it as.
+        board: of ``arch.timing.BOARDS``, whose measured constants it has; "" where nothing was measured.
         first_column: physical number of design column 0.
         physical_columns: columns on the die that neighbour each other.
         source: of columns, rows and NoC columns.
@@ -53,6 +54,7 @@ class Device:
     physical_columns: int
     source: Source
     physical_source: Source
+    board: str = ""
 
     @property
     def memory_rows(self) -> range:
@@ -167,6 +169,7 @@ _DEVICES = (
         physical_source=Source(
             "measured on Phoenix: column 0 has a memory tile and cores but no interface DMA", Grade.SILICON
         ),
+        board="phoenix",
     ),
     Device(
         name="npu2",
@@ -181,6 +184,7 @@ _DEVICES = (
         physical_columns=8,
         source=_NPU,
         physical_source=_ALL,
+        board="strix",
     ),
     Device(  # DEV-V2-5: which columns have an interface DMA
         name="xc2ve3858",

@@ -10,6 +10,7 @@ They are in force where they are asked for and nowhere else: ``memtile run --tim
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -81,8 +82,27 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "ingress_latency": 2,
         "wire_start": 1,
     },
+    "strix": {"external_latency": 265, "external_egress_words": 384, "external_burst_overhead": 4},
 }
-"""What was measured of a board and differs from the defaults, by its name; docs/silicon.md says how."""
+"""What was measured of a board and differs from the assumed set, by its name; docs/silicon.md says how.
+
+Of Strix the rates of a column, 10.16 GB/s by one MM2S and 14.35 GB/s by two at 1.76 GHz (mlir-air PR 1786):
+as many words on their way as on Phoenix give the first one with this latency, bursts of 64 bytes the second
+one with this overhead. First accesses, ports and several columns on one controller were not measured there.
+"""
+ASSUMED = "assumed"
+"""The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
+SPREAD: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "phoenix": {
+        "external_latency": (228, 433),
+        "external_write_latency": (145, 185),
+        "external_egress_words": (384, 384),
+    },
+    "strix": {"external_egress_words": (384, 384)},
+}
+"""Where runs of a board had a constant, by board: tasks of 64 words after the first one of their channel."""
+CLOCK_MHZ: Mapping[str, int] = {"strix": 1760}
+"""Clock of the array where it was measured, by board; elsewhere ``ARRAY_CLOCK_MHZ``, the manual's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,10 +379,10 @@ class Timing:
 
     @classmethod
     def of_board(cls, name: str) -> Timing:
-        """The constants with those that were measured of a board: "phoenix", a laptop.
+        """The constants of a board: "phoenix", "strix", or the set "assumed" that no board has.
 
-        Its external memory is slower than the defaults, and slower still the first time; see
-        docs/silicon.md for the measurements and docs/timing.md for what they are of.
+        An array has those of its device's board unless others are given: of an npu1 "phoenix", of an npu2
+        "strix". See docs/silicon.md for the measurements and docs/timing.md for what they are of.
 
         Raises:
             DesignError: no such board.
@@ -392,21 +412,36 @@ class Timing:
 
 
 def board(name: str) -> Mapping[str, int]:
-    """The constants that were measured of a board, by their names.
+    """The constants of a board that are not those of the assumed set, by their names.
 
     Raises:
         DesignError: no such board.
     """
     if name in BOARDS:
         return BOARDS[name]
+    if name in ("", ASSUMED):
+        return _NONE
     raise DesignError.of(
         "board",
         repr(name),
-        " or ".join(BOARDS),
+        " or ".join((*BOARDS, ASSUMED)),
         reason="timing",
         where="timing constants",
         source="docs/silicon.md",
     )
+
+
+def sets() -> dict[str, Mapping[str, int]]:
+    """What ``--timing NAME`` chooses, by name: of each board all constants that differ on any."""
+    names = dict.fromkeys(name for measured in BOARDS.values() for name in measured)
+    return {
+        each: {name: getattr(Timing.of_board(each), name) for name in names} for each in (*BOARDS, ASSUMED)
+    }
+
+
+def board_in_force(device_board: str) -> str:
+    """The board whose constants a device has by default; "" with ``MEMTILE_TIMING=assumed``: none's."""
+    return "" if os.environ.get("MEMTILE_TIMING") == ASSUMED else device_board
 
 
 def constants() -> list[dict[str, int | str | list[int] | None]]:
@@ -426,8 +461,17 @@ def constants() -> list[dict[str, int | str | list[int] | None]]:
     ]
 
 
-def likely(name: str) -> tuple[int, int]:
-    """The range in which a constant is expected to be or was measured; without a spread its value twice."""
+def likely(name: str, board: str = "", value: int | None = None) -> tuple[int, int]:
+    """The range in which a constant is expected to be or was measured; without a spread its value twice.
+
+    Args:
+        name: of the constant.
+        board: whose spread counts, if there is one.
+        value: that the constant has; outside the spread of the board it is not of that board.
+    """
+    low, high = SPREAD.get(board, {}).get(name, (1, 0))
+    if low <= (low if value is None else value) <= high:
+        return low, high
     (found,) = (f for f in fields(Timing) if f.name == name)
     default = int(str(found.default))
     return found.metadata["likely"] or (default, default)
@@ -473,9 +517,15 @@ def chosen_timing(constants: Mapping[str, int]) -> Iterator[None]:
         _CHOSEN.reset(token)
 
 
-def timing_in_force(timing: Timing | None = None) -> Timing:
-    """The constants of a model that is made here: those given or the defaults, but for the chosen ones."""
-    return _with(timing or _DEFAULTS, _CHOSEN.get())
+def timing_in_force(timing: Timing | None = None, board: str = "") -> Timing:
+    """The constants of a model that is made here: those given or its board's, but for the chosen ones."""
+    return _with(timing or default_timing(board), _CHOSEN.get())
+
+
+@lru_cache
+def default_timing(board: str) -> Timing:
+    """The constants of a device with this board when nobody gives others; the assumed set without one."""
+    return Timing.of_board(board)
 
 
 def _with(timing: Timing, chosen: Mapping[str, int]) -> Timing:
@@ -508,19 +558,23 @@ def looked() -> None:
         looks.append(None)
 
 
-def changed(timing: Timing) -> dict[str, int]:
-    """The constants that differ from their defaults, by name."""
-    return {f.name: getattr(timing, f.name) for f in fields(timing) if getattr(timing, f.name) != f.default}
+def changed(timing: Timing, board: str = "") -> dict[str, int]:
+    """The constants that differ from the defaults of a device with this board, by name."""
+    usual = default_timing(board)
+    values = {f.name: getattr(timing, f.name) for f in fields(timing)}
+    return {name: value for name, value in values.items() if value != getattr(usual, name)}
 
 
-def as_text(values: Mapping[str, int]) -> str:
+def as_text(values: Mapping[str, int], board: str = "") -> str:
     """Constants with their values and defaults, in one line."""
-    return ", ".join(f"{name} = {at} (default {getattr(_DEFAULTS, name)})" for name, at in values.items())
+    usual = default_timing(board)
+    return ", ".join(f"{name} = {at} (default {getattr(usual, name)})" for name, at in values.items())
 
 
-def as_json(values: Mapping[str, int]) -> list[dict[str, int | str]]:
+def as_json(values: Mapping[str, int], board: str = "") -> list[dict[str, int | str]]:
     """Constants with their values and defaults, as plain data."""
-    return [{"name": n, "value": value, "default": getattr(_DEFAULTS, n)} for n, value in values.items()]
+    usual = default_timing(board)
+    return [{"name": n, "value": value, "default": getattr(usual, n)} for n, value in values.items()]
 
 
 def _unknown(name: str, names: list[str]) -> Problem:

@@ -112,11 +112,11 @@ KIND_ROWS: dict[str, Callable[[TileKind], object]] = {
 
 def _show_timing(*, as_json: bool) -> None:
     """The timing constants, a line each."""
-    from memtile.arch.timing import BOARDS, constants
+    from memtile.arch.timing import constants, sets
 
     found = constants()
     if as_json:
-        boards = {name: dict(values) for name, values in BOARDS.items()}
+        boards = {name: dict(values) for name, values in sets().items()}
         typer.echo(json_text({"timing": found, "boards": boards}, indent=2))
         return
     for each in found:
@@ -124,9 +124,9 @@ def _show_timing(*, as_json: bool) -> None:
         ends = each["likely"]
         near = f"likely {ends[0]}..{ends[1]}" if isinstance(ends, list) else ""
         typer.echo(f"{each['name']:<24}{values:<32}{each['grade']:<9}{near:<20}{each['source']}")
-    for name, measured in BOARDS.items():
-        told = ", ".join(f"{constant} {value}" for constant, value in measured.items())
-        typer.echo(f"--timing {name}: as measured there (docs/silicon.md): {told}")
+    for name, chosen in sets().items():
+        told = ", ".join(f"{constant} {value}" for constant, value in chosen.items())
+        typer.echo(f"--timing {name}: {told}")
 
 
 def _show_sandbox(*, as_json: bool) -> None:

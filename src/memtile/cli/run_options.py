@@ -192,7 +192,7 @@ TimingConstants = Annotated[
     typer.Option(
         "--timing",
         metavar="NAME=VALUE",
-        help="Timing constant of docs/timing.md, over the design's; repeat. Or phoenix: as measured there.",
+        help="Timing constant of docs/timing.md, over the design's; repeat. Or a set: assumed or a board.",
     ),
 ]
 
@@ -215,21 +215,22 @@ def parse_timing(texts: Sequence[str]) -> dict[str, int]:
     Raises:
         InputFileError: a text of another form, a value that is no whole number, a name given twice.
     """
-    from memtile.arch.timing import BOARDS
+    from memtile.arch.timing import sets
 
-    boards = [text for text in texts if text in BOARDS]
+    known = sets()
+    boards = [text for text in texts if text in known]
     if len(boards) > 1:
         given = " and ".join(boards)
         raise InputFileError(_wrong(given, f"--timing gives boards twice, {given}"))
     found: dict[str, int] = {}
     for text in texts:
-        if text not in BOARDS:
+        if text not in known:
             name, number = _parsed(text)
             if name in found:
                 given = f"{found[name]} and {number}"
                 raise InputFileError(_wrong(given, f"--timing gives {name} twice, as {given}"))
             found[name] = number
-    return {**(BOARDS[boards[0]] if boards else {}), **found}
+    return {**(known[boards[0]] if boards else {}), **found}
 
 
 def _parsed(text: str) -> tuple[str, int]:

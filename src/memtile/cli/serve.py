@@ -168,8 +168,8 @@ def _array(device: str) -> Array:
     from memtile.design.array import Array
 
     array = Array(device)
-    if values := changed(array.engine.timing):
-        _log(f"timing changed: {as_text(values)}")
+    if values := changed(array.engine.timing, array.engine.board):
+        _log(f"timing changed: {as_text(values, array.engine.board)}")
     return array
 
 

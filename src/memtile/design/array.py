@@ -92,7 +92,7 @@ class Array(Bench):
     Args:
         device: device name, see ``memtile info``.
         columns: how many columns the design uses, from column 0 on; all if omitted.
-        timing: timing constants; the defaults of ``arch.timing`` if omitted.
+        timing: timing constants; those measured of the device's board if omitted (``arch.timing``).
 
     Attributes:
         columns: columns of the design.
@@ -119,7 +119,7 @@ class Array(Bench):
             )
         placed = _placed(found, self.columns)
         self._numbers = {(tile.column, tile.row): number for number, tile in enumerate(placed)}
-        super().__init__(Engine(placed, timing, switched=True), found)
+        super().__init__(Engine(placed, timing, switched=True, board=found.board), found)
         size, known = (self.columns, self.rows), self.engine.known_doors
         self.door = ArrayDoor(
             lambda column, row: self.engine.door(self._number(column, row), timed=True), *size, known

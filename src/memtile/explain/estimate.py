@@ -78,7 +78,7 @@ def estimated(engine: Engine) -> Estimate | None:
         names = [FIRMWARE, *(name for name in names if name != "access_cycles")]
     low = high = 0
     for name in names:
-        ends = [_change(st, timing, name, end) for end in likely(name)]
+        ends = [_change(st, timing, name, end) for end in likely(name, engine.board, getattr(timing, name))]
         low, high = low + min(0, *ends), high + max(0, *ends)
     if not names:
         return None

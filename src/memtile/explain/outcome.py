@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtile.arch.tiles import DIRECTIONS, S2MM
-from memtile.arch.timing import ARRAY_CLOCK_MHZ, changed
+from memtile.arch.timing import ARRAY_CLOCK_MHZ, CLOCK_MHZ, changed
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check
@@ -184,7 +184,8 @@ def outcome(
         status=status,
         timed=timed,
         cycles=engine.now,
-        clock_mhz=ARRAY_CLOCK_MHZ,
+        clock_mhz=CLOCK_MHZ.get(engine.board, ARRAY_CLOCK_MHZ),
+        board=engine.board,
         channels=tuple(_use(view, timed, (moves or {}).get(view.ch, ())) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
@@ -197,7 +198,7 @@ def outcome(
         estimate=estimated(engine) if timed else None,
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,
-        timing=changed(engine.timing) if timed else {},
+        timing=changed(engine.timing, engine.board) if timed else {},
         host_cycles=engine.host.waited if timed else 0,
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),

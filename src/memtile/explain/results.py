@@ -17,6 +17,7 @@ import numpy.typing as npt
 from memtile.access.drawing import Drawing, drawing, text
 from memtile.arch import timing as chosen_timing
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.arch.timing import SPREAD
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError
 from memtile.explain.bound import Bound, ResourceUse, bound_of
@@ -146,6 +147,7 @@ class Result:
         timed: False after an untimed run, which has no cycles.
         cycles: elapsed cycles of the array clock since the design began, all its runs together.
         clock_mhz: clock for the figures in GB/s.
+        board: whose measured constants the device has by default; "" = the assumed set.
         channels: every channel that did or was asked anything.
         outputs: arrays taken from the MM2S ports, by channel name; read-only, put together when you look.
         checks: comparisons with what was expected.
@@ -182,6 +184,7 @@ class Result:
     checks: tuple[Check, ...] = ()
     waiting: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    board: str = ""
     cores: tuple[CoreUse, ...] = ()
     before: int = 0
     errors: tuple[str, ...] = ()
@@ -288,7 +291,8 @@ class Result:
             "resting": list(self.resting),
             "errors": list(self.errors),
             "assumed": list(self.assumed),
-            "timing": chosen_timing.as_json(self.timing),
+            "board": self.board,
+            "timing": chosen_timing.as_json(self.timing, self.board),
             "host_cycles": self.host_cycles if self.timed else None,
             "fast_forward": {"jumped": self.jumped, "kept_off": list(self.kept_off)},
             "words": {"moved": self.words, "needed_by": list(self.words_needed_by)},
@@ -398,7 +402,9 @@ class Result:
         since = f", {self.before} of them before this run" if self.before else ""
         return Sheet(
             above=self.unsimulated,
-            title=f"{self.cycles} cycles{since}" if self.timed else "untimed: words moved",
+            title="\n".join((f"{self.cycles} cycles{since}", *self._range_lines()))
+            if self.timed
+            else "untimed: words moved",
             columns=tuple(self._columns(causes, named)),
             rows=tuple(self._row(use, causes, named) for use in self.channels),
             below=tuple(self._lines()),
@@ -447,12 +453,17 @@ class Result:
         if self.timed and self.host_cycles:
             yield f"{self.host_cycles} of the cycles passed between the accesses of a host"
         if self.timing:
-            yield f"timing changed: {chosen_timing.as_text(self.timing)}"
+            yield f"timing changed: {chosen_timing.as_text(self.timing, self.board)}"
         if self.assumed:
             yield f"depends on assumed timing: {', '.join(self.assumed)}"
-        if self.estimate is not None and self.band is None:
-            low, high = self.estimate
-            yield f"{low} to {high} cycles over the ranges of assumed constants"
+
+    def _range_lines(self) -> Iterator[str]:
+        """How far the cycles may move, why, and what would narrow it."""
+        if self.estimate is None or self.band is not None:
+            return
+        why = f"; external memory varies as measured on {self.board}" if self.board in SPREAD else ""
+        ends = f"{self.estimate.low} to {self.estimate.high} cycles over the ranges of assumed constants"
+        yield f"{ends}{why}; memtile measure has designs that narrow them on a board"
 
     def _words_lines(self) -> Iterator[str]:
         if not self.words:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memtile.arch.timing import Timing, chosen_timing, likely
+from memtile.arch.timing import chosen_timing, default_timing, likely
 from memtile.explain.estimate import Band, Lifted, RangeEnds
 from memtile.explain.results import Result
 from memtile.explain.slow import slow_findings
@@ -31,7 +31,8 @@ def band(result: Result, again: Again, watch: Watch = iter) -> Band:
         again: does it anew.
         watch: goes through the names of the constants, for progress.
     """
-    ranges = {name: likely(name) for name in (each.split(" = ")[0] for each in result.assumed)}
+    values = (each.split(" = ") for each in result.assumed)
+    ranges = {name: likely(name, result.board, int(value)) for name, value in values}
     found = [_ends(result, name, *ranges[name], again) for name in watch(list(ranges))]
     both = [_cycles(result, again, {name: ends[at] for name, ends in ranges.items()}) for at in (0, 1)]
     cycles = [result.cycles, *both, *(n for ends in found for n in (ends.cycles_low, ends.cycles_high))]
@@ -60,7 +61,7 @@ def _lifted(result: Result, again: Again, lift: Mapping[str, int]) -> int | None
 
 
 def _ends(result: Result, name: str, low: int, high: int, again: Again) -> RangeEnds:
-    value = result.timing.get(name, getattr(Timing(), name))
+    value = result.timing.get(name, getattr(default_timing(result.board), name))
     ends = (_cycles(result, again, {name: at}) for at in (low, high))
     return RangeEnds(name, value, low, high, *ends)
 

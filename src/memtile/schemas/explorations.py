@@ -343,6 +343,10 @@ class SiliconCase(TypedDict):
         assumed: parts of the set-up that are not public
         not_simulated: why the set-up cannot be built
         again: id of a case that measured the same quantity, and may disagree
+        untimed: the quantity does not depend on timing: words that were sent, zero where nothing competes,
+            whether a program finishes
+        sweep: name of a sweep whose points count as one quantity
+        first_sight: what the model gave when the case was recorded, before any constant was fitted to it
     """
 
     id: Annotated[str, Meta(pattern="^[a-z0-9]+(-[a-z0-9]+)*$")]
@@ -357,6 +361,9 @@ class SiliconCase(TypedDict):
     assumed: NotRequired[list[str]]
     not_simulated: NotRequired[_Text]
     again: NotRequired[str]
+    untimed: NotRequired[bool]
+    sweep: NotRequired[str]
+    first_sight: NotRequired[float]
     see: NotRequired[list[Annotated[str, Meta(pattern="^DEV-[A-Z0-9]+-[0-9]+$")]]]
 
 

@@ -197,6 +197,7 @@ class RunOutput(TypedDict):
         cycles: Cycles of the array clock since the design began; null if untimed.
         cycles_before: Those of earlier runs.
         clock_mhz: Array clock for figures in GB/s.
+        board: Whose measured timing constants the device has by default; empty: the assumed set.
         bit_exact: Whether all expected outputs came out; null if none was expected.
         unsimulated: Cores that were enabled and whose programs nobody gave as kernels; texts for people.
         bound: What limits the run; null without time.
@@ -219,6 +220,7 @@ class RunOutput(TypedDict):
     cycles: _Cycles
     cycles_before: _Cycles
     clock_mhz: Annotated[float, Meta(gt=0)]
+    board: str
     bytes_per_cycle: Annotated[dict[str, Amount], keyed(DIRECTIONS)]
     bit_exact: bool | None
     channels: list[ChannelData]

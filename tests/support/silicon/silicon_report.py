@@ -11,6 +11,8 @@ from support.silicon.silicon_rig import (
     KINDS,
     MODELLED,
     OUTLIER,
+    ROLES,
+    USED,
     VARIED,
     Case,
     bands,
@@ -19,7 +21,7 @@ from support.silicon.silicon_rig import (
     recorded,
     summary,
 )
-from support.silicon.silicon_spread import Spread, ends, groups, repeats, spreads
+from support.silicon.silicon_spread import REPEATS, Spread, ends, groups, repeats, spreads
 
 HEAD = """# Held to the silicon
 
@@ -29,20 +31,27 @@ Every public measurement that we know of, and what the model gives for it. `make
 `tests/silicon/cases/*.json` by `python tests/silicon/page.py docs/silicon.md`, which runs every set-up that
 can be built; `tests/silicon/test_cases.py` holds the model to the numbers below.
 
-Half of the cases, by the SHA-256 of their ids, may be used to choose constants (*calibration*); the error of
-the others (*validation*) says how far the model is from silicon that it was not fitted to. The error is the
-difference as a part of what was measured; where 0 was measured, the difference. Cases of a manual are what
-it states. No number is taken from a simulator or a device model of a vendor, whoever repeats it.
+The error is the difference as a part of what was measured; where 0 was measured, the difference. Cases of a
+manual are what it states. Each case has one of these roles:
 
-Constants that are older than the split (those with GT-1, GT-3, GT-6 and GT-20 in [timing.md](timing.md)) were
-chosen with cases of either half. `firmware_push`, and the external memory of a Phoenix laptop, are fitted
-to cases that calibrate; so are the places of a core's accesses in its loop, which its capture does not say.
-Of external memory the medians of 50 runs of 64 words count, single runs do not
-(`tests/support/silicon/silicon_fit.py`):
-{board}. What relays show of ports is fitted to cases that calibrate, too (`port_pause` 1,
-`ingress_latency` 2, `wire_start` 1). What was measured on Phoenix is run with these constants, as
-`--timing phoenix` does for anybody; the defaults stay assumed, and leave out first accesses, and what relays
-show of ports.
+- *prediction*: nothing of its document was used to choose anything: no timing constant, no rule, no parameter
+  of its set-up. The split is by document, not by case, since the cases of one document share captures,
+  set-ups and author
+- *untimed*: the quantity does not depend on timing: words that were sent, zero where nothing competes,
+  whether a program finishes. The model would give the same with other constants
+- *calibration*: something was chosen with a measurement of its document (`tests/silicon/used.json`, below).
+  That the model agrees with it is no prediction
+
+The points of a sweep count once, with the median of their errors. A case that was recorded since the split by
+document has what the model gave at first sight, before any constant was fitted to it.
+
+No number comes from a simulator or a device model of a vendor, whoever repeats it. {second} of the cases are
+second-hand silicon: the source of an emulator (xdna-emu) has them, as constants, assertions or literals, and
+names the hardware run that they were measured in; the captures are not published.
+
+Of the used documents, external memory is fitted to half of the cases, by the SHA-256 of their ids
+(`tests/support/silicon/silicon_fit.py`); medians of 50 runs of 64 words count, single runs do not:
+{board}. What was measured on Phoenix is run with the constants of that board.
 
 What a case says depends on what its time is of, and errors of one kind say nothing of another one, so the
 page has them apart. A case is of the first of these kinds that applies; its set-up and its quantity decide,
@@ -61,15 +70,13 @@ as its source has them, and nothing else does (`time_of` of the case):
 - `array`: it waits for nothing of these
 
 What is *modelled* is all but `host` and `kernel`: firmware and a compiler's code are not in the array, and no
-model of it can have their time. They count among all cases.
+model of it can have their time. No figure of the first lines has them.
 
-A quantity *repeats* unless it is known to differ from run to run of silicon by more than 5%, whatever the
-model gives for it (`tests/support/silicon/silicon_spread.py`): by the runs of its source, by those of
-the same quantity
-elsewhere, or since the first access to external memory is in it. No model can be within 5% of a single run of
-what does not; it can have the run inside the spread. So these are counted apart: simulated values in the
-spread of runs, and single runs with a first access in the range that the model gives with first accesses as
-long as they are in the cases that calibrate. The first line has both, the second one all cases together.
+A quantity *repeats* if it was measured more than once, in one document or elsewhere, and the runs differ by
+no more than 5%; it *varies* if they differ by more, or if the first access to external memory is in a single
+run (`tests/support/silicon/silicon_spread.py`); else it was *not repeated*, and nobody knows. No model can be
+within 5% of a single run of what varies; it can have the run inside the spread, which the table of all cases
+says.
 
 The band of a case is the lowest and the highest that the model gives when all constants with a likely or a
 measured range are at one end of it, or at the other: {varied}.
@@ -114,109 +121,81 @@ def page() -> str:
     found, numbers = cases(), recorded()
     head = HEAD.format(
         summary=_summary(found, numbers),
+        second=sum(case.second_hand for case in found),
         varied=", ".join(f"`{name}`" for name in VARIED),
         board=", ".join(f"`{name}` {value}" for name, value in fitted(found).items()),
     )
-    parts = [head, _top(found, numbers), _outliers(found, numbers), _again(found, numbers)]
+    parts = [head, _top(found, numbers), _used(), _outliers(found, numbers), _again(found, numbers)]
     parts += [_built(found, numbers), _others(found)]
     return "\n".join(parts)
 
 
-def _errors(found: list[Case], numbers: Mapping[str, float], half: bool, kind: str) -> list[float]:
-    """Errors of the cases of one half and kind: of cycles, and of counts whatever they count."""
-    return [
-        _error(case, numbers)
-        for case in found
-        if case.built
-        and case.calibrates == half
-        and case.time_of == kind
-        and (kind == "count" or case.data["unit"] == "cycles")
-    ]
+def quantities(found: Iterable[Case], numbers: Mapping[str, float]) -> dict[str, float]:
+    """The error of each quantity: of a single case, or the median of the points of a sweep."""
+    errors: dict[str, list[float]] = {}
+    for case in found:
+        if case.built:
+            errors.setdefault(f"{case.document} {case.sweep}", []).append(_error(case, numbers))
+    return {name: float(np.median(each)) for name, each in errors.items()}
+
+
+def of_role(found: Iterable[Case], role: str, kinds: Iterable[str] = MODELLED) -> list[Case]:
+    """The simulated cases of a role, of some kinds of time."""
+    return [case for case in found if case.built and case.role == role and case.time_of in kinds]
 
 
 def _summary(found: list[Case], numbers: Mapping[str, float]) -> str:
-    """The half that validates: error of what repeats, how much of the rest is in its spread, and all."""
-    told = []
-    for text, kinds in (("what is modelled", MODELLED), ("all", KINDS)):
-        count, median, high = summary(_cycles(found, numbers, False, kinds))
-        told.append(f"{text} ({count} cases): median {median:.1%}, 90th percentile {high:.1%}")
-    for kind in KINDS:
-        count, median, high = summary(_errors(found, numbers, False, kind))
-        told.append(f"{kind} ({count}): {median:.1%}, {high:.1%}")
-    first, second, *rest = told
-    same, other = (_held_to(found, numbers, half=False, again=again) for again in (True, False))
-    count, median, high = summary(_error(case, numbers) for case in same)
-    known = spreads(found, bands())
-    inside = sum(known[case.id].has(case, numbers[case.id]) for case in other)
+    """Predictions alone; then what was decided without timing, and what the constants were chosen with."""
+    predicted, untimed, used = (of_role(found, role) for role in ROLES)
+    count, median, high = summary(quantities(predicted, numbers).values())
+    documents = {case.document for case in predicted}
+    devices = sorted({str(case.data["device"]) for case in predicted})
+    worst = max(predicted, key=lambda case: _error(case, numbers))
+    right = sum(not each for each in quantities(untimed, numbers).values())
+    others = summary(quantities(used, numbers).values())
     return (
-        "**Error of cycle counts, validation half, of what is modelled and repeats on silicon "
-        f"({count} cases): median {median:.1%}, 90th percentile {high:.1%}; "
-        f"of what does not repeat there ({len(other)} cases) {inside} are inside its spread.**\n\n"
-        f"**All together: {first}; {second}. By what the time is of: {'; '.join(rest)}.**"
+        f"**Predicted: {count} quantities of {len(documents)} documents ({', '.join(devices)}) of which "
+        f"nothing was used to choose a constant, a rule or a set-up: median error {median:.1%}, "
+        f"90th percentile {high:.1%}; the farthest off is {worst.id}, {worst.measured:g} measured, "
+        f"{numbers[worst.id]:g} simulated.**\n\n"
+        f"Not predictions: {right} of {len(quantities(untimed, numbers))} quantities that are decided "
+        f"without any timing are as measured; {others[0]} quantities of the documents that constants were "
+        f"chosen with agree to {others[1]:.1%} in the median, {others[2]:.1%} at the 90th percentile. "
+        "Firmware, hosts and compiled core code are not of the array and count in none of these figures."
     )
-
-
-def _held_to(found: list[Case], numbers: Mapping[str, float], *, half: bool, again: bool) -> list[Case]:
-    """Cycle counts of what is modelled, of one half, that repeat on silicon or do not."""
-    known = spreads(found, bands())
-    return [
-        case
-        for case in found
-        if case.id in numbers
-        and case.calibrates == half
-        and case.time_of in MODELLED
-        and case.data["unit"] == "cycles"
-        and repeats(case, known) == again
-    ]
-
-
-def _cycles(found: list[Case], numbers: Mapping[str, float], half: bool, kinds: Iterable[str]) -> list[float]:
-    """Errors of what was measured in cycles, of one half and some kinds."""
-    return [
-        _error(case, numbers)
-        for case in found
-        if case.built and case.calibrates == half and case.time_of in kinds and case.data["unit"] == "cycles"
-    ]
 
 
 def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
-    built = [case for case in found if case.built]
-    rows = ["| cases | validation | calibration |", "|---|---|---|"]
-    for kind in KINDS:
-        halves = [_told(_errors(found, numbers, half, kind)) for half in (False, True)]
-        rows.append(f"| `{kind}` | {' | '.join(halves)} |")
-    for name, kinds in (("cycle counts of what is modelled", MODELLED), ("all cycle counts", KINDS)):
-        halves = [_told(_cycles(found, numbers, half, kinds)) for half in (False, True)]
-        rows.append(f"| {name} | {' | '.join(halves)} |")
-    for text, again in (("of these, what repeats on silicon", True), ("what does not repeat", False)):
-        both = (_held_to(found, numbers, half=half, again=again) for half in (False, True))
-        rows.append(
-            f"| {text} | {' | '.join(_told(_error(case, numbers) for case in each) for each in both)} |"
-        )
-    halves = [_told(_error(case, numbers) for case in built if case.calibrates == h) for h in (False, True)]
-    rows.append(f"| all quantities | {' | '.join(halves)} |")
+    rows = [f"| time of | {' | '.join(ROLES)} |", "|---|---|---|---|"]
+    for kind in (*KINDS, "all that is modelled"):
+        kinds = (kind,) if kind in KINDS else MODELLED
+        told = (_told(quantities(of_role(found, role, kinds), numbers).values()) for role in ROLES)
+        rows.append(f"| {f'`{kind}`' if kind in KINDS else kind} | {' | '.join(told)} |")
+    known = spreads(found, bands())
+    predicted = of_role(found, "prediction")
+    for name in REPEATS:
+        each = [case for case in predicted if repeats(case, known) == name]
+        rows.append(f"| predictions: {name} | {_told(quantities(each, numbers).values())} | | |")
+    built, documents = sum(case.built for case in found), len({case.document for case in found})
+    points = len({(case.document, case.sweep) for case in found})
     sources = len({case.source for case in found})
     return (
         "\n".join(rows) + "\n\n"
-        "The `array` case of the validation half that is farthest off in cycles is so by "
-        f"{_farthest(built, numbers):g}.\n\n"
-        f"{len(found)} cases of {sources} sources, {len(built)} of them simulated. A row of "
-        "[deviations.md](deviations.md) is named where one explains the difference.\n"
+        f"{len(found)} cases ({points} quantities, the points of a sweep being one) of {documents} documents "
+        f"by {sources} sources; {built} cases are simulated. A row of [deviations.md](deviations.md) is "
+        "named where one explains the difference.\n"
     )
 
 
-def _farthest(built: list[Case], numbers: Mapping[str, float]) -> float:
-    """The most cycles by which one of them is off."""
-    return max(
-        abs(case.measured - numbers[case.id])
-        for case in built
-        if case.time_of == "array" and not case.calibrates and case.data["unit"] == "cycles"
-    )
+def _used() -> str:
+    rows = ["## Documents that something was chosen with", "", "| document | what |", "|---|---|"]
+    rows += [f"| {name} | {', '.join(what)} |" for name, what in sorted(USED.items())]
+    return "\n".join([*rows, ""])
 
 
 def _told(errors: Iterable[float]) -> str:
-    count, median, high = summary(errors)
-    return f"{count}: median {median:.1%}, 90th percentile {high:.1%}"
+    count, median, high = summary(errors := list(errors))
+    return f"{count}: median {median:.1%}, 90th percentile {high:.1%}" if errors else "-"
 
 
 def _outliers(found: list[Case], numbers: Mapping[str, float]) -> str:
@@ -224,22 +203,22 @@ def _outliers(found: list[Case], numbers: Mapping[str, float]) -> str:
     far.sort(key=lambda case: -_error(case, numbers))
     known = spreads(found, bands())
     rows = [
-        f"| {case.id} | {case.time_of} | {'calibration' if case.calibrates else 'validation'} "
+        f"| {case.id} | {case.time_of} | {case.role} "
         f"| {_error(case, numbers):.0%} | {_spread(case, known, numbers)} | {lacks(case)} "
         f"| {', '.join(case.data['see'])} |"
         for case in far
     ]
     told = f"The {len(far)} cases that are off by more than {OUTLIER:.0%}, the farthest first."
     head = f"## Outliers\n\n{told}\n\n{SETTLED}"
-    names = "case", "time of", "half", "error", "inside the spread", "what is missing", "see"
+    names = "case", "time of", "role", "error", "inside the spread", "what is missing", "see"
     return "\n".join([head, f"| {' | '.join(names)} |", "|---" * len(names) + "|", *rows, ""])
 
 
 def _spread(case: Case, known: Mapping[str, Spread], numbers: Mapping[str, float]) -> str:
-    """The spread of its repeats, and whether what is compared with it lies inside; "repeats" without one."""
+    """The spread of its repeats, and whether what is compared with it lies inside; or if it was repeated."""
     spread = known.get(case.id)
     if spread is None:
-        return "repeats"
+        return repeats(case, known)
     inside = "yes" if spread.has(case, numbers[case.id]) else "no"
     return f"{inside}: {spread.low:g} to {spread.high:g}{' of first accesses' * (spread.of == 'first')}"
 
@@ -275,22 +254,36 @@ def _built(found: list[Case], numbers: Mapping[str, float]) -> str:
         "## Simulated",
         "",
         "| case | set-up and quantity | time of | measured | simulated | band | inside the spread | ratio "
-        "| half | source |",
+        "| first sight | role | source |",
     ]
-    rows.append("|---" * 10 + "|")
+    rows.append("|---" * 11 + "|")
     ranges = bands()
     known = spreads(found, ranges)
     for case in found:
         if case.built:
             simulated = numbers[case.id]
             ratio = f"{simulated / case.measured:.3f}" if case.measured else "-"
-            half = "calibration" if case.calibrates else "validation"
             low, high = ranges[case.id]
             band = f"{low:g} to {high:g}" if low < high else ""
             model = f"{simulated:g}", band, _spread(case, known, numbers), ratio
-            cells = [case.id, _what(case), case.time_of, _measured(case), *model, half, _source(case)]
+            cells = [
+                case.id,
+                _what(case),
+                case.time_of,
+                _measured(case),
+                *model,
+                _first(case),
+                case.role,
+                _source(case),
+            ]
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join([*rows, ""])
+
+
+def _first(case: Case) -> str:
+    """What the model gave when the case was recorded, and its error then."""
+    value = case.data.get("first_sight")
+    return "" if value is None else f"{value:g}, {error(case.measured, value):.1%}"
 
 
 def _others(found: list[Case]) -> str:

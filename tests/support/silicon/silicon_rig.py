@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
@@ -12,15 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from memtile.arch.timing import BOARDS, chosen_timing, constants, likely
+from memtile.arch.devices import device as find_device
+from memtile.arch.timing import ASSUMED, chosen_timing, constants, likely, sets
 from places import TESTS
 from support.silicon import silicon_hosts, silicon_measure, silicon_streams, silicon_tiles
 
 FOLDER = TESTS / "silicon"
 RECORD = FOLDER / "simulated.json"
+USED: dict[str, list[str]] = json.loads((FOLDER / "used.json").read_text(encoding="utf-8"))
+"""By document, what was chosen with its measurements: constants, rules, parameters of set-ups."""
 SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS | silicon_measure.SETUPS
 OUTLIER = 0.05
 KINDS = ("array", "count", "external", "first", "kernel", "host")
+ROLES = ("prediction", "untimed", "calibration")
 MODELLED = ("array", "count", "external", "first")  # kernel: code of a compiler; host: firmware and drivers
 FITTED = {"external_latency", "external_write_latency", "external_egress_words"}  # see silicon_fit
 FIRST = {"external_first_read", "external_first_write"}  # vary where they are what was measured
@@ -75,9 +79,30 @@ class Case:
         return self.time_of == "first" or (self.built and self.data["rig"]["name"] in UNDER_FIRST)
 
     @property
-    def calibrates(self) -> bool:
-        """Of the half on which constants are fitted, by the SHA-256 of its id; the other half validates."""
-        return hashlib.sha256(self.id.encode()).digest()[0] % 2 == 0
+    def document(self) -> str:
+        """The page that has it, in whatever revision: the address without a commit."""
+        return re.sub(r"/blob/[0-9a-f]{7,40}/", "/", self.address)
+
+    @property
+    def role(self) -> str:
+        """One of ``ROLES``: what its error says of the model.
+
+        The split is by document: what was chosen with one measurement of a document makes all of them
+        calibration, since they share captures, set-ups and author.
+        """
+        if self.data.get("untimed"):
+            return "untimed"
+        return "calibration" if used_of(self) else "prediction"
+
+    @property
+    def second_hand(self) -> bool:
+        """The measured number is read from the source of an emulator, whose author measured it."""
+        return self.document.endswith((".rs", ".py"))
+
+    @property
+    def sweep(self) -> str:
+        """The quantity that it is a point of: its sweep, or itself."""
+        return str(self.data.get("sweep", self.id))
 
     def simulated(self) -> float:
         """The same quantity of the model."""
@@ -91,7 +116,7 @@ class Case:
     def _simulated(self, end: str) -> float:
         rig = self.data["rig"]
         vary = () if end == "value" else [n for n in VARIED if n not in FIRST or self.under_first]
-        board = "phoenix" if self.kind == "silicon" and self.data["device"] == "npu1" else ""
+        board = find_device(self.data["device"]).board if self.kind == "silicon" else ASSUMED
         found = _run(rig["name"], json.dumps(rig["arguments"]), end, tuple(vary), board)
         return round(float(found[rig["reads"]]), 3)
 
@@ -99,9 +124,15 @@ class Case:
 @cache
 def _run(name: str, arguments: str, end: str, vary: tuple[str, ...], board: str) -> dict[str, float]:
     """What a set-up gives with the constants of a board, and some others at one end of their ranges."""
-    chosen = dict(BOARDS.get(board, {})) | {each: likely(each)[end == "high"] for each in vary}
+    chosen = dict(sets()[board]) | {each: likely(each)[end == "high"] for each in vary}
     with chosen_timing(chosen):
         return SETUPS[name](**json.loads(arguments))  # type: ignore[no-any-return, operator]
+
+
+def used_of(case: Case) -> list[str]:
+    """What was chosen with measurements of its document."""
+    name = case.document.rstrip("/").rpartition("/")[2]
+    return [what for document, chosen in USED.items() if document in (name, case.source) for what in chosen]
 
 
 def files() -> list[Path]:
@@ -140,6 +171,6 @@ def _record() -> dict[str, list[float]]:
 
 
 def summary(errors: Iterable[float]) -> tuple[int, float, float]:
-    """How many, their median and their 90th percentile."""
-    found = list(errors)
+    """How many, their median and their 90th percentile; of none zeros."""
+    found = list(errors) or [0.0]
     return len(found), float(np.median(found)), float(np.percentile(found, 90))

@@ -1,8 +1,9 @@
 """How far apart repeats of a measurement are on silicon: what a model can be held to, and what not.
 
-A quantity *repeats* unless it is known to differ from run to run by more than 5 %: by the runs of its source,
-by those of the same quantity elsewhere (``again``), or since the first access to external memory is in it,
-whose range the cases that calibrate show. Its error does not count for that.
+A quantity *varies* if it is known to differ from run to run by more than 5 %: by the runs of its source, by
+those of the same quantity elsewhere (``again``), or since the first access to external memory is in it, whose
+range the calibration shows. It *repeats* if more than one run is known and they do not, and was *not
+repeated* otherwise. Its error does not count for that.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from support.silicon.silicon_rig import OUTLIER, Case
+
+REPEATS = ("repeats", "varies", "not repeated")
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,11 @@ def wide(case: Case, low: float, high: float) -> bool:
     return high - low > OUTLIER * abs(case.measured)
 
 
-def repeats(case: Case, known: Mapping[str, Spread]) -> bool:
-    """Whether nothing says that it differs from run to run by more than 5 %."""
+def repeats(case: Case, known: Mapping[str, Spread]) -> str:
+    """One of ``REPEATS``: what is known of other runs of it."""
     spread = known.get(case.id)
-    return spread is None or not wide(case, spread.low, spread.high)
+    if spread is not None and wide(case, spread.low, spread.high):
+        return "varies"
+    measured = case.data["measured"]
+    again = "again" in case.data or case.runs > 1 or measured.get("low", 0) < measured.get("high", 0)
+    return "repeats" if again or spread is not None else "not repeated"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM, WORD_BYTES
-from memtile.arch.timing import Timing, looked, timing_in_force
+from memtile.arch.timing import Timing, board_in_force, looked, timing_in_force
 from memtile.errors import DesignError, raise_if
 from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
@@ -57,8 +57,9 @@ class Engine:
 
     Args:
         placed: the tiles of the model.
-        timing: timing constants; the defaults if omitted.
+        timing: timing constants; those of the board if omitted.
         switched: wire the channels to their stream switches.
+        board: of the device (``arch.timing.BOARDS``), "" = the assumed set.
         booted: start as firmware leaves a partition, see ``sim.loop.partition``; else as after reset.
 
     Attributes:
@@ -84,10 +85,12 @@ class Engine:
         timing: Timing | None = None,
         *,
         switched: bool = False,
+        board: str = "",
         booted: bool = True,
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
-        self._given_timing, self._timing = timing, timing_in_force(timing)
+        self.board = board_in_force(board)
+        self._given_timing, self._timing = timing, timing_in_force(timing, self.board)
         make_room()
         self._state = fresh_state(placed, self._timing, switched=switched, booted=booted)
         note_new(self._state.memory.nbytes)
