@@ -32,7 +32,7 @@ from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.trace_rules import trace_faults
 from memtile.importers.mlir.tree import Operation, OperationBlock
 from memtile.importers.mlir.types import Shaped, shaped
-from memtile.importers.mlir.value_types import types_of, uses
+from memtile.importers.mlir.value_types import operands_of, types_of, uses
 
 _ROLES = {
     "aie.core": "compute",
@@ -138,7 +138,8 @@ class Rules:
         for core in self.device.cores:
             for operation in core.operation.walk():
                 if operation.name in _CASCADES:
-                    kinds = [*types_of(operation).results, *(use.kind for use in uses(operation))]
+                    used = uses(operation, operands_of(operation))
+                    kinds = [*types_of(operation).results, *(use.kind for use in used)]
                     bits = _bits(kinds[0]) if kinds else None
                     if bits not in (None, CORE.cascade_bits):
                         says = f"the type on the cascade is {kinds[0]}"
