@@ -103,7 +103,7 @@ def test_parameters_of_a_scratchpad_can_be_set(tmp_path: Path) -> None:
         ("moved.mlir", "q=1", 1, "the module has no parameter q"),
         ("moved.mlir", "0=much", 2, "for MLIR it must be NAME=NUMBER"),
         ("alone.mlir", "p=1", 1, "nothing takes the parameter p: there is no host sequence"),
-        ("numbers.mlir", "0=1", 1, "nothing takes the parameter 0: the host sequence hangs on numbers"),
+        ("numbers.mlir", "0=1", 1, "nothing takes the parameter 0: the host sequence depends on numbers"),
         ("writes.txn", "p=1", 2, "a program of register writes has no parameters"),
     ],
 )

@@ -209,6 +209,13 @@ def test_a_good_design_that_is_cut_off_has_no_finding(case: corpus.Case, cycles:
     assert severe(load_design(str(case.file)).run(cycles).findings) == ()
 
 
+@pytest.mark.parametrize("cycles", [76, 78, 121])
+def test_a_core_whose_lock_was_given_right_now_waits_for_nobody(cycles: int) -> None:
+    """The lock has its value, and the core takes it in the next cycle."""
+    design = load_design(str(corpus.designs()["kernel-gives-back-before-it-reads-fine"]))
+    assert severe(design.run(cycles).findings) == ()
+
+
 def test_a_host_in_the_middle_of_a_push_waits_for_no_room() -> None:
     design = load_design(str(corpus.designs()["inputs-before-outputs-fine"]))
     assert severe(design.run(1).findings) == ()

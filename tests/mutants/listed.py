@@ -512,6 +512,13 @@ MUTANTS = (
         "[Cause-NEW = 14]",
     ),
     Mutant(
+        "a lock that has its value is waited for",
+        "explain/deadlock/build.py",
+        "        if fits and not self._quiet and self.abstraction is None:",
+        "        if False:",
+        "tests/faults/test_deadlock.py::test_a_core_whose_lock_was_given_right_now_waits_for_nobody",
+    ),
+    Mutant(
         "a channel that waits for words wants the lock that it has",
         "explain/deadlock/build.py",
         "if party.kind is not PartyKind.CHANNEL or Cause(int(c.why[ch])) is not",

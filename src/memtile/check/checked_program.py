@@ -93,7 +93,9 @@ def of_mlir(loaded: Loaded) -> Subject:
     log.take()
     if loaded.sequence is not None:
         if loaded.sequence.is_open:
-            notes.append("the host sequence hangs on numbers that only a run has: its tasks are not checked")
+            notes.append(
+                "the host sequence depends on numbers that only a run has: its tasks are not checked"
+            )
         notes += _replay(loaded.sequence.steps, loaded.array, log, updates=bool(loaded.parameters))
     devices = [loaded.configured, *(loaded.sequence.loads if loaded.sequence else ())]
     cores = {made.tiles[core.tile].index for made in devices for core in made.device.cores}

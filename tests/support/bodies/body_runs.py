@@ -16,6 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from memtile.corelib.rounding import Modes
 from memtile.errors import MemtileError
 from memtile.importers.design import load
 from memtile.importers.kernels import body_segments
@@ -99,6 +100,7 @@ class Stub:
 
     def __init__(self, buffers: Mapping[str, Array]) -> None:
         self._buffers = buffers
+        self.modes = Modes()
 
     def view(self, piece: Any) -> Array:
         """The buffer of a piece, in its type and shape."""

@@ -1410,3 +1410,40 @@ aie.runtime_sequence(%a: memref<64xi32>) {
 
 }
 }
+
+// -----
+aie.device(npu1) {
+  %s = aie.tile(0, 0)
+  %m = aie.tile(0, 1)
+  aie.flow(%s, DMA : 0, %m, DMA : 0)
+  aie.flow(%m, DMA : 0, %s, DMA : 0)
+  aie.shim_dma_allocation @in(%s, MM2S, 0)
+  aie.shim_dma_allocation @out(%s, S2MM, 0)
+  %k = aie.buffer(%m) : memref<64xi32>
+  %free = aie.lock(%m, 0) {init = 1 : i32}
+  %full = aie.lock(%m, 1) {init = 0 : i32}
+  aie.memtile_dma(%m) {
+    %0 = aie.dma_start(S2MM, 0, ^take, ^next)
+  ^take:
+    aie.use_lock(%free, AcquireGreaterEqual, 1)
+    aie.dma_bd(%k : memref<64xi32>, 0, 64)
+    aie.use_lock(%full, Release, 1)
+    aie.next_bd ^take
+  ^next:
+    %1 = aie.dma_start(MM2S, 0, ^give, ^end)
+  ^give:
+    aie.use_lock(%full, AcquireGreaterEqual, 1)
+    aie.dma_bd(%k : memref<64xi32>, 0, 64)
+    aie.use_lock(%free, Release, 1)
+    aie.next_bd ^give
+  ^end:
+    aie.end
+  }
+  aie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {
+    aiex.npu.writebd_shimtile {bd_id = 0 : i32, buffer_length = 64 : i32, buffer_offset = 0 : i32, ddr_id = 0 : i32,
+      column = 0 : i32, column_num = 1 : i32, valid_bd = 1 : i32}
+    aiex.npu.shimtile_push_queue {metadata = @in, issue_token = false, repeat_count = 0 : i32, bd_id = 0 : i32}
+    aiex.npu.dma_memcpy_nd(%b[0,0,0,0][1,1,1,64][0,0,0,1]) {id = 1 : i64, metadata = @out} : memref<64xi32>
+    aiex.npu.dma_wait {symbol = @out}
+  }
+}

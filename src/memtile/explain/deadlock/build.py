@@ -310,8 +310,7 @@ class EngineWaits:
             return []
         why = Cause(int(c.why[ch]))
         if why is Cause.LOCK_ACQUIRE:
-            lock = self.lock_wanted(party)
-            return [] if lock < 0 else [Need(Party(PartyKind.LOCK, lock), Via.LOCK)]
+            return self._at_lock(party)
         if why is Cause.STREAM_STARVED:
             return self._starved(party)
         if why is Cause.STREAM_BLOCKED:
@@ -349,12 +348,23 @@ class EngineWaits:
         if cores.why[core] in (CoreCause.HALTED, CoreCause.CLOCK_OFF):
             return []
         if cores.phase[core] == CorePhase.ACQUIRE:
-            lock = self.lock_wanted(party)
-            return [Need(Party(PartyKind.LOCK, lock), Via.LOCK)] if lock >= 0 else []
+            return self._at_lock(party)
         if cores.why[core] in (CoreCause.CASCADE_STALL, CoreCause.STREAM_STALL):
             return self._at_link(party)
         self.moving.add(party)
         return []
+
+    def _at_lock(self, party: Party) -> list[Need]:
+        """A channel or core at a lock; one that has the value it needs by now goes on in the next cycles."""
+        lock = self.lock_wanted(party)
+        if lock < 0:
+            return []
+        value, operand = int(self.engine.state.locks.value[lock]), self.operand(party)
+        fits = value >= -operand if operand < 0 else value == operand
+        if fits and not self._quiet and self.abstraction is None:
+            self.moving.add(party)
+            return []
+        return [Need(Party(PartyKind.LOCK, lock), Via.LOCK)]
 
     def _at_link(self, party: Party) -> list[Need]:
         """A core at its cascade or its stream."""
