@@ -36,3 +36,9 @@ def test_several_patterns_move_what_one_does(levels: list[tuple[int, int]], bits
     assert not is_contiguous(pattern)
     assert all(not pattern_fault(INTERFACE, bits, each, linear=False) for each in found)
     np.testing.assert_array_equal(np.concatenate([elements(each) for each in found]), elements(pattern))
+
+
+def test_a_size_that_no_memory_has_is_left_to_the_verifier() -> None:
+    """All factors of it would be tried, for hours."""
+    pattern = pattern_of([1, 1, 1 << 62, 1024], [0, 0, 0, 2], 0)
+    assert decomposed(INTERFACE, 32, pattern) == [pattern]

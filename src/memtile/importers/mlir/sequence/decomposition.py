@@ -7,6 +7,7 @@ stays: a dimension becomes two, or the outermost one is cut into slices.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from math import gcd, isqrt
 
 from memtile.arch.tiles import TileKind
@@ -27,7 +28,7 @@ def decomposed(kind: TileKind, bits: int, pattern: Pattern) -> list[Pattern]:
         bits: of an element.
         pattern: in elements.
     """
-    if is_contiguous(pattern) or _fits(kind, bits, pattern):
+    if is_contiguous(pattern) or _fits(kind, bits, pattern) or max(pattern.sizes) > _MOST_SIZE:
         return [pattern]
     found = _parts(kind, bits, pattern, iter(range(_MOST_TRIES)))
     return found if found and len(found) <= kind.bds else [pattern]
@@ -35,6 +36,9 @@ def decomposed(kind: TileKind, bits: int, pattern: Pattern) -> list[Pattern]:
 
 _MOST_TRIES = 1 << 14
 """Patterns that are tried for one; real ones need some dozens."""
+
+_MOST_SIZE = 1 << 32
+"""Elements of a dimension that is looked at; more than a BD of an interface tile can move."""
 
 
 def _fits(kind: TileKind, bits: int, pattern: Pattern) -> bool:
@@ -69,13 +73,19 @@ def _factored(bits: int, pattern: Pattern) -> Iterator[Pattern]:
     """Each way to make two dimensions of one, the largest inner factor first."""
     for at in range(INNER):
         size, stride = pattern.sizes[at], pattern.strides[at]
-        small = [n for n in range(2, isqrt(size) + 1) if size % n == 0]
-        for inner in sorted({*small, *(size // n for n in small)}, reverse=True):
+        for inner in _factors(size):
             if at == 0 and inner * bits % GRANULE_BITS:
                 continue
             sizes = (*pattern.sizes[:at], inner, size // inner, *pattern.sizes[at + 1 : INNER])
             strides = (*pattern.strides[:at], stride, inner * stride, *pattern.strides[at + 1 : INNER])
             yield Pattern(sizes, strides, pattern.offset)
+
+
+@lru_cache(maxsize=1 << 12)
+def _factors(size: int) -> list[int]:
+    """The factors of a number but for 1 and itself, the largest first."""
+    small = [n for n in range(2, isqrt(size) + 1) if size % n == 0]
+    return sorted({*small, *(size // n for n in small)}, reverse=True)
 
 
 def _slice(pattern: Pattern, at: int, first: int, size: int) -> Pattern:
