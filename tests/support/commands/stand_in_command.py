@@ -13,18 +13,22 @@ import sys
 PASSED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 LOOKED_AT = ("MEMTILE_", "PYTHON", "NUMBA_", "LC_", "LANG", "OPENBLAS_", "OMP_", "MALLOC_")
 """Variables that are looked at once, when Python or a module starts."""
+LATER = ("MEMTILE_TIMING",)
+"""Those among them that are looked at when an array is made."""
 
 
 def once_seen(variables: dict[str, str]) -> dict[str, str]:
     """Those of the variables that a warm process has seen already."""
-    return {name: value for name, value in variables.items() if value and name.startswith(LOOKED_AT)}
+    looked_at = {name: value for name, value in variables.items() if value and name.startswith(LOOKED_AT)}
+    return {name: value for name, value in looked_at.items() if name not in LATER}
 
 
 def main() -> None:
     """Ask for a child, or become Python."""
     place, *arguments = sys.argv[1:]
+    own = [sys.executable, *(["-m"] if arguments[:1] == ["memtile"] else []), *arguments]
     if None in (sys.stdin, sys.stdout, sys.stderr):  # closed: the number is the next file's
-        os.execv(sys.executable, [sys.executable, *arguments])
+        os.execv(sys.executable, own)
     link = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
         link.connect(place)
@@ -39,7 +43,7 @@ def main() -> None:
     except OSError:
         answer = b""
     if len(answer) < 4:
-        os.execv(sys.executable, [sys.executable, *arguments])
+        os.execv(sys.executable, own)
     code = int.from_bytes(answer, "little", signed=True)
     if code < 0:
         signal.signal(-code, signal.SIG_DFL)
