@@ -1,7 +1,8 @@
 """Kernels of ``aie.iron.kernels`` for models: norms, rotations, activations, scaled types, depthwise lines.
 
 mlir-aie's contracts set the core's rounding to nearest even (``conv_even``) and give the values in float32:
-each result is computed in float32 and rounded once.
+each result is computed in float32 and rounded once. The sized silu and gelu round by the core's mode, as
+those without a size do.
 """
 
 from __future__ import annotations

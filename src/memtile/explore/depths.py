@@ -21,7 +21,7 @@ _FIX = (
 
 
 def depth_findings(result: Result, again: Callable[[], Result]) -> tuple[Finding, ...]:
-    """A warning for each depth without which the run, which came to its end, hangs.
+    """A warning for each depth without which the run, which finished, hangs.
 
     Args:
         result: of the run itself.
