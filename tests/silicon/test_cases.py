@@ -231,6 +231,7 @@ TIMED_BY = {
         "given_to_port",
         "starved",
         "two_floods",
+        "called",
     },
     "kernel": {"library_call"},
     "external": {"rate", "rate_of_channels", "by_routes"},

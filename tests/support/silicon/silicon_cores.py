@@ -15,8 +15,10 @@ from memtile.arch.timing import chosen_timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.model.state.causes import CoreCause
+from memtile.model.state.tile_columns import Placed
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
+from memtile.sim.loop.engine import Engine
 from memtile.sim.doors.event_panel import EventUnit
 from support.designs.interface_bench import COLUMN, Column
 from support.silicon.silicon_hosts import WARM
@@ -216,6 +218,31 @@ def given_to_port(words: int) -> Measured:
     return {"cycles": unit.counted(0)}
 
 
+def called(instructions: list[int], trips: int, calls: int = 20) -> Measured:
+    """A kernel whose instructions are published, called in a loop: cycles a call.
+
+    Args:
+        instructions: before its hardware loop, in its body, and after it.
+        trips: of that loop.
+        calls: of the kernel.
+    """
+    before, body, after = instructions
+    engine = Engine([Placed("compute")])
+    ended: list[int] = []
+
+    def kernel(core: Core) -> Iterator[Action]:
+        for _ in range(calls):
+            yield core.cycles(before)
+            for _ in range(trips):
+                yield core.cycles(body)
+            yield core.cycles(after)
+            ended.append(engine.now)
+
+    engine.attach_kernel(0, kernel)
+    engine.run(2 * calls * (before + trips * body + after))
+    return {"cycles": float(np.mean(np.diff(ended)))}
+
+
 def starved(words: int = 64) -> Measured:
     """An interface tile's S2MM that gets no words: its START_TASK to its first STREAM_STARVATION."""
     column = Column()
@@ -252,4 +279,4 @@ def _apart(column: int, row: int) -> int:
     return came[1] - came[0]
 
 
-SETUPS = {each.__name__: each for each in (passed, by_routes, given_to_port, starved, two_floods)}
+SETUPS = {each.__name__: each for each in (passed, by_routes, given_to_port, called, starved, two_floods)}
