@@ -123,7 +123,9 @@ def test_columns_that_move_more_than_boards_were_seen_to_are_told_first() -> Non
     use = ChannelUse("interface(0,0) MM2S 0", "MM2S", {Cause.MOVING: 2440}, 1, 1, beat_words=2)
     assert list(cautions([use], 800, "strix")) == []
     (line,) = cautions([use, use], 1599, "strix")
-    assert line.startswith("external memory moves 24.4 bytes a cycle for all columns together; boards stood")
+    assert line.startswith(
+        "external memory moves 24.4 bytes a cycle for all columns together; boards reached"
+    )
     assert "24.4 to 32.6" in line
     assert list(cautions([use, use], 1599, "")) == []
 

@@ -48,9 +48,9 @@ def _shared(channels: Iterable[Use], cycles: int, board: str) -> Iterator[str]:
     low, high = SHARED_BYTES[board]
     if moved > low:
         yield (
-            f"external memory moves {moved:.1f} bytes a cycle for all columns together; boards stood still at "
-            f"{low} to {high}, by their memory, so the band ends at {low}. Columns do not wait for each other "
-            "there in the model (DEV-EXT-1); a copy by all columns of your board would say where it stands"
+            f"external memory moves {moved:.1f} bytes a cycle for all columns together; boards reached "
+            f"{low} to {high}, by their memory, and the band ends at {low}. In the model columns do not wait "
+            "for each other there (DEV-EXT-1); a copy by all columns of your board would tell its rate"
         )
 
 

@@ -112,7 +112,7 @@ def external_bytes(st: State) -> int:
 
 
 def shared_cycles(moved: int, board: str, cycles: int) -> int:
-    """Cycles more that external memory takes for all columns at the lowest rate that was measured for them."""
+    """Cycles more that external memory takes for all columns at the lowest rate measured for them."""
     if board not in SHARED_BYTES:
         return 0
     return max(0, round(moved / SHARED_BYTES[board][0]) - cycles)

@@ -21,9 +21,9 @@ from memtile.arch.timing import SPREAD
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError
 from memtile.explain.bound import Bound, ResourceUse, bound_of
+from memtile.explain.cautions import cautions
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.cautions import cautions
 from memtile.explain.estimate import Band, Estimate, Lifted, lifted_line
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.model_link import ModelLink

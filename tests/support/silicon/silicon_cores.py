@@ -1,4 +1,4 @@
-"""Set-ups of measured cases whose objects pass a core: from an interface tile, to a core's buffers, and back."""
+"""Set-ups of measured cases whose objects pass a core: from an interface tile to its buffers, and back."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.tile_columns import Placed
+from memtile.sim.doors.event_panel import EventUnit
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
 from memtile.sim.loop.engine import Engine
-from memtile.sim.doors.event_panel import EventUnit
 from support.designs.interface_bench import COLUMN, Column
 from support.silicon.silicon_hosts import WARM
 from support.silicon.silicon_streams import Port, ring, set_lock, watched
@@ -198,7 +198,7 @@ def _stored(column: Column, number: int, words: int) -> None:
 
 
 def given_to_port(words: int) -> Measured:
-    """A core's release of a full buffer, for which its MM2S waits, to the first word at the port, by events."""
+    """A core's release of a buffer, for which its MM2S waits, to the first word at the port, by events."""
     column = Column()
     column.circuit(2, "DMA0", "SOUTH0")
     column.circuit(1, "NORTH0", "SOUTH0")
@@ -264,7 +264,7 @@ def two_floods(column: int, row: int) -> Measured:
 
 
 def _apart(column: int, row: int) -> int:
-    """Cycles from the broadcast of the interface tile's coming to a core to that of core (2,5), as if at once."""
+    """Cycles from one broadcast's coming to a core to the other one's, as if both began at once."""
     came = []
     for source, module in (((0, 0), "pl"), ((2, 5), "core")):
         array = Array("npu1", columns=4)

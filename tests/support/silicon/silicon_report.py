@@ -109,13 +109,17 @@ SETTLED = """What would settle those of what is modelled:
 - descriptors fetched ahead (DEV-SILICON-8): a trace that begins before the cores do
 - tasks in flight (DEV-QUEUE-1): the same sweep on Phoenix, with what a task fills
 """
-_VERDICTS = """The {count} verdicts of mlir-aie's tests of packet flows and deadlocks, measured on a Strix laptop, that are
-in `tests/silicon/verdicts.json`: the model ends and hangs with all of them (`tests/silicon/test_verdicts.py`).
-They are *calibration*: the rules of ports (DEV-INGRESS-2) were chosen with them."""
-_CALLS = """`arch/kernel_cycles.tsv` has {rows} published counts of calls of AMD's kernels. {kept} of them, by the SHA-1 of their
-ids, validate the rule of [kernels.md](kernels.md) and were used for nothing; it gives {count} of these, from the
-others, with a median error of {median:.1%}, {high:.1%} at the 90th percentile. They share their document with the
-rows that the rule is made from, so that none of them is a *prediction* as this page has it."""
+_VERDICTS = """\
+The {count} verdicts of `tests/silicon/verdicts.json`, from mlir-aie's tests of packet flows and
+deadlocks on a Strix laptop: the model ends and hangs with all of them
+(`tests/silicon/test_verdicts.py`). They are *calibration*: the rules of ports (DEV-INGRESS-2) were
+chosen with them."""
+_CALLS = """\
+`arch/kernel_cycles.tsv` has {rows} published counts of calls of AMD's kernels. {kept} of them, by the
+SHA-1 of their ids, validate the rule of [kernels.md](kernels.md) and were used for nothing; it gives
+{count} of these, from the others, with a median error of {median:.1%}, {high:.1%} at the 90th
+percentile. They share their document with the rows that the rule is made from: none is a *prediction* as
+this page has it."""
 DRAW = "one run of what differs from run to run by more than this"
 
 
@@ -135,7 +139,14 @@ def page() -> str:
         varied=", ".join(f"`{name}`" for name in VARIED),
         board=", ".join(f"`{name}` {value}" for name, value in fitted(found).items()),
     )
-    parts = [head, _top(found, numbers), _by_document(found, numbers), _used(), _outliers(found, numbers), _again(found, numbers)]
+    parts = [
+        head,
+        _top(found, numbers),
+        _by_document(found, numbers),
+        _used(),
+        _outliers(found, numbers),
+        _again(found, numbers),
+    ]
     parts += [_built(found, numbers), _verdicts(), _calls(), _others(found)]
     return "\n".join(parts)
 
@@ -192,8 +203,9 @@ def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
     return (
         "\n".join(rows) + "\n\n"
         f"{len(found) + len(verdicts())} cases of {documents + 1} documents by {sources} sources: "
-        f"{len(verdicts())} verdicts of designs, and {len(found)} cases of {points} quantities, the points of a "
-        f"sweep being one; {built} of these and all verdicts are simulated. A row of [deviations.md](deviations.md) is "
+        f"{len(verdicts())} verdicts of designs, and {len(found)} cases of {points} quantities, the points "
+        f"of a sweep being one; {built} of these and all verdicts are simulated. A row of "
+        "[deviations.md](deviations.md) is "
         "named where one explains the difference.\n"
     )
 
@@ -209,7 +221,9 @@ def _by_document(found: list[Case], numbers: Mapping[str, float]) -> str:
         worst = max(own, key=lambda case: _error(case, numbers))
         name = document.rstrip("/").rpartition("/")[2]
         far = f"{worst.id}, {_error(worst, numbers):.1%}"
-        rows.append(f"| [{name}]({own[0].address}) | {own[0].data['device']} | {count} | {median:.1%} | {far} |")
+        rows.append(
+            f"| [{name}]({own[0].address}) | {own[0].data['device']} | {count} | {median:.1%} | {far} |"
+        )
     return "\n".join([*rows, ""])
 
 
@@ -332,7 +346,7 @@ def _verdicts() -> str:
 
 
 def _calls() -> str:
-    """Published counts of kernel calls, and what the rule of docs/kernels.md gives for those that validate it."""
+    """Published counts of kernel calls, and what their rule gives for those that validate it."""
     rows = cycle_counts()
     known, kept = ([row for row in rows if row.validates is side] for side in (False, True))
     given = [(row, predicted(row, known)) for row in kept]
