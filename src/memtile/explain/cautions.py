@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
+from memtile.arch.boards import SHARED_BYTES
 from memtile.arch.tiles import WORD_BYTES
-from memtile.arch.timing import SHARED_BYTES
 from memtile.model.state.causes import Cause
 
 _COMPUTE, _INTERFACE = "compute", "interface"

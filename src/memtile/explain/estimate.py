@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memtile.arch.boards import OF_OTHERS, SHARED_BYTES
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
-from memtile.arch.timing import OF_OTHERS, SHARED_BYTES, Timing, is_measured, likely
+from memtile.arch.timing import Timing, is_measured, likely
 from memtile.documents import Count
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import columns_of, fields_of

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import DIRECTIONS, S2MM
-from memtile.arch.timing import ARRAY_CLOCK_MHZ, CLOCK_MHZ, changed
+from memtile.arch.timing import ARRAY_CLOCK_MHZ, changed
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check

@@ -16,8 +16,8 @@ import numpy.typing as npt
 
 from memtile.access.drawing import Drawing, drawing, text
 from memtile.arch import timing as chosen_timing
+from memtile.arch.boards import SPREAD
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
-from memtile.arch.timing import SPREAD
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError
 from memtile.explain.bound import Bound, ResourceUse, bound_of
