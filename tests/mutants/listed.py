@@ -39,6 +39,55 @@ class Mutant(NamedTuple):
 MUTANTS = (
     # Measurements, and cycles as a band
     Mutant(
+        "what was measured on the board is told as assumed",
+        "explain/estimate.py",
+        "if not _is_of_board(engine, name)]",
+        "if name]",
+        "tests/timing/test_boards.py::test_what_was_measured_on_a_board_is_not_told_as_assumed",
+    ),
+    Mutant(
+        "any value of a constant counts as measured",
+        "arch/timing.py",
+        "return BOARDS.get(board, _NONE).get(name) == value",
+        "return name in BOARDS.get(board, _NONE)",
+        "tests/timing/test_boards.py::test_what_was_measured_on_a_board_is_not_told_as_assumed",
+    ),
+    Mutant(
+        "firmware of another board counts as measured",
+        "explain/estimate.py",
+        "        names += OF_OTHERS.get(engine.board, {})\n",
+        "        pass\n",
+        "tests/timing/test_boards.py::test_firmware_of_strix_is_assumed_and_half_to_twice_that_of_phoenix",
+    ),
+    Mutant(
+        "firmware of another board varies as there",
+        "arch/timing.py",
+        "{**OF_OTHERS.get(board, {}), **SPREAD.get(board, {})}",
+        "SPREAD.get(board, {})",
+        "tests/timing/test_boards.py::test_firmware_of_strix_is_assumed_and_half_to_twice_that_of_phoenix",
+    ),
+    Mutant(
+        "a band ends above the lowest rate of all columns",
+        "explain/estimate.py",
+        "moved / SHARED_BYTES[board][0]",
+        "moved / SHARED_BYTES[board][1]",
+        "tests/timing/test_boards.py::test_columns_that_move_more_than_boards_were_seen_to_are_told_first",
+    ),
+    Mutant(
+        "the sentence on shared memory comes at twice the rate",
+        "explain/cautions.py",
+        "if moved > low:",
+        "if moved > high:",
+        "tests/timing/test_boards.py::test_columns_that_move_more_than_boards_were_seen_to_are_told_first",
+    ),
+    Mutant(
+        "waits for banks are told one cycle late",
+        "explain/cautions.py",
+        "met * _MANY > cycles",
+        "met * _MANY > cycles + _MANY",
+        "tests/timing/test_boards.py::test_waits_for_banks_beside_a_core_are_told_first",
+    ),
+    Mutant(
         "a port pauses by the words that were written",
         "model/dma/fifo.py",
         "(c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0",

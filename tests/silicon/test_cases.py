@@ -17,12 +17,14 @@ from support.silicon.silicon_fit import fits, fitted, spread
 from support.silicon.silicon_report import DRAW, LACKS, lacks, of_role, page, quantities
 from support.silicon.silicon_rig import SETUPS, USED, Case, bands, cases, error, files, recorded, used_of
 from support.silicon.silicon_spread import Spread, repeats, spreads
+from support.silicon.verdict_designs import verdicts
 
 ROOT = Path(__file__).parents[2]
 CASES = cases()
 BUILT = [case for case in CASES if case.built]
 LONG = {"chain", "single", "rate", "rate_of_channels", "core_beside_dma", "paired_loads", "all_channels"}
 LONG |= {"free_running", "store_beside_dma", "core_reads", "slope", "two_channels", "numbered_beyond"}
+LONG |= {"by_routes", "passed"}
 DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
 
 
@@ -34,8 +36,8 @@ def test_files_are_what_the_schema_says(path: Path) -> None:
 
 
 def test_there_are_many_cases_of_many_sources() -> None:
-    assert len(CASES) >= 60
-    assert len({case.source for case in CASES}) >= 8
+    assert len(CASES) + len(verdicts()) >= 400
+    assert len({case.source for case in CASES}) >= 16
     assert [name for name, times in Counter(case.id for case in CASES).items() if times > 1] == []
 
 
@@ -225,9 +227,14 @@ TIMED_BY = {
         "broadcast",
         "all_channels",
         "handed_on",
+        "passed",
+        "given_to_port",
+        "starved",
+        "two_floods",
+        "called",
     },
     "kernel": {"library_call"},
-    "external": {"rate", "rate_of_channels"},
+    "external": {"rate", "rate_of_channels", "by_routes"},
     "first": {"single"},
     "host": {"operation", "two_channels"},
 }
@@ -248,6 +255,7 @@ COUNTS = {
     "tokens": "finished stalls",
     "absorbed": "tasks",
     "numbered_beyond": "completed",
+    "passed": "left_ahead",
 }
 CHAIN = {"task_0": "first", "task": "external", "warm": "external", "gap": "host", "span": "host"}
 

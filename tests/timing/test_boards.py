@@ -7,7 +7,14 @@ import pytest
 
 import memtile
 from memtile import Array, Result, Timing
-from memtile.arch.timing import ASSUMED, BOARDS, CLOCK_MHZ, chosen_timing, default_timing, likely, sets
+from memtile.arch.boards import CLOCK_MHZ
+from memtile.arch.timing import ASSUMED, BOARDS, chosen_timing, default_timing, likely, sets
+from memtile.explain.cautions import cautions
+from memtile.explain.estimate import shared_cycles
+from memtile.explain.results import ChannelUse
+from memtile.model.state.causes import Cause
+from memtile.runs.operations import Write, address_of
+from memtile.runs.session import run_program
 
 WORDS = 4096
 
@@ -83,6 +90,54 @@ def test_the_band_of_a_board_is_over_what_was_measured_there() -> None:
     assert both is not None
     (latency,) = (ends for ends in both.constants if ends.name == "external_latency")
     assert (latency.value, latency.low, latency.high) == (335, 228, 433)
+
+
+@pytest.mark.usefixtures("_boards")
+def test_what_was_measured_on_a_board_is_not_told_as_assumed() -> None:
+    """It is told apart, and only with the value of the board."""
+    result = through("npu1")
+    names = {each.split(" = ")[0] for each in result.measured}
+    assert names == {"external_latency", "external_write_latency", "external_egress_words"}
+    assert not names & {each.split(" = ")[0] for each in result.assumed}
+    other = through("npu1", timing=Timing(external_latency=336))
+    assert "external_latency = 336" in other.assumed
+
+
+@pytest.mark.usefixtures("_boards")
+def test_firmware_of_strix_is_assumed_and_half_to_twice_that_of_phoenix() -> None:
+    """No public page has it (OF_OTHERS)."""
+    steps = [Write(address_of(0, 1), 1, firmware=True)] * 11
+    on = {device: run_program(steps, Array(device, 1)).result for device in ("npu1", "npu2")}
+    told = {device: [each for each in result.assumed if "firmware" in each] for device, result in on.items()}
+    assert told["npu1"] == []
+    assert told["npu2"] == ["firmware_access = 100", "firmware_word = 13", "firmware_push = 3050"]
+    assert on["npu1"].estimate == (on["npu1"].cycles - 130, on["npu1"].cycles + 140)
+    assert on["npu2"].estimate == (on["npu2"].cycles - 500, on["npu2"].cycles + 1000)
+
+
+@pytest.mark.usefixtures("_boards")
+def test_columns_that_move_more_than_boards_were_seen_to_are_told_first() -> None:
+    """The band ends at the lowest rate that was measured for all together."""
+    assert shared_cycles(24_400, "strix", 1000) == 0
+    assert shared_cycles(48_800, "strix", 1000) == 1000
+    assert shared_cycles(1 << 30, "", 1) == 0
+    use = ChannelUse("interface(0,0) MM2S 0", "MM2S", {Cause.MOVING: 2440}, 1, 1, beat_words=2)
+    assert list(cautions([use], 800, "strix")) == []
+    (line,) = cautions([use, use], 1599, "strix")
+    assert line.startswith(
+        "external memory moves 24.4 bytes a cycle for all columns together; boards reached"
+    )
+    assert "24.4 to 32.6" in line
+    assert list(cautions([use, use], 1599, "")) == []
+
+
+@pytest.mark.parametrize(("waited", "told"), [(10, False), (11, True)])
+def test_waits_for_banks_beside_a_core_are_told_first(waited: int, told: bool) -> None:
+    """DEV-SILICON-3: silicon counts up to 11 times as many."""
+    use = ChannelUse("compute(0,2) MM2S 0", "MM2S", {Cause.BANK_CONFLICT: waited}, 1, 1)
+    lines = list(cautions([use], 1000, "phoenix"))
+    assert bool(lines) is told
+    assert all(f"waited {waited} cycles for banks" in line and "DEV-SILICON-3" in line for line in lines)
 
 
 @pytest.mark.usefixtures("_boards")

@@ -20,6 +20,7 @@ from enum import Enum, auto
 from functools import lru_cache, partial
 from typing import Any, SupportsIndex
 
+from memtile.arch.boards import OF_OTHERS, SPREAD
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
 
@@ -92,17 +93,6 @@ one with this overhead. First accesses, ports and several columns on one control
 """
 ASSUMED = "assumed"
 """The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
-SPREAD: Mapping[str, Mapping[str, tuple[int, int]]] = {
-    "phoenix": {
-        "external_latency": (228, 433),
-        "external_write_latency": (145, 185),
-        "external_egress_words": (384, 384),
-    },
-    "strix": {"external_egress_words": (384, 384)},
-}
-"""Where runs of a board had a constant, by board: tasks of 64 words after the first one of their channel."""
-CLOCK_MHZ: Mapping[str, int] = {"strix": 1760}
-"""Clock of the array where it was measured, by board; elsewhere ``ARRAY_CLOCK_MHZ``, the manual's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -469,12 +459,17 @@ def likely(name: str, board: str = "", value: int | None = None) -> tuple[int, i
         board: whose spread counts, if there is one.
         value: that the constant has; outside the spread of the board it is not of that board.
     """
-    low, high = SPREAD.get(board, {}).get(name, (1, 0))
+    low, high = {**OF_OTHERS.get(board, {}), **SPREAD.get(board, {})}.get(name, (1, 0))
     if low <= (low if value is None else value) <= high:
         return low, high
     (found,) = (f for f in fields(Timing) if f.name == name)
     default = int(str(found.default))
     return found.metadata["likely"] or (default, default)
+
+
+def is_measured(name: str, board: str, value: int) -> bool:
+    """Whether a value of a constant is the one that was measured on a board."""
+    return BOARDS.get(board, _NONE).get(name) == value
 
 
 def sources() -> dict[str, Source]:

@@ -19,8 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memtile.arch.tiles import MM2S, S2MM
-from memtile.arch.timing import Timing, likely
+from memtile.arch.boards import OF_OTHERS, SHARED_BYTES
+from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
+from memtile.arch.timing import Timing, is_measured, likely
 from memtile.documents import Count
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import columns_of, fields_of
@@ -45,14 +46,33 @@ def is_shown(st: State, sign: str) -> bool:
 
 
 def assumed_names(engine: Engine) -> list[str]:
-    """The assumed timing constants that the run so far depended on."""
+    """The timing constants of grade assumed that the run so far depended on, measured on its board or not."""
     signs = {f.name: f.metadata["shown_by"] for f in fields(Timing)}
     return [name for name, its in signs.items() if any(is_shown(engine.state, sign) for sign in its)]
 
 
 def assumed(engine: Engine) -> list[str]:
-    """``name = value`` of the assumed timing constants that the run so far depended on."""
-    return [f"{name} = {getattr(engine.timing, name)}" for name in assumed_names(engine)]
+    """``name = value`` of the timing constants that the run so far depended on and nobody measured there.
+
+    What was measured on the device's board is none of them; what was measured on another board alone is.
+    """
+    names = [name for name in assumed_names(engine) if not _is_of_board(engine, name)]
+    if engine.host.by_firmware:
+        names += OF_OTHERS.get(engine.board, {})
+    return _as_text(engine, names)
+
+
+def measured(engine: Engine) -> list[str]:
+    """``name = value`` of those that were measured on its board, and are assumed elsewhere."""
+    return _as_text(engine, [name for name in assumed_names(engine) if _is_of_board(engine, name)])
+
+
+def _is_of_board(engine: Engine, name: str) -> bool:
+    return is_measured(name, engine.board, getattr(engine.timing, name))
+
+
+def _as_text(engine: Engine, names: list[str]) -> list[str]:
+    return [f"{name} = {getattr(engine.timing, name)}" for name in names]
 
 
 FIRMWARE = "firmware_access"  # stands for all constants of firmware, which vary alike
@@ -80,9 +100,23 @@ def estimated(engine: Engine) -> Estimate | None:
     for name in names:
         ends = [_change(st, timing, name, end) for end in likely(name, engine.board, getattr(timing, name))]
         low, high = low + min(0, *ends), high + max(0, *ends)
-    if not names:
+    later = shared_cycles(external_bytes(st), engine.board, engine.now)
+    if not names and not later:
         return None
-    return Estimate(max(engine.now + low, 0), engine.now + high)
+    return Estimate(max(engine.now + low, 0), engine.now + high + later)
+
+
+def external_bytes(st: State) -> int:
+    """Bytes that moved between the array and external memory, both ways."""
+    words = np.asarray(st.spent)[:, Cause.MOVING] * np.asarray(st.walks.stream_words)
+    return int(WORD_BYTES * words[np.asarray(st.channels.external) >= 0].sum())
+
+
+def shared_cycles(moved: int, board: str, cycles: int) -> int:
+    """Cycles more that external memory takes for all columns at the lowest rate measured for them."""
+    if board not in SHARED_BYTES:
+        return 0
+    return max(0, round(moved / SHARED_BYTES[board][0]) - cycles)
 
 
 def _change(st: State, timing: Timing, name: str, value: int) -> int:

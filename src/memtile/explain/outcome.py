@@ -16,15 +16,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import DIRECTIONS, S2MM
-from memtile.arch.timing import ARRAY_CLOCK_MHZ, CLOCK_MHZ, changed
+from memtile.arch.timing import ARRAY_CLOCK_MHZ, changed
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check
 from memtile.explain.core_view import CoreView, awaited, core_views, unsimulated
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang
-from memtile.explain.estimate import assumed, estimated
+from memtile.explain.estimate import assumed, estimated, measured
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_errors, owner
 from memtile.explain.model_link import ModelLink
@@ -195,6 +196,7 @@ def outcome(
         resting=tuple(found.resting()) if status is Status.FINISHED else (),
         unsimulated=tuple(unsimulated(engine)),
         assumed=tuple(assumed(engine)) if timed else (),
+        measured=tuple(measured(engine)) if timed else (),
         estimate=estimated(engine) if timed else None,
         cores=tuple(view.use() for view in cores) if timed else (),
         before=before,

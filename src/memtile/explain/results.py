@@ -16,11 +16,12 @@ import numpy.typing as npt
 
 from memtile.access.drawing import Drawing, drawing, text
 from memtile.arch import timing as chosen_timing
+from memtile.arch.boards import SPREAD
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
-from memtile.arch.timing import SPREAD
 from memtile.documents import plain
 from memtile.errors import DesignError, MemtileError
 from memtile.explain.bound import Bound, ResourceUse, bound_of
+from memtile.explain.cautions import cautions
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.estimate import Band, Estimate, Lifted, lifted_line
@@ -153,6 +154,7 @@ class Result:
         checks: comparisons with what was expected.
         waiting: one line for each channel that could not finish: what it waits for.
         assumed: timing constants this run depended on that nobody has measured, ``name = value``.
+        measured: timing constants this run depended on that its board was measured to have, ``name = value``.
         cores: every core that had a kernel; none after an untimed run.
         errors: sticky errors that were set: status bits of channels, overflow and underflow of locks.
         before: cycles of earlier runs; part of ``cycles``, and of what channels and cores did.
@@ -184,6 +186,7 @@ class Result:
     checks: tuple[Check, ...] = ()
     waiting: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
     board: str = ""
     cores: tuple[CoreUse, ...] = ()
     before: int = 0
@@ -291,6 +294,7 @@ class Result:
             "resting": list(self.resting),
             "errors": list(self.errors),
             "assumed": list(self.assumed),
+            "measured": list(self.measured),
             "board": self.board,
             "timing": chosen_timing.as_json(self.timing, self.board),
             "host_cycles": self.host_cycles if self.timed else None,
@@ -464,6 +468,7 @@ class Result:
         why = f"; external memory varies as measured on {self.board}" if self.board in SPREAD else ""
         ends = f"{self.estimate.low} to {self.estimate.high} cycles over the ranges of assumed constants"
         yield f"{ends}{why}; memtile measure has designs that narrow them on a board"
+        yield from cautions(self.channels, self.cycles, self.board)
 
     def _words_lines(self) -> Iterator[str]:
         if not self.words:

@@ -24,14 +24,14 @@ Watch = Callable[[Sequence[str]], Iterator[str]]
 
 
 def band(result: Result, again: Again, watch: Watch = iter) -> Band:
-    """The cycles of a run as a band: at both ends of each assumed constant, and of all together.
+    """The cycles of a run as a band: at both ends of each constant with a range, and of all together.
 
     Args:
         result: of the run itself.
         again: does it anew.
         watch: goes through the names of the constants, for progress.
     """
-    values = (each.split(" = ") for each in result.assumed)
+    values = (each.split(" = ") for each in (*result.measured, *result.assumed))
     ranges = {name: likely(name, result.board, int(value)) for name, value in values}
     found = [_ends(result, name, *ranges[name], again) for name in watch(list(ranges))]
     both = [_cycles(result, again, {name: ends[at] for name, ends in ranges.items()}) for at in (0, 1)]

@@ -208,6 +208,7 @@ class RunOutput(TypedDict):
         resting: What still waits for more work in an array that has finished; texts for people.
         errors: Error bits that were set; texts for people.
         assumed: Timing constants that nobody has measured and that the run depended on: name = value.
+        measured: Those that the device's board was measured to have.
         timing: Timing constants that had not their default.
         host_cycles: Cycles that passed between the accesses of a host; null without time.
         parameters: Of the design function, with the values of this run.
@@ -237,6 +238,7 @@ class RunOutput(TypedDict):
     resting: list[str]
     errors: list[str]
     assumed: list[Annotated[str, Meta(pattern="^[a-z0-9_]+ = ")]]
+    measured: list[Annotated[str, Meta(pattern="^[a-z0-9_]+ = ")]]
     timing: list[ChosenTiming]
     host_cycles: _Cycles
     fast_forward: FastForward

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
+from memtile.arch.kernel_cycles import cycle_counts
+from memtile.corelib.call_costs import predicted
 from support.silicon.silicon_fit import fitted
 from support.silicon.silicon_rig import (
     KINDS,
@@ -22,6 +24,7 @@ from support.silicon.silicon_rig import (
     summary,
 )
 from support.silicon.silicon_spread import REPEATS, Spread, ends, groups, repeats, spreads
+from support.silicon.verdict_designs import verdicts
 
 HEAD = """# Held to the silicon
 
@@ -106,6 +109,17 @@ SETTLED = """What would settle those of what is modelled:
 - descriptors fetched ahead (DEV-SILICON-8): a trace that begins before the cores do
 - tasks in flight (DEV-QUEUE-1): the same sweep on Phoenix, with what a task fills
 """
+_VERDICTS = """\
+The {count} verdicts of `tests/silicon/verdicts.json`, from mlir-aie's tests of packet flows and
+deadlocks on a Strix laptop: the model ends and hangs with all of them
+(`tests/silicon/test_verdicts.py`). They are *calibration*: the rules of ports (DEV-INGRESS-2) were
+chosen with them."""
+_CALLS = """\
+`arch/kernel_cycles.tsv` has {rows} published counts of calls of AMD's kernels. {kept} of them, by the
+SHA-1 of their ids, validate the rule of [kernels.md](kernels.md) and were used for nothing; it gives
+{count} of these, from the others, with a median error of {median:.1%}, {high:.1%} at the 90th
+percentile. They share their document with the rows that the rule is made from: none is a *prediction* as
+this page has it."""
 DRAW = "one run of what differs from run to run by more than this"
 
 
@@ -125,8 +139,15 @@ def page() -> str:
         varied=", ".join(f"`{name}`" for name in VARIED),
         board=", ".join(f"`{name}` {value}" for name, value in fitted(found).items()),
     )
-    parts = [head, _top(found, numbers), _used(), _outliers(found, numbers), _again(found, numbers)]
-    parts += [_built(found, numbers), _others(found)]
+    parts = [
+        head,
+        _top(found, numbers),
+        _by_document(found, numbers),
+        _used(),
+        _outliers(found, numbers),
+        _again(found, numbers),
+    ]
+    parts += [_built(found, numbers), _verdicts(), _calls(), _others(found)]
     return "\n".join(parts)
 
 
@@ -181,10 +202,29 @@ def _top(found: list[Case], numbers: Mapping[str, float]) -> str:
     sources = len({case.source for case in found})
     return (
         "\n".join(rows) + "\n\n"
-        f"{len(found)} cases ({points} quantities, the points of a sweep being one) of {documents} documents "
-        f"by {sources} sources; {built} cases are simulated. A row of [deviations.md](deviations.md) is "
+        f"{len(found) + len(verdicts())} cases of {documents + 1} documents by {sources} sources: "
+        f"{len(verdicts())} verdicts of designs, and {len(found)} cases of {points} quantities, the points "
+        f"of a sweep being one; {built} of these and all verdicts are simulated. A row of "
+        "[deviations.md](deviations.md) is "
         "named where one explains the difference.\n"
     )
+
+
+def _by_document(found: list[Case], numbers: Mapping[str, float]) -> str:
+    """The predictions of each document."""
+    rows = ["## Predictions by document", "", "| document | device | quantities | median | farthest off |"]
+    rows.append("|---|---|---|---|---|")
+    predictions = of_role(found, "prediction")
+    for document in dict.fromkeys(case.document for case in predictions):
+        own = [case for case in predictions if case.document == document]
+        count, median, _ = summary(quantities(own, numbers).values())
+        worst = max(own, key=lambda case: _error(case, numbers))
+        name = document.rstrip("/").rpartition("/")[2]
+        far = f"{worst.id}, {_error(worst, numbers):.1%}"
+        rows.append(
+            f"| [{name}]({own[0].address}) | {own[0].data['device']} | {count} | {median:.1%} | {far} |"
+        )
+    return "\n".join([*rows, ""])
 
 
 def _used() -> str:
@@ -294,6 +334,26 @@ def _others(found: list[Case]) -> str:
             cells = [case.id, _what(case), _measured(case), case.data["not_simulated"], _source(case)]
             rows.append(f"| {' | '.join(cells)} |")
     return "\n".join([*rows, ""])
+
+
+def _verdicts() -> str:
+    """Designs that end or hang on Strix; ``test_verdicts`` runs each."""
+    found = verdicts()
+    rows = ["## Designs that end or hang", "", _VERDICTS.format(count=len(found)), ""]
+    rows += ["| case | on silicon |", "|---|---|"]
+    rows += [f"| {each['id']} | {'ends' if each['ends'] else 'hangs'} |" for each in found]
+    return "\n".join([*rows, ""])
+
+
+def _calls() -> str:
+    """Published counts of kernel calls, and what their rule gives for those that validate it."""
+    rows = cycle_counts()
+    known, kept = ([row for row in rows if row.validates is side] for side in (False, True))
+    given = [(row, predicted(row, known)) for row in kept]
+    errors = [error(row.cycles, cycles) for row, cycles in given if cycles is not None]
+    count, median, high = summary(errors)
+    told = _CALLS.format(rows=len(rows), kept=len(kept), count=count, median=median, high=high)
+    return "\n".join(["## Counts of kernel calls", "", told, ""])
 
 
 def _error(case: Case, numbers: Mapping[str, float]) -> float:

@@ -1,0 +1,40 @@
+"""What is known of boards beside the constants of their timing: spreads, shared memory, clocks.
+
+The constants themselves are ``BOARDS`` of ``arch.timing``; docs/silicon.md has the measurements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SPREAD: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "phoenix": {
+        "external_latency": (228, 433),
+        "external_write_latency": (145, 185),
+        "external_egress_words": (384, 384),
+    },
+    "strix": {"external_egress_words": (384, 384)},
+}
+"""Where runs of a board had a constant, by board: tasks of 64 words after the first one of their channel."""
+OF_OTHERS: Mapping[str, Mapping[str, tuple[int, int]]] = {
+    "strix": {"firmware_access": (50, 200), "firmware_word": (6, 26), "firmware_push": (1525, 6100)}
+}
+"""Constants that were measured on another board alone, by board: assumed there, half to twice as long.
+
+Eight block writes of 512 bytes took less than the noise of a launch on Strix (mlir-air PR 1568), which fits
+Phoenix's 1,764 cycles for each and says no more.
+"""
+SHARED_BYTES: Mapping[str, tuple[float, float]] = {"phoenix": (21.6, 31.2), "strix": (24.4, 32.6)}
+"""Bytes a cycle, both ways together, at which external memory stood still for all columns, by board.
+
+Phoenix: 38.9 GB/s by eight channels each way and 56.2 GB/s by four, at 1.80 GHz (cases ddr-8-reads, ddr-4).
+Strix: 44.0 GB/s at 1.80 GHz (case marginal-base-bfp16), 47 (lpddr-read), and 57.4 at 1.76 GHz (mlir-air PR
+1786: two channels in each of four columns). They are of different memories, so there is no constant.
+"""
+CLOCK_MHZ: Mapping[str, int] = {"strix": 1760}
+"""Clock of the array where it was measured, by board; elsewhere ``ARRAY_CLOCK_MHZ``, the manual's.
+
+No public page has 1,760 MHz itself: it is between 4 bytes a cycle and what one channel of a column was seen
+to read. AMD's driver has 1,800 MHz as its highest step (xdna-driver, npu4_regs.c), a traced product 1,808 MHz
+(case gemm-clock). GB/s of an npu2 are 2 to 3 % low where those hold.
+"""
