@@ -82,7 +82,13 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "ingress_latency": 2,
         "wire_start": 1,
     },
-    "strix": {"external_latency": 265, "external_egress_words": 384, "external_burst_overhead": 4},
+    "strix": {
+        "external_latency": 265,
+        "external_egress_words": 384,
+        "external_burst_overhead": 4,
+        "firmware_room": 1,
+        "queue_running": 1,
+    },
 }
 """What was measured of a board and differs from the assumed set, by its name; docs/silicon.md says how.
 
@@ -372,9 +378,34 @@ class Timing:
         0,
         1 << 20,
         "cycles",
-        "GT-21: from one queue push of a transaction to the next",
+        "GT-21: from one queue push of a transaction to the next, launched from an xclbin",
         Grade.SILICON,
         likely=(2871, 3198),
+    )
+    firmware_push_elf: int = _at_set_up(
+        1500,
+        0,
+        1 << 20,
+        "cycles",
+        "GT-32: the same, launched from an ELF; 14 tasks that are lost and 6 that are not bound it",
+        Grade.SILICON,
+        likely=(1350, 1650),
+    )
+    firmware_room: int = _at_set_up(
+        0,
+        0,
+        1,
+        "rule",
+        "mlir-air PR 1604: 1 on Strix: a push of an xclbin waits until the queue has room; 0: it is lost",
+        Grade.SILICON,
+    )
+    queue_running: int = _in_runs(
+        0,
+        0,
+        1,
+        "rule",
+        "mlir-air PR 1826: 1 on Strix: the running task keeps its place among the four of the queue",
+        Grade.SILICON,
     )
 
     @classmethod

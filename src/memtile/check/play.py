@@ -35,6 +35,7 @@ from memtile.jit.tables import plain
 from memtile.model.cores.core_step import over
 from memtile.model.dma.channel_registers import QUEUE_REPEAT_LSB, QUEUE_TOKEN_LSB
 from memtile.model.dma.executions import finish
+from memtile.model.dma.task_queue import room
 from memtile.model.memory.lock_port import granted
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.kernels.actions import Action
@@ -305,7 +306,7 @@ class Play:
         c, ch = self.engine.channels, task.ch
         tile, lost = int(c.tile[ch]), int(c.pushes_lost[ch])
         kind, door = kind_of(self.engine, tile), self.engine.door(tile)
-        if self._left <= 0 or (step.waits_for_room and c.queue_count[ch] >= kind.queue_depth):
+        if self._left <= 0 or (step.waits_for_room and room(self.engine.state, ch) == 0):
             return False
         for bd in task.bds:
             door.block_write32(kind.bd_base + bd.number * kind.bd_stride, self._words(ch, bd))
