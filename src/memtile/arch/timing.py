@@ -86,6 +86,7 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "external_latency": 265,
         "external_egress_words": 384,
         "external_burst_overhead": 4,
+        "external_ahead": 1,
         "firmware_room": 1,
         "queue_running": 1,
     },
@@ -263,6 +264,14 @@ class Timing:
         Grade.ASSUMED,
         likely=(64, 256),
         shown_by=("Cause.EXTERNAL",),
+    )
+    external_ahead: int = _in_runs(
+        0,
+        0,
+        1,
+        "rule",
+        "DEV-EXT-6: 1 on Strix: an interface tile takes up to 384 reads ahead and sends the token then",
+        Grade.SILICON,
     )
     external_first_read: int = _in_runs(
         0,
