@@ -136,12 +136,12 @@ def _most_open(log: TaskLog, steps: Sequence[HostStep]) -> int:
 def _finding(channel: str, full: _Full, late: int) -> Finding:
     lost = "it is lost then" if late == 1 else f"it is lost then, as {late - 1} more may be"
     message = (
-        f"Push {full.number} to {channel} may find its task queue full, with {full.open} tasks open: {lost}, "
-        "and whatever waits for its words hangs. How fast firmware pushes decides."
+        f"Push {full.number} to {channel} may find its task queue full, with {full.open} tasks open: "
+        f"{lost}, and whatever waits for its words hangs. How fast firmware pushes decides."
     )
     fix = (
-        f"Wait for a task of this channel before push {full.number} (dma_await_task, dma_wait), or build with "
-        "mlir-aie 1.4.4 or later, which polls the queue there."
+        f"Wait for a task of this channel before push {full.number} (dma_await_task, dma_wait), or build "
+        "with mlir-aie 1.4.4 or later, which polls the queue there."
     )
     side = Side(channel, f"gets push {full.number} with {full.open} tasks open", full.step.place)
     return Finding("MT0117", Severity.WARNING, message, (side,), fix=fix, count=late)

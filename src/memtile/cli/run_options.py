@@ -40,7 +40,7 @@ Data = Annotated[
 DispatchName = Annotated[
     Dispatch | None,
     typer.Option(
-        "--dispatch", help="How a program is launched; the device's usual one without it: how fast tasks come."
+        "--dispatch", help="How a program is launched, which decides how fast tasks come; else as is usual."
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]

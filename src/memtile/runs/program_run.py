@@ -89,8 +89,8 @@ def launch_notes(host: ProgramHost, result: Result) -> Iterator[str]:
     if host.waited and not host.untimed:
         pushes = "1 push" if host.waited == 1 else f"{host.waited:,} pushes"
         yield (
-            f"launched from an xclbin: firmware waited for room in a task queue before {pushes}; launched from "
-            "an ELF it loses such tasks (--dispatch elf, DEV-QUEUE-2)"
+            f"launched from an xclbin: firmware waited for room in a task queue before {pushes}; launched "
+            "from an ELF it loses such tasks (--dispatch elf, DEV-QUEUE-2)"
         )
     if result.status is Status.STUCK:
         yield (

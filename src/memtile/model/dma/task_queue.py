@@ -2,7 +2,8 @@
 
 A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the
 one that runs or is about to start among them or beside them (DEV-QUEUE-1); a push to a full queue is dropped
-and sets Task_Queue_Overflow. Out-of-order S2MM: the header of each packet chooses the BD that receives it (DEV-OOO-1).
+and sets Task_Queue_Overflow. Out-of-order S2MM: the header of each packet chooses the BD that receives it
+(DEV-OOO-1).
 
 A channel keeps one token until the tile takes it; a task that would issue another one waits meanwhile. With
 finish-on-TLAST a BD ends at TLAST and its length is only the limit (DEV-FOT-1). In mode 2 the word counts of
