@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import pytest
 
 from memtile import Status, Timing
@@ -28,14 +31,20 @@ def timing_of_boards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMTILE_TIMING")
 
 
-def run(text: str, dispatch: Dispatch | None = None, *, untimed: bool = False, **timing: int) -> Run:
+def run(
+    text: str,
+    dispatch: Dispatch | None = None,
+    *,
+    untimed: bool = False,
+    timing: Mapping[str, int] = MappingProxyType({}),
+) -> Run:
     with chosen_timing(timing):
         options = RunOptions(pad_arguments=True, dispatch=dispatch, untimed=untimed)
         return load(Text("d.mlir", text)).run(options=options)
 
 
 def ends(text: str, dispatch: Dispatch | None = None, **timing: int) -> bool:
-    status = run(text, dispatch, **timing).result.status
+    status = run(text, dispatch, timing=timing).result.status
     assert status in (Status.FINISHED, Status.STUCK)
     return status is Status.FINISHED
 
@@ -52,7 +61,7 @@ def test_fourteen_pushes_time_out() -> None:
         "on a board the driver ends this launch after some 6.1 s with ERT_CMD_STATE_TIMEOUT; what it has "
         "written by then stays (mlir-air PR 1826)"
     )
-    assert ends(passed_on(14, polled=4))
+    assert ends(passed_on(14, polled=range(4, 14)))
     assert ends(passed_on(4))
 
 
@@ -152,6 +161,24 @@ def test_words_that_an_interface_tile_has_accepted_are_done_for_the_host(words: 
     assert not ends(blocked(words), external_ahead=0)
 
 
+def test_a_token_waits_for_the_last_descriptor_of_its_task() -> None:
+    assert ends(blocked(16, 700))
+    assert not ends(blocked(1000, 1000))
+
+
+def test_a_task_ends_with_one_token() -> None:
+    """The token that left early is not sent again: a second wait has none to take."""
+    text = blocked(96)
+    wait = "      aiex.dma_await_task(%one)\n"
+    assert not ends(
+        text.replace(
+            wait,
+            wait + "      aiex.npu.sync {channel = 0 : i32, column = 0 : i32, "
+            "column_num = 1 : i32, direction = 1 : i32, row = 0 : i32, row_num = 1 : i32}\n",
+        )
+    )
+
+
 # before a run ----------------------------------------------------------------------------------------------
 
 
@@ -176,7 +203,7 @@ def test_check_says_which_push_may_be_lost() -> None:
 def test_check_says_nothing_of_queues_that_no_pace_fills() -> None:
     """Four tasks; pushes behind polls; and inputs whose output the host has waited for."""
     assert checked(passed_on(4)).findings == ()
-    assert checked(passed_on(14, polled=4)).findings == ()
+    assert checked(passed_on(14, polled=range(4, 14))).findings == ()
     rounds = FOURTEEN.replace("28672xi32", "2048xi32").replace("0, 28672", "0, 2048")
     begin = rounds.index("      %all = ")
     once = rounds[begin : rounds.index("      %task1 = ")]
@@ -191,6 +218,12 @@ def test_check_says_nothing_of_queues_that_no_pace_fills() -> None:
     assert proved.count("dma_start_task") == 16
     assert checked(proved).findings == ()
     assert ends(proved)
+
+
+def test_a_poll_saves_one_push_alone() -> None:
+    (finding,) = checked(passed_on(6, polled=[4])).findings
+    assert finding.message.startswith("Push 6 to interface_2p(0,0) MM2S 0 may find its task queue full")
+    assert ends(passed_on(5, polled=[4]))
 
 
 def test_check_knows_a_queue_that_no_pace_saves() -> None:

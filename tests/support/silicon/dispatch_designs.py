@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 _TOKENS = """\
     aie.packet_flow(0x3) {
@@ -41,21 +41,25 @@ def _start(name: str) -> str:
 
 
 def _sequence(
-    given: dict[str, int], sent: Sequence[tuple[str, str, int]], polled: int = 0, *, again: bool = False
+    given: dict[str, int],
+    sent: Sequence[tuple[str, str, int]],
+    polled: Collection[int] = (),
+    *,
+    again: bool = False,
 ) -> str:
     """A task that receives all into ``%out``, tasks that send, and the wait for the first one.
 
     Args:
         given: words of each array.
         sent: channel, array and words of each task.
-        polled: from this task on each is pushed after a poll of the queue of MM2S 0; 0 = none is.
+        polled: numbers of the tasks that are pushed after a poll of the queue of MM2S 0.
         again: tasks that are alike are one, which is started again.
     """
     arguments = ", ".join(f"%{name}: memref<{words}xi32>" for name, words in given.items())
     token = " {issue_token = true}"
     lines = _task("all", f"out : memref<{given['out']}xi32>", given["out"], "S2MM, 0", token) + _start("all")
     for n, (channel, name, words) in enumerate(sent):
-        if polled and n >= polled:
+        if n in polled:
             lines += "      aiex.npu.maskpoll(%status, %zero, %depth) : i32, i32, i32\n"
         number = sent.index((channel, name, words)) if again else n
         if number == n:
@@ -69,7 +73,7 @@ def _sequence(
     return f"    aie.runtime_sequence({arguments}) {{\n{body}    }}\n"
 
 
-def passed_on(tasks: int, words: int = 2048, device: str = "npu2_1col", polled: int = 0) -> str:
+def passed_on(tasks: int, words: int = 2048, device: str = "npu2_1col", polled: Collection[int] = ()) -> str:
     """Tasks of an interface tile to a core tile that passes them on, 256 at a time (PR 3734)."""
     array = (
         "    %t2 = aie.tile(0, 2)\n"
@@ -145,8 +149,8 @@ def channel_by_channel(chunks: int, words: int = 1024, device: str = "npu2_1col"
     return _design(device, array, _sequence(given, sent, again=True))
 
 
-def blocked(words: int, device: str = "npu2_1col") -> str:
-    """A task whose token a host waits for, into a receiver that waits for a lock for ever."""
+def blocked(*words: int, device: str = "npu2_1col") -> str:
+    """A task of descriptors of so many words, whose token a host waits for, into a receiver without a lock."""
     array = (
         "    %t2 = aie.tile(0, 2)\n"
         '    %held = aie.buffer(%t2) {sym_name = "held"} : memref<256xi32>\n'
@@ -156,7 +160,14 @@ def blocked(words: int, device: str = "npu2_1col") -> str:
         + _bd("in", "held", "never", "never", "in", 256)
         + "    ^end:\n      aie.end\n    }\n"
     )
-    token = " {issue_token = true}"
-    task = _task("one", f"a : memref<{words}xi32>", words, "MM2S, 0", token) + _start("one")
-    body = task + "      aiex.dma_await_task(%one)\n"
-    return _design(device, array, f"    aie.runtime_sequence(%a: memref<{words}xi32>) {{\n{body}    }}\n")
+    chain = "".join(
+        f"    {f'^bd{n}:' if n else ''}\n        aie.dma_bd(%a : memref<{max(words)}xi32>, 0, {each})\n"
+        f"        {f'aie.next_bd ^bd{n + 1}' if n + 1 < len(words) else 'aie.end'}\n"
+        for n, each in enumerate(words)
+    )
+    body = (
+        f"      %one = aiex.dma_configure_task(%t0, MM2S, 0) {{\n{chain}      }} {{issue_token = true}}\n"
+        f"{_start('one')}      aiex.dma_await_task(%one)\n"
+    )
+    sequence = f"    aie.runtime_sequence(%a: memref<{max(words)}xi32>) {{\n{body}    }}\n"
+    return _design(device, array, sequence)
