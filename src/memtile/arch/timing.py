@@ -130,12 +130,7 @@ class Timing:
         16, 1, 32, "words", "GT-6: full 15 cycles after the lock stall starts; a lower bound", Grade.SILICON
     )
     port_pause: int = _in_runs(
-        0,
-        0,
-        1,
-        "cycles",
-        "cases relay-received-*: 1 on Phoenix: no word enters after the last of a BD; 0 leaves it out",
-        Grade.SILICON,
+        0, 0, 1, "cycles", "cases relay-received-*: 1 on Phoenix: none after a BD's last", Grade.SILICON
     )
     ingress_latency: int = _in_runs(
         1,
@@ -146,12 +141,7 @@ class Timing:
         Grade.SILICON,
     )
     ingress_ahead: int = _in_runs(
-        1,
-        0,
-        1,
-        "rule",
-        "DEV-INGRESS-2: 32-bit streams; 0: a port takes what its BD needs, and nothing without a task",
-        Grade.SILICON,
+        1, 0, 1, "rule", "DEV-INGRESS-2: 32-bit streams; 0: ports take what a BD needs", Grade.SILICON
     )
     ingress_beats: int = _at_set_up(
         2, 1, 32, "beats", "GT-31: 64-bit streams, a channel that waits for its lock", Grade.SILICON
@@ -266,12 +256,7 @@ class Timing:
         shown_by=("Cause.EXTERNAL",),
     )
     external_ahead: int = _in_runs(
-        0,
-        0,
-        1,
-        "rule",
-        "DEV-EXT-6: 1 on Strix: an interface tile takes up to 384 reads ahead and sends the token then",
-        Grade.SILICON,
+        0, 0, 1, "rule", "DEV-EXT-6: 1 on Strix: tiles read ahead, tokens leave then", Grade.SILICON
     )
     external_first_read: int = _in_runs(
         0,
@@ -387,34 +372,18 @@ class Timing:
         0,
         1 << 20,
         "cycles",
-        "GT-21: from one queue push of a transaction to the next, launched from an xclbin",
+        "GT-21: from one queue push of a transaction to the next",
         Grade.SILICON,
         likely=(2871, 3198),
     )
     firmware_push_elf: int = _at_set_up(
-        1500,
-        0,
-        1 << 20,
-        "cycles",
-        "GT-32: the same, launched from an ELF; 14 tasks that are lost and 6 that are not bound it",
-        Grade.SILICON,
-        likely=(1350, 1650),
+        1500, 0, 1 << 20, "cycles", "GT-32: the same from an ELF", Grade.SILICON, likely=(1375, 1600)
     )
     firmware_room: int = _at_set_up(
-        0,
-        0,
-        1,
-        "rule",
-        "mlir-air PR 1604: 1 on Strix: a push of an xclbin waits until the queue has room; 0: it is lost",
-        Grade.SILICON,
+        0, 0, 1, "rule", "GT-32: 1 on Strix: a push of an xclbin waits for room; 0: lost", Grade.SILICON
     )
     queue_running: int = _in_runs(
-        0,
-        0,
-        1,
-        "rule",
-        "mlir-air PR 1826: 1 on Strix: the running task keeps its place among the four of the queue",
-        Grade.SILICON,
+        0, 0, 1, "rule", "GT-32: 1 on Strix: the running task is one of the queue's four", Grade.SILICON
     )
 
     @classmethod

@@ -150,7 +150,7 @@ def channel_by_channel(chunks: int, words: int = 1024, device: str = "npu2_1col"
 
 
 def blocked(*words: int, device: str = "npu2_1col") -> str:
-    """A task of descriptors of so many words, whose token a host waits for, into a receiver without a lock."""
+    """A task of descriptors of so many words, whose token a host waits for, into one without a lock."""
     array = (
         "    %t2 = aie.tile(0, 2)\n"
         '    %held = aie.buffer(%t2) {sym_name = "held"} : memref<256xi32>\n'
