@@ -66,7 +66,7 @@ def test_fourteen_pushes_time_out() -> None:
 
 
 def test_the_driver_ends_nothing_that_finishes() -> None:
-    assert not any("driver" in note for note in run(passed_on(4)).notes)
+    assert not any("driver" in note for note in run(passed_on(2, 256)).notes)
 
 
 HEAD_AND_WEIGHTS = [4096, *[65536] * 6]  # 16 KB, and six times 256 KB as in the report
@@ -142,6 +142,9 @@ def test_each_device_has_its_usual_launch() -> None:
     """ELFs are built for npu2 alone (mlir-air PR 1946), and that is the launch that loses pushes."""
     assert {device.dispatch for name, device in DEVICES.items() if name.startswith("npu2")} == {ELF}
     assert {device.dispatch for name, device in DEVICES.items() if not name.startswith("npu2")} == {XCLBIN}
+
+
+def test_phoenix_has_its_pace_by_default() -> None:
     assert ends(passed_on(14, device="npu1_1col"))  # Phoenix' pace, as measured (GT-21)
     assert not ends(passed_on(14, device="npu1_1col"), ELF)
 
@@ -168,7 +171,8 @@ def test_a_token_waits_for_the_last_descriptor_of_its_task() -> None:
 
 def test_a_task_ends_with_one_token() -> None:
     """The token that left early is not sent again: a second wait has none to take."""
-    text = blocked(96)
+    text = blocked(96).replace("init = 0", "init = 1")
+    assert ends(text)
     wait = "      aiex.dma_await_task(%one)\n"
     assert not ends(
         text.replace(
@@ -221,9 +225,9 @@ def test_check_says_nothing_of_queues_that_no_pace_fills() -> None:
 
 
 def test_a_poll_saves_one_push_alone() -> None:
-    (finding,) = checked(passed_on(6, polled=[4])).findings
+    (finding,) = checked(passed_on(6, 256, polled=[4])).findings
     assert finding.message.startswith("Push 6 to interface_2p(0,0) MM2S 0 may find its task queue full")
-    assert ends(passed_on(5, polled=[4]))
+    assert ends(passed_on(5, 256, polled=[4]))
 
 
 def test_check_knows_a_queue_that_no_pace_saves() -> None:
