@@ -1,6 +1,6 @@
 // Fourteen input tasks, from the fifth on each behind a poll of the queue.
 module {
-  aie.device(npu2_1col) {
+  aie.device(npu1_1col) {
     %t0 = aie.tile(0, 0) {controller_id = #aie.packet_info<pkt_type = 0, pkt_id = 3>}
     %t2 = aie.tile(0, 2)
     %held = aie.buffer(%t2) {sym_name = "held"} : memref<256xi32>

@@ -104,6 +104,8 @@ def test_a_firmware_that_waits_for_ever_says_for_what() -> None:
     assert "Start what takes the words of the tasks before it first" in done.stopped
     assert not any(finding.code == "MT0308" for finding in done.result.findings)
     assert any("waits to push" in line for line in done.result.waiting)
+    (circle,) = done.result.findings
+    assert "waits for a place in the queue of interface_2p(0,0) MM2S 0" in circle.message
 
 
 def test_an_untimed_push_waits_as_no_pace_makes_it_early() -> None:
