@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 from typer.testing import CliRunner, Result
 
 from memtile import InputFileError, Status, Timing, schema
+from memtile.arch.dispatch import Dispatch
 from memtile.arch.timing import chosen_timing
 from memtile.arch.trace_facts import PACKET_WORDS
 from memtile.cli.main import app
@@ -57,7 +58,7 @@ HIDDEN = {
 def traced(name: str, device: str = "npu1") -> Words:
     """The trace buffer of a design after a run here."""
     (each,) = (each for each in EXPERIMENTS if each.name == name)
-    done = load(Text(name, text_of(each, device))).run()
+    done = load(Text(name, text_of(each, device))).run(dispatch=Dispatch.XCLBIN)  # as such designs are built
     assert done.result.status is Status.FINISHED, done.result
     return np.asarray(done.arrays["0"]).reshape(-1).view(np.uint32)
 

@@ -1,4 +1,4 @@
-// The output is started before fourteen input tasks are pushed.
+// The output is started first, and every fourth of fourteen input tasks is waited for.
 module {
   aie.device(npu1_1col) {
     %shim = aie.tile(0, 0)
@@ -32,15 +32,18 @@ module {
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 2 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 3 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 4 : i64, metadata = @in} : memref<64xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 5 : i64, metadata = @in} : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 5 : i64, metadata = @in, issue_token = true} : memref<64xi32>
+      aiex.npu.dma_wait {symbol = @in}
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 6 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 7 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 8 : i64, metadata = @in} : memref<64xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 9 : i64, metadata = @in} : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 9 : i64, metadata = @in, issue_token = true} : memref<64xi32>
+      aiex.npu.dma_wait {symbol = @in}
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 10 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 11 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 12 : i64, metadata = @in} : memref<64xi32>
-      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 13 : i64, metadata = @in} : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 13 : i64, metadata = @in, issue_token = true} : memref<64xi32>
+      aiex.npu.dma_wait {symbol = @in}
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 14 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 15 : i64, metadata = @in} : memref<64xi32>
       aiex.npu.dma_wait {symbol = @out}

@@ -14,6 +14,7 @@ import pytest
 import typer
 
 import memtile
+from memtile.arch.dispatch import Dispatch
 from memtile.cli import run_options
 from memtile.cli.main import app
 from memtile.errors import DesignError
@@ -160,7 +161,7 @@ def test_many_runs_take_them_too() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_live_host_has_use_for_an_option_or_refuses_it_by_name(name: str) -> None:
     array, seen = idle(), list[LiveRun]()
-    other = {LIMIT: 5, "progress": print}.get(name, not getattr(RunOptions(), name))
+    other = {LIMIT: 5, "progress": print, "dispatch": Dispatch.ELF}.get(name, not getattr(RunOptions(), name))
     options = RunOptions(**{name: other})  # type: ignore[arg-type]
     program = Program(live=LiveHost(seen.append))
     if name in ("check", "history", "fast_forward"):

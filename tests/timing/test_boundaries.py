@@ -126,3 +126,21 @@ def test_length_zero_takes_its_two_cycles_and_no_word(direction: str) -> None:
     rig.step(20)
     first = {"s2mm": 6, "mm2s": 7}[direction]
     assert rig.cycles(ch, Cause.MOVING) == list(range(first, first + 4))
+
+
+@pytest.mark.feature("F11")
+@DIRECTIONS
+def test_the_running_task_may_keep_its_place_in_the_queue(direction: str) -> None:
+    """DEV-QUEUE-1: as on Strix, whose Task_Queue_Size counts it then."""
+    rig, ch = rig_with(direction, Timing(queue_running=1))
+    rig.write_bd(0, bd(5))
+    rig.issue(ch, 0)
+    rig.step(6)
+    for size in range(2, 5):
+        rig.issue(ch, 0)
+        assert rig.status(ch, "Task_Queue_Size") == size
+    assert rig.status(ch, "Task_Queue_Overflow") == 0
+    rig.issue(ch, 0)
+    assert rig.status(ch, "Task_Queue_Overflow") == 1
+    rig.step(60)
+    assert rig.spent(ch)[Cause.MOVING] == 4 * 5

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from memtile import Array, Timing
+from memtile.arch.dispatch import Dispatch
 from memtile.arch.register_map import register_named
 from memtile.errors import InputFileError
 from memtile.runs.operations import BlockWrite, MaskPoll, MaskWrite, Operation, Write, address_of
@@ -66,6 +67,39 @@ def test_two_pushes_of_a_transaction_are_firmware_push_apart(count: int) -> None
     """The first one comes when its turn is; a task of no word is over seven cycles after its push."""
     alone = pushes(0).result.cycles
     assert pushes(*[0, 6, 2][:count]).result.cycles == alone + (count - 1) * FAST.firmware_push
+
+
+def test_an_elf_has_a_pace_of_its_own() -> None:
+    timing = replace(FAST, firmware_push_elf=60)
+    block = BlockWrite(MEMORY + 0xA0000, (0, 0x20000, 0, 0, 0, 0, 0, 1 << 31), firmware=True)
+    starts = [Write(QUEUES[n], 0, firmware=True) for n in (0, 6, 2)]
+
+    def cycles(count: int) -> int:
+        program = [block, *starts[:count]]
+        return run_program(program, Array("npu1", 1, timing), dispatch=Dispatch.ELF).result.cycles
+
+    assert [cycles(count) - cycles(1) for count in (2, 3)] == [60, 120]
+
+
+AT_ONCE = Timing(firmware_access=0, firmware_word=0, firmware_push=0, firmware_push_elf=0)
+
+
+def in_a_row(dispatch: Dispatch, room: int, *, untimed: bool = False) -> tuple[int, bool]:
+    """Tasks of eight that one channel ends, pushed at once, and whether its queue lost one."""
+    array = Array("npu1", 1, replace(AT_ONCE, firmware_room=room))
+    block = BlockWrite(MEMORY + 0xA0000, (0, 0x20000, 0, 0, 0, 0, 0, 1 << 31), firmware=True)
+    pushes = [Write(QUEUES[0], 0, firmware=True)] * 8
+    run_program([block, *pushes], array, dispatch=dispatch, untimed=untimed)
+    channel = array.memory_tile(0).s2mm[0]
+    return channel.tasks_done, bool(array.engine.channels.pushes_lost[channel.index])
+
+
+def test_a_push_waits_for_room_from_an_xclbin_of_strix_alone() -> None:
+    """DEV-QUEUE-2; without a clock every push waits, as none is early."""
+    assert in_a_row(Dispatch.XCLBIN, 1) == (8, False)
+    assert in_a_row(Dispatch.XCLBIN, 0) == (5, True)
+    assert in_a_row(Dispatch.ELF, 1) == (5, True)
+    assert in_a_row(Dispatch.ELF, 0, untimed=True) == (8, False)
 
 
 def test_a_host_pushes_as_it_writes() -> None:

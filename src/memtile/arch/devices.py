@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 
+from memtile.arch.dispatch import Dispatch
 from memtile.arch.grades import Grade, Source
 from memtile.arch.registers import Field
 from memtile.arch.tiles import Generation, Role, TileKind, TileName, kind_of
@@ -36,6 +37,7 @@ class Device:
         transaction_generations: numbers by which headers of transactions name its generation.
         family: what AMD sells it as.
         board: of ``arch.timing.BOARDS``, whose measured constants it has; "" where nothing was measured.
+        dispatch: how its programs are launched unless a run says otherwise (DEV-QUEUE-2).
         first_column: physical number of design column 0.
         physical_columns: columns on the die that neighbour each other.
         source: of columns, rows and NoC columns.
@@ -55,6 +57,7 @@ class Device:
     source: Source
     physical_source: Source
     board: str = ""
+    dispatch: Dispatch = Dispatch.XCLBIN
 
     @property
     def memory_rows(self) -> range:
@@ -185,6 +188,7 @@ _DEVICES = (
         source=_NPU,
         physical_source=_ALL,
         board="strix",
+        dispatch=Dispatch.ELF,
     ),
     Device(  # DEV-V2-5: which columns have an interface DMA
         name="xc2ve3858",

@@ -83,7 +83,14 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "ingress_latency": 2,
         "wire_start": 1,
     },
-    "strix": {"external_latency": 265, "external_egress_words": 384, "external_burst_overhead": 4},
+    "strix": {
+        "external_latency": 265,
+        "external_egress_words": 384,
+        "external_burst_overhead": 4,
+        "external_ahead": 1,
+        "firmware_room": 1,
+        "queue_running": 1,
+    },
 }
 """What was measured of a board and differs from the assumed set, by its name; docs/silicon.md says how.
 
@@ -113,12 +120,7 @@ class Timing:
         16, 1, 32, "words", "GT-6: full 15 cycles after the lock stall starts; a lower bound", Grade.SILICON
     )
     port_pause: int = _in_runs(
-        0,
-        0,
-        1,
-        "cycles",
-        "cases relay-received-*: 1 on Phoenix: no word enters after the last of a BD; 0 leaves it out",
-        Grade.SILICON,
+        0, 0, 1, "cycles", "cases relay-received-*: 1 on Phoenix: none after a BD's last", Grade.SILICON
     )
     ingress_latency: int = _in_runs(
         1,
@@ -129,12 +131,7 @@ class Timing:
         Grade.SILICON,
     )
     ingress_ahead: int = _in_runs(
-        1,
-        0,
-        1,
-        "rule",
-        "DEV-INGRESS-2: 32-bit streams; 0: a port takes what its BD needs, and nothing without a task",
-        Grade.SILICON,
+        1, 0, 1, "rule", "DEV-INGRESS-2: 32-bit streams; 0: ports take what a BD needs", Grade.SILICON
     )
     ingress_beats: int = _at_set_up(
         2, 1, 32, "beats", "GT-31: 64-bit streams, a channel that waits for its lock", Grade.SILICON
@@ -247,6 +244,9 @@ class Timing:
         Grade.ASSUMED,
         likely=(64, 256),
         shown_by=("Cause.EXTERNAL",),
+    )
+    external_ahead: int = _in_runs(
+        0, 0, 1, "rule", "DEV-EXT-6: 1 on Strix: tiles read ahead, tokens leave then", Grade.SILICON
     )
     external_first_read: int = _in_runs(
         0,
@@ -365,6 +365,15 @@ class Timing:
         "GT-21: from one queue push of a transaction to the next",
         Grade.SILICON,
         likely=(2871, 3198),
+    )
+    firmware_push_elf: int = _at_set_up(
+        1500, 0, 1 << 20, "cycles", "GT-32: the same from an ELF", Grade.SILICON, likely=(1375, 1600)
+    )
+    firmware_room: int = _at_set_up(
+        0, 0, 1, "rule", "GT-32: 1 on Strix: a push of an xclbin waits for room; 0: lost", Grade.SILICON
+    )
+    queue_running: int = _in_runs(
+        0, 0, 1, "rule", "GT-32: 1 on Strix: the running task is one of the queue's four", Grade.SILICON
     )
 
     @classmethod

@@ -10,6 +10,7 @@ from memtile.check.checked_program import Subject, of_design
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.lock_rules import wait_findings
+from memtile.check.overflow import overflow_findings
 from memtile.check.play import hangs
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import stream_findings
@@ -53,9 +54,10 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(_refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
-    return CheckResult(
-        name, in_order(_with_hangs(subject, findings)), len(subject.log.tasks), tuple(subject.notes)
-    )
+    found = _with_hangs(subject, findings)
+    if not any(each.severity is Severity.ERROR for each in found):
+        found += overflow_findings(subject, make)
+    return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes))
 
 
 def _with_hangs(subject: Subject, findings: Sequence[Finding]) -> list[Finding]:

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memtile.arch.register_map import register_at
+from memtile.arch.register_map import register_at, register_named
+from memtile.arch.tiles import MEMORY
 from memtile.check.task_list import HostStep, TaskLog
 from memtile.design.array import Array
 from memtile.design.bench import Bench
@@ -21,11 +22,12 @@ from memtile.importers.mlir.configure import Configured
 from memtile.runs.firmware import LOAD, PATCH, UPDATE, update
 from memtile.runs.operations import ArrayShape, Operation, Other, locate
 from memtile.runs.register_writes import Advance, apply
-from memtile.runs.waits import WAIT, places_of
+from memtile.runs.waits import WAIT, places_of, polled_channel
 from memtile.sim.kernels.core_control import enabled_cores
 from memtile.sim.loop.engine import Engine
 
 _REBUILDS = re.compile(r"Core_Control|Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
+_QUEUE_SIZE = register_named("noc", "DMA_MM2S_Status_0").field("Task_Queue_Size").lsb
 _MOST_ROUNDS = 10_000  # of a host sequence that polls for what a run alone would give it
 
 
@@ -196,8 +198,13 @@ class _RecordedHost:
         if self._log.tasks and register is not None and _REBUILDS.match(register.name):
             self._log.loads = True
 
-    def poll(self, _address: int, _mask: int, _value: int, _advance: Advance, /) -> bool:
+    def poll(self, address: int, mask: int, value: int, _advance: Advance, /) -> bool:
         """Take for granted what the program waits for."""
+        polled = list(polled_channel(self._log.engine, address))
+        full = MEMORY.queue_depth << _QUEUE_SIZE  # the bit of Task_Queue_Size that a full queue sets
+        if polled and mask == full and value == 0:
+            self._log.note(HostStep(ch=polled[0], room=True, place=self.place))
+            return True
         self._log.note(HostStep(place=self.place))
         self.wait()
         return True

@@ -35,6 +35,7 @@ from memtile.jit.tables import plain
 from memtile.model.cores.core_step import over
 from memtile.model.dma.channel_registers import QUEUE_REPEAT_LSB, QUEUE_TOKEN_LSB
 from memtile.model.dma.executions import finish
+from memtile.model.dma.task_queue import room
 from memtile.model.memory.lock_port import granted
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.kernels.actions import Action
@@ -273,8 +274,9 @@ class Play:
         tasks = [self._log.tasks[each.task] for each in left if each.task >= 0]
         locks = {bd.release.lock for task in tasks for bd in task.bds if bd.release is not None}
         ch, via, what = step.ch, Via.TOKEN if step.token else Via.END, "a token" if step.token else "the end"
-        if step.task >= 0:
-            ch, via, what = self._log.tasks[step.task].ch, Via.ROOM, "a place in the queue"
+        if step.task >= 0 or step.room:
+            ch = step.ch if step.room else self._log.tasks[step.task].ch
+            via, what = Via.ROOM, "a place in the queue"
         return HostWaiting(
             "the host",
             f"the host: waits for {what} of {called(self.engine, ch)}",
@@ -295,6 +297,8 @@ class Play:
             return True
         if step.task >= 0:
             return self._push(step, self._log.tasks[step.task])
+        if step.room:
+            return room(self.engine.state, step.ch) > 0
         if step.ch < 0 or Party(PartyKind.CHANNEL, step.ch) in self._free:
             return True  # a poll: only a run could tell whether it is met
         ended = self._pushed.get(step.ch, [])[: int(self.engine.channels.tasks_done[step.ch])]
@@ -305,7 +309,7 @@ class Play:
         c, ch = self.engine.channels, task.ch
         tile, lost = int(c.tile[ch]), int(c.pushes_lost[ch])
         kind, door = kind_of(self.engine, tile), self.engine.door(tile)
-        if self._left <= 0 or (step.waits_for_room and c.queue_count[ch] >= kind.queue_depth):
+        if self._left <= 0 or (step.waits_for_room and room(self.engine.state, ch) == 0):
             return False
         for bd in task.bds:
             door.block_write32(kind.bd_base + bd.number * kind.bd_stride, self._words(ch, bd))
@@ -435,7 +439,7 @@ _FEW = 2  # reasons that are said
 def hangs(subject: Subject) -> tuple[Sequence[Finding], str]:
     """The roots of what waits at the end of every run, and why that is undecided; empty if it is decided."""
     streams = OpenStreams(subject)
-    reason = _left_out(subject) or streams.reason
+    reason = left_out(subject) or streams.reason
     if reason or not subject.log.tasks:
         return (), reason
     play = Play(subject, streams)
@@ -454,7 +458,7 @@ def hangs(subject: Subject) -> tuple[Sequence[Finding], str]:
     return hung.findings, f"{', '.join(reasons[:_FEW])}{more}"
 
 
-def _left_out(subject: Subject) -> str:
+def left_out(subject: Subject) -> str:
     """Why a design is not played; empty if it is."""
     if not subject.hosted:
         return "the host is not part of what is checked"

@@ -126,6 +126,7 @@ class HostStep(NamedTuple):
         locks: that it gives values.
         place: where it is said.
         waits_for_room: a push waits until the queue has room; else a full queue drops it.
+        room: it waits until the queue of the channel has room.
     """
 
     task: int = -1
@@ -135,6 +136,7 @@ class HostStep(NamedTuple):
     locks: frozenset[int] = frozenset()
     place: str = ""
     waits_for_room: bool = False
+    room: bool = False
 
     @property
     def pushes(self) -> bool:

@@ -151,7 +151,8 @@ def _loaded(
     if of_run.untimed or kinds != {".py"}:
         _with_words(of_run)
     if SUFFIX not in kinds and ".py" in kinds:
-        if len(files) > 1 or of_program != ProgramOptions() or of_run.pad_arguments:
+        alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None
+        if len(files) > 1 or not alone:
             raise typer.BadParameter(options.FOR_PROGRAMS)
         return python_design(files[0], settings), []
     if SUFFIX in kinds and len(files) > 1:

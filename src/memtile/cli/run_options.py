@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memtile.arch.dispatch import Dispatch
 from memtile.cli.runnable import Format
 from memtile.errors import InputFileError, Problem
 from memtile.runs.options import RunOptions
@@ -35,6 +36,12 @@ FastForward = Annotated[
 ]
 Data = Annotated[
     bool, typer.Option("--data/--no-data", help="Move words, or find cycles and findings without them.")
+]
+DispatchName = Annotated[
+    Dispatch | None,
+    typer.Option(
+        "--dispatch", help="How a program is launched, which decides how fast tasks come; else as is usual."
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
 MaxCycles = Annotated[
@@ -128,6 +135,7 @@ OF_A_RUN = {
     "fast_forward": FastForward,
     "data": Data,
     "pad_arguments": PadArguments,
+    "dispatch": DispatchName,
 }
 """The option of the command line for each field of ``RunOptions``."""
 OTHERWISE = {
@@ -175,7 +183,7 @@ def running(*names: str, **kinds: Any) -> Callable[[Callable[..., None]], Callab
 
 FOR_PROGRAMS = (
     "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
-    "--pad-arguments and --keep-order."
+    "--pad-arguments, --dispatch and --keep-order."
 )
 
 

@@ -29,6 +29,7 @@ from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.checks import Check, types_note
 from memtile.explain.names import channel_name
+from memtile.model.dma.task_queue import room as room_of
 from memtile.model.state.causes import Phase
 from memtile.sim.loop.timing_only import look_for_words
 from memtile.sim.ports.feed import Gathered, equal
@@ -439,7 +440,7 @@ class Channel(StreamPort):
 
     @property
     def full(self) -> bool:
-        """Whether one more task would be dropped: four wait beside the one that runs or is about to."""
+        """Whether one more task would be dropped."""
         return self._room() < 1
 
     @property
@@ -504,9 +505,8 @@ class Channel(StreamPort):
         return int(self._tile.engine.state.channels.queue_count[self.index])
 
     def _room(self) -> int:
-        """Tasks that the chip would take now: four wait beside the one that runs or is about to."""
-        starting = self._tile.engine.state.channels.phase[self.index] in (Phase.IDLE, Phase.STARTING)
-        return max(self._depth + int(starting) - self._queued(), 0)
+        """Tasks that the chip would take now."""
+        return room_of(self._tile.engine.state, self.index)
 
     def _start(
         self, plan: TaskPlan, transfers: Sequence[Transfer], *, token: bool = False

@@ -66,6 +66,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0116": FindingCode(
             "a transfer to external memory after which the host waits for nothing", Severity.WARNING
         ),
+        "MT0117": FindingCode("a task that may be pushed to a full queue and lost", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),

@@ -84,7 +84,13 @@ _EXTERNAL = {
     "external_first_read": 0,
     "external_first_write": 0,
 }
-_HOST = {"access_cycles": 0, "firmware_access": 0, "firmware_word": 0, "firmware_push": 0}
+_HOST = {
+    "access_cycles": 0,
+    "firmware_access": 0,
+    "firmware_word": 0,
+    "firmware_push": 0,
+    "firmware_push_elf": 0,
+}
 _LIMITS: Mapping[str, tuple[Mapping[str, int], Callable[[Result], bool]]] = {
     "external memory answered at once": (_EXTERNAL, _spent(Cause.EXTERNAL)),
     "the host needed no time": (_HOST, lambda result: bool(result.host_cycles)),

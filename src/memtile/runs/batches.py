@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import COLUMN_SHIFT, ROW_SHIFT, TILE_BYTES, TILE_KINDS, WORD_BYTES
 from memtile.arch.timing import Timing
 from memtile.jit.tables import plain
@@ -23,7 +24,7 @@ from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Bools, Code, Ints, OperationTable, clocks, marked, queues
 from memtile.runs.operations import WORD_MAX, ArrayShape, Operation, Other
 from memtile.sim.doors.host_time import HostTime
-from memtile.sim.doors.passing_time import NEXT, Programmed
+from memtile.sim.doors.passing_time import AT_ONCE, NEXT, Programmed
 
 _LEAST, _MOST = 4, 1 << 17  # operations of a batch
 _LONGEST = 256  # words of a block in data memory that are written one by one; more are copied
@@ -142,10 +143,23 @@ class Pace:
         timing: its constants.
         shape: of the array.
         table: the operations.
+        dispatch: how the program is launched.
+        untimed: no time passes, so no push comes too early: each waits until its queue has room.
     """
 
-    def __init__(self, host: HostTime, timing: Timing, shape: ArrayShape, table: OperationTable) -> None:
-        self._host, self._timing = host, timing
+    def __init__(
+        self,
+        host: HostTime,
+        timing: Timing,
+        shape: ArrayShape,
+        table: OperationTable,
+        dispatch: Dispatch,
+        *,
+        untimed: bool,
+    ) -> None:
+        self._host, self._untimed, elf = host, untimed, dispatch == Dispatch.ELF
+        self._between = timing.firmware_push_elf if elf else timing.firmware_push
+        self._has_patience = untimed or (not elf and timing.firmware_room == 1)
         self._next_push = 0  # cycle before which the firmware pushes no task
         code, self._firmware = table.columns.code, table.columns.firmware
         access = np.where(self._firmware, timing.firmware_access, timing.access_cycles)
@@ -162,11 +176,17 @@ class Pace:
         self._host.by_firmware |= bool(self._firmware[number])
         if self._pushes[number]:
             self._host.reach(self._next_push)
-            self._next_push = self._host.now + self._timing.firmware_push
+            self._next_push = self._host.now + self._between
         self._host.spend(int(self._cycles[number]))
+
+    def waits_for_room(self, number: int) -> bool:
+        """Whether the operation of a number pushes tasks and waits until their queues have room."""
+        return bool(self._has_patience and self._pushes[number])
 
     def costs(self, table: OperationTable) -> Ints:
         """Cycles from each operation to the next one; ``ALONE`` where the firmware waits before it."""
+        if self._untimed:
+            return np.where(self._pushes, ALONE, AT_ONCE)
         self._host.by_firmware |= bool(np.any(self._firmware))
         found: Ints = np.where((table.columns.code == Code.OTHER) | self._pushes, ALONE, self._cycles)
         return found

@@ -8,6 +8,8 @@ import numpy as np
 
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.errors import Problem, SimulationError
+from memtile.explain.names import called
+from memtile.model.dma.task_queue import room
 from memtile.runs.batches import Batches, Costs, Pace
 from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.design_run import run_sequences
@@ -17,7 +19,7 @@ from memtile.runs.operation_table import Ints, OperationTable
 from memtile.runs.operations import ArrayShape, Operation, Other
 from memtile.runs.options import RunOptions
 from memtile.runs.register_writes import Advance
-from memtile.runs.waits import TokenHost
+from memtile.runs.waits import TokenHost, pushed_channels
 from memtile.sim.doors.passing_time import AT_ONCE
 from memtile.sim.doors.polling import run_to_next_poll, settle
 from memtile.sim.loop.clock import Stop
@@ -38,6 +40,9 @@ class ProgramHost:
         come_to_number: how many operations it has come to.
         missed: its writes that nothing answered.
         tokens: what it receives them with, once it does operations.
+        dispatch: how the program is launched.
+        waits_for: channels whose queues have no room for the task that it is to push.
+        waited: how many pushes have waited for room so far.
         untimed: data moves without a clock.
     """
 
@@ -49,12 +54,22 @@ class ProgramHost:
         self._cores = cores
         self._door = OwnDoor(array)
         shape = ArrayShape.of(array.device, array.columns)
-        self._pace = Pace(array.engine.host, array.engine.timing, shape, operations)
+        self.dispatch = options.dispatch or array.device.dispatch
+        self._pace = Pace(
+            array.engine.host,
+            array.engine.timing,
+            shape,
+            operations,
+            self.dispatch,
+            untimed=options.untimed,
+        )
         self._batches = Batches(array, cores.starting)
         self._untouched = array.engine.now == 0
         self.come_to_number = 0
         self.missed: list[Problem] = []
         self.tokens: TokenHost | None = None
+        self.waits_for: tuple[int, ...] = ()
+        self.waited = 0
         self.stop = Stop.LIMIT
         array.engine.host.stopped = options.untimed
 
@@ -79,7 +94,7 @@ class ProgramHost:
 
     def write_together(self, operations: OperationTable, first: int) -> int:
         """Carry out writes from one on, each when the host comes to it; how many."""
-        done = self._together(operations, first, _at_once if self.untimed else self._pace.costs)
+        done = self._together(operations, first, self._pace.costs)
         self.come_to_number += done
         return done
 
@@ -123,12 +138,26 @@ class ProgramHost:
         """Let the time pass that the operation before this one took.
 
         Raises:
-            SimulationError: it passes the last cycle.
+            SimulationError: it passes the last cycle, or waits for room in a queue that never comes.
         """
-        self._pace.before(self.come_to_number)
+        number = self.come_to_number
+        self._pace.before(number)
         self.come_to_number += 1
         if self.left <= 0:
             raise SimulationError(_too_late(operation, self._end))
+        if self._pace.waits_for_room(number):
+            self._have_room(operation)
+
+    def _have_room(self, operation: Operation) -> None:
+        """Let the array run until every queue to which the operation pushes a task has room."""
+        engine = self._array.engine
+        full = [ch for ch in pushed_channels(engine, operation) if not room(engine.state, ch)]
+        if not full:
+            return
+        self.waited += 1
+        if not self.until(lambda: all(room(engine.state, ch) for ch in full)):
+            self.waits_for = tuple(full)
+            raise SimulationError(_no_room(operation, called(engine, full[0])))
 
     def launched(self) -> None:
         """Let cores come to where they wait; the cycles of the run count from then on."""
@@ -182,6 +211,19 @@ class ProgramHost:
 
 def _at_once(table: OperationTable) -> Ints:
     return np.full(len(table), AT_ONCE)
+
+
+def _no_room(operation: Operation, channel: str) -> Problem:
+    return Problem(
+        "task queue",
+        f"a task for {channel}, whose queue stays full",
+        "a queue that has room at some time",
+        f"firmware waits to push a task to {channel}, whose queue never has room again",
+        "Start what takes the words of the tasks before it first, or wait for them before this push.",
+        reason="task_queue",
+        where=operation.place or "program",
+        source="docs/deviations.md, DEV-QUEUE-2",
+    )
 
 
 def _too_late(operation: Operation, end: int) -> Problem:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields, replace
 from operator import index
 from typing import Any, Self, SupportsIndex, TypedDict
 
+from memtile.arch.dispatch import Dispatch
 from memtile.errors import DesignError, Problem
 
 MAX_CYCLES = 10_000_000
@@ -26,6 +27,7 @@ class RunKeywords(TypedDict, total=False):
     fast_forward: bool
     data: bool
     pad_arguments: bool
+    dispatch: Dispatch | None
     progress: Progress | None
 
 
@@ -44,7 +46,12 @@ class RunOptions:
             outputs and no comparisons. ``Result.words_needed_by`` says why words were moved after all. For
             designs in Python, with a clock.
         pad_arguments: fill arrays up with zeros that are shorter than what a program reads, or not given.
+        dispatch: how a program is launched: "elf" or "xclbin"; None = as is usual on its device. It decides
+            how fast firmware pushes tasks, and what becomes of one whose queue is full (DEV-QUEUE-2).
         progress: called now and then with the cycles done, or the words that an untimed run moved.
+
+    Raises:
+        DesignError: a dispatch that there is not.
     """
 
     max_cycles: int = MAX_CYCLES
@@ -54,7 +61,19 @@ class RunOptions:
     fast_forward: bool = True
     data: bool = True
     pad_arguments: bool = False
+    dispatch: Dispatch | None = None
     progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        if self.dispatch is not None and self.dispatch not in list(Dispatch):
+            raise DesignError.of(
+                "dispatch",
+                repr(self.dispatch),
+                " or ".join(Dispatch),
+                reason="dispatch",
+                where="run",
+                source="docs/deviations.md, DEV-QUEUE-2",
+            )
 
     @classmethod
     def of(cls, given: Self | int | None, more: RunKeywords) -> Self:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from memtile.arch.dispatch import DEADLINE_MS, DEADLINE_STATE
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import WaitGraph
@@ -83,6 +84,21 @@ def left_out(operations: OperationTable) -> Iterator[str]:
             yield f"left out: {others[name]:,} {name}, which {does}"
 
 
+def launch_notes(host: ProgramHost, result: Result) -> Iterator[str]:
+    """What the launch has to do with a result: pushes that waited, and how the driver ends what is stuck."""
+    if host.waited and not host.untimed:
+        pushes = "1 push" if host.waited == 1 else f"{host.waited:,} pushes"
+        yield (
+            f"launched from an xclbin: firmware waited for room in a task queue before {pushes}; launched "
+            "from an ELF it loses such tasks (--dispatch elf, DEV-QUEUE-2)"
+        )
+    if result.status is Status.STUCK:
+        yield (
+            f"on a board the driver ends this launch after some {DEADLINE_MS / 1000:.1f} s with "
+            f"{DEADLINE_STATE}; what it has written by then stays (mlir-air PR 1826)"
+        )
+
+
 _CHECKS: Mapping[str, Callable[[Other, ArrayShape], Iterator[Problem]]] = {
     PATCH: pointer_problems,
     WAIT: wait_problems,
@@ -152,6 +168,8 @@ class ProgramRun:
         """What the program left: its result, its arrays, and writes that nothing answered."""
         arrays = {out.name: taken(out, self._array) for out in self._bound.outputs}
         notes = (*self._bound.notes, *left_out(self._operations))
+        if self._array.engine.host.by_firmware:
+            notes += tuple(launch_notes(self._host, result))
         return Run(with_dropped(result, self._host.missed), arrays, self._bound.externals, stopped, notes)
 
     def _carry_out(self) -> None:
@@ -186,7 +204,7 @@ class ProgramRun:
         missing = host.tokens.missing if host.tokens else ()
         starts = np.flatnonzero(operations.writing(self._shape, queues))
         left = map(operations.__getitem__, starts[starts > at].tolist())
-        waits = waiting_program(self._array.engine, operation, left, text, missing)
+        waits = waiting_program(self._array.engine, operation, left, text, missing, host.waits_for)
         return self._halfway(host.ended, [waits])
 
     def _halfway(self, stop: Stop | None, program: Sequence[HostWaiting]) -> Result:

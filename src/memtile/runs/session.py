@@ -70,7 +70,8 @@ class Session:
 
     def _live_run(self, array: ArrayMachine, program: Program, host: LiveHost, options: RunOptions) -> Run:
         assert not any((program.operations, program.before, program.after, program.given, program.wanted))
-        options.refuse("a live host", "max_cycles", "untimed", "data", "pad_arguments", "progress")
+        of_programs = ("data", "pad_arguments", "dispatch")
+        options.refuse("a live host", "max_cycles", "untimed", *of_programs, "progress")
         cores = None
         if program.kernels or program.running:
             cores = CoreKernels(array, program.kernels, program.running)

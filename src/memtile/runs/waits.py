@@ -30,7 +30,12 @@ from memtile.sim.loop.engine import Engine
 
 
 def waiting_program(
-    engine: Engine, operation: Operation | None, left: Iterable[Operation], text: str, missing: Iterable[int]
+    engine: Engine,
+    operation: Operation | None,
+    left: Iterable[Operation],
+    text: str,
+    missing: Iterable[int],
+    full: Iterable[int] = (),
 ) -> HostWaiting:
     """A program that waits.
 
@@ -40,11 +45,14 @@ def waiting_program(
         left: what comes after it.
         text: what the error says.
         missing: channels whose tokens it waits for.
+        full: channels in whose queues it waits for room.
     """
     place = operation.place if operation is not None else ""
     name = f"the program at {place}" if place else "the program"
     says = text.removeprefix(f"{place}, ").removeprefix(f"{place}: ")
-    starts = frozenset(_started(engine, left))
+    starts = frozenset(ch for each in left for ch in pushed_channels(engine, each))
+    if queues_full := tuple(full):
+        return HostWaiting(name, f"{name}: {says}", queues_full, Via.ROOM, starts)
     tokens = tuple(missing)
     if tokens:
         return HostWaiting(name, f"{name}: {says}", tokens, Via.TOKEN, starts)
@@ -63,11 +71,10 @@ def channel_at(engine: Engine, column: int, row: int, direction: int, number: in
     return int(tiles.channel_base[tile]) + direction * each + number
 
 
-def _started(engine: Engine, operations: Iterable[Operation]) -> Iterator[int]:
-    """Channels to whose queues the operations push tasks."""
-    for operation in operations:
-        for address, _, _ in words_written(operation):
-            yield from _channel_of(engine, address, queue=True)
+def pushed_channels(engine: Engine, operation: Operation) -> Iterator[int]:
+    """Channels to whose queues an operation pushes tasks."""
+    for address, _, _ in words_written(operation):
+        yield from _channel_of(engine, address, queue=True)
 
 
 def polled_channel(engine: Engine, address: int) -> Iterator[int]:

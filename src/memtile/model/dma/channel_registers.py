@@ -66,7 +66,9 @@ def status(st: State, ch: int) -> int:
     """The channel's status register."""
     c = st.channels
     phase, why = c.phase[ch], c.why[ch]
-    waiting = min(c.queue_count[ch], _DEPTH)  # the one that is about to start among them, if there is room
+    running = phase != Phase.IDLE and phase != Phase.STARTING
+    kept = st.spec.timing.queue_running[0] if running else 0  # the place of the running task (DEV-QUEUE-1)
+    waiting = min(c.queue_count[ch] + kept, _DEPTH)  # the one about to start among them, if there is room
     current_bd = st.spec.kinds.current_bd[st.spec.tiles.kind[c.tile[ch]], c.direction[ch]]
     word = c.errors[ch] | _STALLED[why] | (c.bd[ch] << current_bd) | (waiting << _QUEUE_SIZE)
     if phase != Phase.IDLE or c.queue_count[ch] > 0:

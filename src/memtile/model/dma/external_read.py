@@ -2,7 +2,9 @@
 
 Per cycle: words that external memory brings enter a ring, one read of it moves on to the egress buffer, one
 word leaves to the stream, and one beat may be asked of the AXI master. Reads run ahead of the stream by
-``external_egress_words``; the BD counts as finished when its last words have come (DEV-EXT-5).
+``external_egress_words``; the BD counts as finished when its last words have come (DEV-EXT-5). With
+``external_ahead`` only words that have not come yet count among these: the tile keeps those of up to
+``EXTERNAL_SLOTS`` reads, and the token of a task leaves when its last words have come (DEV-EXT-6).
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from memtile.model.checking import notes
 from memtile.model.dma import external, mm2s
 from memtile.model.dma.access_log import note, outside
 from memtile.model.dma.fifo import put, space
+from memtile.model.dma.task_queue import issue_token, last_of_task
 from memtile.model.memory.lock_port import post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.dma import EXTERNAL_SLOTS
@@ -45,6 +48,9 @@ def arrive(st: State, ch: int, row: int) -> None:
     st.clock.activity[0] += 1
     if x.last[row, slot] == 1:
         post_release(st, ch)
+        if st.spec.timing.external_ahead[0] == 1 and last_of_task(st, ch) and st.channels.token_due[ch] == 0:
+            issue_token(st, ch)
+            st.channels.task_token[ch] = 0  # it is on its way: the end of the task sends none
 
 
 @inlined
@@ -67,6 +73,17 @@ def stage(st: State, ch: int, row: int) -> None:
 
 
 @inlined
+def no_room(st: State, ch: int, row: int) -> bool:
+    """Whether the words of the next read would find no room."""
+    x, formed = st.externals, st.granules.formed[ch]
+    most = st.spec.timing.external_egress_words[0]
+    if st.spec.timing.external_ahead[0] == 1:
+        coming = x.held[row] - x.arrived[row] + 1  # reads, the next one among them
+        return bool(x.held[row] == EXTERNAL_SLOTS or coming * formed > most)
+    return bool(x.buffered[row] + st.fifos.held[ch] + formed > most)
+
+
+@inlined
 def request(st: State, ch: int, row: int) -> None:
     """Ask the AXI master for the next beat, if its words would find room."""
     g = st.granules
@@ -77,8 +94,7 @@ def request(st: State, ch: int, row: int) -> None:
     if st.channels.phase[ch] != Phase.RUN or not mm2s.form(st, ch):
         return
     st.channels.fetch_why[ch] = Cause.EXTERNAL
-    waiting = st.externals.buffered[row] + st.fifos.held[ch] + g.formed[ch]
-    if waiting > st.spec.timing.external_egress_words[0] or external.paused_memory(st, ch):
+    if no_room(st, ch, row) or external.paused_memory(st, ch):
         return
     if external.answers(st, ch, g.target[ch], g.formed[ch], False):
         external.ask(st, ch, g.bank[ch])

@@ -1,8 +1,9 @@
 """Tasks of a channel, from queue to token: what runs next, and how a BD and its task end (AM020; AM025).
 
-A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue
-beside the one that runs or is about to start (DEV-QUEUE-1); a push to a full queue is dropped and sets
-Task_Queue_Overflow. Out-of-order S2MM: the header of each packet chooses the BD that receives it (DEV-OOO-1).
+A task is a start BD and the chain that follows it, run Repeat_Count times. Four tasks wait in the queue, the
+one that runs or is about to start among them or beside them (DEV-QUEUE-1); a push to a full queue is dropped
+and sets Task_Queue_Overflow. Out-of-order S2MM: the header of each packet chooses the BD that receives it
+(DEV-OOO-1).
 
 A channel keeps one token until the tile takes it; a task that would issue another one waits meanwhile. With
 finish-on-TLAST a BD ends at TLAST and its length is only the limit (DEV-FOT-1). In mode 2 the word counts of
@@ -163,11 +164,19 @@ _DEPTH = MEMORY.queue_depth
 
 
 @jit
+def room(st: State, ch: int) -> int:
+    """How many more tasks the queue takes now (DEV-QUEUE-1)."""
+    c = st.channels
+    begins = c.phase[ch] == Phase.IDLE or c.phase[ch] == Phase.STARTING
+    beside = 1 - st.spec.timing.queue_running[0]
+    return int(max(_DEPTH + beside - (0 if begins else 1) - c.queue_count[ch], 0))
+
+
+@jit
 def push(st: State, ch: int, word: int) -> None:
     """A write to the channel's start queue register."""
     c = st.channels
-    room = _DEPTH + 1 if c.phase[ch] == Phase.IDLE or c.phase[ch] == Phase.STARTING else _DEPTH
-    if c.queue_count[ch] >= room:
+    if room(st, ch) == 0:
         c.errors[ch] |= 1 << ERROR_QUEUE_OVERFLOW
         c.pushes_lost[ch] += 1
         st.clock.alarms[0] += 1

@@ -87,6 +87,8 @@ class Timings(NamedTuple):
     external_first_read: Ints
     external_first_write: Ints
     port_pause: Ints
+    queue_running: Ints
+    external_ahead: Ints
     ingress_latency: Ints
     ingress_ahead: Ints
     ingress_bds: Ints
