@@ -321,6 +321,11 @@ def _from_host(draft: Draft, fed: list[Input]) -> None:
         chosen = [fed.pop() for _ in range(many)]
         channel = draft.channel(draft.sends, (column, 0))
         source = ((column, 0), ("S3", "S7")[busy])
+        if many > 1 and not any(each.keeps for each in chosen) and lot.random() < 0.4:
+            transfer = (f"in_{chosen[0].name}", f"{column},0/MM2S/{channel}", str(chosen[0].words), "quiet")
+            draft.transfers.append(transfer)
+            draft.flows.append(Flow(source, [each.target for each in chosen], None))
+            continue
         alone = many == 1 and not chosen[0].keeps and lot.random() < 0.4
         for each in chosen:
             words = each.words + (lot.choice((1, 2, 4, 6, -1)) if lot.random() < 0.12 else 0)
