@@ -102,4 +102,19 @@ def test_only_short_descriptors_that_words_waited_for_are_in_doubt(words: int, w
     assert doubtful_depths(made.array.engine) == (["ingress_beats"] if waits else [])
 
 
+@pytest.mark.parametrize(
+    ("options", "target", "doubted"),
+    [("quiet", "0,2/0", False), ("", "0,2/0", True), ("#1 quiet", "0,2/0/1", True)],
+    ids=["alone", "token", "packet"],
+)
+def test_words_of_the_host_may_be_in_doubt(options: str, target: str, doubted: bool) -> None:
+    """A circuit to one receiver, no token, no lock: how far the sender came makes no difference."""
+    case = dict(CASES["hol_k8_first_a"], buf={"a": "0,2 16 1"}, flows=[["0,0/0", target]])
+    case |= {"dma": ["0,2 S0 ring a:16"], "core": {"0,2": "4*(<a s300 -a)"}}
+    case["host"] = [f"go toA 0,0/MM2S/0 64 {options}".strip()]
+    made = load(Text("d.mlir", text(case)))
+    assert made.run(pad_arguments=True).result.status is Status.FINISHED
+    assert bool(doubtful_depths(made.array.engine)) is doubted
+
+
 LOOP = [["0,0/0", "0,2/0"], ["0,2/0", "0,3/0"]]
