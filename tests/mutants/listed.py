@@ -146,6 +146,13 @@ MUTANTS = (
         "tests/data/test_depths.py::test_words_of_the_host_may_be_in_doubt[token]",
     ),
     Mutant(
+        "an overlay that the text has is laid over it again",
+        "importers/mlir/overlay.py",
+        " or _DONE in attributes",
+        "",
+        "tests/data/test_mlir_overlay.py::test_a_text_that_the_pass_has_been_over_gets_no_second_overlay[true]",
+    ),
+    Mutant(
         "check takes an undecided order for an end",
         "check/check.py",
         "if undecided and not found:",
