@@ -115,6 +115,26 @@ def test_a_design_can_opt_out() -> None:
     assert flows(loaded(f"// RUN: %aiecc --generate-ctrl-pkt-overlay %s\n{text}")) == 0
 
 
+@pytest.mark.parametrize("done", ["true", "false"])
+def test_a_text_that_the_pass_has_been_over_gets_no_second_overlay(done: str) -> None:
+    text = device(_OUT, host(), tiles=_TILES).rstrip("}") + f"}} {{has_ctrl_pkt_overlay = {done}}}"
+    assert flows(loaded(f"// RUN: %aiecc --generate-ctrl-pkt-overlay %s\n{text}")) == 0
+
+
+def test_marks_of_an_overlay_in_a_switch_change_nothing() -> None:
+    """mlir-aie's router marks what a reload by control packets leaves alone; a run sets up everything."""
+    rule = "aie.rule(31, 15, %a) {is_ctrl_pkt_overlay}"
+    rules = f"aie.packet_rules(TileControl : 0) {{ {rule} }} {{is_ctrl_pkt_overlay}}"
+    master = "%z = aie.masterset(South : 0, %a) {is_ctrl_pkt_overlay, keep_pkt_header = true}"
+    switch = f"%w = aie.switchbox(%s) {{ %a = aie.amsel<5> (3) {master} {rules} }}"
+    texts = [
+        device(switch.replace("is_ctrl_pkt_overlay, ", "").replace(" {is_ctrl_pkt_overlay}", "")),
+        device(switch),
+    ]
+    states = [loaded(text).array.engine.state.registers.tolist() for text in texts]
+    assert states[0] == states[1]
+
+
 def test_flows_of_the_text_are_taken_as_they_are() -> None:
     own = [_FLOWS.format(packet=26, channel=0, tile="%m"), _FLOWS.format(packet=30, channel=1, tile="%c")]
     design = loaded(device(_OUT, *own, host(*PACKETS), tiles=_TILES))

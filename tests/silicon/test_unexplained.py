@@ -159,6 +159,43 @@ def test_dev_silicon_8_a_sender_fetches_nothing_of_its_next_descriptor_while_it_
     assert {size: backlog(size)["descriptors"] for size in measured} == {1: 41, 2: 21, 4: 11, 8: 6, 16: 3}
 
 
+def fetched(size: int, outside: int, held: int, *, accesses: bool) -> int:
+    """Descriptors whose last access a sender of AIE-ML has made when nothing moves any more.
+
+    Args:
+        size: words of each of 64 descriptors.
+        outside: words that leave the sender.
+        held: accesses of four words, or words, that it holds, of whatever descriptors.
+        accesses: it counts accesses.
+    """
+    buffer: list[int] = []
+    for done in range(64):
+        for at in range(0, size, 4):
+            words = min(4, size - at)
+            while buffer and outside >= buffer[0]:
+                outside -= buffer.pop(0)
+            if buffer and outside:
+                buffer[0], outside = buffer[0] - outside, 0
+            if (len(buffer) if accesses else sum(buffer) + words - 1) >= held:
+                return done
+            buffer.append(words)
+    return 64
+
+
+def test_dev_silicon_8_six_accesses_and_no_word_before_the_task_are_all_that_has_the_five_counts() -> None:
+    """DEV-SILICON-8, DEV-INGRESS-2: six ports of four words, none in the receiver; no words of a buffer."""
+    measured = {size: MEASURED[f"egress-backlog-{size}"] for size in (1, 2, 4, 8, 16)}
+    fitting = [
+        (outside, held, accesses)
+        for accesses in (True, False)
+        for outside in range(64)
+        for held in range(1, 33)
+        if all(fetched(size, outside, held, accesses=accesses) == n for size, n in measured.items())
+    ]
+    assert fitting == [(23, 7, True), (24, 6, True)]
+    assert 6 * PHOENIX.local_slave_words == 24
+
+
 def test_dev_silicon_7_a_task_starts_when_the_one_before_it_has_ended() -> None:
     """DEV-SILICON-7: on Phoenix START_TASK of a task that was pushed early comes before that."""
     assert MEASURED["chain-8-mm2s-gap-0"] < 0

@@ -79,6 +79,27 @@ def test_or_as_many_as_the_bds_need_that_it_looks_ahead_to(words: int, ahead: in
     assert held(rig, s) == waiting
 
 
+def test_a_bd_notes_its_words_outside_where_some_waited_for_it() -> None:
+    """Of BDs of 4 and 40 words that a lock keeps waiting; four words are in the buffer when each begins."""
+    rig = Rig("memory_2p")
+    s, outside = rig.s2mm(), rig.engine.state.fifos.outside
+    for bd, words in enumerate((40, 4, 40)):
+        own = rig.kind.own_window_words
+        rig.write_bd(bd, Descriptor("memory_2p", words, own, next=(bd + 1) % 3, acquire=WAITS))
+    rig.issue(s, 0)
+    rig.feed(s, OFFERED)
+    seen = []
+    for _ in range(3):
+        rig.step(60)
+        rig.set_lock(0, 1)
+        rig.step(60)
+        seen.append(int(outside[s]))
+    assert seen == [1 + 40 - 4, 1, 1]
+
+
+WAITS = Acquire(OWN.lock(0), -1, True)
+
+
 def test_words_behind_the_tlast_of_a_bd_that_ends_with_it_stay_outside() -> None:
     """Each word is an access, so that words wait in the buffer when the TLAST comes."""
     rig = Rig("memory_2p")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from memtile.arch.timing import chosen_timing
 from memtile.check.check_result import CheckResult, file_place, in_order
 from memtile.check.checked_program import Subject, of_design
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
@@ -17,7 +18,9 @@ from memtile.check.streams import stream_findings
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
+from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.sim.loop.engine import Engine
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     descriptor_findings,
@@ -54,13 +57,13 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(_refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
-    found = _with_hangs(subject, findings)
+    found = _with_hangs(subject, findings, make)
     if not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(subject, make)
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes))
 
 
-def _with_hangs(subject: Subject, findings: Sequence[Finding]) -> list[Finding]:
+def _with_hangs(subject: Subject, findings: Sequence[Finding], make: Callable[[], Subject]) -> list[Finding]:
     """What the rules found, and what an abstract run shows beyond them.
 
     A rule that names a hang has its cause, of which a run sees the consequences; a warning that the run
@@ -76,7 +79,21 @@ def _with_hangs(subject: Subject, findings: Sequence[Finding]) -> list[Finding]:
     ]
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
-    return [*raised, *beyond]
+    near = () if hung or undecided else _needed_depths(subject.engine, make)
+    return [*raised, *beyond, *near]
+
+
+def _needed_depths(engine: Engine, make: Callable[[], Subject]) -> tuple[Finding, ...]:
+    """What would hang with less room before receivers, of a design whose abstract run ended."""
+
+    def hung(constants: Mapping[str, int]) -> Hang | None:
+        with chosen_timing(constants):
+            found, undecided = hangs(make())
+        if undecided and not found:
+            return Hang(f"may hang: {undecided}.")
+        return Hang.of(found) if found else None
+
+    return depth_findings({name: getattr(engine.timing, name) for name in doubtful_depths(engine)}, hung)
 
 
 def _same(one: Finding, two: Finding) -> bool:

@@ -171,18 +171,18 @@ class Studies:
         Raises:
             DesignError: a coredump of a memory tile alone.
         """
+        from memtile.explain.depths import doubtful_depths, needed_depths
         from memtile.explain.slow import slow_findings
-        from memtile.explore.depths import depth_findings
         from memtile.explore.rerun import band, lifted
 
         if self.coredump is not None:
             from memtile.explain.dump.capture import write_coredump
 
             write_coredump(engine, device, self.coredump)
+        if names := doubtful_depths(engine):
+            result = replace(result, findings=(*result.findings, *needed_depths(result, again, names)))
         if self.sensitivity:
-            near = depth_findings(result, again)
             result = replace(result, band=band(result, again, partial(watched, text="constants")))
-            result = replace(result, findings=(*result.findings, *near))
         if self.bottleneck:
             slow = slow_findings(result)
             without = lifted(result, again, partial(watched, text="limits"))

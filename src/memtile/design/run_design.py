@@ -14,6 +14,7 @@ from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.parameters import chosen
 from memtile.errors import DesignError, Problem
+from memtile.explain.depths import doubtful_depths, needed_depths
 from memtile.explain.findings import Finding, Severity, Side, WordRange
 from memtile.explain.results import Result
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
@@ -113,15 +114,25 @@ def run(
     asked = RunOptions.of(options, more)
     asked = replace(asked, check=asked.check or schedules > 0)
 
+    depths: list[str] = []
+
+    def again() -> Result:
+        return make(design, set or {}, where).run(asked.run_again())
+
     def once(others: bool = True) -> tuple[Result, Mapping[str, Any]]:
         with chosen_timing(timing or {}):
             made = make(design, set or {}, where)
             result = made.run(replace(asked, history=asked.history and not others))
+            if not others:
+                depths[:] = doubtful_depths(
+                    made.bench.engine if isinstance(made, MemoryTile) else made.engine
+                )
             if not others and result.kept is not None:
                 result = replace(result, kept=result.kept.holding())
         return result, result_arrays(made, result)
 
-    return with_schedules(*once(others=False), once, schedules)
+    result = with_schedules(*once(others=False), once, schedules)
+    return replace(result, findings=(*result.findings, *needed_depths(result, again, depths)))
 
 
 def with_schedules(

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memtile.arch.timing import chosen_timing, default_timing, likely
+from memtile.explain.depths import needed_depths
 from memtile.explain.estimate import Band, Lifted, RangeEnds
 from memtile.explain.results import Result
 from memtile.explain.slow import slow_findings
-from memtile.explore.depths import depth_findings
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.runs.program import Run
 from memtile.sim.kernels.kernel_lines import kernel_time
@@ -119,7 +119,7 @@ def sensitivity(run: Runs) -> Result:
         Its result, with ``band``, and a finding if it ends only with what the buffers of ports hold.
     """
     result = _result(run)
-    findings = (*result.findings, *depth_findings(result, lambda: _result(run)))
+    findings = (*result.findings, *needed_depths(result, lambda: _result(run)))
     return replace(result, band=band(result, lambda: _result(run)), findings=findings)
 
 

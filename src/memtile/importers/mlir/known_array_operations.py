@@ -35,7 +35,7 @@ aie.core; in aie.device; holds *; ends aie.end cf.br cf.cond_br cf.switch br con
 aie.debug; types inline
 aie.device; words *; holds *
     device: i32: lowered
-    needs_ctrl_pkt_overlay: bool: lowered
+    has_ctrl_pkt_overlay, needs_ctrl_pkt_overlay: bool: lowered
     segment_unroll_x, segment_unroll_y: i64: ignored, mlir-air's note of where the device came from
     sym_name: str: lowered
 aie.dma; words loop true false $DMAChannelDir; in aie.mem aie.memtile_dma aie.shim_dma; holds aie.dma_bd \
@@ -95,6 +95,7 @@ aie.logical_tile; words $TileType; types index
 aie.masterset; words $WireBundle; in aie.switchbox aie.shim_mux
     dest_bundle: $WireBundle: lowered
     dest_channel: i32>=0: lowered
+    is_ctrl_pkt_overlay: unit: ignored, reloads by control packets leave it alone; a run sets up everything
     keep_pkt_header: bool: lowered
 aie.mem aie.memtile_dma aie.shim_dma; in aie.device; holds aie.dma_start aie.dma aie.dma_bd \
 aie.dma_bd_packet aie.use_lock aie.next_bd aie.end arith.* aie.lock aie.buffer aie.external_buffer; ends \
@@ -153,12 +154,14 @@ aie.packet_flow; words mask; in aie.device; holds aie.packet_source aie.packet_d
     mask: i8: lowered
     priority_route: bool: lowered
 aie.packet_rules; words $WireBundle; in aie.switchbox aie.shim_mux; holds aie.rule aie.end
+    is_ctrl_pkt_overlay: unit: ignored, reloads by control packets leave it alone; a run sets up everything
     source_bundle: $WireBundle: lowered
     source_channel: i32>=0: lowered
 aie.plio
     col: i32: ignored, there is no programmable logic
 aie.put_cascade aie.putCascade; types inline
 aie.rule; in aie.packet_rules
+    is_ctrl_pkt_overlay: unit: ignored, reloads by control packets leave it alone; a run sets up everything
     mask, value: i8: lowered
     packet_ids: array: ignored, IREE's list of the ids that mask and value let pass
 aie.runtime_sequence; words attributes; in aie.device; holds *

@@ -29,7 +29,7 @@ Port = tuple[Place | None, int]
 CONTROL = "TileControl"
 CONTROL_PACKET = "aiex.control_packet"
 _OPTIONS = ("--generate-ctrl-pkt-overlay", "route-shim-to-tile-ctrl=true")
-_OPT_OUT = "needs_ctrl_pkt_overlay"
+_OPT_OUT, _DONE = "needs_ctrl_pkt_overlay", "has_ctrl_pkt_overlay"
 _COLUMN_IDS = (15, 26, 27, 29, 30, 31)
 """Ids of the tiles of a column of up to six rows, so chosen that masks of packet slots tell them apart; those
 of interface tiles fit into the 4 bits that a token has for them (mlir-aie, getTileToControllerIdMap)."""
@@ -109,7 +109,9 @@ def control_packet_places(device: DeviceDescription) -> list[Place]:
 
 
 def _opted_out(device: DeviceDescription) -> bool:
-    return OperationForm(device.operation).attributes.get(_OPT_OUT) is False
+    """Whether the text wants no overlay, or says of itself that the pass has been over it."""
+    attributes = OperationForm(device.operation).attributes
+    return attributes.get(_OPT_OUT) is False or _DONE in attributes
 
 
 def run_lines(device: DeviceDescription) -> list[str]:

@@ -83,6 +83,15 @@ def empty(st: State, ch: int) -> bool:
 
 
 @jit
+def note_outside(st: State, ch: int) -> None:
+    """A BD begins for which words waited: note how many of its words are still outside (DEV-INGRESS-2)."""
+    c, fifos = st.channels, st.fifos
+    outside = 1 if c.packed[ch] == 1 else max(c.length[ch] - fifos.held[ch], 0) + 1
+    if fifos.outside[ch] == 0 or outside < fifos.outside[ch]:
+        fifos.outside[ch] = outside
+
+
+@jit
 def _fresh(st: State, ch: int) -> bool:
     """Whether all that the ingress buffer has came in the cycle before; what it has may be taken later."""
     if st.fifos.entered[ch] != st.clock.now[0] - 1 or st.fifos.held[ch] > st.walks.stream_words[ch]:
