@@ -18,7 +18,7 @@ from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
 from memtile.testing.rig import Rig
 from support.designs import flowing_designs, piped_designs, random_designs, repeating_designs
-from support.designs.host_looks import Built, Hosted, hosted_designs
+from support.designs.host_looks import Built, Hosted, Step, hosted_designs
 from support.designs.repeating_designs import EAGER
 
 END = 40_000  # cycles
@@ -75,6 +75,24 @@ def test_hosts_poll_in_the_same_cycles(design: Hosted, cuts: list[int]) -> None:
         pieces.array.run(cycles)
     last, result = pieces.array.run(END), whole.array.run(END + sum(cuts))
     assert (last.status, last.cycles) == (result.status, result.cycles)
+    assert pieces.did == whole.did
+    assert not differences(whole.array.engine, pieces.array.engine)
+
+
+@pytest.mark.parametrize("steps", ["wait", "pause"])
+@pytest.mark.parametrize("cuts", [(130,), (100, 1, 98), (37, 63, 250)])
+def test_a_cut_between_two_polls_moves_none(cuts: tuple[int, ...], steps: str) -> None:
+    """A host that waits for tasks, and one that pauses while another one polls in vain."""
+    loop, wait = Step("loop", 0, 300, 1), Step("wait", 3, 0, 1)
+    hosts: dict[str, tuple[tuple[Step, ...], ...]] = {
+        "wait": ((loop, wait, loop, wait),),
+        "pause": ((Step("pause", 0, 700, 1), loop), (loop, wait, Step("lost", 3, 16, 1), wait)),
+    }
+    design = Hosted(20, 100, 2, "", 0, hosts[steps], ())
+    whole, pieces = Built(design), Built(design)
+    for cycles in cuts:
+        pieces.array.run(cycles)
+    assert pieces.array.run(END).cycles == whole.array.run(END + sum(cuts)).cycles
     assert pieces.did == whole.did
     assert not differences(whole.array.engine, pieces.array.engine)
 

@@ -101,7 +101,9 @@ class Witness:
         """Why a core that is enabled does nothing; empty = it runs a kernel."""
         if self._cores is not None and self._cores.is_held(core):
             return f"{core_name(self._engine, core)} was enabled; {_HELD}"
-        return "" if core in self._engine.cores.running else idle_text(self._engine, core)
+        cores = self._engine.cores
+        runs = core in cores.running or core in (cores.failed or ())
+        return "" if runs else idle_text(self._engine, core)
 
     def _in_switches(self) -> Iterator[ServerNotice]:
         """Packets that are stuck, and circuits that a switch does not have."""
