@@ -6262,14 +6262,14 @@ MUTANTS = (
         "runs/design_run.py",
         "is_polled = all(begun) and not untimed",
         "is_polled = False",
-        "tests/properties/test_run_in_pieces.py::test_a_cut_between_two_polls_moves_none[wait-cuts0]",
+        "tests/properties/test_run_in_pieces.py::test_a_cut_between_two_polls_moves_none[cuts0-wait]",
     ),
     Mutant(
         "polls are counted from a cut",
         "runs/design_run.py",
         "in_vain=in_vain, since=polled)",
         "in_vain=in_vain)",
-        "tests/properties/test_run_in_pieces.py::test_a_cut_between_two_polls_moves_none[wait-cuts0]",
+        "tests/properties/test_run_in_pieces.py::test_a_cut_between_two_polls_moves_none[cuts0-wait]",
     ),
     Mutant(
         "a disabled core goes on",

@@ -520,7 +520,7 @@ class Engine:
                 mine[...] = values[name]
             else:  # words of the host, of which there may be any number
                 anew[name] = values[name]
-        self._state = self._state._replace(**anew)
+        self._state = self.external.shown_to(self._state._replace(**anew))
         self._unsettled = False
 
     def pending(self, ch: int) -> int:
