@@ -124,8 +124,10 @@ def test_a_kernel_that_fails_halts_its_core_until_a_reset() -> None:
 
     other, reset = Echo(), [(CONTROL, value) for value in (RESET, ENABLE)]
     beside = [(at + (1 << 20), value) for at, value in (GIVE, (CONTROL, ENABLE), SEEN)]
-    accesses = [GIVE, (CONTROL, ENABLE), SEEN, *beside, *reset, SEEN]
+    accesses = [GIVE, (CONTROL, ENABLE), SEEN, (CONTROL + 4, None), *beside, *reset, SEEN]
     answers, notices, array = acted({(0, 2): fails, (0, 3): other}, *accesses)
+    status = answers.pop(3)
+    assert status >> 19 & 3 == 1, "Error_Halt, and not Core_Done"
     assert answers == [0, 0, 0, 0, 0, 2, 0, 0, 0], "the other core goes on"
     assert len(notices) == 2, "once each time"
     assert notices[0].startswith("core (0, 2), kernel 'fails': stopped by ValueError: no more (test_live_")

@@ -135,6 +135,13 @@ def writes_after_a_loop(a, b):  # type: ignore[no-untyped-def]
     out[1] = 2
 
 
+def writes_what_a_branch_takes(a, b):  # type: ignore[no-untyped-def]
+    out = np.zeros(4)
+    if a.size > 4:
+        out = b
+    out[...] = a
+
+
 def is_a_stub(a, b):  # type: ignore[no-untyped-def]
     """Nothing is meant to happen."""
 

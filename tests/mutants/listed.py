@@ -6388,7 +6388,7 @@ MUTANTS = (
         "sim/kernels/lost_results.py",
         "        self.views |= after\n",
         "",
-        "tests/data/test_lost_results.py::test_what_is_lost_is_found_with_its_line",
+        "tests/data/test_lost_results.py::test_who_may_write_is_not_reported",
     ),
     Mutant(
         "rows of an argument are no views",
@@ -6424,5 +6424,26 @@ MUTANTS = (
         "    return lost_findings(subject.engine)\n",
         "    return iter(())\n",
         "tests/data/test_lost_results.py::test_a_kernel_that_assigns_a_view_anew_is_reported_by_run_and_check",
+    ),
+    Mutant(
+        "iterations of the last descriptors of a tile are not compared",
+        "sim/skip/live_parts.py",
+        "for bd in range(st.spec.kinds.bd_last[st.spec.tiles.kind[tile], 1] + 1):",
+        "for bd in range(st.spec.kinds.bd_last[st.spec.tiles.kind[tile], 1] - 1):",
+        "tests/timing/test_fast_forward.py::test_the_last_descriptors_of_a_tile_iterate_as_in_stepping",
+    ),
+    Mutant(
+        "a write over the first epoch of a host is not looked at",
+        "sim/races/word_accesses.py",
+        "if book.written[word] != 0 or",
+        "if book.written[word] != 1 or",
+        "tests/data/test_race_clocks.py::test_a_write_over_what_a_host_wrote_first_is_a_race",
+    ),
+    Mutant(
+        "versions that a core never had are taken",
+        "sim/races/vector_clocks.py",
+        "    kept = min(book.versions[sender], VERSIONS)",
+        "    kept = max(book.versions[sender], VERSIONS)",
+        "tests/data/test_race_clocks.py::test_a_word_older_than_all_that_are_kept_brings_what_the_oldest_knows",
     ),
 )

@@ -88,7 +88,7 @@ def test_a_cut_between_two_polls_moves_none(cuts: tuple[int, ...], steps: str) -
         "wait": ((loop, wait, loop, wait),),
         "pause": ((Step("pause", 0, 700, 1), loop), (loop, wait, Step("lost", 3, 16, 1), wait)),
     }
-    design = Hosted(20, 100, 2, "", 0, hosts[steps], ())
+    design = Hosted(20, 100, 2, "apart", 0, hosts[steps], ())  # a kernel keeps the array from being quiet
     whole, pieces = Built(design), Built(design)
     for cycles in cuts:
         pieces.array.run(cycles)
@@ -134,7 +134,8 @@ def _request_lock(array: Array) -> None:
 
 
 def _attach(array: Array) -> None:
-    array.compute_tile(0, 2).run_kernel(lambda core: iter([core.cycles(5)]))
+    """A kernel whose first action takes no known time."""
+    array.compute_tile(0, 2).run_kernel(lambda core: iter([core.put_stream([1])]))
 
 
 @pytest.mark.parametrize("deed", [_push, _set_lock, _request_lock, _attach])
