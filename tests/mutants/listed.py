@@ -6446,4 +6446,25 @@ MUTANTS = (
         "    kept = max(book.versions[sender], VERSIONS)",
         "tests/data/test_race_clocks.py::test_a_word_older_than_all_that_are_kept_brings_what_the_oldest_knows",
     ),
+    Mutant(
+        "rows of a planned convolution are padded by the other one",
+        "explore/plan/designs/convolution.py",
+        'beside = size // 2 if padding == "memory tile" else 0',
+        'beside = size // 2 if padding != "memory tile" else 0',
+        "tests/clients/test_plan.py::test_who_pads_rows_decides_how_long_they_are_in_cores",
+    ),
+    Mutant(
+        "a shape that stays needs memory without gaps",
+        "importers/kernels/memref_handlers.py",
+        " or target.shape == source.shape\n",
+        "\n",
+        "tests/data/test_core_operations.py::test_a_shape_that_stays_is_one_of_memory_with_gaps_too",
+    ),
+    Mutant(
+        "an index that begins at a number is a result",
+        "importers/mlir/reader.py",
+        "and not words[at + 1][0].isdigit()",
+        "and not words[at + 2][0].isdigit()",
+        "tests/words/test_mlir_reader.py::test_only_an_operation_behind_an_equals_sign_makes_a_value_a_result",
+    ),
 )

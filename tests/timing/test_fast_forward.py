@@ -177,12 +177,15 @@ def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
 
 @pytest.mark.parametrize("bd", [45, 46, 47])
 def test_the_last_descriptors_of_a_tile_iterate_as_in_stepping(bd: int) -> None:
+    """Beside one without iteration, where nothing else shows how often the other one has begun."""
     rigs = Rig(), Rig()
     for rig, on in zip(rigs, (True, False), strict=True):
         rig.engine.forward.on, rig.engine.forward.free = on, EAGER
-        to = Descriptor("memory", 64, OWN.address(0), iteration=Iteration(64, 5), next=bd)
-        rig.write_bd(bd, to)
-        rig.issue(rig.mm2s(1), bd)
+        rig.fill(0, np.arange(1024, dtype=np.uint32))
+        usual = Descriptor("memory", 40, OWN.address(900), next=bd)
+        rig.write_bd(24, usual)
+        rig.write_bd(bd, Descriptor("memory", 16, OWN.address(0), iteration=Iteration(64, 5), next=24))
+        rig.issue(rig.mm2s(1), 24)
         rig.catch(rig.mm2s(1))
     for until in (2500, 2530, 4001):
         for rig in rigs:
