@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from traceback import extract_tb
 
-import memtile
 from memtile.arch.core import CORE
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import TILE_KINDS
@@ -25,7 +24,7 @@ from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.kernels.core_control import without_program
 from memtile.sim.loop.engine import Engine
 
-_PACKAGE = Path(memtile.__file__).parent
+_PACKAGE = Path(__file__).parents[1]
 _CASCADES = [phase for phase, link in LINKS.items() if link.stall is CoreCause.CASCADE_STALL]
 _REGISTER = "Accumulator_Control"
 
