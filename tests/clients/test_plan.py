@@ -22,6 +22,7 @@ from memtile.explore.plan.budgets import Machine
 from memtile.explore.plan.designs.attention import attention
 from memtile.explore.plan.designs.attention import begin as begin_one
 from memtile.explore.plan.designs.convolution import ImageLayer as Made
+from memtile.explore.plan.designs.convolution import design as convolution_design
 from memtile.explore.plan.designs.gemm import begin
 from memtile.explore.plan.gemm import _cuts
 from memtile.explore.plan.plan_result import filled, prove
@@ -53,6 +54,13 @@ def test_a_planned_gemm_is_exact_and_takes_less_than_the_example() -> None:
     assert best.figures["cycles"] <= 0.2 * hand
     alike = memtile.plan(Gemm(512, 512, 512, "int32", macs=64), columns=4, tried=2)  # the example's numbers
     assert alike.ranked[0].figures["cycles"] <= 0.8 * hand
+
+
+@pytest.mark.parametrize(("padding", "width"), [("memory tile", 10), ("core", 8)])
+def test_who_pads_rows_decides_how_long_they_are_in_cores(padding: Any, width: int) -> None:
+    made = convolution_design(images=1, height=4, width=8, layers=1, cores=2, size=3, padding=padding)
+    rows = [each for each in made.compute_tile(0, 2).buffers if each.name.startswith("in.")]
+    assert {each.shape for each in rows} == {(1, width, 8)}
 
 
 def test_a_planned_convolution_takes_fewer_descriptors_and_cycles_than_the_example() -> None:

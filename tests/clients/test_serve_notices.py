@@ -286,8 +286,8 @@ def test_an_enabled_core_is_told_as_one_that_does_nothing(server: Server, client
         client.write32(COMPUTE + 0x32000, 1)
     (line,) = told(server, client)
     assert line == (
-        "core (1, 2) was enabled; its program is not simulated: it does nothing, and what waits for it goes "
-        "on waiting"
+        "core (1, 2) was enabled; its program is not simulated: it does nothing, and what waits for it waits "
+        "for ever; start memtile serve with --design or --kernels"
     )
 
 

@@ -366,6 +366,16 @@ def test_parts_and_shapes_of_memory() -> None:
     assert got["x"][2, 0] == A[2, 0] + A[1, 2]
 
 
+def test_a_shape_that_stays_is_one_of_memory_with_gaps_too() -> None:
+    body = """%s = memref.subview %x[0, 1] [4, 2] [1, 3]
+        : memref<4x8xi32> to memref<4x2xi32, strided<[8, 3], offset: 1>>
+      %e = memref.expand_shape %s [[0], [1]] output_shape [4, 2]
+        : memref<4x2xi32, strided<[8, 3], offset: 1>> into memref<4x2xi32, strided<[8, 3], offset: 1>>
+      memref.copy %e, %y : memref<4x2xi32, strided<[8, 3], offset: 1>> to memref<4x2xi32>"""
+    got = ran(once(body), {"x": A, "y": zeros(4, 2)})
+    np.testing.assert_array_equal(got["y"], A[:, 1:5:3])
+
+
 def test_bytes_as_elements() -> None:
     body = """%at = arith.constant 8 : index
       %m = memref.view %x[%at][] : memref<32xi8> to memref<2x3xi32>

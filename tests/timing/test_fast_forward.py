@@ -175,6 +175,25 @@ def test_rings_are_jumped_over_as_a_whole(buffers: int) -> None:
     assert rig.engine.forward.jumped > rig.now // 2
 
 
+@pytest.mark.parametrize("bd", [45, 46, 47])
+def test_the_last_descriptors_of_a_tile_iterate_as_in_stepping(bd: int) -> None:
+    """Beside one without iteration, where nothing else shows how often the other one has begun."""
+    rigs = Rig(), Rig()
+    for rig, on in zip(rigs, (True, False), strict=True):
+        rig.engine.forward.on, rig.engine.forward.free = on, EAGER
+        rig.fill(0, np.arange(1024, dtype=np.uint32))
+        usual = Descriptor("memory", 40, OWN.address(900), next=bd)
+        rig.write_bd(24, usual)
+        rig.write_bd(bd, Descriptor("memory", 16, OWN.address(0), iteration=Iteration(64, 5), next=24))
+        rig.issue(rig.mm2s(1), 24)
+        rig.catch(rig.mm2s(1))
+    for until in (2500, 2530, 4001):
+        for rig in rigs:
+            rig.engine.run(until)
+        assert not differences(*rigs)
+    assert rigs[0].engine.forward.jumps
+
+
 def test_a_full_sink_ends_a_jump(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("memtile.sim.ports.port_buffers.LEAST_BLOCK", 700)
     monkeypatch.setattr("memtile.sim.ports.port_buffers.MOST_BLOCK", 700)

@@ -317,3 +317,16 @@ def test_dialects_of_iree_around_a_device_are_named() -> None:
     text = "stream.cmd.execute with(%a as %b: !stream.resource<external>{%c}) {\n  ro %b[%c for %d]\n}\n"
     with pytest.raises(InputFileError, match="operations of IREE's dialect stream are around the device"):
         read(Text("d.mlir", text))
+
+
+def test_only_an_operation_behind_an_equals_sign_makes_a_value_a_result() -> None:
+    """The index of a loop has an equals sign too, with a number or a value behind it."""
+    text = """x.y %a
+      affine.for %i = 0 to 4 { }
+      x.y %a
+      scf.for %i = %a to %b step %c { }
+      x.y %a
+      %c:2, %d = x.z %a"""
+    found = tree(text).blocks[0].operations
+    assert [each.name for each in found] == ["x.y", "affine.for", "x.y", "scf.for", "x.y", "x.z"]
+    assert [len(each.results) for each in found] == [0, 0, 0, 0, 0, 4]

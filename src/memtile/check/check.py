@@ -20,7 +20,14 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.lost_results import lost_findings
 from memtile.sim.loop.engine import Engine
+
+
+def lost_rule(subject: Subject) -> Iterator[Finding]:
+    """Functions of cores that write nowhere what they compute."""
+    return lost_findings(subject.engine)
+
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     descriptor_findings,
@@ -31,6 +38,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     row_findings,
     await_findings,
     bench_findings,
+    lost_rule,
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""

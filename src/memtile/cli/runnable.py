@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
     from memtile.runs.array_names import Given, Wanted
+    from memtile.runs.core_kernels import Kernels
     from memtile.runs.program import Run
     from memtile.sim.loop.engine import Engine
 
@@ -53,6 +54,7 @@ class Runnable:
         files: that went in.
         notes: what was said when it was loaded.
         ignored: what was read and changes nothing.
+        kernels: what its cores do, by column and row.
     """
 
     name: str
@@ -62,6 +64,7 @@ class Runnable:
     files: Sequence[str]
     notes: Sequence[str] = ()
     ignored: Sequence[str] = ()
+    kernels: Kernels = field(default_factory=dict)
 
     def run(self, options: RunOptions = USUAL, **more: Unpack[RunKeywords]) -> Run:
         """Run it; ``more`` are fields of :class:`RunOptions`, which come before ``options``."""
@@ -107,11 +110,16 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
     """What loads a design in Python."""
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
+    from memtile.runs.core_kernels import attached
     from memtile.runs.program import Run
 
     def make() -> Runnable:
         made = load_design(file, settings)
-        return Runnable(file, made, lambda how: Run(guarded(file, lambda: made.run(how))), False, [file])
+
+        def once(how: RunOptions) -> Run:
+            return Run(guarded(file, lambda: made.run(how)))
+
+        return Runnable(file, made, once, False, [file], kernels=attached(made.engine))
 
     return make
 
@@ -169,7 +177,7 @@ def mlir_design(
                 return guarded(options.kernels or "", lambda: _with_zeros(made, given, how))
             return guarded(options.kernels or "", lambda: made.run_with(given, wanted, options=how))
 
-        return Runnable(file, made.array, once, True, files, notes, made.notes)
+        return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels)
 
     return make
 
@@ -219,7 +227,7 @@ def program_files(
             how = how if wanted is not None else replace(how, pad_arguments=True)
             return guarded(options.kernels or "", lambda: found.run(given, wanted or (), options=how))
 
-        return Runnable(files[0], found.array, once, True, inputs, notes)
+        return Runnable(files[0], found.array, once, True, inputs, notes, kernels=found.bodies.kernels)
 
     return make
 
@@ -248,6 +256,11 @@ def _container(read: ProgramFiles, options: ProgramOptions) -> Container:
     )
 
 
+_OWN_KERNELS = (
+    "a design in Python has its kernels itself. --kernels is for MLIR text and for files of programs."
+)
+
+
 def load_beside(
     name: str,
     *,
@@ -272,6 +285,8 @@ def load_beside(
     if not path.exists():
         raise InputFileError(f"{name}: there is no such file or folder.")
     if path.suffix == ".py":
+        if kernels is not None:
+            raise InputFileError(f"{name}: {_OWN_KERNELS}")
         return python_design(name, settings)()
     options = ProgramOptions(given, device=device or None, kernels=kernels)
     return (

@@ -62,7 +62,9 @@ History = Annotated[
 DesignName = Annotated[
     str,
     typer.Option(
-        "--design", metavar="DESIGN.py|DESIGN.mlir|BUILD", help="The design that clients run: its names."
+        "--design",
+        metavar="DESIGN.py|DESIGN.mlir|BUILD",
+        help="The design that clients run: its names, and what its cores do once they enable them.",
     ),
 ]
 AsJson = Annotated[
@@ -83,6 +85,7 @@ Examples:
   memtile serve --port-file run/mesim_output/mesimulator_aximm_port
   memtile serve --memory 0x100000000:64K --memory 0x200000000:1M=weights.npy
   memtile serve --check --design design.mlir
+  memtile serve --design design.mlir --kernels functions.py --memory 0x100000000:1M
   memtile serve --report run.html --record run.json
 """
 
@@ -111,10 +114,14 @@ def serve(
     perfetto: options.Perfetto = None,
     record: options.Record = None,
     design: DesignName = "",
+    kernels: options.Kernels = None,
     as_json: AsJson = False,
     verbose: Verbose = False,
 ) -> None:
     """Serve an array to AMD's open driver until Ctrl-C; what happens is logged on stderr.
+
+    Cores of --design run their bodies from when a client enables them; --kernels has functions that they
+    call, or kernels by core, as in memtile run.
 
     Time passes with accesses alone: some cycles between any two of them, more before a read.
 
@@ -131,7 +138,7 @@ def serve(
 
     cycles = CYCLES_PER_READ if cycles_per_read is None else cycles_per_read
     path = port_file or PORT_FILE
-    files = ServedFiles(report, perfetto, record, design)
+    files = ServedFiles(report, perfetto, record, design, kernels)
     files.refuse()
     known = check_token(token) if token is not None else None
     requests = parse_memories(memory or [])

@@ -25,13 +25,15 @@ class ServedFiles:
         report: file of the report, written at the end; None = none.
         perfetto: file of the timeline; None = none.
         record: file of the record; None = none.
-        design: file of a design whose names are told; empty = there is none.
+        design: file of a design whose names are told and whose cores run; empty = there is none.
+        kernels: file of kernels, or of functions that cores of the design call; None = there is none.
     """
 
     report: Path | None
     perfetto: Path | None
     record: Path | None
     design: str
+    kernels: str | None = None
 
     def refuse(self) -> None:
         """Refuse files that cannot be written, before anybody is served.
@@ -58,14 +60,22 @@ class ServedFiles:
         Raises:
             MemtileError: the design cannot be loaded.
         """
+        from memtile.cli.kernels_file import load_kernels
         from memtile.cli.runnable import load_beside
+        from memtile.runs.core_kernels import NO_KERNELS
         from memtile.runs.live_run import LiveHost
         from memtile.runs.program import Program
         from memtile.runs.session import Session
 
-        names = load_beside(self.design, device=array.device.name).array if self.design else None
+        names, kernels = None, NO_KERNELS
+        if self.design:
+            design = load_beside(self.design, device=array.device.name, kernels=self.kernels)
+            names, kernels = design.array, design.kernels
+        elif self.kernels:
+            kernels = load_kernels(self.kernels).kernels
         noted = options.history or self.report is not None or self.perfetto is not None
-        Session(array).run(Program(live=LiveHost(act, cycles, names)), replace(options, history=noted))
+        program = Program(kernels=kernels, live=LiveHost(act, cycles, names))
+        Session(array).run(program, replace(options, history=noted))
 
     def answers(self, run: LiveRun) -> Answers:
         """What answers questions about the run."""

@@ -181,6 +181,7 @@ class HostSequence:
         ended: whether it has.
         line: of its source that made the present step, 0 = not known.
         due: cycle in which the present pause ends, or the host is free again; -1 = there is none.
+        polled: cycle in which it last saw that there is nothing to do yet; -1 = it has not begun.
     """
 
     host: Host
@@ -189,6 +190,7 @@ class HostSequence:
     ended: bool = False
     line: int = 0
     due: int = -1
+    polled: int = -1
     owing: list[HostTask] = field(default_factory=list)  # whose BDs are not free again
 
     def advance(self, now: Callable[[], int], timed: bool) -> int:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from pathlib import Path
+from traceback import extract_tb
 
 from memtile.arch.core import CORE
 from memtile.arch.ports import PORTS
@@ -15,12 +17,14 @@ from memtile.explain.bd_chains import BdChains
 from memtile.explain.lock_waits import wait_text, wanted_text
 from memtile.explain.names import core_name
 from memtile.explain.results import CoreUse
+from memtile.model.cores import debug
 from memtile.model.cores.cascade import receiver, sender
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.kernels.core_control import without_program
 from memtile.sim.loop.engine import Engine
 
+_PACKAGE = Path(__file__).parents[1]
 _CASCADES = [phase for phase, link in LINKS.items() if link.stall is CoreCause.CASCADE_STALL]
 _REGISTER = "Accumulator_Control"
 
@@ -104,7 +108,9 @@ def _stream(engine: Engine, core: int, *, gets: bool) -> str:
 
 _UNSIMULATED = "its program is not simulated"
 _WAY_OUT = "give it a kernel (--kernels FILE.py or run_kernel)"
-_IDLE = "it does nothing, and what waits for it goes on waiting"
+_IDLE = (
+    "it does nothing, and what waits for it waits for ever; start memtile serve with --design or --kernels"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +165,7 @@ class CoreView:
         cores = self.engine.state.cores
         text = f"{self.name}, kernel {self.kernel!r}"
         if cores.why[self.core] == CoreCause.HALTED:
-            return f"{text}: {CoreCause.HALTED.text} (Debug_Status, Error_Halt_Control)"
+            return f"{text}: {self._halt()}"
         if cores.phase[self.core] == CorePhase.NEXT:
             return f"{text}: between two of its actions"
         if cores.phase[self.core] in LINKS:
@@ -167,6 +173,14 @@ class CoreView:
         if cores.phase[self.core] != CorePhase.ACQUIRE:
             return f"{text}: {CoreCause(int(cores.why[self.core])).text}"
         return f"{text}: {self._lock_wait()}"
+
+    def _halt(self) -> str:
+        """What halted the core, and the registers that say so."""
+        if (error := (self.engine.cores.failed or {}).get(self.core)) is not None:
+            return failed_by(error)
+        if self.engine.state.cores.halted[self.core] & debug.BY_DISABLE:
+            return "disabled by the host (Core_Control.Enable is 0)"
+        return f"{CoreCause.HALTED.text} (Debug_Status, Error_Halt_Control)"
 
     def rests(self) -> str:
         """One line: for what an endless kernel waits; of a lock, without who could give it."""
@@ -196,6 +210,25 @@ def unsimulated(engine: Engine) -> Iterator[str]:
 def idle_text(engine: Engine, core: int) -> str:
     """That a core was enabled and does nothing, for who cannot give it a kernel."""
     return f"{_enabled(engine, core)}: {_IDLE}"
+
+
+def failure_text(engine: Engine, core: int, error: Exception) -> str:
+    """That the kernel of a core failed, where, and what begins it anew."""
+    kernel = engine.cores.running[core].kernel if core in engine.cores.running else "kernel"
+    again = "The core is halted (Core_Status.Error_Halt); reset and enable it to begin its kernel anew."
+    return f"{core_name(engine, core)}, kernel {kernel!r}: {failed_by(error)}. {again}"
+
+
+def failed_by(error: Exception) -> str:
+    """An error of a kernel in one line, with the line of the user's file that it is from."""
+    frames = [frame for frame in extract_tb(error.__traceback__) if not _is_own(frame.filename)]
+    at = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"stopped by {type(error).__name__}: {str(error).rstrip('.')}{at}"
+
+
+def _is_own(file: str) -> bool:
+    """Whether a file is of the package, or none, as that of code that was made."""
+    return file.startswith("<") or Path(file).is_relative_to(_PACKAGE)
 
 
 def _enabled(engine: Engine, core: int) -> str:

@@ -116,6 +116,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
         "MT0404": FindingCode("bytes come out in another order", Severity.ERROR),
         "MT0406": FindingCode("the same block comes out again", Severity.ERROR),
+        "MT0407": FindingCode("a function of a core that writes nowhere what it computes", Severity.WARNING),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),

@@ -28,6 +28,7 @@ from memtile.explain.deadlock.find import Hang, Open, hang
 from memtile.explain.estimate import assumed, estimated, measured
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.lock_waits import lock_errors, owner
+from memtile.explain.lost_results import lost_findings
 from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
 from memtile.explain.results import Array, ChannelUse, Result, Status
@@ -205,16 +206,16 @@ def outcome(
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=(*stopped.findings, *(_wrong(checks) if status is Status.FINISHED else ())),
+        findings=(*stopped.findings, *_wrong(checks, status), *lost_findings(engine)),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
 
 
-def _wrong(checks: Sequence[Check]) -> Iterator[Finding]:
-    """What kind of mistake makes each output wrong, where one explains all of it."""
+def _wrong(checks: Sequence[Check], status: Status) -> Iterator[Finding]:
+    """What kind of mistake makes each output of a finished run wrong, where one explains all of it."""
     for check in checks:
-        if check.cause is not None:
+        if check.cause is not None and status is Status.FINISHED:
             code, text, fix = check.cause
             side = Side(check.port, text)
             yield Finding(code, Severity.ERROR, f"{check.port} {text}.", (side,), fix=fix)

@@ -117,6 +117,10 @@ class AddressSpace:
         memory: external memory, which the interface tiles reach; None = there is none.
         cores: kernels that begin when their cores are enabled; None = there are none.
 
+    Attributes:
+        array: what answers.
+        cores: as given.
+
     Raises:
         DesignError: two memories have a byte in common.
     """
@@ -128,7 +132,7 @@ class AddressSpace:
         memory: ServedMemory | None = None,
         cores: CoreKernels | None = None,
     ) -> None:
-        self.array, self._memory, self._cores = array, memory, cores
+        self.array, self._memory, self.cores = array, memory, cores
         if memory is not None:
             memory.attach(array.engine)
         self._accesses = ArrayAccesses(array.engine, cycles_per_read, POLLS)
@@ -165,20 +169,22 @@ class AddressSpace:
         words = np.array([READ if value is None else value for _, value in accesses], dtype=np.int64)
         inside = at - np.uint64(ARRAY_BASE) < ARRAY_BYTES
         starting = self._starting(accesses)
-        ends = [*(np.flatnonzero(np.diff(inside) | starting[:-1]) + 1).tolist(), len(at)]
+        ends = [*(np.flatnonzero(np.diff(inside) | starting[:-1] | starting[1:]) + 1).tolist(), len(at)]
         for first, end in zip([0, *ends], ends, strict=False):
             if inside[first]:
-                yield from self._in_array(at[first:end] - np.uint64(ARRAY_BASE), words[first:end])
-                if self._cores is not None and starting[end - 1]:
-                    self._cores.follow()
+                answers = self._in_array(at[first:end] - np.uint64(ARRAY_BASE), words[first:end])
+                if self.cores is not None and starting[first]:
+                    answers = iter([*answers])  # one, given when its core has begun
+                    self.cores.follow()
+                yield from answers
             else:
                 yield from ([self._elsewhere(*access)] for access in accesses[first:end])
 
     def _starting(self, accesses: Sequence[tuple[int, int | None]]) -> npt.NDArray[np.bool_]:
         """Which accesses may enable or reset a core that has a kernel."""
-        if self._cores is None:
+        if self.cores is None:
             return np.zeros(len(accesses), np.bool_)
-        known, started = self._kinds, self._cores.started_by
+        known, started = self._kinds, self.cores.started_by
         writes = [value is not None and tile_of(address) in known for address, value in accesses]
         pairs = zip(accesses, writes, strict=True)
         return np.array(

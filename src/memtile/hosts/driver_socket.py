@@ -220,7 +220,7 @@ class _Served:
         self.admission = Admission()
         self.buffer = bytearray(_CHUNK)  # filled and read within one call
         self.notices = Notices(log, every)
-        self._witness = Witness(space.array.engine, space.memories)
+        self._witness = Witness(space.array.engine, space.memories, space.cores)
         self._findings: set[tuple[str, str]] = set()  # told already: code and message
 
     def polled(self, address: int) -> None:

@@ -17,10 +17,11 @@ from memtile.arch.devices import ARRAY_BASE, ARRAY_BYTES
 from memtile.arch.tiles import WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.channel_view import CAUSES, ChannelView
-from memtile.explain.core_view import idle_text
+from memtile.explain.core_view import failure_text, idle_text
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Open, hang
 from memtile.explain.deadlock.graph import Via
+from memtile.explain.names import core_name
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text
 from memtile.hosts.address_space import POLLS
@@ -28,12 +29,17 @@ from memtile.hosts.notices import ServerNotice
 from memtile.jit.tables import cells, plain
 from memtile.model.dma.channel_registers import ERROR_QUEUE_OVERFLOW, QUEUE_START_BD_MASK
 from memtile.model.state.causes import Phase
+from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.waits import polled_channel
 from memtile.sim.kernels.core_control import ENABLE, control_places
 from memtile.sim.loop import compiled_model
 from memtile.sim.loop.engine import Engine
 
 _STOPPING = ~(1 << ERROR_QUEUE_OVERFLOW)
+_HELD = (
+    "Core_Control holds it in reset, so its program does not begin: write Reset = 0 too, "
+    "as XAie_CoreUnreset does"
+)
 _CAUSES = {**CAUSES, "AXI_MM_Decode_Error": "no external memory is at {byte:#x}; {memories}"}
 
 
@@ -43,10 +49,12 @@ class Witness:
     Args:
         engine: what it looks at.
         memories: the external memories, in words for a person; empty = there is none.
+        cores: kernels that begin when their cores are enabled; None = there are none.
     """
 
-    def __init__(self, engine: Engine, memories: str = "") -> None:
-        self._engine, self._memories = engine, memories
+    def __init__(self, engine: Engine, memories: str = "", cores: CoreKernels | None = None) -> None:
+        self._engine, self._memories, self._cores = engine, memories, cores
+        self._failed = dict[int, Exception]()
         self._alarms, self._seen = cells(engine.state.clock).alarms, -1
         self._errors = engine.channels.errors.copy()
         self._lost = engine.channels.pushes_lost.copy()
@@ -58,7 +66,7 @@ class Witness:
 
     def look(self) -> Iterator[ServerNotice]:
         """A notice for each thing that was not there when it looked last."""
-        engine, c = self._engine, self._engine.channels
+        c = self._engine.channels
         if self._alarms[0] == self._seen:
             return
         self._seen = self._alarms[0]
@@ -73,13 +81,29 @@ class Witness:
             for ch in np.flatnonzero(lost).tolist():
                 yield self._overflow(ch, int(lost[ch]))
         yield from self._in_switches()
+        yield from self._in_cores()
+
+    def _in_cores(self) -> Iterator[ServerNotice]:
+        """Cores that are enabled and do nothing, and those whose kernel failed."""
+        engine = self._engine
         enabled = engine.state.registers[self._controls] & ENABLE != 0
-        if not np.array_equal(enabled, self._enabled):
-            new = enabled & ~self._enabled
-            self._enabled = enabled
-            for core in np.flatnonzero(new).tolist():
-                text = idle_text(engine, core)
+        new, self._enabled = enabled & ~self._enabled, enabled
+        for core in np.flatnonzero(new).tolist():
+            if text := self._idle(core):
                 yield ServerNotice(f"enabled cores {core}", text, text)
+        for core, error in (engine.cores.failed or {}).items():
+            if self._failed.get(core) is not error:
+                self._failed[core] = error
+                text = failure_text(engine, core, error)
+                yield ServerNotice(f"failed cores {core}", text, text)
+
+    def _idle(self, core: int) -> str:
+        """Why a core that is enabled does nothing; empty = it runs a kernel."""
+        if self._cores is not None and self._cores.is_held(core):
+            return f"{core_name(self._engine, core)} was enabled; {_HELD}"
+        cores = self._engine.cores
+        runs = core in cores.running or core in (cores.failed or ())
+        return "" if runs else idle_text(self._engine, core)
 
     def _in_switches(self) -> Iterator[ServerNotice]:
         """Packets that are stuck, and circuits that a switch does not have."""

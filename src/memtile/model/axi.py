@@ -125,6 +125,7 @@ def write(st: State, tile: int, offset: int, value: int) -> int:
             return refuse(st, tile)
         st.program[word] = value
         return OKAY
+    st.clock.quiet[0] = 0
     if st.spec.register_map.acts[st.spec.tiles.kind[tile], register] <= _PLAIN:
         store(st, tile, register, value)
     else:
@@ -229,11 +230,13 @@ def live_value(st: State, tile: int, register: int, offset: int) -> int:  # noqa
     if acts == Acts.WRITE_COUNT:
         return int(st.channels.moved[ch])
     if acts == Acts.COUNT_POP:
+        st.clock.quiet[0] = 0
         return task_queue.pop_by_register(st, ch)
     if acts == Acts.LOCK_VALUE:
         notes.lock_seen(st, lock)
         return int(st.locks.value[lock])
     if acts == Acts.LOCK_REQUEST:
+        st.clock.quiet[0] = 0
         return locks.request(st, tile, offset)
     if acts == Acts.LOCK_OVERFLOW:
         return locks.flags(st.locks.overflow, lock, tiles.locks[tile])

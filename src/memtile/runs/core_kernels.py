@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import wraps
 from types import MappingProxyType
 
 import numpy as np
@@ -12,8 +13,9 @@ from memtile.errors import Problem
 from memtile.runs.machine import ArrayMachine
 from memtile.runs.operation_table import Bools, OperationTable, core_controls, table_of
 from memtile.runs.operations import ArrayShape, Operation, locate, words_written
+from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.core_control import control_register, enabled_cores, held_cores
-from memtile.sim.kernels.kernel_core import Kernel
+from memtile.sim.kernels.kernel_core import Core, Kernel
 from memtile.sim.loop.engine import Engine
 
 Place = tuple[int, int]
@@ -39,6 +41,30 @@ class NamedKernels(dict[Place, Kernel]):
         ):
             known.clear()
             known.update(names)
+
+
+def attached(engine: Engine) -> dict[Place, Kernel]:
+    """The kernels that a design has given its cores, by column and row, each ``endless`` as it was said."""
+    tiles, owners = engine.spec.tiles, engine.state.cores.tile
+    found = dict[Place, Kernel]()
+    for core, running in engine.cores.running.items():
+        if running.function is not None:
+            place = int(tiles.column[owners[core]]), int(tiles.row[owners[core]])
+            found[place] = _declared(running.function, running.declared)
+    return found
+
+
+def _declared(kernel: Kernel, endless: bool | None) -> Kernel:
+    """A kernel that brings what ``run_kernel`` was told of it."""
+    if endless is None:
+        return kernel
+
+    @wraps(kernel)
+    def run(core: Core) -> Iterator[Action]:
+        return iter(kernel(core))
+
+    run.endless = endless  # type: ignore[attr-defined]
+    return run
 
 
 NO_KERNELS: Kernels = MappingProxyType({})
@@ -71,6 +97,8 @@ class CoreKernels:
         kernels: by column and row of the tile.
         running: those that run already.
         programs: those that loads bring, by number.
+        strict: no kernel begins while Core_Control holds its core in reset. Files of programs may lack the
+            write that ends the reset of power-up, hosts cannot.
     """
 
     def __init__(
@@ -79,8 +107,11 @@ class CoreKernels:
         kernels: Kernels,
         running: Kernels = NO_KERNELS,
         programs: Sequence[Kernels] = (),
+        *,
+        strict: bool = False,
     ) -> None:
         self._array, self._waiting, self._programs = array, dict(kernels), programs
+        self._strict = strict
         self._all = {**running, **kernels}
         self._held = set(self._places(held_cores(array.engine)))  # when we last looked
         self._ended: set[Place] = set()  # by a reset that is on
@@ -117,8 +148,16 @@ class CoreKernels:
         for place in self._enabled():
             kernel = self._waiting.pop(place, None)
             if kernel is not None:
-                endless = getattr(kernel, "endless", None)
-                self._array.compute_tile(*place).run_kernel(kernel, endless=endless)
+                self._begin(place, kernel)
+
+    def _begin(self, place: Place, kernel: Kernel) -> None:
+        """Have a core run its kernel; a mistake in its first lines is one of the kernel, as later on."""
+        tile, cores = self._array.compute_tile(*place), self._array.engine.cores
+        try:
+            tile.run_kernel(kernel, endless=getattr(kernel, "endless", None))
+        except Exception as error:
+            if not cores.stop_failed(int(self._array.engine.spec.tiles.core[tile.index]), error):
+                raise
 
     def restart(self, program: int | None = None) -> None:
         """Have kernels wait until their cores are enabled: the array was reset, or loaded anew."""
@@ -146,10 +185,14 @@ class CoreKernels:
         control = control_register(self._array.device.tile(column, row)).offset
         return offset <= control < offset + words * WORD_BYTES
 
+    def is_held(self, core: int) -> bool:
+        """Whether a core, by its model index, has a kernel that begins only when its reset is over."""
+        (place,) = self._places([core])
+        return self._strict and place in self._waiting and core in held_cores(self._array.engine)
+
     def _enabled(self) -> list[Place]:
-        return [
-            place for place in self._places(enabled_cores(self._array.engine)) if place not in self._ended
-        ]
+        kept = self._held if self._strict else self._ended
+        return [place for place in self._places(enabled_cores(self._array.engine)) if place not in kept]
 
     def _places(self, cores: Iterable[int]) -> list[Place]:
         engine = self._array.engine

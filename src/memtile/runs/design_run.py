@@ -11,7 +11,7 @@ from memtile.explain.results import Outputs, Result
 from memtile.runs.machine import HostSteps, Machine
 from memtile.runs.observing import moves_of
 from memtile.runs.options import RunOptions, whole_cycles
-from memtile.sim.doors.polling import run_to_next_poll
+from memtile.sim.doors.polling import POLL_CYCLES, run_to_next_poll
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine, Progress
 from memtile.sim.loop.timing_only import gone, look_for_words, no_time, words_wanted
@@ -36,27 +36,49 @@ def run_sequences(
     Raises:
         DesignError: a step that is none, or work that its channel refuses.
     """
-    quiet = False
+    quiet, begun = False, [each.polled >= 0 for each in sequences if not each.ended]
+    is_polled = all(begun) and not untimed  # the last run was cut before the next poll
     while left := [sequence for sequence in sequences if not sequence.ended]:
-        if sum(sequence.advance(lambda: engine.now, not untimed) for sequence in left):
-            quiet = False
-            continue
+        if not is_polled:
+            if sum(sequence.advance(lambda: engine.now, not untimed) for sequence in left):
+                quiet = False
+                continue
+            for sequence in left:
+                sequence.polled = engine.now
         dues = [sequence.due for sequence in left if sequence.due >= 0]
         until = min([end, *dues])
         if engine.now >= end and not untimed:
             return Stop.LIMIT
         if quiet and not dues:
             return Stop.QUIET
+        is_polled = False
         if quiet:
             engine.wait(until - engine.now)
-            quiet = False
+            quiet, is_polled = False, engine.now not in dues
         elif untimed:
             run_untimed(engine, progress)
             quiet = True
         else:
-            in_vain = min(sequence.in_vain(engine) for sequence in left)
-            quiet = run_to_next_poll(engine, until, progress, in_vain=in_vain) is Stop.QUIET
+            quiet, is_polled = _to_next_poll(engine, left, until, progress)
     return None
+
+
+def _to_next_poll(
+    engine: Engine, left: Sequence[HostSteps], until: int, progress: Progress | None
+) -> tuple[bool, bool]:
+    """Let the array run up to the next poll of sequences, to cycle ``until`` at most.
+
+    Returns:
+        Whether nothing can move any more, and whether there is nothing to poll: the cycle is not that of a
+        poll or of a step that is due, or none has passed.
+    """
+    began, polled = engine.now, left[0].polled
+    in_vain = min(sequence.in_vain(engine) for sequence in left)
+    stop = run_to_next_poll(engine, until, progress, in_vain=in_vain, since=polled)
+    if stop is Stop.QUIET:
+        return True, engine.now == began
+    is_due = any(sequence.due == engine.now for sequence in left)
+    return False, not is_due and (engine.now - polled) % POLL_CYCLES != 0
 
 
 def run_on(machine: Machine, options: RunOptions) -> Result:
@@ -79,7 +101,7 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
         if stop is None and untimed:
             stop = run_untimed(engine, options.progress, words_within(engine, most))
         elif stop is None:
-            stop = engine.run(end, options.progress)
+            stop = engine.resume(end, options.progress)
     except KeyboardInterrupt:
         stop = None
     engine.checks.pause()

@@ -84,6 +84,7 @@ class HostSteps(Protocol):
 
     ended: bool
     due: int
+    polled: int
     host: Any
 
     def advance(self, now: Callable[[], int], timed: bool) -> int:

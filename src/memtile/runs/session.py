@@ -74,9 +74,10 @@ class Session:
         options.refuse("a live host", "max_cycles", "untimed", *of_programs, "progress")
         cores = None
         if program.kernels or program.running:
-            cores = CoreKernels(array, program.kernels, program.running)
+            cores = CoreKernels(array, program.kernels, program.running, strict=True)
             raise_if([*cores.problems(None, ArrayShape.of(array.device, array.columns))], InputFileError)
             cores.attach()
+        array.engine.cores.failed = {}  # no mistake of a kernel ends what serves hosts
         with observing(array, options, host.named(array)) as observed:
             run = LiveRun(array, host, options, observed, cores)
             host.act(run)

@@ -34,8 +34,16 @@ def looks(*, every: bool) -> Iterator[list[int]]:
     """Context in which a host makes every look or leaves some out; the cycles behind which it looks."""
     seen: list[int] = []
 
-    def run(engine: Engine, end: int, progress: Progress | None = None, *, in_vain: int = 0) -> Stop:
-        stop = polling.run_to_next_poll(engine, end, progress, in_vain=0 if every else in_vain)
+    def run(
+        engine: Engine,
+        end: int,
+        progress: Progress | None = None,
+        *,
+        in_vain: int = 0,
+        since: int | None = None,
+    ) -> Stop:
+        kept = 0 if every else in_vain
+        stop = polling.run_to_next_poll(engine, end, progress, in_vain=kept, since=since)
         seen.append(engine.now)
         return stop
 

@@ -30,13 +30,13 @@ def written(folder: Path) -> Path:
     return folder
 
 
-def compiled(folder: Path, language: str = "c") -> Path:
-    """The program, from sources written to ``folder``."""
+def compiled(folder: Path, language: str = "c", host: Path = HOST) -> Path:
+    """The program, from sources written to ``folder``; a host may include what is there already."""
     tool = compiler(language)
     written(folder)
     made = folder / "host"
     flags = [STRICT[language], "-x", language, "-O1", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    command = [tool, *flags, str(HOST), str(folder / "memtile_ess.c"), f"-I{folder}", "-o", str(made)]
+    command = [tool, *flags, str(host), str(folder / "memtile_ess.c"), f"-I{folder}", "-o", str(made)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return made

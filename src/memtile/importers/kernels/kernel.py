@@ -62,6 +62,7 @@ from memtile.sim.kernels.actions import Action, LockOperation
 from memtile.sim.kernels.isolation import keeps_apart, known_to_reach
 from memtile.sim.kernels.kernel_core import RELEASES, Core, Kernel
 from memtile.sim.kernels.kernel_lines import SAID, Said
+from memtile.sim.kernels.lost_results import LOST, lost_by
 
 _LONGEST = 100  # characters of a Python message that are shown
 _USERS = "timed"  # function that calls those of the user
@@ -297,9 +298,19 @@ def _kernel(
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, External)})
+    setattr(kernel, LOST, lost_by(_without_result(given, program.externals)))
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
+
+
+def _without_result(given: Externals, declared: Mapping[str, Operation]) -> Iterator[Callable[..., Any]]:
+    """The user's functions that take memory and give nothing back: their results are what they write."""
+    for name, function in given.items():
+        words = declared[name].words
+        takes = any("memref" in word for word in words)
+        if takes and "->" not in words and not isinstance(function, External):
+            yield function
 
 
 def _places(made: Configured, tile: str, program: CoreProgram) -> set[tuple[int, int]]:

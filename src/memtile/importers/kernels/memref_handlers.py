@@ -198,7 +198,8 @@ def reshape(emitter: Emitter, form: OperationForm) -> None:
         most = prod(size for size in target.shape if size >= 0)
         emitter.lines.add("amount(_memory.size, _n, _open, SITE)", _memory=memory, _n=most, _open=opens)
     plain = [size for size in target.shape if size != 1] == [size for size in source.shape if size != 1]
-    if plain and len(target.shape) < len(source.shape) and target.shape:  # works for memory with gaps too
+    fewer = len(target.shape) < len(source.shape) or target.shape == source.shape
+    if plain and fewer and target.shape:  # works for memory with gaps too
         value = expr("_memory[*_slots]", _memory=memory, _slots=_slots(source, target))
     else:
         shape = listed(target.shape or (1,))

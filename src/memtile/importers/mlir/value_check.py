@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.importers.mlir.dominance import Dominance
 from memtile.importers.mlir.tree import Operation, OperationBlock, Region
 from memtile.importers.mlir.value_types import (
     definition_type,
@@ -65,7 +66,7 @@ class _Walk:
 
     def __init__(self, found: list[Problem], functions: dict[str, Operation]) -> None:
         self.found, self.functions = found, functions
-        self.dominators: dict[int, dict[int, set[int]]] = {}
+        self.dominances: dict[int, Dominance] = {}
 
     def operation(self, operation: Operation, visible: _Visible) -> None:
         """Look at an operation and all within it.
@@ -167,12 +168,11 @@ class _Walk:
         block = by if isinstance(by, OperationBlock) else by.parent
         if block is around.parent:
             return isinstance(by, OperationBlock) or by.at < around.at
-        if id(region) not in self.dominators:
-            self.dominators[id(region)] = dominators(region)
-        found = self.dominators[id(region)]
+        if id(region) not in self.dominances:
+            self.dominances[id(region)] = Dominance(region)
         assert block is not None
         assert around.parent is not None
-        return id(around.parent) not in found or id(block) in found[id(around.parent)]
+        return self.dominances[id(region)].holds(block, around.parent)
 
     def _problem(
         self, operation: Operation, at: int, says: str, allowed: str, given: str, step: str = ""
@@ -193,24 +193,3 @@ def definition(operation: Operation, name: str) -> tuple[Operation | OperationBl
             return None
         region = around.parent.region
     return None
-
-
-def dominators(region: Region) -> dict[int, set[int]]:
-    """For each block that is reached, those that every way to it goes through; all by identity."""
-    labels = {block.label: block for block in region.blocks}
-    after = {
-        id(block): [labels[word] for each in block.operations for word in each.words if word in labels]
-        for block in region.blocks
-    }
-    first = region.blocks[0]
-    found = {id(first): {id(first)}}
-    waiting = [first]
-    while waiting:
-        block = waiting.pop()
-        for other in after[id(block)]:
-            through = found[id(block)] | {id(other)}
-            kept = found.get(id(other), through) & through | {id(other)}
-            if found.get(id(other)) != kept:
-                found[id(other)] = kept
-                waiting.append(other)
-    return found

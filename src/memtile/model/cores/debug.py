@@ -51,6 +51,8 @@ _BY_STREAM = _SHOWN.field("Stream_stall_Halted").mask
 BY_DEBUG = sum(field.mask for field in _SHOWN.fields)
 BY_ERROR = 1 << _SHOWN.fields[0].msb + 1
 """In ``Cores.halted``: an error halt, which ``Error_Halt_Control`` shows and ends."""
+BY_DISABLE = BY_ERROR << 1
+"""In ``Cores.halted``: the enable bit of Core_Control fell; setting it again ends that (DEV-CORE-9)."""
 
 _SHOWS_DONE, _SHOWS_ERROR = _STATUS.field("Core_Done").mask, _STATUS.field("Error_Halt").mask
 _SHOWS_DEBUG = _STATUS.field("Debug_Halt").mask
@@ -92,8 +94,9 @@ def single_step(st: State, core: int, count: int) -> None:
 
 @jit
 def follow_control(st: State, tile: int) -> None:
-    """Core_Control has changed: a core that loses its enable bit raises DISABLED (DEV-CORE-8).
+    """Core_Control has changed: a core that loses its enable bit raises DISABLED (DEV-CORE-8) and stops.
 
+    It stands still until it is enabled again (DEV-CORE-9).
     Before the next cycle Python takes or gives the kernel of a core whose reset bit has changed (DEV-CORE-6).
     """
     cores, core = st.cores, st.spec.tiles.core[tile]
@@ -103,6 +106,9 @@ def follow_control(st: State, tile: int) -> None:
     if cores.enabled[core] == 1 and not enabled:
         st.core_seen[core, CoreEvent.DISABLED] = st.clock.now[0] + st.clock.booked[0]
         st.clock.activity[0] += 1
+        halt(st, core, BY_DISABLE)
+    elif enabled:
+        resume(st, core, BY_DISABLE)
     cores.enabled[core] = enabled
     if held and cores.held[core] == 0 and cores.reset[core] == 0:
         cores.reset[core] = 1

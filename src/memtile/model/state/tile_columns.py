@@ -190,7 +190,7 @@ class Cores(NamedTuple):
     bank: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS, row_of(Owner.BANK))]
     # grants that the part still needs in this step
     wanted: Annotated[Requests, Column(EQUAL, 0, STALE, STAYS, Holds(0, 2))]
-    # reasons, 0 = it goes on: bits as in Debug_Status, and ``debug.BY_ERROR``
+    # reasons, 0 = it goes on: bits as in Debug_Status, ``debug.BY_ERROR``, ``debug.BY_DISABLE``
     halted: Annotated[Ints, Column(EQUAL, 0, CLEARED, STAYS, COUNTED)]
     single: Annotated[
         Ints, Column(EQUAL, 0, CLEARED, STAYS, COUNTED)

@@ -56,7 +56,7 @@ class Clock(NamedTuple):
     raised: Annotated[
         Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)
     ]  # events raised by their number so far
-    # halts, lost pushes, stuck packets, missing circuits and enabled cores so far, and their ends
+    # halts, lost pushes, stuck packets, missing circuits, enabled and failed cores so far, and their ends
     alarms: Annotated[Ints, Column(PROCESS, 0, OUTSIDE, STAYS, UNSAVED)]
     host_free: Annotated[
         Ints, Column(DUE, 0, OUTSIDE, STAYS, SOON)

@@ -23,30 +23,31 @@ from memtile.sim.loop.engine import Engine, Progress
 POLL_CYCLES = 100  # between two reads of a polled register
 
 
-def run_to_next_poll(engine: Engine, end: int, progress: Progress | None = None, *, in_vain: int = 0) -> Stop:
-    """Let ``POLL_CYCLES`` cycles pass, to cycle ``end`` at most.
+def run_to_next_poll(
+    engine: Engine, end: int, progress: Progress | None = None, *, in_vain: int = 0, since: int | None = None
+) -> Stop:
+    """Let time pass up to the next poll, to cycle ``end`` at most.
 
-    There is nothing to see for ``in_vain`` cycles: looks in these are left out. ``Stop.QUIET`` when nothing
-    can move any more, and no timer or counter has been set to a cycle before ``end`` (AM025
-    Timer_Trig_Event, Performance_Counter_Event_Value).
+    Polls are ``POLL_CYCLES`` cycles apart. There is nothing to see for ``in_vain`` cycles: polls in these are
+    left out. ``Stop.QUIET`` when nothing can move any more, and no timer or counter has been set to a cycle
+    before ``end`` (AM025 Timer_Trig_Event, Performance_Counter_Event_Value).
+
+    Args:
+        engine: the model.
+        end: cycle.
+        progress: called now and then with the cycles done so far.
+        in_vain: cycles.
+        since: cycle of the last poll; None = the present one.
     """
-    began = engine.now
-    stop = engine.run(min(began + max(in_vain // POLL_CYCLES, 1) * POLL_CYCLES, end), progress)
-    if stop is Stop.QUIET and engine.now > began + 1 and (engine.now - 1 - began) % POLL_CYCLES == 0:
-        stop = _one_more(engine, end)
+    began = engine.now if since is None else since
+    passed = engine.now - began
+    polls = max((passed + in_vain) // POLL_CYCLES, passed // POLL_CYCLES + 1)
+    stop = engine.resume(min(began + polls * POLL_CYCLES, end), progress)
     if stop is not Stop.QUIET or event_units.limit(engine.state, end) >= end:
         return stop
     polls = max(-(-(engine.now - began) // POLL_CYCLES), 1)
     engine.wait(min(began + polls * POLL_CYCLES, end) - engine.now)
     return Stop.LIMIT
-
-
-def _one_more(engine: Engine, end: int) -> Stop:
-    """Let the cycle pass that is quiet too, as quiet cycles are counted anew after each look."""
-    if engine.now >= end:
-        return Stop.LIMIT
-    engine.wait(1)
-    return Stop.QUIET
 
 
 def cycles_left(engine: Engine, channels: Iterable[int]) -> int:

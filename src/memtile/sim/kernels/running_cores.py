@@ -20,10 +20,10 @@ import numpy as np
 from memtile.arch.events import EVENT_UNITS
 from memtile.arch.register_map import register_named
 from memtile.arch.tiles import COMPUTE
-from memtile.errors import DesignError, Problem
+from memtile.errors import DesignError, Problem, is_out_of_memory
 from memtile.jit.tables import cells, plain
 from memtile.model.checking.notes import core_agent
-from memtile.model.cores import cascade
+from memtile.model.cores import cascade, debug
 from memtile.model.dma.access_log import FIRST_CORE, ON, UNKNOWN, append
 from memtile.model.events.asserted import raise_event
 from memtile.model.roster import OFF, retire_cores, wake_core
@@ -202,6 +202,7 @@ class Cores:
         codes: of their actions.
         ahead: brings the state to where the kernels are; None = it is there.
         touches: accesses of kernels to registers so far.
+        failed: errors of kernels, which halt their cores until a reset, by core; None = they end the run.
     """
 
     def __init__(self, state: State) -> None:
@@ -218,6 +219,7 @@ class Cores:
         self.codes = ActionCodes(state)
         self.ahead: Callable[[], None] | None = None
         self.touches = 0
+        self.failed: dict[int, Exception] | None = None
         self._watch: RaceWatch | None = None
 
     def watched_by(self, watch: RaceWatch | None) -> None:
@@ -250,6 +252,9 @@ class Cores:
         self._targets[core] = self._locks_of(tile)
         self._cores.phase[core], self._cores.ended[core] = CorePhase.NEXT, 0
         self._cores.reset[core] = 0
+        debug.resume(self._state, core, debug.BY_DISABLE)
+        if self.failed is not None and self.failed.pop(core, None) is not None:
+            debug.resume(self._state, core, debug.BY_ERROR)
         self._state.clock.asking[0] += 1  # so that it begins while a host is busy, too
         wake_core(self._state, core)
 
@@ -300,12 +305,22 @@ class Cores:
                 self._next(core, self.running[core])
             except Exception as error:
                 self.note_place(core, error)
-                raise
+                if not self.stop_failed(core, error):
+                    raise
         self._clock.asking[0] = 0
 
     def note_place(self, core: int, error: Exception) -> None:
         """Note at an error of a kernel which one it was, and when."""
         error.add_note(f"in {self.running[core].core.name}, before cycle {self._clock.now[0]}")
+
+    def stop_failed(self, core: int, error: Exception) -> bool:
+        """Halt a core whose kernel failed, if errors are kept; whether they are."""
+        if self.failed is None or is_out_of_memory(error):
+            return False
+        self.failed[core] = error
+        self._clock.alarms[0] += 1
+        debug.halt(self._state, core, debug.BY_ERROR)
+        return True
 
     def asking(self) -> list[int]:
         """The cores that want to be given an action, in order."""

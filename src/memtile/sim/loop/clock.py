@@ -185,7 +185,7 @@ def step(st: State) -> None:
         event_units.step(st)
     if st.active_controls[0] > 0:
         control_packets.step(st)
-    st.clock.quiet[0] = st.clock.quiet[0] + 1 if st.clock.activity[0] == 0 else 0
+    st.clock.quiet[0] = min(st.clock.quiet[0] + 1, _SETTLED) if st.clock.activity[0] == 0 else 0
     st.clock.now[0] += 1
     st.clock.booked[0] = 0
 
@@ -239,6 +239,23 @@ def look_for_pipes(st: State, until: int) -> bool:
 
 
 @jit
+def is_settled(st: State) -> bool:
+    """Whether nothing can move any more, as quiet cycles before this one show.
+
+    Whatever acts from outside sets ``clock.quiet`` to 0, so that the count goes on where a run was cut.
+    """
+    outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0] + st.clock.passing[0]
+    return bool(st.clock.quiet[0] >= _SETTLED and outside == 0 and next_timer(st) < 0)
+
+
+@jit
+def ask_for_locks_again(st: State) -> None:
+    """Let all that waits for a lock ask again, unless nothing was done since the last, quiet cycle."""
+    if st.clock.quiet[0] == 0:
+        st.clock.locks_changed[0] = 1
+
+
+@jit
 def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
     """Cycles up to ``until`` at most, or up to where channel ``anchor`` has ended other than ``bds`` BDs.
 
@@ -260,6 +277,8 @@ def advance_to_end(st: State, until: int, anchor: int, bds: int) -> int:
 @jit
 def advance_with_pipes(st: State, until: int, anchor: int, bds: int) -> int:
     """Advance as :func:`advance_to_end`, but leave the ports of pipes as they were when these began."""
+    if is_settled(st):
+        return Stop.QUIET
     next_look, apart = st.clock.now[0], _APART
     while st.clock.now[0] < until and (anchor < 0 or st.channels.bds_done[anchor] == bds):
         if st.clock.asking[0] > 0:
@@ -287,5 +306,5 @@ def run(st: State, until: int) -> int:
     """Advance to cycle ``until`` at most, without :func:`settle`; return a ``Stop`` code."""
     if history_log.logging(st):
         history_log.look_at_locks(st)
-    st.clock.locks_changed[0] = 1  # whatever the host has done since the last run
+    ask_for_locks_again(st)
     return advance_to_end(st, until, -1, 0)

@@ -219,23 +219,29 @@ class Engine:
     def feed(self, ch: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
         """Append words for the S2MM channel's stream port to offer; ``tlast``: 1 where a packet ends."""
         last = no_tlast(len(words)) if tlast is None else tlast.astype(np.uint8)
-        self._new_at_ports = True
+        self._change_ports()
         if words.dtype != np.uint32 or words.strides != (0,):  # one word, again and again, needs no memory
             words = np.ascontiguousarray(words, np.uint32)
         self._feeds.setdefault(ch, Feed()).put(words, last)
 
     def catch(self, ch: int) -> None:
         """Take every word of the MM2S channel's stream port from now on."""
-        self._new_at_ports = True
+        self._change_ports()
         self._caught.setdefault(ch, Caught())
 
     def pace(self, ch: int, pattern: npt.NDArray[np.int64]) -> None:
         """Readiness of the port, cycle by cycle, repeating; 1 = offers or takes a word."""
-        self._new_at_ports = True
+        self._change_ports()
         self._patterns[ch] = pattern
+
+    def _change_ports(self) -> None:
+        """Lay the ports out anew before the next cycle, in which words may move."""
+        self._new_at_ports, self._clock.quiet[0] = True, 0
 
     def run(self, until: int, progress: Progress | None = None) -> clock.Stop:
         """Advance to cycle ``until`` or until nothing can move any more; returns why the clock stopped.
+
+        At least one cycle passes, as cycles in which nothing moves are counted anew.
 
         Raises:
             KeyboardInterrupt: Ctrl-C; the state is that of the last completed slice.
@@ -246,14 +252,21 @@ class Engine:
         refused_compression.refuse_unknown(self._state)
         return stop
 
-    def advance(self, until: int, progress: Progress | None = None) -> clock.Stop:
-        """:meth:`run` for whoever looks at halted channels itself, whatever has halted them."""
+    def resume(self, until: int, progress: Progress | None = None) -> clock.Stop:
+        """:meth:`run` as one with the last run: no cycle passes where nothing was done since its end."""
+        stop = self.advance(until, progress, anew=False)
+        refused_compression.refuse_unknown(self._state)
+        return stop
+
+    def advance(self, until: int, progress: Progress | None = None, *, anew: bool = True) -> clock.Stop:
+        """:meth:`run`, or :meth:`resume` if not ``anew``, for whoever looks at halted channels itself."""
         self.checks.go_on()
         self._choose_words()
         self._attach()
-        self._state = self.external.shown_to(self._state)
+        shown = self.external.shown_to(self._state)
+        if anew or shown is not self._state or self._clock.asking[0]:
+            self._state, self._clock.quiet[0] = shown, 0
         self.cores.serve()
-        self._clock.quiet[0] = 0
         self.skipper.begin(self._state, until, watched=self._watcher is not None)
         try:
             while True:
@@ -457,6 +470,7 @@ class Engine:
             DesignError: the switch has no such port.
         """
         at_hand(self._state).switch.hosted[self._master(tile, name)] = 1
+        self._clock.quiet[0] = 0
 
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
@@ -506,7 +520,7 @@ class Engine:
                 mine[...] = values[name]
             else:  # words of the host, of which there may be any number
                 anew[name] = values[name]
-        self._state = self._state._replace(**anew)
+        self._state = self.external.shown_to(self._state._replace(**anew))
         self._unsettled = False
 
     def pending(self, ch: int) -> int:

@@ -75,13 +75,14 @@ def words_within(engine: Engine, cycles: int) -> int:
 @contextmanager
 def _time_put_back(st: State) -> Iterator[None]:
     """Let everything that waits for a known time happen, and undo the time afterwards."""
-    now, timed = st.clock.now[0], (st.spent, st.core_spent, st.channels.finished_bd)
+    now, st.clock.quiet[0] = st.clock.now[0], 0
+    timed = (st.spent, st.core_spent, st.channels.finished_bd)
     before = [column.copy() for column in timed]
     st.clock.now[0] = max(st.clock.now[0], st.channels.until.max(), _last_zeroisation(st))
     try:
         yield
     finally:
-        st.clock.now[0] = now
+        st.clock.now[0], st.clock.quiet[0] = now, 0
         moving = st.spent[:, Cause.MOVING].copy()
         for column, values in zip(timed, before, strict=True):
             column[:] = values

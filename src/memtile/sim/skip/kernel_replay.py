@@ -52,7 +52,8 @@ class ReplayJump:
                 cores.note_place(self._core, error)
             if self._pending is not None:
                 cores.hand_back(*self._pending)
-            raise
+            if not isinstance(error, Exception) or not cores.stop_failed(self._core, error):
+                raise
         finally:
             cores.ahead = None
             if self._stepped:

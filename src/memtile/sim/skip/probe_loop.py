@@ -412,7 +412,7 @@ def look(st: State, work: Arrays, until: int) -> int:
 def run(st: State, work: Arrays, until: int) -> int:
     """Advance to cycle ``until`` at most, stepping no more than the budget; return a ``Stop`` code."""
     search = work.search
-    st.clock.locks_changed[0] = 1
+    clock.ask_for_locks_again(st)
     jumped, began = search.jumped_cycles[0], st.clock.now[0]
     if search.resume_slot[0] > 0 and resume(st, work, until) and search.action_count[0] > 0:
         return Stop.REPLAY

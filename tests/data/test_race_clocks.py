@@ -1,0 +1,41 @@
+"""Do the clocks of the race check know the first epoch of a host, and the oldest words of a core?"""
+
+from __future__ import annotations
+
+from memtile.model.checking.notes import LABEL_LSB
+from memtile.sim.races.race_book import VERSIONS, RaceField, RaceKind, RaceLog, empty_book, grown
+from memtile.sim.races.vector_clocks import join_core, send
+from memtile.sim.races.word_accesses import write_words
+
+HOST, WRITER, READER = range(3)
+
+
+def log() -> RaceLog:
+    """A log of three agents, each at its first time."""
+    made = grown(empty_book(3, 0, 8), 3, 0, 0)
+    for slot in range(3):
+        made.clocks[slot, slot] = 1
+    return made
+
+
+def test_a_write_over_what_a_host_wrote_first_is_a_race() -> None:
+    """Its epoch is the number 1: slot 0, site 0, time 1."""
+    book = log()
+    write_words(book, HOST, 0, 3, 1, 5)
+    assert book.written[3] == 1
+    write_words(book, WRITER, 0, 3, 1, 9)
+    assert book.counts[0] == 1
+    assert book.found[:, RaceField.KIND].max() == RaceKind.WRITE_WRITE
+
+
+def test_a_word_older_than_all_that_are_kept_brings_what_the_oldest_knows() -> None:
+    book = log()
+    book.clocks[WRITER, HOST] = 7
+    for number in (5, 6):
+        send(book, WRITER, number << LABEL_LSB)
+        book.clocks[WRITER, HOST] += 1
+    assert VERSIONS > 2
+    join_core(book, READER, WRITER, 3)
+    assert book.clocks[READER, HOST] == 7
+    join_core(book, READER, WRITER, 6)
+    assert book.clocks[READER, HOST] == 8
