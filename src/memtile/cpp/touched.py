@@ -1,6 +1,6 @@
-"""Buffers of a sanitized call, each with unmapped memory behind it, and which of their words it read and wrote.
+"""Buffers of a sanitized call, each with unmapped memory behind it, and the words that it read and wrote.
 
-The kernel works on copies, which are brought in where it begins or continues, and back where it waits or ends.
+The kernel works on copies, brought in where it begins or continues, and back where it waits or ends.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Guarded:
         self._pieces = [_Piece(first, end, first - memory) for first, end in _joined(arrays)]
         self.addresses = [self._moved(array.ctypes.data) for array in arrays]
         self._regions = (RegionData * len(self._pieces))(
-            *((piece.place, piece.bytes, piece.touched.ctypes.data) for piece in self._pieces)
+            *(RegionData(piece.place, piece.bytes, piece.touched.ctypes.data) for piece in self._pieces)
         )
         image.check(self._regions, stack)
         self.enter()
@@ -98,7 +98,9 @@ class Guarded:
                 notes.words(base // WORD_BYTES + first, end - first, writes)
 
     def _moved(self, address: int) -> int:
-        piece = next(piece for piece in self._pieces if piece.first <= address < max(piece.end, piece.first + 1))
+        piece = next(
+            piece for piece in self._pieces if piece.first <= address < max(piece.end, piece.first + 1)
+        )
         return piece.place + address - piece.first
 
 
