@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from memtile.arch.core import CORE, SIDES
 from memtile.arch.tiles import COMPUTE
 from memtile.corelib.rounding import Modes, Rounding, Saturation
-from memtile.cpp.faults import Argument, error_of
+from memtile.cpp.faults import Argument, error_of, place_of
 from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
 from memtile.cpp.operation_counts import estimate
 from memtile.cpp.touched import Guarded
@@ -111,7 +112,7 @@ class KernelCalls:
         Raises:
             DesignError: it failed, or asked for what no core has.
         """
-        image, data = self._image, self._image.core
+        image, data, called_from = self._image, self._image.core, self._place
         arrays = [_plain(each) for each in given if isinstance(each, np.ndarray)]
         self._modes_in()
         guarded = Guarded(image, self._core, arrays, self._signature.stack) if self._sanitize else None
@@ -130,6 +131,7 @@ class KernelCalls:
                 raise error_of(
                     self._image, self._core, self._signature.name, self._arguments_of(given, arrays, guarded)
                 )
+            assert called_from is not None  # what looks for the place of a wait finds it by this name
             yield from self._served(Ask(asked))
             data.cycle = self._core.now
             if guarded:
@@ -142,6 +144,11 @@ class KernelCalls:
         self._modes_out()
         self.spent = estimate(list(data.counts))
         return self._result()
+
+    def _place(self) -> str:
+        """Where the kernel waits, as a file and a line; its name if nothing knows them."""
+        found = place_of(self._image)
+        return f"{Path(found.file).name}:{found.line}" if found else self._signature.name
 
     def cycles(self, *_given: Any) -> int:
         """Cycles of the last call: at least these, by its counted operations."""
