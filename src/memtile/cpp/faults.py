@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memtile.cpp.image import SECONDS, Fault, Image
+from memtile.cpp.image import Fault, Image
 from memtile.cpp.symbols import Frame, lines
 from memtile.errors import DesignError
 from memtile.sim.kernels.kernel_core import Core
@@ -115,8 +115,8 @@ def _signalled(image: Image, arguments: Sequence[Argument]) -> FaultText:
     return FaultText(f"the kernel stops with {name}", "kernels that return", _DEBUG)
 
 
-def _endless(_image: Image, _arguments: Sequence[Argument]) -> FaultText:
-    says = f"the kernel works for {SECONDS} s of processor time without waiting or an end"
+def _endless(image: Image, _arguments: Sequence[Argument]) -> FaultText:
+    says = f"the kernel works for {image.call.seconds} s of processor time without waiting or an end"
     return FaultText(says, "kernels that end or wait", "Look for what should end its loop.")
 
 
