@@ -100,6 +100,47 @@ def test_the_stack_is_as_large_as_the_design_says(kernel: Kernel) -> None:
     assert kernel.run(f"{HEAD}{body}\n}}\n", sanitize=True).arrays["1"][0] == WORDS
 
 
+def findings(done: Any) -> str:
+    return "\n".join(map(str, done.result.findings))
+
+
+def test_a_read_of_memory_that_nothing_has_written(kernel: Kernel) -> None:
+    made = kernel.loaded(f"{HEAD}  int32_t sum = a[0];\n  sum += b[5];\n  b[0] = sum;\n}}\n", sanitize=True)
+    said = findings(made.run(*kernel.arrays(), check=True))
+    assert "kernel.cc:4 reads word 5 of buffer 'out_buff_0'" in said
+    assert "nobody has written them" in said
+
+
+def test_memory_that_is_written_first_is_no_finding(kernel: Kernel) -> None:
+    body = "  for (int i = 0; i < n; i++) b[i] = a[i];\n  b[0] += b[5];"
+    made = kernel.loaded(f"{HEAD}{body}\n}}\n", sanitize=True)
+    assert not made.run(*kernel.arrays(), check=True).result.findings
+
+
+TWO_CORES = f"""module {{ aie.device(npu1_1col) {{
+  %t02 = aie.tile(0, 2)
+  %t03 = aie.tile(0, 3)
+  %shared = aie.buffer(%t02) {{sym_name = "shared"}} : memref<{WORDS}xi32>
+  func.func private @f(memref<{WORDS}xi32>)
+  func.func private @g(memref<{WORDS}xi32>)
+  aie.core(%t02) {{ func.call @f(%shared) : (memref<{WORDS}xi32>) -> () aie.end }}
+  aie.core(%t03) {{ func.call @g(%shared) : (memref<{WORDS}xi32>) -> () aie.end }}
+  aie.runtime_sequence() {{ }}
+}} }}"""
+
+
+def test_two_kernels_that_no_lock_orders(kernel: Kernel) -> None:
+    kernel.design.write_text(TWO_CORES)
+    source = (
+        "#include <memtile/core.h>\n"
+        'extern "C" void f(int32_t *a) {\n  a[3] = 1; }\n'
+        'extern "C" void g(int32_t *a) {\n  memtile::delay(100);\n  a[3] = 2; }\n'
+    )
+    said = findings(kernel.loaded(source, sanitize=True).run(check=True))
+    assert "kernel.cc:3" in said
+    assert "kernel.cc:6" in said
+
+
 def test_a_wild_address_ends_the_call_and_not_the_process(kernel: Kernel) -> None:
     with pytest.raises(DesignError) as caught:
         kernel.run(f"{HEAD}  *reinterpret_cast<volatile int *>(64) = n;\n}}\n")

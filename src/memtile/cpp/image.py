@@ -144,7 +144,12 @@ class ReportData(ctypes.Structure):
 class RegionData(ctypes.Structure):
     """``Region`` of the runtime."""
 
-    _fields_ = (("first", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("touched", ctypes.c_void_p))
+    _fields_ = (
+        ("first", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("touched", ctypes.c_void_p),
+        ("code", ctypes.c_void_p),
+    )
 
 
 class _DlInfo(ctypes.Structure):

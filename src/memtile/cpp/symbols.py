@@ -110,6 +110,13 @@ def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
 
 
+@cache
+def place_in(library: Path, offset: int) -> str:
+    """``kernel.cc:12`` for an address within a library; empty if nothing knows it."""
+    found = lines(library, (offset,))
+    return f"{Path(found[0].file).name}:{found[0].line}" if found else ""
+
+
 def _frame(function: str, place: str) -> Frame:
     file, _, line = place.partition(" ")[0].rpartition(":")
     return Frame(function, "" if file == "??" else file, int(line) if line.isdigit() else 0)
