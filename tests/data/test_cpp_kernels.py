@@ -153,7 +153,9 @@ def test_more_arguments_than_registers(kernel: Kernel) -> None:
 
 
 def test_each_core_has_globals_of_its_own_and_each_run_new_ones(kernel: Kernel) -> None:
-    counting = 'static int32_t calls = 0; extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = ++calls; }'
+    counting = (
+        'static int32_t calls = 0; extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = ++calls; }'
+    )
     made = kernel.loaded(counting)
     assert made.run(*kernel.arrays()).arrays["1"][0] == 1
     assert load(kernel.design, functions=kernel.cpp(counting)).run(*kernel.arrays()).arrays["1"][0] == 1
@@ -315,9 +317,7 @@ def _resident() -> int:
 
 def test_modes_of_the_core_stay_from_call_to_call(kernel: Kernel) -> None:
     object_ = f"memref<{WORDS}xi32>"
-    call = (
-        f"func.call @set(%n) : (i32) -> ()\nfunc.call @f(%a, %b, %n) : ({object_}, {object_}, i32) -> ()"
-    )
+    call = f"func.call @set(%n) : (i32) -> ()\nfunc.call @f(%a, %b, %n) : ({object_}, {object_}, i32) -> ()"
     kernel.design.write_text(through_core(call, f"{TWO}\nfunc.func private @set(i32)"))
 
     def of_python(n: int, *, core: Any) -> None:

@@ -154,7 +154,7 @@ def test_a_kernel_that_aborts(kernel: Kernel) -> None:
         kernel.run(f"{HEAD}  if (n) __builtin_trap();\n}}\n")
 
 
-ENDLESS = f"{HEAD}  while (n) {{\n    asm volatile(\"\");\n  }}\n}}\n"
+ENDLESS = f'{HEAD}  while (n) {{\n    asm volatile("");\n  }}\n}}\n'
 
 
 def test_a_kernel_without_an_end(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,7 +230,9 @@ def test_a_function_that_the_sources_do_not_have(kernel: Kernel) -> None:
 
 def test_overloaded_functions(kernel: Kernel) -> None:
     both = "void f(int32_t *, int32_t *, int32_t) {}\nvoid f(float *, float *, int32_t) {}"
-    with pytest.raises(InputFileError, match=r"f cannot be called: .*kernel\.cc has 2 functions of this name"):
+    with pytest.raises(
+        InputFileError, match=r"f cannot be called: .*kernel\.cc has 2 functions of this name"
+    ):
         kernel.run(both)
 
 
@@ -298,7 +300,9 @@ def test_a_text_names_no_source_outside_of_its_folder(kernel: Kernel, name: str)
 def test_sources_beside_are_used_only_when_that_is_asked_for(kernel: Kernel) -> None:
     kernel.write(f"{HEAD}  b[0] = 77;\n}}\n")
     kernel.design.write_text(through_core(CALL, f'{TWO} attributes {{link_with = "kernel.o"}}'))
-    with pytest.raises(InputFileError, match="or its C\\+\\+ source, --kernels KERNEL.cc, as kernel.o holds code"):
+    with pytest.raises(
+        InputFileError, match="or its C\\+\\+ source, --kernels KERNEL.cc, as kernel.o holds code"
+    ):
         load(kernel.design)
     made = load(kernel.design, sources_beside=True)
     assert made.run(*kernel.arrays()).arrays["1"][0] == 77

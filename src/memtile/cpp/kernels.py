@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from memtile.corelib.call_costs import CallCost
 from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
 from memtile.cpp.image import Image
 from memtile.cpp.kernel_calls import KernelCalls, Signature
@@ -22,10 +23,11 @@ class CppKernels:
 
     Attributes:
         sources: what they are made of, for a core of AIE-ML.
+        cycles: of a call, by function, as the user says.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
+    def __init__(self, sources: Sources, cycles: Mapping[str, int]) -> None:
+        self.sources, self.cycles = sources, cycles
 
     def __repr__(self) -> str:
         return f"cpp({', '.join(repr(str(file)) for file in self.sources.files)})"
@@ -37,7 +39,7 @@ class CppKernels:
             InputFileError: there is no compiler, or they do not compile.
         """
         known = generation if generation in ARCHITECTURES else "AIE-ML"
-        return CompiledKernels(replace(self.sources, generation=known))
+        return CompiledKernels(replace(self.sources, generation=known), self.cycles)
 
 
 class CompiledKernels(Mapping[str, "CppFunction"]):
@@ -45,10 +47,11 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
 
     Args:
         sources: what they are made of.
+        cycles: of a call, by function, as the user says.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources, self._library = sources, built(sources)
+    def __init__(self, sources: Sources, cycles: Mapping[str, int]) -> None:
+        self._sources, self._library, self._cycles = sources, built(sources), cycles
         self._images: WeakKeyDictionary[Core, Image] = WeakKeyDictionary()
 
     @cached_property
@@ -59,7 +62,7 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
         symbols = symbols_for(self._library, name)
         if not symbols:
             raise KeyError(name)
-        return CppFunction(self, name, symbols)
+        return CppFunction(self, name, symbols, self._cycles.get(name))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)
@@ -95,10 +98,19 @@ class CppFunction:
         kernels: that it belongs to.
         name: as cores call it.
         symbols: that it may be; one, unless it is overloaded.
+        stated: cycles of a call, as the user says; None = the user does not.
+
+    Attributes:
+        stated: the same.
+        charged: what its calls took.
     """
 
-    def __init__(self, kernels: CompiledKernels, name: str, symbols: Sequence[str]) -> None:
+    def __init__(
+        self, kernels: CompiledKernels, name: str, symbols: Sequence[str], stated: int | None = None
+    ) -> None:
+        self.stated = stated
         self._kernels, self.__name__, self._symbols = kernels, name, symbols
+        self.charged: dict[CallCost, None] = {}
 
     def __repr__(self) -> str:
         return f"<{self.__name__} of {self._kernels.files}>"
@@ -131,6 +143,7 @@ def cpp(
     include: Sequence[Path | str] = (),
     defines: Mapping[str, str | int | None] | None = None,
     flags: Sequence[str] | str = (),
+    cycles: Mapping[str, int] | None = None,
     sanitize: bool = False,
 ) -> CppKernels:
     """Functions of cores from C++ sources, compiled for this machine when a run needs them.
@@ -144,6 +157,8 @@ def cpp(
         include: folders of headers, beside those of the sources.
         defines: macros, ``{"DIM_M": 64}``; None as value = defined without one.
         flags: more options of the compiler.
+        cycles: of a call, by function: ``{"f": 128}``. Others take what is published of a kernel of that
+            name, else at least what their vector operations take.
         sanitize: check every access of memory.
 
     Raises:
@@ -157,6 +172,5 @@ def cpp(
                 f"{file}: this is no C++ source; its name must end in {', '.join(SUFFIXES)}."
             )
     folders, words = tuple(map(Path, include)), (flags,) if isinstance(flags, str) else tuple(flags)
-    return CppKernels(
-        Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
-    )
+    made = Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
+    return CppKernels(made, dict(cycles or {}))

@@ -1,7 +1,7 @@
 """C++ sources beside a design, by the names of the object files that it links.
 
-``link_with = "scale.o"`` is ``scale.cc`` in the folder of the text, or beside a build folder that has it. A name
-with a path in it is never followed, so that a text names no file outside of its own folder.
+``link_with = "scale.o"`` is ``scale.cc`` in the folder of the text, or beside a build folder that has it. A
+name with a path in it is never followed, so that a text names no file outside of its own folder.
 """
 
 from __future__ import annotations
