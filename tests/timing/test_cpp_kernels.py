@@ -59,7 +59,9 @@ def test_cycles_of_the_user_come_first(kernel: Kernel) -> None:
     stated = kernel.run(COUNTED, defines={"MACS": 1}, cycles={"f": 321})
     assert running(stated) - none == 321
     functions = kernel.cpp(COUNTED, defines={"MACS": 1}, cycles={"f": 321})
-    done = load(kernel.design, functions=functions, costs=CoreCosts(functions={"f": 77})).run(*kernel.arrays())
+    done = load(kernel.design, functions=functions, costs=CoreCosts(functions={"f": 77})).run(
+        *kernel.arrays()
+    )
     assert running(done) - none == 77
     assert "cycles of a call: f 77 (given)" in done.notes
 

@@ -146,6 +146,11 @@ class KernelCalls:
         self.spent = estimate(list(data.counts))
         return self._result()
 
+    @property
+    def where(self) -> str:
+        """Its core, for messages."""
+        return self._core.name
+
     def _place(self) -> str:
         """Where the kernel waits, as a file and a line; its name if nothing knows them."""
         found = place_of(self._image)

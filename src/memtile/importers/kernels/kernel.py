@@ -20,6 +20,7 @@ from memtile.arch.core_costs import CoreCosts
 from memtile.corelib.call_costs import GIVEN, MEASURED, RANGE, RULE, CallCost
 from memtile.corelib.registry import External
 from memtile.corelib.rounding import OF_REGISTER
+from memtile.cpp.comparison import compared
 from memtile.cpp.kernel_calls import KernelCalls
 from memtile.cpp.kernels import CppFunction
 from memtile.design.locks import Lock
@@ -365,8 +366,13 @@ def _charged(
 ) -> Callable[..., Any]:
     """A C++ function that says what its calls take: what is given, else published, else counted."""
 
+    reference = function.reference
+    checked: Callable[..., Generator[Action, Any, Any]] = calls
+    if reference is not None:
+        checked = compared(function.__name__, calls, reference, calls.where)
+
     def run(*given: Any) -> Generator[Action, Any, Any]:
-        return (yield from calls(*given))
+        return (yield from checked(*given))
 
     def cycles(*given: Any) -> int:
         found = CallCost(count, GIVEN) if count is not None else published(*given) if published else None
