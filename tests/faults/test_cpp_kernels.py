@@ -190,6 +190,14 @@ def test_a_lock_that_the_core_does_not_have(kernel: Kernel) -> None:
     assert "Locks of the core's own tile begin at 48." in str(caught.value)
 
 
+def test_an_exact_acquire_waits_for_exactly_that(kernel: Kernel) -> None:
+    lock = "%l = aie.lock(%t02, 12) {init = 2 : i32}"
+    kernel.design.write_text(through_core(CALL, TWO, more=lock))
+    done = kernel.run(f"{HEAD}  memtile::acquire_equal(48 + 12, 1);\n}}\n")
+    assert not done.result.good
+    assert "at kernel.cc:3: waits until lock 12" in str(done.result)
+
+
 def test_a_stream_access_that_does_not_wait_is_refused(kernel: Kernel) -> None:
     body = "  uint32_t word;\n  b[0] = memtile::try_get_ss_words(0, &word, 1);"
     with pytest.raises(DesignError, match="a stream access that does not block, which is not simulated"):

@@ -16,7 +16,7 @@ from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
 from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
 from memtile.importers.kernels.linked_sources import with_linked
-from memtile.importers.kernels.user_functions import check_functions, functions_for
+from memtile.importers.kernels.user_functions import CoreFunctions, check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -94,7 +94,7 @@ def load(
         timing: timing constants.
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
             itself, where aiecc's names say which one it is.
-        sources_beside: compile C++ beside the file, named as objects that it links, for what nothing else has.
+        sources_beside: compile C++ beside the file, named as objects that it links, where that is missing.
 
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
@@ -111,10 +111,7 @@ def load(
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
-    theirs = compiled(functions, still.array.device.generation)
-    known = functions_for(described, theirs, chosen)
-    if sources_beside:
-        known = with_linked(described, known, Path(text.name).parent, still.array.device.generation)
+    known = _functions(still, functions, Path(text.name).parent if sources_beside else None)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
@@ -128,6 +125,13 @@ def load(
         kernels_of=kernels_of,
         notes=(*still.notes, *filled, *without_contents(described), *known.notes),
     )
+
+
+def _functions(still: Loaded, given: Given, folder: Path | None) -> CoreFunctions:
+    """The functions that cores call: of the user, the library, and C++ sources in a folder, if one is given."""
+    described, device = still.configured.device, still.array.device
+    known = functions_for(described, compiled(given, device.generation), device.name)
+    return known if folder is None else with_linked(described, known, folder, device.generation)
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
