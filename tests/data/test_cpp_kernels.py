@@ -140,6 +140,11 @@ def test_what_a_function_gives_back(kernel: Kernel, kind: str, text: str, store:
     assert kernel.run(f'extern "C" {text}').arrays["1"][0] == -7
 
 
+def test_a_function_that_gives_nothing_back_in_brackets(kernel: Kernel) -> None:
+    kernel.design.write_text(through_core(CALL, f'{TWO} -> () attributes {{link_with = "f.o"}}'))
+    np.testing.assert_array_equal(kernel.run(ADD_ONE).arrays["1"], np.arange(WORDS) + 1)
+
+
 def test_more_arguments_than_registers(kernel: Kernel) -> None:
     numbers = "\n".join(f"%v{n} = arith.constant {n + 1} : i32" for n in range(12))
     kinds = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>" + ", i32" * 12

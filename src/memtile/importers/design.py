@@ -128,7 +128,7 @@ def load(
 
 
 def _functions(still: Loaded, given: Given, folder: Path | None) -> CoreFunctions:
-    """The functions that cores call: of the user, the library, and C++ sources in a folder, if one is given."""
+    """The functions that cores call: of the user, the library, and C++ sources in a folder."""
     described, device = still.configured.device, still.array.device
     known = functions_for(described, compiled(given, device.generation), device.name)
     return known if folder is None else with_linked(described, known, folder, device.generation)

@@ -90,7 +90,8 @@ def signature_of(declared: Operation, stack: int = 0) -> Signature:
     """
     form, words = OperationForm(declared), [str(word) for word in declared.words]
     after = words[words.index("->") + 1 :] if "->" in words else []
-    result = next((word for word in after if word not in ("(", ")")), "")
+    results = after[1 : after.index(")")] if after[:1] == ["("] else after[:1]
+    result = results[0] if results else ""
     return Signature(_name(declared), tuple(_declared(form)), result, stack)
 
 
