@@ -271,7 +271,7 @@ def test_no_compiler(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
         kernel.run(f"{HEAD}}}\n")
     assert str(caught.value) == (
         "C++ kernels need a compiler of C++20, and there is none here. "
-        "Install g++ 11 or clang 14, or get one as a Python package: pip install 'memtile[cpp]'."
+        "Install g++ 11 or clang 14, or get one as a Python package by pip install ziglang."
     )
 
 

@@ -78,7 +78,7 @@ MUTANTS = (
         "cpp/touched.py",
         "ctypes.memmove(piece.first + at, piece.place + at, stop - at)",
         "pass",
-        "tests/data/test_cpp_kernels.py::test_a_kernel_waits_for_streams_in_simulated_time[True]",
+        "tests/data/test_cpp_kernels.py::test_each_compiler_makes_a_checked_kernel",
     ),
     Mutant(
         "a text names a source in another folder",

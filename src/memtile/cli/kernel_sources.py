@@ -69,7 +69,7 @@ class KernelSources:
             if value and not sources:
                 option = f"--{name.replace('_', '-')}"
                 raise InputFileError(f"{option} is for C++ kernels. Give a source too: --kernels kernel.cc.")
-        return cls(next(iter(others), None), sources, kernels=tuple(given), **options)
+        return cls(next(iter(others), None), sources, kernels=tuple(given) or None, **options)
 
     @property
     def files(self) -> list[str]:

@@ -106,8 +106,7 @@ def load(
     from memtile.importers.kernels.kernel import kernels
 
     text = file if isinstance(file, Text) else _text(file)
-    found = devices(_tree(text))
-    described = _chosen(text, found, name)
+    described = _chosen(text, found := devices(_tree(text)), name)
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
