@@ -14,7 +14,9 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
-from memtile.importers.kernels.user_functions import check_functions, functions_for
+from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
+from memtile.importers.kernels.linked_sources import with_linked
+from memtile.importers.kernels.user_functions import CoreFunctions, check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -68,11 +70,12 @@ def load(
     device: str | None = None,
     name: str | None = None,
     sequence: str | None = None,
-    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    functions: Given = _NO_FUNCTIONS,
     parameters: Parameters = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
     bodies: Path | str | None = None,
+    sources_beside: bool = False,
 ) -> Loaded:
     """The design of a file of MLIR text, configured, its cores ready to run.
 
@@ -83,7 +86,7 @@ def load(
         name: symbol of the device of the text, where it has several, or its place among them, ``"#2"``.
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
-            numbers. Those that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
+            numbers; or ``memtile.kernels.cpp(...)`` for one or all. ``memtile.kernels.aie`` has the others.
         parameters: of the scratchpad, by name: what a host program writes there before a run. Numbers of
             their types; of ``bf16`` the number, or its bits as a whole number. ``"0"`` is the first word
             where none has a name.
@@ -91,6 +94,7 @@ def load(
         timing: timing constants.
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
             itself, where aiecc's names say which one it is.
+        sources_beside: compile C++ beside the file, named as objects that it links, where that is missing.
 
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
@@ -102,18 +106,17 @@ def load(
     from memtile.importers.kernels.kernel import kernels
 
     text = file if isinstance(file, Text) else _text(file)
-    found = devices(_tree(text))
-    described = _chosen(text, found, name)
+    described = _chosen(text, found := devices(_tree(text)), name)
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
-    known = functions_for(described, functions, chosen)
+    known = _functions(still, functions, Path(text.name).parent if sources_beside else None)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, functions_for(other.device, functions, chosen), costs)
+        return kernels(other, functions_for(other.device, known.own, chosen), costs)
 
     return replace(
         still,
@@ -121,6 +124,13 @@ def load(
         kernels_of=kernels_of,
         notes=(*still.notes, *filled, *without_contents(described), *known.notes),
     )
+
+
+def _functions(still: Loaded, given: Given, folder: Path | None) -> CoreFunctions:
+    """The functions that cores call: of the user, the library, and C++ sources in a folder."""
+    described, device = still.configured.device, still.array.device
+    known = functions_for(described, compiled(given, device.generation), device.name)
+    return known if folder is None else with_linked(described, known, folder, device.generation)
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
@@ -139,7 +149,7 @@ def load_still(
     name: str | None = None,
     sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
-    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    functions: Given = _NO_FUNCTIONS,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
@@ -162,7 +172,7 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    known = functions_for(described, functions, still.array.device.name)
+    known = functions_for(described, uncompiled(functions), still.array.device.name)
     check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):

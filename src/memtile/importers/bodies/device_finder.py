@@ -5,16 +5,16 @@ It says what the ELF files of cores would bring: buffers of compute tiles that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.bodies.texts import DeviceCandidate, body_words
 from memtile.importers.build_comparison import different_registers
+from memtile.importers.kernels.cpp_functions import Given, compiled
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.user_functions import functions_for
 from memtile.importers.mlir.configure import Configured, configure
@@ -72,7 +72,7 @@ def _program_writes(operations: Iterable[Operation], shape: ArrayShape) -> Itera
             yield column, row
 
 
-Functions = Mapping[str, Callable[..., Any]]
+Functions = Given
 NO_FUNCTIONS: Functions = MappingProxyType({})
 _COMPARED = ("DMA_BD", "Lock")
 _SHOWN = 4  # cores that a line names
@@ -209,7 +209,9 @@ class Finder:
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
-        known = functions_for(made.device, self._functions, self._device)
+        known = functions_for(
+            made.device, compiled(self._functions, made.array.device.generation), self._device
+        )
         self.notes += known.notes
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:

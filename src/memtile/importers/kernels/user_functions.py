@@ -10,9 +10,12 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from memtile.corelib.call_costs import CallCost
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
 from memtile.corelib.registry import Declared, External
+from memtile.cpp.kernel_calls import Signature
+from memtile.cpp.kernels import CppFunction
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.kernels.emitter import items_of
 from memtile.importers.mlir.description import DeviceDescription
@@ -30,12 +33,14 @@ def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
     form = OperationForm(declared)
     near = nearest(name)
     library = f" Names of the library that come near are {', '.join(near)}." if near else ""
+    objects = ", ".join(files_of(form))
+    source = f", or its C++ source, --kernels KERNEL.cc, as {objects} holds code of a core" if objects else ""
     error = form.error(
         f"no implementation was given for function {name}({', '.join(_kinds(form))})",
-        "a Python function of this name",
+        "a function of this name in Python or C++",
         reason=REASON,
         given=name,
-        step=f"Give it with --kernels FILE.py; it may begin so: {_stub(name, form)}.{library}",
+        step=f"Give it with --kernels FILE.py{source}; it may begin so: {_stub(name, form)}.{library}",
     )
     yield from error.problems
 
@@ -45,6 +50,15 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
     form, name = OperationForm(declared), _name(declared)
     if isinstance(function, External):
         yield from _wrong_call(form, name, function)
+        return
+    if isinstance(function, CppFunction):
+        if says := function.problem(signature_of(declared)):
+            yield from form.error(
+                f"{name} cannot be called: {says}",
+                "a function that C++ can be given",
+                reason=REASON,
+                given=name,
+            ).problems
         return
     known = {"core": None} if asks_for_core(function) else {}
     kinds = _kinds(form)
@@ -65,6 +79,37 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
         yield from form.error(
             says, allowed, reason=REASON, given=name, step=f"Set {name}.cycles to {allowed}."
         ).problems
+
+
+def signature_of(declared: Operation, stack: int = 0) -> Signature:
+    """How a text declares a function.
+
+    Args:
+        declared: its declaration.
+        stack: bytes of stack of the core that calls it.
+    """
+    form, words = OperationForm(declared), [str(word) for word in declared.words]
+    after = words[words.index("->") + 1 :] if "->" in words else []
+    results = after[1 : after.index(")")] if after[:1] == ["("] else after[:1]
+    result = results[0] if results else ""
+    return Signature(_name(declared), tuple(_declared(form)), result, stack)
+
+
+def published_cost(declared: Operation, device: str) -> Callable[..., CallCost] | None:
+    """What is published of the cycles of a kernel that has the name and types of one of the library.
+
+    Args:
+        declared: its declaration.
+        device: name of the device.
+
+    Returns:
+        A function of the arguments of a call; None where nothing is published.
+    """
+    name, shipped = _name(declared), library(device)
+    for each in shipped.all_of(name) if name in shipped else ():
+        if not any(_wrong_call(OperationForm(declared), name, each)):
+            return each.cost
+    return None
 
 
 def _wrong_call(form: OperationForm, name: str, function: External) -> Iterator[Problem]:
@@ -185,12 +230,12 @@ def functions_for(described: DeviceDescription, own: Externals, device: str) -> 
     found: dict[str, dict[str, Callable[..., Any]]] = {}
     for core in described.cores:
         calls = called_by(described, core.operation)
-        files = _files(OperationForm(core.operation))
+        files = files_of(OperationForm(core.operation))
         for name, declared in calls.items():
             if name in own or name not in shipped:
                 continue
             form = OperationForm(declared)
-            one = linked(shipped, name, _files(form) or files, _declared(form))
+            one = linked(shipped, name, files_of(form) or files, _declared(form))
             found.setdefault(core.tile, {})[name] = one.function
             used.setdefault(f"{name}({one.function.entry.signature})")
             doubts.setdefault(one.warning)
@@ -234,7 +279,7 @@ def called_by(described: DeviceDescription, core: Operation) -> dict[str, Operat
     return found
 
 
-def _files(form: OperationForm) -> list[str]:
+def files_of(form: OperationForm) -> list[str]:
     """Object files that an operation links: ``link_with = "a.o"``, ``link_files = ["a.o", "b.o"]``."""
     given = [form.attributes.get("link_with"), *items_of(form.attributes.get("link_files"))]
     return [str(each).strip('"') for each in given if each]

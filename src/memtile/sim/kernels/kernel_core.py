@@ -37,6 +37,7 @@ from memtile.sim.kernels.actions import (
     merge,
 )
 from memtile.sim.kernels.core_links import Links
+from memtile.sim.kernels.core_place import CorePlace, OutsidePlaces
 from memtile.sim.kernels.isolation import REACHES, keeps_apart, known_to_reach
 from memtile.sim.races.kernel_notes import CoreNotes, watched
 
@@ -133,7 +134,7 @@ _OPERANDS = range(-MEMORY.lock_value_max - 1, MEMORY.lock_value_max + 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
 
 
-class Core(Links):
+class Core(Links, CorePlace):
     """What a kernel sees of its core.
 
     Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model
@@ -151,6 +152,7 @@ class Core(Links):
         keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
         last: whether the last word that it got from its stream had TLAST.
         modes: how it rounds and saturates; functions of the library get them by ``core=core``.
+        outside: lines of other files than the kernel's that access memory for it.
     """
 
     def __init__(self, state: State, tile: int, kernel: str) -> None:
@@ -164,6 +166,7 @@ class Core(Links):
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.keeps_to: frozenset[int] | None = None
         self.made, self.modes = Made(), Modes()
+        self.outside = OutsidePlaces()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]

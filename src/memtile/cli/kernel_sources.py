@@ -1,0 +1,117 @@
+"""What ``--kernels`` names: one file of Python or MLIR, and C++ sources with options of their compiler."""
+
+from __future__ import annotations
+
+import re
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from memtile.errors import InputFileError
+
+if TYPE_CHECKING:
+    from memtile.cpp.kernels import CppKernels
+    from memtile.importers.kernels.cpp_functions import Given
+
+_CPP = (".cc", ".cpp", ".cxx")
+_HEADERS = (".h", ".hpp", ".hh")
+
+
+_PLACE = re.compile(r"core=([0-9]{1,3}),([0-9]{1,3})")
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSources:
+    """The kernels that a command is given; :meth:`of` takes its options.
+
+    Attributes:
+        file: Python or MLIR; None = none.
+        sources: in C++.
+        include: folders of headers.
+        define: ``NAME`` or ``NAME=VALUE``.
+        sanitize: C++ kernels check their accesses.
+        against_kernels: file of functions that C++ kernels are compared with.
+        debug: ``core=COLUMN,ROW``: where a debugger is waited for.
+        kernels: what was given for ``--kernels``.
+    """
+
+    file: str | None = None
+    sources: tuple[str, ...] = ()
+    include: Sequence[str] | None = None
+    define: Sequence[str] | None = None
+    sanitize: bool = False
+    against_kernels: str | None = None
+    debug: str | None = None
+    kernels: Sequence[str] | None = None
+
+    @classmethod
+    def of(cls, kernels: Sequence[str] | None, **options: Any) -> KernelSources:
+        """The files of ``--kernels`` by kind.
+
+        Raises:
+            InputFileError: several files of Python, a header, a folder, or options for C++ without it.
+        """
+        given = list(kernels or ())
+        sources = tuple(each for each in given if Path(each).suffix in _CPP)
+        others = [each for each in given if each not in sources]
+        for each in others:
+            if Path(each).is_dir() or Path(each).suffix in _HEADERS:
+                raise InputFileError(
+                    f"{each}: this is no source. Give C++ sources (.cc), and folders of headers by -I."
+                )
+        if len(others) > 1:
+            raise InputFileError(
+                f"{others[1]}: --kernels has {others[0]} already. Give one file of Python, and C++ sources."
+            )
+        for name, value in options.items():
+            if value and not sources:
+                option = f"--{name.replace('_', '-')}"
+                raise InputFileError(f"{option} is for C++ kernels. Give a source too: --kernels kernel.cc.")
+        return cls(next(iter(others), None), sources, kernels=tuple(given) or None, **options)
+
+    @property
+    def files(self) -> list[str]:
+        """All that are read."""
+        return [*([self.file] if self.file else []), *self.sources]
+
+    @property
+    def cpp(self) -> CppKernels | None:
+        """The C++ sources; None without any."""
+        if not self.sources:
+            return None
+        from memtile.cli.kernels_file import load_functions
+        from memtile.cpp.kernels import cpp
+
+        named = (each.partition("=") for each in self.define or ())
+        against = load_functions(self.against_kernels) if self.against_kernels else {}
+        return cpp(
+            *self.sources,
+            include=self.include or (),
+            defines={name: value if equals else None for name, equals, value in named},
+            sanitize=self.sanitize,
+            against=against,
+            debug=self._debugged(),
+        )
+
+    def _debugged(self) -> tuple[int, int] | None:
+        """Column and row of the core that a debugger is for."""
+        if self.debug is None:
+            return None
+        found = _PLACE.fullmatch(self.debug)
+        if found is None:
+            raise InputFileError(
+                f"--debug {self.debug}: this names no core. Write core=COLUMN,ROW: core=0,2."
+            )
+        return int(found[1]), int(found[2])
+
+    def with_functions(self, functions: Mapping[str, Callable[..., Any]]) -> Given:
+        """Functions of Python, then those of the C++ sources."""
+        own = self.cpp
+        return (
+            functions if own is None else ChainMap(cast(Any, functions), cast(Any, own)) if functions else own
+        )
+
+
+NO_KERNELS = KernelSources()
