@@ -91,6 +91,8 @@ template <typename Tag, unsigned N>
 class accum;
 template <unsigned N>
 class mask;
+template <typename Block, unsigned N>
+class block_vector;
 
 /// One element of a vector, to read and to write.
 template <typename T, unsigned N>
@@ -283,8 +285,14 @@ class alignas(detail::alignment_of(N * sizeof(typename detail::lane<Tag>::slot))
         for (unsigned at = 0; at < N; ++at) slots[at] = other.slots[at];
     }
     template <typename T>
-    constexpr explicit accum(const vector<T, N>& from, int shift = 0) {
+    constexpr accum(const vector<T, N>& from, int shift = 0) {
         from_vector(from, shift);
+    }
+    /// Sums of floats may be used as a vector of them.
+    template <typename T>
+        requires(detail::lane<Tag>::kind >= 2 && detail::is_floating_v<T>)
+    constexpr operator vector<T, N>() const {
+        return to_vector<T>();
     }
 
     static constexpr unsigned size() { return N; }
@@ -344,7 +352,7 @@ class alignas(detail::alignment_of(N * sizeof(typename detail::lane<Tag>::slot))
 
     // Shifts, rounding and saturation: conversions.hpp.
     template <typename T>
-    constexpr vector<T, N> to_vector(int shift = 0) const;
+    constexpr auto to_vector(int shift = 0) const;
     template <typename T>
     constexpr vector<T, N> to_vector_sign(bool is_signed, int shift = 0) const;
     template <typename T>
