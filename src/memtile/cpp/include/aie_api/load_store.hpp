@@ -10,10 +10,6 @@ namespace aie {
 
 namespace detail {
 
-/// Elements in the default vector of a type: 512 bits (UG1603, AI Engine-ML Data Types).
-template <typename T>
-inline constexpr unsigned default_size_v = 512 / type_bits_v<T>;
-
 /// Bytes that an aligned access of `bytes` has to be aligned to (UG1529, Memory).
 constexpr unsigned access_alignment(unsigned bytes) { return alignment_of(bytes); }
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 
 #include "scalars.hpp"
@@ -85,7 +86,13 @@ MEMTILE_LANE(caccfloat, cfloat, 32, 3)
 
 }  // namespace detail
 
-template <typename T, unsigned N>
+namespace detail {
+/// Elements in the default vector of a type: 512 bits (UG1603, AI Engine-ML Data Types).
+template <typename T>
+inline constexpr unsigned default_size_v = 512 / type_bits_v<T>;
+}  // namespace detail
+
+template <typename T, unsigned N = detail::default_size_v<T>>
 class vector;
 template <typename Tag, unsigned N>
 class accum;
@@ -141,7 +148,7 @@ class alignas(detail::alignment_of(N* detail::type_bits_v<T> / 8)) [[gnu::may_al
 
     constexpr vector() = default;
     template <typename... Values>
-        requires(sizeof...(Values) + 1 == N && N > 1 && (std::is_convertible_v<Values, T> && ...))
+        requires(sizeof...(Values) > 0 && sizeof...(Values) < N && (std::is_convertible_v<Values, T> && ...))
     constexpr vector(T first, Values&&... others) {
         unsigned at = 0;
         set(first, at++);
@@ -152,6 +159,14 @@ class alignas(detail::alignment_of(N* detail::type_bits_v<T> / 8)) [[gnu::may_al
         requires((!std::is_same_v<U, T>) && M * detail::type_bits_v<U> == N * detail::type_bits_v<T>)
     explicit vector(const vector<U, M>& other) {
         std::memcpy(slots, other.slots, sizeof slots);
+    }
+
+    /// The bits of an accumulator, as a C cast of intrinsics takes them.
+    template <typename Tag, unsigned M>
+        requires(M * sizeof(typename detail::lane<Tag>::slot) == sizeof(slot) * detail::slots_v<T, N> &&
+                 (detail::lane<Tag>::kind < 2))
+    explicit vector(const accum<Tag, M>& other) {
+        std::memcpy(static_cast<void*>(slots), other.slots, sizeof slots);
     }
 
     static constexpr unsigned size() { return N; }
@@ -287,6 +302,10 @@ class alignas(detail::alignment_of(N * sizeof(typename detail::lane<Tag>::slot))
     template <typename T>
     constexpr accum(const vector<T, N>& from, int shift = 0) {
         from_vector(from, shift);
+    }
+    template <typename Block>
+    accum(const block_vector<Block, N>& from) {
+        for (unsigned at = 0; at < N; ++at) slots[at] = from.get(at);
     }
     /// Sums of floats may be used as a vector of them.
     template <typename T>
