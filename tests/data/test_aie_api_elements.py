@@ -140,6 +140,12 @@ def test_lanes_wrap_in_their_width() -> None:
     assert found.tolist() == [wrapped(x - y, "int32") for x, y in zip(left.tolist(), small.tolist(), strict=False)]
 
 
+def test_integer_lanes_keep_the_bits_of_floats() -> None:
+    """DEV-AIEAPI-4."""
+    values = floats(1600, 63)
+    assert words(run("float_bits", 100, (1600, np.float32), values)) == words(values)
+
+
 def words(values: Values) -> list[int]:
     """Floats as words, so that zeros of both signs differ."""
     return values.view(np.uint16 if values.dtype.itemsize == 2 else np.uint32).tolist()

@@ -176,14 +176,32 @@ def test_matrix_products_of_bfloat16_are_rounded_once() -> None:
     """DEV-AIEAPI-1."""
     number = CALLS // 16
     rng = np.random.default_rng(25)
-    left, right = (rng.normal(size=number * 32).astype(np.float32).astype(BF16) for _ in range(2))
+    left, right = (rng.normal(size=number * 16).astype(np.float32).astype(BF16) for _ in range(2))
     onto = rng.normal(size=number * 16).astype(np.float32)
-    a, b = left.astype(np.float64).reshape(-1, 4, 8), right.astype(np.float64).reshape(-1, 8, 4)
+    a, b = left.astype(np.float64).reshape(-1, 4, 4), right.astype(np.float64).reshape(-1, 4, 4)
     product = np.zeros((number, 4, 4))
-    for k in range(8):
+    for k in range(4):
         product += a[:, :, k : k + 1] * b[:, k : k + 1, :]
     found = run("mmul_bfloat16", number, (number * 16, np.float32), left, right, onto)
     assert (found == (onto.astype(np.float64).reshape(-1, 4, 4) + product).astype(np.float32).reshape(-1)).all()
+
+
+def blocks(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Each eight numbers of a row with the greatest exponent of them, in 64ths, rounded to even."""
+    _, powers = np.frexp(np.abs(rows))
+    unit = np.ldexp(1.0, (powers - 1).max(axis=-1, keepdims=True) - 6)
+    return np.asarray(np.clip(np.rint(rows / unit), -128, 127) * unit)
+
+
+def test_matrix_products_of_bfloat16_as_blocks() -> None:
+    """DEV-AIEAPI-7."""
+    set_modes("conv_even")
+    rng = np.random.default_rng(34)
+    left, right = (rng.normal(size=200 * 64).astype(np.float32).astype(BF16) for _ in range(2))
+    a = blocks(left.astype(np.float64).reshape(-1, 8, 8))
+    b = blocks(right.astype(np.float64).reshape(-1, 8, 8).swapaxes(1, 2)).swapaxes(1, 2)
+    found = run("mmul_blocks", 200, (200 * 64, np.float32), left, right)
+    assert (found == (a @ b).astype(np.float32).reshape(-1)).all()
 
 
 def test_matrix_products_of_complex_integers() -> None:

@@ -2,6 +2,7 @@
 //
 // All have one form: inputs a, b, c, the output, the number of vectors, and a parameter p of the operation.
 
+#define AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16 1
 #include "aie_api/aie.hpp"
 
 namespace {
@@ -124,6 +125,7 @@ CHECK(exp2_float, put(out, i, (aie::exp2<bfloat16>(in<float, 16>(a, i)))))
 CHECK(tanh_float, put(out, i, (aie::tanh<bfloat16>(in<float, 16>(a, i)))))
 CHECK(acc_add, put(out, i, aie::add(lanes<acc32, 16>(a, i), lanes<acc32, 16>(b, i))))
 CHECK(acc_sub_int8, put(out, i, aie::sub(lanes<acc32, 32>(a, i), in<int8, 32>(b, i))))
+CHECK(float_bits, aie::accum<acc32, 16> x = in<float, 16>(a, i); put(out, i, x.to_vector<float>()))
 CHECK(acc_neg, put(out, i, aie::neg(lanes<acc32, 16>(a, i))))
 
 // Products.
@@ -150,7 +152,8 @@ CHECK(accumulate_onto, const auto x = in<int16, 32>(a, i); const auto y = in<int
     CHECK(name##_mul, aie::mmul<m, k, n, A, B> x(in<T, m * n>(c, i)); x.mul(in<A, m * k>(a, i), in<B, k * n>(b, i)); put(out, i, x.to_accum()))
 MATRIX(mmul_int8, 4, 8, 8, int8, int8, int32) MATRIX(mmul_uint8, 4, 8, 4, uint8, int8, int32) MATRIX(mmul_int16, 4, 4, 4, int16, int16, int32)
 MATRIX(mmul_mixed, 4, 4, 8, int16, int8, int32) MATRIX(mmul_uint16, 4, 4, 4, uint16, uint16, int32) MATRIX(mmul_int32, 4, 2, 4, int32, int32, int32)
-MATRIX(mmul_int4, 4, 16, 8, int8, int4, int32) MATRIX(mmul_bfloat16, 4, 8, 4, bfloat16, bfloat16, float) MATRIX(mmul_cint16, 2, 4, 8, cint16, cint16, cint32)
+MATRIX(mmul_int4, 4, 16, 8, int8, int4, int32) MATRIX(mmul_bfloat16, 4, 4, 4, bfloat16, bfloat16, float) MATRIX(mmul_cint16, 2, 4, 8, cint16, cint16, cint32)
+CHECK(mmul_blocks, aie::mmul<8, 8, 8, bfloat16> x; x.mul(in<bfloat16, 64>(a, i), in<bfloat16, 64>(b, i)); put(out, i, x.to_accum()))
 CHECK(sliding, put(out, i, (aie::sliding_mul_xy_ops<32, 8, 1, 1, int8, uint8>::mul(in<int8, 32>(a, i), p, in<uint8, 64>(b, i), 3))))
 CHECK(sliding_steps, put(out, i, (aie::sliding_mac<16, 4, 2, 3, 2>(lanes<acc32, 16>(c, i), in<int16, 16>(a, i), p, in<int16, 32>(b, i), 5))))
 
