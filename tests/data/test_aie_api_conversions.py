@@ -11,6 +11,7 @@ from math import floor
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from support.cpp.aie_api import BF16, CALLS, MODES, SATURATION, Values, floats, integers, run, set_modes
 
 SHIFTS = (0, 1, 3, 7, 15, 31)
@@ -95,23 +96,34 @@ def test_lanes_become_elements(lanes: type, name: str, size: int) -> None:
         set_modes(mode, saturation)
         packed = name in _TYPES
         result = run(
-            f"srs_{tag}_{name}", number, (number * size // (2 if packed else 1), np.uint8 if packed else name), values, p=shift
+            f"srs_{tag}_{name}",
+            number,
+            (number * size // (2 if packed else 1), np.uint8 if packed else name),
+            values,
+            p=shift,
         )
         found = unpacked(result, signed) if packed else [int(x) for x in result]
-        expected = [stored(rounded(Fraction(int(x), 1 << shift), mode), bits, signed, saturation) for x in values]
+        expected = [
+            stored(rounded(Fraction(int(x), 1 << shift), mode), bits, signed, saturation) for x in values
+        ]
         assert found == expected, (mode, shift, saturation)
 
 
 @pytest.mark.parametrize("saturation", SATURATION)
 def test_every_mode_of_saturation_meets_every_rounding(saturation: str) -> None:
-    values = np.array([-(1 << 31), -32769, -32768, -32767, -129, -128, -127, -1, 0, 1, 127, 128, 255, 256, 32767, 32768], np.int32)
+    values = np.array(
+        [-(1 << 31), -32769, -32768, -32767, -129, -128, -127, -1, 0, 1, 127, 128, 255, 256, 32767, 32768],
+        np.int32,
+    )
     values = np.resize(values, 32)
     for mode in MODES:
         set_modes(mode, saturation)
         for name in ("int8", "uint8", "int16"):
             found = run(f"srs_acc32_{name}", 1, (32, name), values, p=1)
             bits, signed = kind(name)
-            assert found.tolist() == [stored(rounded(Fraction(int(x), 2), mode), bits, signed, saturation) for x in values]
+            assert found.tolist() == [
+                stored(rounded(Fraction(int(x), 2), mode), bits, signed, saturation) for x in values
+            ]
 
 
 def test_lanes_of_64_bits_at_their_ends_carry_nothing_away() -> None:
@@ -120,13 +132,17 @@ def test_lanes_of_64_bits_at_their_ends_carry_nothing_away() -> None:
         for shift in (1, 40, 62, 63, 64, 65, 90):
             set_modes(mode, "saturate")
             found = run("srs_acc64_int32", 1, (16, np.int32), values, p=shift)
-            expected = [stored(rounded(Fraction(int(x), 1 << shift), mode), 32, True, "saturate") for x in values]
+            expected = [
+                stored(rounded(Fraction(int(x), 1 << shift), mode), 32, True, "saturate") for x in values
+            ]
             assert found.tolist() == expected, (mode, shift)
 
 
 def test_acc48_is_a_lane_of_64_bits() -> None:
     values = integers(np.int64, 16 * 100, 5)
-    assert (run("srs_acc48_int16", 100, (1600, np.int16), values, p=9) == (values >> 9).astype(np.int16)).all()
+    assert (
+        run("srs_acc48_int16", 100, (1600, np.int16), values, p=9) == (values >> 9).astype(np.int16)
+    ).all()
 
 
 @pytest.mark.parametrize(("name", "part"), [("cint16", np.int16), ("cint32", np.int32)])
@@ -135,13 +151,22 @@ def test_parts_of_complex_numbers_are_converted_alone(name: str, part: type) -> 
     set_modes("conv_even", "saturate")
     found = run(f"srs_cacc64_{name}", 640, (16 * 640, part), values, p=11)
     bits = 8 * np.dtype(part).itemsize
-    assert found.tolist() == [stored(rounded(Fraction(int(x), 2048), "conv_even"), bits, True, "saturate") for x in values]
+    assert found.tolist() == [
+        stored(rounded(Fraction(int(x), 2048), "conv_even"), bits, True, "saturate") for x in values
+    ]
 
 
 @pytest.mark.parametrize(
     ("tag", "name", "size"),
-    [("acc32", "int8", 32), ("acc32", "uint8", 32), ("acc32", "int16", 32), ("acc32", "uint16", 16)]
-    + [("acc64", "int16", 16), ("acc64", "int32", 16), ("acc64", "uint32", 8)],
+    [
+        ("acc32", "int8", 32),
+        ("acc32", "uint8", 32),
+        ("acc32", "int16", 32),
+        ("acc32", "uint16", 16),
+        ("acc64", "int16", 16),
+        ("acc64", "int32", 16),
+        ("acc64", "uint32", 8),
+    ],
 )
 def test_elements_become_lanes(tag: str, name: str, size: int) -> None:
     width = 32 if tag == "acc32" else 64
@@ -159,7 +184,9 @@ def test_packing_takes_the_lowest_bits_or_saturates(saturation: str) -> None:
     for wide, narrow in (("int16", "int8"), ("uint16", "uint8"), ("int8", "int4")):
         values = integers(wide, number * 32, 8)
         packed = narrow == "int4"
-        out = run(f"pack_{wide}", number, (number * 32 // (1 + packed), np.uint8 if packed else narrow), values)
+        out = run(
+            f"pack_{wide}", number, (number * 32 // (1 + packed), np.uint8 if packed else narrow), values
+        )
         bits, signed = kind(narrow)
         found = unpacked(out, True) if packed else out.tolist()
         assert found == [stored(int(x), bits, signed, saturation) for x in values], wide
@@ -255,13 +282,24 @@ def test_fixed_point_becomes_floats() -> None:
 def test_modes_are_state_of_the_core() -> None:
     set_modes("symmetric_inf", "saturate")
     found = run("swap_modes", 1, (6, np.uint32))
-    assert found.tolist() == [MODES["symmetric_inf"], SATURATION["saturate"], MODES["conv_even"], SATURATION["symmetric"], 3, 4]
+    assert found.tolist() == [
+        MODES["symmetric_inf"],
+        SATURATION["saturate"],
+        MODES["conv_even"],
+        SATURATION["symmetric"],
+        3,
+        4,
+    ]
 
 
 def numbers_of_blocks(data: Values) -> list[Fraction]:
     """Numbers of bfp16ebs8: byte / 64 * 2**(exponent - 127)."""
     blocks = data.reshape(-1, 9)
-    return [Fraction(int(np.int8(x))) * Fraction(2) ** (int(e[0]) - 127 - 6) for e in blocks for x in e[1:].view(np.int8)]
+    return [
+        Fraction(int(np.int8(x))) * Fraction(2) ** (int(e[0]) - 127 - 6)
+        for e in blocks
+        for x in e[1:].view(np.int8)
+    ]
 
 
 @pytest.mark.parametrize("mode", ["floor", "conv_even", "ceil"])

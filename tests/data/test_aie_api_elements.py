@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from support.cpp.aie_api import BF16, CALLS, Values, floats, integers, run, set_modes
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
@@ -125,19 +126,52 @@ def test_integers_reduced(name: str) -> None:
     size = size_of(name)
     values = integers(name, 1000 * size, 50)
     rows = values.reshape(-1, size).tolist()
-    assert run(f"reduce_add_{name}", 1000, (1000, name), values).tolist() == [wrapped(sum(row), name) for row in rows]
+    assert run(f"reduce_add_{name}", 1000, (1000, name), values).tolist() == [
+        wrapped(sum(row), name) for row in rows
+    ]
     assert run(f"reduce_min_{name}", 1000, (1000, name), values).tolist() == [min(row) for row in rows]
     assert run(f"reduce_max_{name}", 1000, (1000, name), values).tolist() == [max(row) for row in rows]
+
+
+def test_operators_do_what_the_functions_do() -> None:
+    left, right = pair("int16", 55)
+    found = run("signs", left.size // 32, (left.size, np.int16), left, right)
+    expected = []
+    for x, y in zip(left.tolist(), right.tolist(), strict=True):
+        z = wrapped(wrapped(wrapped(x + y, "int16") - (y & x), "int16") + (x | y), "int16") ^ ~x
+        expected.append(wrapped(-z, "int16") if x < y else wrapped(z << 1, "int16") >> 2)
+    assert found.tolist() == expected
+
+
+def test_several_vectors_reduced() -> None:
+    left, right = integers(np.int16, 3200, 56), integers(np.int16, 3200, 57)
+    right[:64] = left[:64]
+    right[64:] |= 1
+    found = run("reductions", 100, (3200, np.int16), left, right).reshape(-1, 32)
+    for row, x, y in zip(
+        found.tolist(), left.reshape(-1, 32).tolist(), right.reshape(-1, 32).tolist(), strict=True
+    ):
+        product = 1
+        for factor in y:
+            product = wrapped(product * factor, "int16")
+        sums = [wrapped(sum(values), "int16") for values in (x, y, x)]
+        assert row[:6] == [*sums, product, int(x == y), int(x != y)]
 
 
 def test_lanes_wrap_in_their_width() -> None:
     left, right = integers(np.int32, 16 * 625, 60), integers(np.int32, 16 * 625, 61)
     pairs = list(zip(left.tolist(), right.tolist(), strict=True))
-    assert run("acc_add", 625, (left.size, np.int32), left, right).tolist() == [wrapped(x + y, "int32") for x, y in pairs]
-    assert run("acc_neg", 625, (left.size, np.int32), left).tolist() == [wrapped(-x, "int32") for x in left.tolist()]
+    assert run("acc_add", 625, (left.size, np.int32), left, right).tolist() == [
+        wrapped(x + y, "int32") for x, y in pairs
+    ]
+    assert run("acc_neg", 625, (left.size, np.int32), left).tolist() == [
+        wrapped(-x, "int32") for x in left.tolist()
+    ]
     small = integers(np.int8, left.size // 32 * 32, 62)
     found = run("acc_sub_int8", small.size // 32, (small.size, np.int32), left[: small.size], small)
-    assert found.tolist() == [wrapped(x - y, "int32") for x, y in zip(left.tolist(), small.tolist(), strict=False)]
+    assert found.tolist() == [
+        wrapped(x - y, "int32") for x, y in zip(left.tolist(), small.tolist(), strict=False)
+    ]
 
 
 def test_integer_lanes_keep_the_bits_of_floats() -> None:
@@ -167,7 +201,9 @@ def in_type(exact: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Values:
     if dtype != BF16:
         return single
     finite = np.isfinite(single)
-    return np.array([bf16_down(x) if ok else x for x, ok in zip(single, finite, strict=True)], np.float32).astype(BF16)
+    return np.array(
+        [bf16_down(x) if ok else x for x, ok in zip(single, finite, strict=True)], np.float32
+    ).astype(BF16)
 
 
 @pytest.mark.parametrize(("name", "dtype"), FLOATS)
@@ -189,8 +225,12 @@ def test_floats_of_two_vectors(name: str, dtype: np.dtype[Any]) -> None:
     for check, compare in COMPARISONS.items():
         found = run(f"{check}_{name}", size // 16, (size, np.uint8), left, right)
         assert (found == compare(x, y)).all(), check
-    assert (run(f"max_{name}", size // 16, (size, dtype), left, right).astype(np.float64) == np.maximum(x, y)).all()
-    assert (run(f"min_{name}", size // 16, (size, dtype), left, right).astype(np.float64) == np.minimum(x, y)).all()
+    assert (
+        run(f"max_{name}", size // 16, (size, dtype), left, right).astype(np.float64) == np.maximum(x, y)
+    ).all()
+    assert (
+        run(f"min_{name}", size // 16, (size, dtype), left, right).astype(np.float64) == np.minimum(x, y)
+    ).all()
 
 
 @pytest.mark.parametrize(("name", "dtype"), FLOATS)
@@ -212,7 +252,9 @@ def test_floats_reduced_in_halves(name: str, dtype: np.dtype[Any]) -> None:
     while sums.shape[1] > 1:
         half = sums.shape[1] // 2
         sums = sums[:, :half] + sums[:, half:]
-    assert words(run(f"reduce_add_{name}", 700, (700, dtype), values)) == words(in_type(sums[:, 0].astype(np.float64), dtype))
+    assert words(run(f"reduce_add_{name}", 700, (700, dtype), values)) == words(
+        in_type(sums[:, 0].astype(np.float64), dtype)
+    )
     assert (run(f"reduce_max_{name}", 700, (700, dtype), values).astype(np.float32) == rows.max(axis=1)).all()
     assert (run(f"reduce_min_{name}", 700, (700, dtype), values).astype(np.float32) == rows.min(axis=1)).all()
 
@@ -247,7 +289,9 @@ def test_roots_and_reciprocals_are_rounded_once(check: str) -> None:
         exactly.prec = 60
         exact = [functions[check](Decimal(float(x))) for x in coarse.astype(np.float32)]
     expected = np.array([nearest(x, np.float32(float(x))) for x in exact], np.float32)
-    assert words(run(f"{check}_bfloat16", 128, (2048, BF16), coarse)) == words(in_type(expected.astype(np.float64), BF16))
+    assert words(run(f"{check}_bfloat16", 128, (2048, BF16), coarse)) == words(
+        in_type(expected.astype(np.float64), BF16)
+    )
 
 
 def test_powers_and_hyperbolic_tangents_are_rounded_once() -> None:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ctypes
+from itertools import chain
 
 import numpy as np
 import pytest
+
 from support.cpp.aie_api import BF16, Values, integers, library, run, set_modes
 
 TYPES = (("int8", np.dtype(np.int8), 64), ("int16", np.dtype(np.int16), 32), ("bfloat16", BF16, 32))
+
+
+flat = chain.from_iterable
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +43,10 @@ def shuffled(name: str, x: list[int], y: list[int], p: int) -> list[int]:
         "up_rotate": x[size - p :] + x[: size - p],
         "down_rotate": x[p:] + x[:p],
         "reverse": x[::-1],
-        "even": sum(chunks[0::2], []),
-        "odd": sum(chunks[1::2], []),
-        "zip": sum(zipped, []),
-        "unzip": sum(both[0::2] + both[1::2], []),
+        "even": [*flat(chunks[0::2])],
+        "odd": [*flat(chunks[1::2])],
+        "zip": [*flat(zipped)],
+        "unzip": [*flat([*both[0::2], *both[1::2]])],
     }
     return results[name]
 
@@ -52,7 +57,16 @@ def test_shuffles(name: str, dtype: np.dtype[np.generic], size: int) -> None:
     words = np.dtype(f"u{dtype.itemsize}")
     left, right = integers(words, number * size, 1).view(dtype), integers(words, number * size, 2).view(dtype)
     pairs = list(zip(rows_of(left, size), rows_of(right, size), strict=True))
-    for check in ("up", "down", "up_fill", "down_fill", "up_replicate", "down_replicate", "up_rotate", "down_rotate"):
+    for check in (
+        "up",
+        "down",
+        "up_fill",
+        "down_fill",
+        "up_replicate",
+        "down_replicate",
+        "up_rotate",
+        "down_rotate",
+    ):
         for p in (1, 2, 7, size - 1):
             found = run(f"{check}_{name}", number, (number * size, dtype), left, right, p=p)
             assert rows_of(found, size) == [shuffled(check, x, y, p) for x, y in pairs], (check, p)
@@ -88,7 +102,9 @@ def test_parts_of_vectors(name: str, dtype: np.dtype[np.generic], size: int) -> 
         found = run(f"parts_{name}", 3, (3 * size, dtype), left, right, p=p)
         assert rows_of(found, size) == expected
         found = run(f"grow_{name}", 3, (6 * size, dtype), left, right, p=p)
-        assert rows_of(found, 2 * size) == [(2 * x)[: p * half] + y[half:] + (2 * x)[(p + 1) * half :] for x, y in pairs]
+        assert rows_of(found, 2 * size) == [
+            (2 * x)[: p * half] + y[half:] + (2 * x)[(p + 1) * half :] for x, y in pairs
+        ]
 
 
 def halves(values: Values) -> list[list[int]]:
@@ -135,6 +151,13 @@ def test_iterators_and_buffer_streams() -> None:
     around = vectors[np.arange(10) % 3].reshape(-1)
     assert (run("circular", 10, (320, np.int16), values, p=3) == around).all()
     assert (run("streams", 10, (320, np.int16), values, p=2)[:256] == vectors[2:].reshape(-1)).all()
+
+
+def test_iterators_without_alignment_and_over_buffers() -> None:
+    values = integers(np.int16, 330, 11)
+    found = run("unaligned_iterators", 10, (321, np.int16), values, p=5)
+    assert (found[1:] == values[5:325]).all()
+    assert (run("buffers", 10, (320, np.int16), values) == values[:320]).all()
 
 
 def test_accesses_state_their_bytes_and_alignment() -> None:

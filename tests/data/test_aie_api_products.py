@@ -1,4 +1,4 @@
-"""Are products, matrix products and filters of the host's AIE API exact, in lanes of the width that they have?"""
+"""Are products, matrix products and filters of the host's AIE API exact, in lanes of their width?"""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+
 from support.cpp.aie_api import BF16, CALLS, Values, floats, integers, run, set_modes
 
 KINDS = (  # of both factors, and bits of a lane
@@ -86,7 +87,9 @@ def parts(values: Values) -> tuple[Any, Any]:
     ("cint32", "int16", np.int32, np.int16),
     ("int16", "cint16", np.int16, np.int16),
 ])  # fmt: skip
-def test_products_of_complex_integers(one: str, other: str, dtype: npt.DTypeLike, second: npt.DTypeLike) -> None:
+def test_products_of_complex_integers(
+    one: str, other: str, dtype: npt.DTypeLike, second: npt.DTypeLike
+) -> None:
     size = CALLS // 8 * 8
     left = integers(dtype, size * (2 if one[0] == "c" else 1), 9)
     right = integers(second, size * (2 if other[0] == "c" else 1), 10)
@@ -120,15 +123,54 @@ def test_the_user_chooses_wider_lanes() -> None:
 def test_a_value_and_an_element_multiply_a_vector() -> None:
     left, right = integers(np.int16, 3200, 15), integers(np.int16, 3200, 16)
     for p in (0, 5, 31):
-        assert (run("mul_value", 100, (3200, np.int32), left, p=p - 7) == left.astype(np.int32) * (p - 7)).all()
+        assert (
+            run("mul_value", 100, (3200, np.int32), left, p=p - 7) == left.astype(np.int32) * (p - 7)
+        ).all()
         element = np.repeat(right.reshape(-1, 32)[:, p], 32).astype(np.int32)
-        assert (run("mul_element", 100, (3200, np.int32), left, right, p=p) == left.astype(np.int32) * element).all()
+        assert (
+            run("mul_element", 100, (3200, np.int32), left, right, p=p) == left.astype(np.int32) * element
+        ).all()
     square = run("mul_square_int16", 100, (3200, np.int32), left)
     assert (square == left.astype(np.int32) ** 2).all()
 
 
+def test_products_onto_two_accumulators_and_of_changed_operands() -> None:
+    left, right, onto = (
+        integers(np.int16, 3200, 35),
+        integers(np.int16, 3200, 36),
+        integers(np.int32, 3200, 37),
+    )
+    left[:64], right[:64] = -32768, -32768
+    x, y, z = (exact(values).reshape(-1, 32) for values in (left, right, onto))
+    found = run("two_accumulators", 100, (4 * 3200, np.int32), left, right, onto).reshape(-1, 4, 32)
+    for at, expected in enumerate(
+        [z + y * y + x * y, z + y * y - x * y, z - y * y + x * y, z - y * y - x * y]
+    ):
+        assert (found[:, at] == wrapped(expected, 32)).all()
+    found = run("operands", 100, (2 * 3200, np.int32), left, right, onto).reshape(-1, 2, 32)
+    size = wrapped(abs(x), 16)  # of the least number: itself
+    assert (found[:, 0] == wrapped(size * y - z, 32)).all()
+    assert (found[:, 1] == wrapped(z + np.maximum(x, y) * np.minimum(x, y), 32)).all()
+
+
+def test_conjugates_and_parts_of_complex_integers() -> None:
+    values = integers(np.int16, 1600, 38)
+    values[values == -32768] = 5
+    real, imag = parts(values)
+    found = run("conjugates", 100, (1600, np.int64), values)
+    assert (found[0::2] == real * real + imag * imag).all()
+    assert not found[1::2].any()
+    both = run("real_parts", 100, (1600, np.int16), values).reshape(-1, 2, 8)
+    assert (both[:, 0] == real.reshape(-1, 8)).all()
+    assert (both[:, 1] == imag.reshape(-1, 8)).all()
+
+
 def test_weighted_sums() -> None:
-    left, right, weights = integers(np.int16, 3200, 17), integers(np.int16, 3200, 18), integers(np.int16, 16, 19)
+    left, right, weights = (
+        integers(np.int16, 3200, 17),
+        integers(np.int16, 3200, 18),
+        integers(np.int16, 16, 19),
+    )
     x, y, w = exact(left), exact(right), exact(weights)
     for p in (0, 3, 15):
         first, second, third = w[p], w[(p + 1) % 16], w[(p + 2) % 16]
@@ -149,7 +191,9 @@ MATRICES: tuple[tuple[str, tuple[int, int, int], str, str, int], ...] = (
 
 
 @pytest.mark.parametrize(("check", "shape", "one", "other", "bits"), MATRICES)
-def test_matrix_products_of_integers(check: str, shape: tuple[int, int, int], one: str, other: str, bits: int) -> None:
+def test_matrix_products_of_integers(
+    check: str, shape: tuple[int, int, int], one: str, other: str, bits: int
+) -> None:
     """DEV-AIEAPI-6: lanes of 64 bits for factors of 16 bits."""
     m, k, n = shape
     number = CALLS // (m * n)
@@ -183,7 +227,9 @@ def test_matrix_products_of_bfloat16_are_rounded_once() -> None:
     for k in range(4):
         product += a[:, :, k : k + 1] * b[:, k : k + 1, :]
     found = run("mmul_bfloat16", number, (number * 16, np.float32), left, right, onto)
-    assert (found == (onto.astype(np.float64).reshape(-1, 4, 4) + product).astype(np.float32).reshape(-1)).all()
+    assert (
+        found == (onto.astype(np.float64).reshape(-1, 4, 4) + product).astype(np.float32).reshape(-1)
+    ).all()
 
 
 def blocks(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -224,7 +270,8 @@ def filtered(
     step, across, down = steps
     return [
         sum(
-            coefficients[(start[0] + p * step) % len(coefficients)] * data[(start[1] + lane * down + p * across) % len(data)]
+            coefficients[(start[0] + p * step) % len(coefficients)]
+            * data[(start[1] + lane * down + p * across) % len(data)]
             for p in range(points)
         )
         for lane in range(lanes)
@@ -235,11 +282,22 @@ def test_filters() -> None:
     coefficients, data = integers(np.int8, 32 * 20, 29), integers(np.uint8, 64 * 20, 30)
     for p in (0, 8, 30):
         found = run("sliding", 20, (640, np.int32), coefficients, data, p=p).reshape(20, 32)
-        for row, c, d in zip(found.tolist(), exact(coefficients).reshape(20, 32), exact(data).reshape(20, 64), strict=True):
+        for row, c, d in zip(
+            found.tolist(), exact(coefficients).reshape(20, 32), exact(data).reshape(20, 64), strict=True
+        ):
             assert row == filtered(c, d, 32, 8, (p, 3), (1, 1, 1))
-    coefficients, data, onto = integers(np.int16, 320, 31), integers(np.int16, 640, 32), integers(np.int32, 320, 33)
+    coefficients, data, onto = (
+        integers(np.int16, 320, 31),
+        integers(np.int16, 640, 32),
+        integers(np.int32, 320, 33),
+    )
     found = run("sliding_steps", 20, (320, np.int32), coefficients, data, onto, p=2).reshape(20, 16)
-    rows = zip(exact(coefficients).reshape(20, 16), exact(data).reshape(20, 32), exact(onto).reshape(20, 16), strict=True)
+    rows = zip(
+        exact(coefficients).reshape(20, 16),
+        exact(data).reshape(20, 32),
+        exact(onto).reshape(20, 16),
+        strict=True,
+    )
     for row, (c, d, z) in zip(found.tolist(), rows, strict=True):
         sums = filtered(c, d, 16, 4, (2, 5), (2, 3, 2))
         assert row == [wrapped(x + y, 32) for x, y in zip(z, sums, strict=True)]

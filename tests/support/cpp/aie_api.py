@@ -40,7 +40,7 @@ Values = npt.NDArray[np.generic]
 
 @cache
 def library(sanitize: bool = False, generation: str = "AIE-ML") -> ctypes.CDLL:
-    """The checks, compiled once for all processes by this machine's compiler, warnings of the headers as errors."""
+    """The checks, compiled once for all processes; warnings of the headers are errors."""
     options = [option for option in Sources((SOURCE,), generation=generation).options() if option != "-w"]
     options += ["-DMEMTILE_SANITIZE=1"] if sanitize else []
     options += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", str(SOURCE)]
@@ -70,7 +70,12 @@ def aligned(size: int, dtype: npt.DTypeLike) -> Values:
 
 
 def run(
-    name: str, vectors: int, out: tuple[int, npt.DTypeLike], *inputs: Values | None, p: int = 0, where: ctypes.CDLL | None = None
+    name: str,
+    vectors: int,
+    out: tuple[int, npt.DTypeLike],
+    *inputs: Values | None,
+    p: int = 0,
+    where: ctypes.CDLL | None = None,
 ) -> Values:
     """What the check ``name`` makes of so many vectors; ``out`` is the size and type of all its results."""
     found = aligned(*out)
@@ -93,7 +98,7 @@ def set_modes(rounding: str = "floor", saturation: str = "none") -> None:
 
 
 def integers(dtype: npt.DTypeLike, number: int, seed: int) -> npt.NDArray[np.generic]:
-    """Numbers of an integer type: its ends, small ones, powers of two and their neighbours, and random ones."""
+    """Numbers of an integer type: its ends, small ones, powers of two and their neighbours, random ones."""
     kind = np.iinfo(dtype)
     rng = np.random.default_rng(seed)
     near = [s * (1 << k) + d for k in range(kind.bits) for s in (1, -1) for d in (-1, 0, 1)]
@@ -106,7 +111,7 @@ def integers(dtype: npt.DTypeLike, number: int, seed: int) -> npt.NDArray[np.gen
 
 
 def floats(number: int, seed: int, dtype: npt.DTypeLike = np.float32, finite: bool = True) -> Values:
-    """Floats of all sizes, ties between bfloat16 numbers, zeros of both signs; with ``finite=False`` also others."""
+    """Floats of all sizes, ties of bfloat16, zeros of both signs; with ``finite=False`` also others."""
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 1 << 32, number, np.uint32)
     words[::3] &= np.uint32(0xFFFF0000)

@@ -3,7 +3,7 @@
 // All have one form: inputs a, b, c, the output, the number of vectors, and a parameter p of the operation.
 
 #define AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16 1
-#include "aie_api/aie.hpp"
+#include "aie_api/aie_adf.hpp"
 
 namespace {
 
@@ -142,6 +142,17 @@ MUL(cint16, cint16, 8) MUL(cint32, int16, 8) MUL(int16, cint16, 8) MUL(cfloat, c
 CHECK(mul_acc64, put(out, i, aie::mul<acc64>(in<int16, 16>(a, i), in<int16, 16>(b, i))))
 CHECK(mul_value, put(out, i, aie::mul(in<int16, 32>(a, i), int16(p))))
 CHECK(mul_element, const auto y = in<int16, 32>(b, i); put(out, i, aie::mul(in<int16, 32>(a, i), y[p])))
+CHECK(two_accumulators, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto u = lanes<acc32, 32>(c, i);
+      const auto v = aie::mul(y, y);
+      put(out, i, aie::concat(aie::addmac(u, v, x, y), aie::addmsc(u, v, x, y), aie::submac(u, v, x, y), aie::submsc(u, v, x, y))))
+CHECK(operands, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto u = lanes<acc32, 32>(c, i);
+      put(out, i, aie::concat(aie::mac(aie::op_sub(u), aie::op_abs(x), aie::op_none(y)), aie::mac(aie::op_add(u), aie::op_max(x, y), aie::op_min(x, y)))))
+CHECK(conjugates, const auto x = in<cint16, 8>(a, i); put(out, i, aie::mul(x, aie::op_conj(x))))
+CHECK(real_parts, put(out, i, aie::concat(aie::real(in<cint16, 8>(a, i)), aie::imag(in<cint16, 8>(a, i)))))
+CHECK(signs, using namespace aie::operators; auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); auto z = (x + y) - (y & x);
+      z += x | y; z ^= ~x; put(out, i, aie::select((z << 1u) >> 2u, -z, x < y)))
+CHECK(reductions, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); auto z = aie::reduce_add_v(x, y, x);
+      z[3] = aie::reduce_mul(y); z[4] = int16(aie::equal(x, y)); z[5] = int16(aie::not_equal(x, y)); put(out, i, z))
 CHECK(mul_square_int16, put(out, i, aie::mul_square(in<int16, 32>(a, i))))
 CHECK(accumulate_int16, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto w = in<int16, 16>(c, 0);
       put(out, i, aie::accumulate<32>(w, p, x, y, x)))
@@ -206,6 +217,25 @@ extern "C" void streams(const int16 *a, const int16 *, const void *, int16 *out,
     aie::output_buffer_stream<int16, 32> to(out);
     from.seek(p);
     for (int i = p; i < n; ++i) to.push(from.pop());
+}
+
+extern "C" void unaligned_iterators(const int16 *a, const int16 *, const void *, int16 *out, int n, int p) {
+    auto from = aie::begin_unaligned_vector<32>(a + p);
+    auto to = aie::begin_unaligned_vector<32>(out + 1);
+    for (int i = 0; i < n; ++i) {
+        const aie::vector<int16, 32> v = *from++;
+        *to++ = v;
+    }
+}
+struct Buffer {
+    int16 *start;
+    int16 *data() { return start; }
+};
+extern "C" void buffers(int16 *a, const int16 *, const void *, int16 *out, int n, int) {
+    Buffer one{a}, other{out};
+    auto from = aie::cbegin_restrict_vector<32>(one);
+    auto to = aie::begin_vector<32>(other);
+    for (int i = 0; i < n; ++i) *to++ = *from++;
 }
 
 // Masks.

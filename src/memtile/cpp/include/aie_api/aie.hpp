@@ -1,6 +1,6 @@
 // The AIE API on the host: memtile's own implementation of the interface that UG1529 documents.
 //
-// `docs/cpp_api.md` lists what there is, by chapter of UG1529, and where results are a choice of ours.
+// `docs/aie_api.md` lists what there is, by chapter of UG1529, and where results are a choice of ours.
 #pragma once
 
 #include "block_vector.hpp"
@@ -11,6 +11,7 @@
 #include "load_store.hpp"
 #include "lookup.hpp"
 #include "mmul.hpp"
+#include "modifiers.hpp"
 #include "mul.hpp"
 #include "operators.hpp"
 #include "reductions.hpp"
