@@ -6227,7 +6227,7 @@ MUTANTS = (
         "symmetric saturation keeps the least number",
         "cpp/include/aie_api/conversions.hpp",
         "return mode == saturation_mode::symmetric ? -most : -most - 1;",
-        "return -most - 1;",
+        "return mode == saturation_mode::symmetric ? -most - 1 : -most - 1;",
         "tests/data/test_aie_api_conversions.py::test_every_mode_of_saturation_meets_every_rounding[symmetric]",
     ),
     Mutant(

@@ -12,7 +12,7 @@ namespace aie {
 namespace detail {
 
 /// The accumulator of a matrix product where the user names none: 16 x 16 bits have lanes of 64 bits in AIE-ML's
-/// matrix instructions (UG1583, mac_4x4_4x4).
+/// matrix instructions (UG1583, mac_4x4_4x4; DEV-AIEAPI-6).
 template <typename Tag, typename A, typename B>
 struct matrix_tag {
     static constexpr bool wide = part_bits<A>() >= 16 && part_bits<B>() >= 16 && !is_floating_v<A>;

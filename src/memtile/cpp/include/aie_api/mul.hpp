@@ -19,7 +19,8 @@ constexpr unsigned part_bits() {
         return type_bits_v<T>;
 }
 
-/// The accumulator of AIE-ML for products of A and B where the user names none: 32 bits up to 16 x 16, else 64.
+/// The accumulator of AIE-ML for products of A and B where the user names none: 32 bits up to 16 x 16, else 64
+/// (DEV-AIEAPI-6).
 template <typename A, typename B>
 struct default_tag {
     static constexpr bool complex = is_complex_v<A> || is_complex_v<B>;
