@@ -14,6 +14,7 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
+from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
 from memtile.importers.kernels.user_functions import check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
@@ -68,7 +69,7 @@ def load(
     device: str | None = None,
     name: str | None = None,
     sequence: str | None = None,
-    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    functions: Given = _NO_FUNCTIONS,
     parameters: Parameters = NO_PARAMETERS,
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
@@ -83,7 +84,8 @@ def load(
         name: symbol of the device of the text, where it has several, or its place among them, ``"#2"``.
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
-            numbers. Those that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
+            numbers; or C++ sources, ``memtile.kernels.cpp(...)``, for one function or for all of them. Those
+            that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
         parameters: of the scratchpad, by name: what a host program writes there before a run. Numbers of
             their types; of ``bf16`` the number, or its bits as a whole number. ``"0"`` is the first word
             where none has a name.
@@ -107,13 +109,14 @@ def load(
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
-    known = functions_for(described, functions, chosen)
+    theirs = compiled(functions, still.array.device.generation)
+    known = functions_for(described, theirs, chosen)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, functions_for(other.device, functions, chosen), costs)
+        return kernels(other, functions_for(other.device, theirs, chosen), costs)
 
     return replace(
         still,
@@ -139,7 +142,7 @@ def load_still(
     name: str | None = None,
     sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
-    functions: Mapping[str, Callable[..., Any]] = _NO_FUNCTIONS,
+    functions: Given = _NO_FUNCTIONS,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
@@ -162,7 +165,7 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    known = functions_for(described, functions, still.array.device.name)
+    known = functions_for(described, uncompiled(functions), still.array.device.name)
     check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):

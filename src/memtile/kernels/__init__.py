@@ -12,6 +12,7 @@ from memtile.lazy import offer
 
 if TYPE_CHECKING:
     from memtile.corelib.cost import kernel
+    from memtile.cpp.kernels import CppKernels, cpp
     from memtile.model.state.causes import CoreCause
     from memtile.sim.kernels.actions import (
         Accesses,
@@ -35,6 +36,7 @@ _HOMES = {
     "CascadePut": "memtile.sim.kernels.actions",
     "Core": "memtile.sim.kernels.kernel_core",
     "CoreCause": "memtile.model.state.causes",
+    "CppKernels": "memtile.cpp.kernels",
     "EventInstruction": "memtile.sim.kernels.actions",
     "Kernel": "memtile.sim.kernels.kernel_core",
     "LockOperation": "memtile.sim.kernels.actions",
@@ -44,6 +46,7 @@ _HOMES = {
     "Wait": "memtile.sim.kernels.actions",
     "apart": "memtile.sim.kernels.isolation",
     "calls": "memtile.sim.kernels.kernel_core",
+    "cpp": "memtile.cpp.kernels",
     "kernel": "memtile.corelib.cost",
 }
 
@@ -54,6 +57,7 @@ __all__ = [
     "CascadePut",
     "Core",
     "CoreCause",
+    "CppKernels",
     "EventInstruction",
     "Kernel",
     "LockOperation",
@@ -63,6 +67,7 @@ __all__ = [
     "Wait",
     "apart",
     "calls",
+    "cpp",
     "kernel",
 ]
 

@@ -16,6 +16,7 @@ from memtile.errors import InputFileError, MemtileError
 from memtile.importers.bodies.texts import DeviceCandidate, body_words
 from memtile.importers.build_comparison import different_registers
 from memtile.importers.kernels.kernel import kernels
+from memtile.importers.kernels.cpp_functions import Given, compiled
 from memtile.importers.kernels.user_functions import functions_for
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.io.program.register_image import is_program_memory
@@ -72,7 +73,7 @@ def _program_writes(operations: Iterable[Operation], shape: ArrayShape) -> Itera
             yield column, row
 
 
-Functions = Mapping[str, Callable[..., Any]]
+Functions = Given
 NO_FUNCTIONS: Functions = MappingProxyType({})
 _COMPARED = ("DMA_BD", "Lock")
 _SHOWN = 4  # cores that a line names
@@ -209,7 +210,7 @@ class Finder:
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
-        known = functions_for(made.device, self._functions, self._device)
+        known = functions_for(made.device, compiled(self._functions, made.array.device.generation), self._device)
         self.notes += known.notes
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:

@@ -20,6 +20,7 @@ from memtile.arch.core_costs import CoreCosts
 from memtile.corelib.call_costs import GIVEN, CallCost
 from memtile.corelib.registry import External
 from memtile.corelib.rounding import OF_REGISTER
+from memtile.cpp.kernels import CppFunction
 from memtile.design.locks import Lock
 from memtile.errors import InputFileError, Problem, raise_if
 from memtile.importers.kernels.arithmetic import (
@@ -51,6 +52,7 @@ from memtile.importers.kernels.user_functions import (
     check_answer,
     check_functions,
     missing_function,
+    signature_of,
     uncalled,
 )
 from memtile.importers.mlir.configure import Configured
@@ -281,14 +283,20 @@ def _kernel(
     pieces = {value: piece_of(made, value) for value in program.buffers}
     given = {name: externals[name] for name in program.externals if name in externals}
 
+    def called(name: str, running: Core) -> Callable[..., Any]:
+        function = given[name]
+        if not isinstance(function, CppFunction):
+            return function
+        return function.calls(running, signature_of(program.externals[name], core.stack))
+
     def kernel(running: Core) -> Iterator[Action]:
         rounding, saturates = program.modes
         running.modes.set(OF_REGISTER[rounding], "saturate" if saturates else "none")
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {
-            name: _timed(function, running, program.externals[name], costs.functions.get(name))
-            for name, function in given.items()
+            name: _timed(called(name, running), running, program.externals[name], costs.functions.get(name))
+            for name in given
         }
         with told(files, program.sites):
             yield from body(running, views, made.locks, ports, calls)

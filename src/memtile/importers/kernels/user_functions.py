@@ -13,6 +13,8 @@ from typing import Any, NamedTuple, cast
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
 from memtile.corelib.registry import Declared, External
+from memtile.cpp.kernel_calls import Signature
+from memtile.cpp.kernels import CppFunction
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.kernels.emitter import items_of
 from memtile.importers.mlir.description import DeviceDescription
@@ -46,6 +48,10 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
     if isinstance(function, External):
         yield from _wrong_call(form, name, function)
         return
+    if isinstance(function, CppFunction):
+        if says := function.problem(signature_of(declared)):
+            yield from form.error(f"{name} cannot be called: {says}", "a function that C++ can be given", reason=REASON, given=name).problems
+        return
     known = {"core": None} if asks_for_core(function) else {}
     kinds = _kinds(form)
     signature = _signature(function)
@@ -65,6 +71,19 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
         yield from form.error(
             says, allowed, reason=REASON, given=name, step=f"Set {name}.cycles to {allowed}."
         ).problems
+
+
+def signature_of(declared: Operation, stack: int = 0) -> Signature:
+    """How a text declares a function.
+
+    Args:
+        declared: its declaration.
+        stack: bytes of stack of the core that calls it.
+    """
+    form, words = OperationForm(declared), [str(word) for word in declared.words]
+    after = words[words.index("->") + 1 :] if "->" in words else []
+    result = next((word for word in after if word not in ("(", ")")), "")
+    return Signature(_name(declared), tuple(_declared(form)), result, stack)
 
 
 def _wrong_call(form: OperationForm, name: str, function: External) -> Iterator[Problem]:

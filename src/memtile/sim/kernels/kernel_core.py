@@ -168,6 +168,28 @@ class Core(Links):
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
 
+    # identity --------------------------------------------------------------------------------------------
+
+    @property
+    def at(self) -> tuple[int, int]:
+        """Column and row of its tile."""
+        return int(self._tiles.column[self.tile]), int(self._tiles.row[self.tile])
+
+    @property
+    def now(self) -> int:
+        """The cycle that it is."""
+        return int(self._state.clock.now[0])
+
+    @property
+    def reach(self) -> Sequence[int]:
+        """Model indices of the tiles that it reaches, as ``arch.core.SIDES`` has the sides; -1 = none."""
+        return self._reach
+
+    @property
+    def memory_address(self) -> int:
+        """Address of all data memory in this process: what views of buffers are part of."""
+        return int(self._state.memory.__array_interface__["data"][0])
+
     # modes -----------------------------------------------------------------------------------------------
 
     def set_rounding(self, mode: Rounding) -> None:

@@ -1,0 +1,301 @@
+"""A call of a C++ function by a core: arguments by their declared types, waits as actions, faults as errors."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.core import CORE, SIDES
+from memtile.arch.tiles import COMPUTE
+from memtile.corelib.rounding import Modes, Rounding, Saturation
+from memtile.cpp.faults import Argument, error_of
+from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
+from memtile.cpp.operation_counts import estimate
+from memtile.cpp.touched import Guarded
+from memtile.errors import DesignError
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
+
+Values = npt.NDArray[Any]
+
+ROUNDING: dict[Rounding, int] = {
+    "floor": 0,
+    "ceil": 1,
+    "negative_inf": 8,
+    "positive_inf": 9,
+    "symmetric_zero": 10,
+    "symmetric_inf": 11,
+    "conv_even": 12,
+    "conv_odd": 13,
+}
+"""Modes of ``crRnd`` by number (UG1583, Mode Settings); 2 and 3, the symmetric floor and ceil, NumPy's library has not."""
+SATURATION: dict[Saturation, int] = {"none": 0, "saturate": 1, "symmetric": 3}
+_BY_ROUNDING = {number: name for name, number in ROUNDING.items()}
+_BY_SATURATION = {number: name for name, number in SATURATION.items()}
+_ROUNDING, _SATURATION = 0, 1  # memtile::Mode
+_WORD = 0xFFFF_FFFF
+_SOURCE = "C++ kernels, docs/cpp.md"
+_FRACTIONS = {"f32": "<fxxxx", "f64": "<d"}
+_ANSWERS = {"f32": Answer.SINGLE, "f64": Answer.DOUBLE}
+_NONBLOCKING = "a stream access that does not block"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """How a text declares a function.
+
+    Attributes:
+        name: of the function.
+        kinds: element type of each argument, and whether it is an array.
+        result: type of what it gives back; empty = nothing.
+        stack: bytes of stack that its core has.
+    """
+
+    name: str
+    kinds: tuple[tuple[str, bool], ...]
+    result: str = ""
+    stack: int = 0
+
+    def problem(self) -> str:
+        """Why C++ cannot be called like that; empty if it can."""
+        fractions = sum(not is_array and kind in _FRACTIONS for kind, is_array in self.kinds)
+        if len(self.kinds) - fractions > INTEGERS or fractions > FRACTIONS:
+            return f"it has {len(self.kinds)} arguments; there can be {INTEGERS}, {FRACTIONS} of them floating-point"
+        wrong = [kind for kind, is_array in self.kinds if not is_array and not _is_number(kind)]
+        if wrong or (self.result and not _is_number(self.result)):
+            return f"{(wrong or [self.result])[0]} is no type of a number"
+        return ""
+
+
+def _is_number(kind: str) -> bool:
+    digits = kind.lstrip("sui")
+    return kind in ("index", "bf16", *_FRACTIONS) or (kind != digits and digits.isdigit() and int(digits) <= 64)
+
+
+class KernelCalls:
+    """Calls of the function of one core.
+
+    Args:
+        image: the core's copy of the compiled kernels.
+        symbol: of the function.
+        signature: as the text declares it.
+        core: that calls it.
+        sanitize: accesses are checked.
+
+    Attributes:
+        spent: cycles that the last call takes at least, by its counted operations; 0 = it counted none.
+    """
+
+    def __init__(self, image: Image, symbol: str, signature: Signature, core: Core, *, sanitize: bool) -> None:
+        self._image, self._signature, self._core = image, signature, core
+        self._function, self._sanitize = image.address(symbol), sanitize
+        self._answer = _ANSWERS.get(signature.result, Answer.WHOLE if signature.result else Answer.NOTHING)
+        self._synced: tuple[int, int] | None = None
+        self.spent = 0
+        core_data = image.core
+        core_data.column, core_data.row = core.at
+
+    def __call__(self, *given: Any) -> Generator[Action, Any, Any]:
+        """Run it; what it waits for are actions.
+
+        Raises:
+            DesignError: it failed, or asked for what no core has.
+        """
+        image, data = self._image, self._image.core
+        arrays = [_plain(each) for each in given if isinstance(each, np.ndarray)]
+        self._modes_in()
+        guarded = Guarded(image, self._core, arrays, self._signature.stack) if self._sanitize else None
+        places = iter(guarded.addresses if guarded else [array.ctypes.data for array in arrays])
+        whole, fraction = self._arguments(given, places)
+        ctypes_counts = data.counts
+        for unit in range(len(ctypes_counts)):
+            ctypes_counts[unit] = 0
+        data.cycle = self._core.now
+        before = None if guarded or self._core.notes is None else [array.copy() for array in arrays]
+        asked = image.start(self._function, whole, fraction, self._answer, SECONDS)
+        while asked != Ask.FINISH:
+            if guarded:
+                guarded.leave()
+            if asked < 0:
+                raise error_of(self._image, self._core, self._signature.name, self._arguments_of(given, arrays, guarded))
+            yield from self._served(Ask(asked))
+            data.cycle = self._core.now
+            if guarded:
+                guarded.enter()
+            asked = image.go_on()
+        if guarded:
+            guarded.leave()
+        elif before is not None:
+            self._note(arrays, before)
+        self._modes_out()
+        self.spent = estimate(list(data.counts))
+        return self._result()
+
+    def cycles(self, *_given: Any) -> int:
+        """Cycles of the last call: at least these, by its counted operations."""
+        return self.spent
+
+    # arguments -------------------------------------------------------------------------------------------
+
+    def _arguments(self, given: Sequence[Any], places: Any) -> tuple[list[int], list[float]]:
+        whole, fraction = list[int](), list[float]()
+        for value, (kind, _) in zip(given, self._signature.kinds, strict=True):
+            if isinstance(value, np.ndarray):
+                whole.append(next(places))
+            elif kind in _FRACTIONS:
+                fraction.append(struct.unpack("<d", struct.pack(_FRACTIONS[kind], float(value)))[0])
+            else:
+                whole.append(_word(value, kind))
+        return whole, fraction
+
+    def _result(self) -> Any:
+        kind, call = self._signature.result, self._image.call
+        if not kind:
+            return None
+        if kind in _FRACTIONS:
+            return call.fraction_answer
+        if kind == "bf16":
+            return struct.unpack("<f", struct.pack("<I", (call.whole_answer & 0xFFFF) << 16))[0]
+        return _wrapped(call.whole_answer, kind)
+
+    def _arguments_of(self, given: Sequence[Any], arrays: Sequence[Values], guarded: Guarded | None) -> list[Argument]:
+        """The arrays of a call as an error names them."""
+        places = guarded.addresses if guarded else [array.ctypes.data for array in arrays]
+        numbers = [n for n, value in enumerate(given) if isinstance(value, np.ndarray)]
+        return [
+            Argument(number, self._signature.kinds[number][0], place, array.nbytes, array.itemsize)
+            for number, place, array in zip(numbers, places, arrays, strict=True)
+        ]
+
+    def _note(self, arrays: Sequence[Values], before: Sequence[Values]) -> None:
+        """Note for the search for races that a call read its arrays, and wrote those that changed."""
+        assert self._core.notes is not None
+        for array, was in zip(arrays, before, strict=True):
+            self._core.notes.part(array, bool(np.any(array.view(np.uint8) != was.view(np.uint8))))
+
+    # modes -----------------------------------------------------------------------------------------------
+
+    def _modes_in(self) -> None:
+        """Give the kernel the modes of its core, where something else has set them since."""
+        modes: Modes = self._core.modes
+        now = ROUNDING[modes.rounding], SATURATION[modes.saturation]
+        if now != self._synced:
+            self._image.core.mode[_ROUNDING], self._image.core.mode[_SATURATION] = now
+            self._synced = now
+
+    def _modes_out(self) -> None:
+        """Take the modes that the kernel has set, as far as the library knows them."""
+        number, saturation = self._image.core.mode[_ROUNDING], self._image.core.mode[_SATURATION]
+        modes: Modes = self._core.modes
+        modes.set(_BY_ROUNDING.get(number), _BY_SATURATION.get(saturation))
+        self._synced = ROUNDING[modes.rounding], SATURATION[modes.saturation]
+
+    # requests --------------------------------------------------------------------------------------------
+
+    def _served(self, asked: Ask) -> Generator[Action, Any, None]:
+        """The action for what the kernel asks, and its answer."""
+        request, core = self._image.core.request, self._core
+        if asked is Ask.GET_STREAM:
+            self._blocks(request)
+            self._answered((yield core.get_stream(request.count, np.uint32)))
+            request.last = int(core.last)
+        elif asked is Ask.PUT_STREAM:
+            self._blocks(request)
+            yield core.put_stream(self._words(), last=bool(request.last))
+        elif asked is Ask.GET_CASCADE:
+            self._answered((yield core.get_cascade(np.uint32)))
+        elif asked is Ask.PUT_CASCADE:
+            yield core.put_cascade(self._words())
+        elif asked is Ask.EVENT:
+            yield core.event(request.index)
+        elif asked is Ask.DELAY:
+            yield core.cycles(request.value)
+        else:
+            yield self._lock(asked)
+        request.done = 1
+
+    def _blocks(self, request: Any) -> None:
+        if request.blocking:
+            return
+        raise DesignError.of(
+            "stream",
+            _NONBLOCKING,
+            "a stream access that waits",
+            f"{self._signature.name} makes {_NONBLOCKING}, which is not simulated",
+            "Use the form that waits, such as get_ss or put_ms.",
+            reason="cpp_stream",
+            where=self._core.name,
+            source=_SOURCE,
+        )
+
+    def _words(self) -> npt.NDArray[np.uint32]:
+        request = self._image.core.request
+        return np.array(request.words[: request.count], np.uint32)
+
+    def _answered(self, words: npt.NDArray[np.uint32]) -> None:
+        self._image.core.request.words[: len(words)] = [int(word) for word in words]
+
+    def _lock(self, asked: Ask) -> Action:
+        """The operation on a lock that the core numbers as its instructions do."""
+        request, core = self._image.core.request, self._core
+        windows = {first // COMPUTE.locks: side for side, first in CORE.lock_windows.items()}
+        side, number = divmod(request.index, COMPUTE.locks)
+        tile = core.reach[SIDES.index(windows[side])] if side in windows else -1
+        if tile < 0:
+            last = len(windows) * COMPUTE.locks - 1
+            raise DesignError.of(
+                "lock",
+                str(request.index),
+                f"0..{last}",
+                f"{self._signature.name} uses lock {request.index}, which the core does not reach",
+                "Locks of the core's own tile begin at 48.",
+                reason="cpp_lock",
+                where=core.name,
+                source="aie-rt: lock windows of a core",
+            )
+        if asked is Ask.RELEASE:
+            return core.release(number, request.value, tile=tile)
+        sign = -1 if asked is Ask.ACQUIRE_GREATER_EQUAL else 1
+        return core.acquire(number, sign * request.value, tile=tile)
+
+
+def _plain(array: Values) -> Values:
+    """The memory of an array, without what watches it.
+
+    Raises:
+        DesignError: its elements do not follow each other.
+    """
+    found = np.asarray(array).view(np.ndarray)
+    if not found.flags.c_contiguous:
+        raise DesignError.of(
+            "array",
+            f"strides of {found.strides} bytes",
+            "elements that follow each other",
+            reason="cpp_array",
+            where="C++ kernel",
+            source=_SOURCE,
+        )
+    return found
+
+
+def _word(value: Any, kind: str) -> int:
+    """A number as a register of 64 bits holds it."""
+    if kind == "bf16":
+        return int(np.float32(value).view(np.uint32)) >> 16
+    return _wrapped(int(value), kind, least=64 if kind[:1] == "u" else 0)
+
+
+def _wrapped(value: int, kind: str, least: int = 0) -> int:
+    """A whole number of a type: with its sign, or for an unsigned one without."""
+    digits = kind.lstrip("sui")
+    bits = int(digits) if digits.isdigit() else 64
+    value &= (1 << bits) - 1
+    unsigned = kind[:1] == "u" or bits == 1
+    if not unsigned and value >> (bits - 1):
+        value -= 1 << bits
+    return value - (1 << 64) if unsigned and least and value >> 63 else value

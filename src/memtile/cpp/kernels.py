@@ -1,0 +1,156 @@
+"""C++ kernels of a user as functions of cores: what ``memtile.kernels.cpp`` gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
+from memtile.cpp.image import Image
+from memtile.cpp.kernel_calls import KernelCalls, Signature
+from memtile.cpp.symbols import functions_of, plain_name, symbols_for
+from memtile.errors import InputFileError
+from memtile.sim.kernels.kernel_core import Core
+
+
+class CppKernels:
+    """C++ sources whose functions cores call: nothing is compiled before a run asks for one.
+
+    Attributes:
+        sources: what they are made of, for a core of AIE-ML.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self.sources = sources
+
+    def __repr__(self) -> str:
+        return f"cpp({', '.join(repr(str(file)) for file in self.sources.files)})"
+
+    def compiled(self, generation: str) -> CompiledKernels:
+        """The functions, compiled for cores of a generation.
+
+        Raises:
+            InputFileError: there is no compiler, or they do not compile.
+        """
+        known = generation if generation in ARCHITECTURES else "AIE-ML"
+        return CompiledKernels(replace(self.sources, generation=known))
+
+
+class CompiledKernels(Mapping[str, "CppFunction"]):
+    """The functions of compiled sources, by name: C names, and C++ functions of a name that is there once.
+
+    Args:
+        sources: what they are made of.
+    """
+
+    def __init__(self, sources: Sources) -> None:
+        self._sources, self._library = sources, built(sources)
+        self._images: WeakKeyDictionary[Core, Image] = WeakKeyDictionary()
+
+    @cached_property
+    def _names(self) -> list[str]:
+        return sorted({plain_name(symbol) for symbol in functions_of(self._library)})
+
+    def __getitem__(self, name: str) -> CppFunction:
+        symbols = symbols_for(self._library, name)
+        if not symbols:
+            raise KeyError(name)
+        return CppFunction(self, name, symbols)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and bool(symbols_for(self._library, name))
+
+    @property
+    def files(self) -> str:
+        """The sources, for messages."""
+        return ", ".join(map(str, self._sources.files))
+
+    def image(self, core: Core) -> Image:
+        """The copy of a core, loaded when it is used first."""
+        found = self._images.get(core)
+        if found is None:
+            found = self._images[core] = Image(self._library)
+        return found
+
+    @property
+    def sanitize(self) -> bool:
+        """Whether accesses are checked."""
+        return self._sources.sanitize
+
+
+class CppFunction:
+    """A C++ function, before a core and a text say how it is called.
+
+    Args:
+        kernels: that it belongs to.
+        name: as cores call it.
+        symbols: that it may be; one, unless it is overloaded.
+    """
+
+    def __init__(self, kernels: CompiledKernels, name: str, symbols: Sequence[str]) -> None:
+        self._kernels, self.__name__, self._symbols = kernels, name, symbols
+
+    def __repr__(self) -> str:
+        return f"<{self.__name__} of {self._kernels.files}>"
+
+    def __call__(self, *given: Any, core: Any) -> Any:
+        """It is called by a core, under the types of a text.
+
+        Raises:
+            InputFileError: always; :meth:`calls` makes what a core calls.
+        """
+        del given, core
+        raise InputFileError(f"{self._kernels.files}: {self.__name__} is called by the core of a design in MLIR.")
+
+    def problem(self, signature: Signature) -> str:
+        """Why a text cannot call it as it declares it; empty if it can."""
+        if len(self._symbols) > 1:
+            return f"{self._kernels.files} has {len(self._symbols)} functions of this name"
+        return signature.problem()
+
+    def calls(self, core: Core, signature: Signature) -> KernelCalls:
+        """What the core calls: a generator of actions that gives its answer."""
+        image = self._kernels.image(core)
+        return KernelCalls(image, self._symbols[0], signature, core, sanitize=self._kernels.sanitize)
+
+
+def cpp(
+    *files: Path | str,
+    include: Sequence[Path | str] = (),
+    defines: Mapping[str, str | int | None] | None = None,
+    flags: Sequence[str] | str = (),
+    sanitize: bool = False,
+) -> CppKernels:
+    """Functions of cores from C++ sources, compiled for this machine when a run needs them.
+
+    The sources are those that AMD's compilers take: memtile brings ``aie_api`` and the intrinsics for the host.
+    ``load("design.mlir", functions=cpp("kernel.cc"))`` has all functions, ``functions={"f": cpp("kernel.cc")}``
+    one of them. Sources of one call are linked with each other.
+
+    Args:
+        files: C++ sources.
+        include: folders of headers, beside those of the sources.
+        defines: macros, ``{"DIM_M": 64}``; None as value = defined without one.
+        flags: more options of the compiler.
+        sanitize: check every access of memory.
+
+    Raises:
+        InputFileError: no source, or a file that is none.
+    """
+    if not files:
+        raise InputFileError("cpp(): no source is given. Give C++ sources, such as cpp('kernel.cc').")
+    for file in files:
+        if Path(file).suffix not in SUFFIXES:
+            raise InputFileError(f"{file}: this is no C++ source; its name must end in {', '.join(SUFFIXES)}.")
+    folders, words = tuple(map(Path, include)), (flags,) if isinstance(flags, str) else tuple(flags)
+    return CppKernels(Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize))

@@ -1,0 +1,111 @@
+"""Functions of a compiled library by name, the C++ ones too, and the lines of their code.
+
+The table of symbols is read here; lines come from ``addr2line`` or ``llvm-symbolizer``, where one is installed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from memtile.cpp.build import INCLUDE, RUNTIME
+from memtile.input_files import read_bytes
+
+_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
+_SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
+_SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
+_SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
+_DYNAMIC_SYMBOLS, _LOADED, _FUNCTION, _GLOBAL = 11, 1, 2, (1, 2)
+_MANGLED = re.compile(r"_Z([0-9]+)")
+_LINE_TOOLS = ("addr2line", "llvm-addr2line")
+_SECONDS = 20
+
+
+class Frame(NamedTuple):
+    """A function that was at work.
+
+    Attributes:
+        function: its name.
+        file: source, empty if nothing knows it.
+        line: of the source; 0 = unknown.
+    """
+
+    function: str
+    file: str
+    line: int
+
+
+@cache
+def _tables(library: Path) -> tuple[frozenset[str], int]:
+    """Names of the functions that a library exports, and bytes that it takes in memory."""
+    data = read_bytes(library)
+    header = _HEADER.unpack_from(data)
+    segments, sections = header[5], header[6]
+    segment_size, segment_count, section_size, section_count = header[9:13]
+    end = 0
+    for n in range(segment_count):
+        kind, _, _, address, _, _, size, _ = _SEGMENT.unpack_from(data, segments + n * segment_size)
+        end = max(end, address + size) if kind == _LOADED else end
+    table = [_SECTION.unpack_from(data, sections + n * section_size) for n in range(section_count)]
+    names = set[str]()
+    for section in table:
+        if section[1] == _DYNAMIC_SYMBOLS:
+            names.update(_names(data, section[4], section[5], table[section[6]][4]))
+    return frozenset(names), end
+
+
+def _names(data: bytes, at: int, size: int, texts: int) -> Iterator[str]:
+    for place in range(at, at + size, _SYMBOL.size):
+        name, info, _, section, _, _ = _SYMBOL.unpack_from(data, place)
+        if section and info & 0xF == _FUNCTION and info >> 4 in _GLOBAL:
+            first = texts + name
+            yield data[first : data.index(b"\0", first)].decode("utf-8", "replace")
+
+
+def functions_of(library: Path) -> list[str]:
+    """Names of the functions that a library exports for its users."""
+    return sorted(name for name in _tables(library)[0] if not name.startswith(("memtile_", "__", "_init", "_fini")))
+
+
+def loaded_bytes(library: Path) -> int:
+    """Bytes from the first to the last that a library takes in memory."""
+    return _tables(library)[1]
+
+
+def symbols_for(library: Path, name: str) -> list[str]:
+    """Symbols that a function of a name has: the name itself, or C++ functions of it outside of a namespace."""
+    names = functions_of(library)
+    return [name] if name in names else [each for each in names if plain_name(each) == name]
+
+
+def plain_name(symbol: str) -> str:
+    """Name of a C++ function by its symbol, without its arguments; others as they are."""
+    found = _MANGLED.match(symbol)
+    return symbol if found is None else symbol[found.end() : found.end() + int(found[1])]
+
+
+def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
+    """The functions and lines of addresses within a library, inlined ones first; headers of memtile left out."""
+    tool = next(filter(None, map(shutil.which, _LINE_TOOLS)), None)
+    if tool is None or not offsets:
+        return []
+    words = [tool, "-e", str(library), "-i", "-f", "-C", *map(hex, offsets)]
+    try:
+        done = subprocess.run(words, capture_output=True, check=True, timeout=_SECONDS, text=True, errors="replace")
+    except (OSError, subprocess.SubprocessError):
+        return []
+    said = done.stdout.splitlines()
+    found = [_frame(function, place) for function, place in zip(said[::2], said[1::2], strict=False)]
+    ours = (str(INCLUDE), str(RUNTIME))
+    return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
+
+
+def _frame(function: str, place: str) -> Frame:
+    file, _, line = place.partition(" ")[0].rpartition(":")
+    return Frame(function, "" if file == "??" else file, int(line) if line.isdigit() else 0)

@@ -1,0 +1,70 @@
+"""C++ functions of the user among those that cores call: compiled for a device, or left alone by what does not run."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+
+from memtile.cpp.kernels import CppFunction, CppKernels
+from memtile.errors import InputFileError
+
+Functions = Mapping[str, Callable[..., Any]]
+Given = Functions | CppKernels
+"""What a user gives: functions by name, some of them ``cpp(...)``; or one ``cpp(...)``, for all that it has."""
+
+
+def compiled(given: Given, generation: str) -> Functions:
+    """The functions, those in C++ compiled.
+
+    Args:
+        given: by the user.
+        generation: of the cores.
+
+    Raises:
+        InputFileError: sources that do not compile, or that lack a function that was said to be theirs.
+    """
+    if isinstance(given, CppKernels):
+        return given.compiled(generation)
+    if isinstance(given, ChainMap):
+        return ChainMap(*(cast(Any, compiled(each, generation)) for each in given.maps))
+    if not any(isinstance(each, CppKernels) for each in given.values()):
+        return given
+    found = dict(given)
+    for name, each in given.items():
+        if isinstance(each, CppKernels):
+            found[name] = _of(each, name, generation)
+    return found
+
+
+def _of(kernels: CppKernels, name: str, generation: str) -> CppFunction:
+    library = kernels.compiled(generation)
+    if name not in library:
+        known = ", ".join(library) or "none"
+        raise InputFileError(f"{library.files}: there is no function {name}; its functions are {known}.")
+    return library[name]
+
+
+class Uncompiled(Mapping[str, Callable[..., Any]]):
+    """Sources that are not compiled: they may have any function."""
+
+    def __getitem__(self, name: str) -> Callable[..., Any]:
+        return lambda *given: given
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+
+def uncompiled(given: Given) -> Functions:
+    """The functions for what only looks at a design: nothing is compiled."""
+    if isinstance(given, CppKernels):
+        return Uncompiled()
+    if isinstance(given, ChainMap):
+        return ChainMap(*(cast(Any, uncompiled(each)) for each in given.maps))
+    return {name: Uncompiled()[name] if isinstance(each, CppKernels) else each for name, each in given.items()}
