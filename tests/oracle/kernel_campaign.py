@@ -1,9 +1,9 @@
 """mlir-aie's public C++ kernels, compiled for the host with memtile's headers, beside references by hand.
 
-``PYTHONPATH=src:tests python tests/oracle/kernel_campaign.py FOLDER [--calls N] [--only TEXT] [--json]`` compiles every
-C++ kernel of a checkout of mlir-aie, lists those that do not compile with the construct, calls the functions of
-``tests/support/aie/kernel_cases.py`` with random, extreme and tie values, and compares each call with plain NumPy and
-with memtile's own library. The exit code is 1 if a result differs. None of the kernels is in the project.
+``PYTHONPATH=src:tests python tests/oracle/kernel_campaign.py FOLDER [--calls N] [--only TEXT] [--json]`` takes a checkout
+of mlir-aie, calls the functions of ``tests/support/aie/kernel_cases.py`` with random, extreme and tie values, and
+compares each call with plain NumPy and with memtile's own library. The exit code is 1 if a result differs. None of the
+kernels is in the project; ``cpp_kernels.py`` says which compile.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import re
 import sys
 import tempfile
 import time
@@ -31,9 +30,6 @@ from support.aie.lone_kernels import CompileError, LoneKernels, aligned, compile
 from support.aie.plain_references import BF16
 
 Array = npt.NDArray[Any]
-FOLDERS = ("aie_kernels", "programming_examples", "programming_guide", "test")
-NEEDED = {"DIM_m": 32, "DIM_n": 32, "DIM_M": 64, "DIM_K": 64, "DIM_N": 64, "DTYPE_i8": None, "BIT_WIDTH": 8}
-"""Macros that some files demand, for a compile of every file as it is."""
 DEVICES = {"AIE-ML": "npu1", "AIE2P": "npu2"}
 WAYS = ("random", "small", "extreme", "ties")
 _TINY = float(np.finfo(np.float32).tiny)
@@ -65,30 +61,9 @@ class Verdict:
     seconds: float = 0
 
 
-def kernels(root: Path) -> list[Path]:
-    """The C++ kernels of a checkout: sources of the suffix .cc that are not tests of the compiler."""
-    found = [path for name in FOLDERS for path in (root / name).rglob("*.cc")]
-    return sorted(path for path in found if "unit_tests" not in path.parts)
-
-
-def generation_of(path: Path) -> str:
-    """The generation that a file is written for."""
-    return "AIE2P" if "aie2p" in path.parts or "block_datatypes" in path.parts else "AIE-ML"
-
-
 def includes(root: Path) -> list[Path]:
     """Folders of mlir-aie's own headers, and of ``zero.cc``, which some kernels include."""
     return [root / "aie_kernels", root / "aie_kernels" / "aie2"]
-
-
-def compile_alone(root: Path, path: Path, folder: Path) -> str:
-    """Why a file does not compile; empty if it does."""
-    try:
-        compiled(path, folder, NEEDED, includes(root), generation_of(path), ("-O0",))
-    except CompileError as error:
-        lines = [line for line in str(error).splitlines() if re.search(r"error:|undefined reference", line)]
-        return (lines or str(error).splitlines())[0].replace(str(root) + "/", "")
-    return ""
 
 
 def filled(buffer: Buffer, way: str, random: np.random.Generator) -> Array:
@@ -196,8 +171,7 @@ def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
         with np.errstate(all="ignore"):
             case.reference(*theirs)
         found = max(
-            error_of(a, b, case)
-            for a, b in zip(outputs(case, mine), outputs(case, theirs), strict=True)
+            error_of(a, b, case) for a, b in zip(outputs(case, mine), outputs(case, theirs), strict=True)
         )
         verdict.worst = max(verdict.worst, found)
         if found > case.tolerance:
@@ -249,9 +223,7 @@ def _beside_library(
         verdict.library, verdict.library_worst = -2, 0
         verdict.says = verdict.says or f"library: {error}"
         return
-    found = max(
-        error_of(a, b, case) for a, b in zip(outputs(case, mine), outputs(case, third), strict=True)
-    )
+    found = max(error_of(a, b, case) for a, b in zip(outputs(case, mine), outputs(case, third), strict=True))
     verdict.library_worst = max(verdict.library_worst, found)
     if found > case.tolerance and verdict.library >= 0:
         verdict.library += 1
@@ -300,12 +272,9 @@ def main() -> int:
     parser.add_argument("folder", type=Path, help="a checkout of mlir-aie")
     parser.add_argument("--calls", type=int, default=100, help="of each function")
     parser.add_argument("--only", default="", help="cases whose file and function have this text")
-    parser.add_argument("--compile", action="store_true", help="compile every kernel; call none")
     parser.add_argument("--json", action="store_true", help="print all verdicts as JSON")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        if given.compile:
-            return _compile_all(given.folder, Path(name), given.only)
         found = []
         for verdict in campaign(given.folder, given.calls, given.only, Path(name)):
             found.append(verdict)
@@ -318,17 +287,6 @@ def main() -> int:
         f"{len(found)} functions, {sum(each.calls for each in found):,} calls, {len(bad)} functions differ",
         file=sys.stderr,
     )
-    return 1 if bad else 0
-
-
-def _compile_all(root: Path, folder: Path, only: str) -> int:
-    every = [path for path in kernels(root) if only in str(path)]
-    bad = 0
-    for path in every:
-        if says := compile_alone(root, path, folder):
-            bad += 1
-            print(f"{path.relative_to(root)}: {says}", flush=True)
-    print(f"{len(every) - bad} of {len(every)} kernels compile")
     return 1 if bad else 0
 
 
