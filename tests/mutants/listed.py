@@ -2022,6 +2022,20 @@ MUTANTS = (
         "tests/data/test_library_elements.py::test_norms_and_rotations",
     ),
     Mutant(
+        "scalar products of floats are summed exactly",
+        "corelib/matrices.py",
+        "total = modes.step(total + left[:, at, None] * right[at], dtype)",
+        "total = total + left[:, at, None] * right[at]",
+        "tests/data/test_library_matrices.py::test_scalar_sums_of_floats_are_rounded_at_every_step",
+    ),
+    Mutant(
+        "filter2d has the pixel before everywhere",
+        "corelib/vision.py",
+        "line[2 * _FILTER_BLOCK - 2 : -2 : _FILTER_BLOCK]",
+        "line[2 * _FILTER_BLOCK - 1 : -1 : _FILTER_BLOCK]",
+        "tests/data/test_library_pictures.py::test_a_filter_takes_the_pixel_two_before_at_its_later_blocks",
+    ),
+    Mutant(
         "a target with gaps is changed in a copy",
         "corelib/registry.py",
         "target[...] = packed",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,6 +17,7 @@ from memtile.plain_text import json_text
 if TYPE_CHECKING:
     from memtile.check.check_result import CheckResult
     from memtile.check.checked_program import Subject
+    from memtile.importers.kernels.cpp_functions import Given
 
 EXAMPLES = """\b
 Examples:
@@ -133,6 +134,7 @@ def _python(name: str, settings: Sequence[str]) -> Subject:
 
 
 def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) -> Iterator[Part]:
+    from memtile.cli.kernel_sources import KernelSources
     from memtile.cli.kernels_file import load_functions
     from memtile.cli.mlir_file import parameters_of
     from memtile.errors import MemtileError
@@ -142,7 +144,8 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) 
         found = sequence_names(name)
     except MemtileError:
         found = [("", [])]  # the check itself says why
-    parameters, functions = parameters_of(settings), load_functions(kernels) if kernels else {}
+    parameters, sources = parameters_of(settings), KernelSources.of([kernels] if kernels else [])
+    functions = sources.with_functions(load_functions(sources.file) if sources.file else {})
     several = len(found) > 1
     for n, (each, sequences) in enumerate(found or [("", [])], 1):
         for sequence in sequences if len(sequences) > 1 else [""]:
@@ -158,7 +161,7 @@ def _still(
     which: tuple[str | None, str | None],
     device: str,
     parameters: Mapping[str, float],
-    functions: Mapping[str, Callable[..., Any]],
+    functions: Given,
 ) -> Subject:
     from memtile.check.checked_program import of_mlir
     from memtile.importers.design import load_still

@@ -12,6 +12,7 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
+from memtile.cli.kernel_sources import KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
@@ -71,7 +72,10 @@ def run(
     format: options.FileFormat = "auto",
     base: options.Base = "0",
     kernel: options.Kernel = None,
-    kernels: options.Kernels = None,
+    kernels: options.KernelFiles = None,
+    include: options.Include = None,
+    define: options.Define = None,
+    sanitize: options.Sanitize = False,
     keep_order: options.KeepOrder = False,
     against: options.Against = None,
     costs: options.Costs = None,
@@ -85,8 +89,9 @@ def run(
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
     A design of mlir-aie is MLIR text, high-level or lowered (docs/mlir.md); its arrays are the arguments of
-    its host sequence by position, --kernels has the functions that its cores call, and --set NAME=NUMBER the
-    parameters of its scratchpad.
+    its host sequence by position, --kernels has the functions that its cores call, in Python or C++, and
+    --set NAME=NUMBER the parameters of its scratchpad. C++ sources beside it, named as the object files that
+    it links, are compiled for functions that nothing else has (docs/cpp.md).
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
     info DESIGN.py lists. Other files, and build folders, are one program (docs/files.md): those of a build in
@@ -103,10 +108,11 @@ def run(
     dump = _waveform_file(vcd, signals, untimed)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
-    of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
-    asked = replace(of_run, check=of_run.check or schedules > 0, history=written.wanted)
+    sources = KernelSources.of(kernels, include, define, sanitize=sanitize)
+    of_program = ProgramOptions(*arrays, device, format, origin, sources, keep_order, kernel)
+    asked = replace(of_run, check=of_run.check or schedules > 0 or sanitize, history=written.wanted)
     with with_timing(timing):
-        mlir = partial(mlir_design, costs=costs, against=against)
+        mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         make, saved = _loaded(files, of_program, asked, settings or (), mlir)
         made, done = _run(make, asked, schedules, studies, dump)
         if made.is_program:

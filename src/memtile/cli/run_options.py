@@ -89,6 +89,28 @@ Kernels = Annotated[
         metavar="FILE.py", help="What cores do: functions core_COLUMN_ROW; for MLIR those that they call."
     ),
 ]
+KernelFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--kernels",
+        metavar="FILE.py|FILE.cc",
+        help="What cores do: functions core_COLUMN_ROW; for MLIR those they call, also C++; repeat.",
+    ),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option("--include", "-I", metavar="FOLDER", help="Headers of C++ kernels; repeat."),
+]
+Define = Annotated[
+    list[str] | None,
+    typer.Option("--define", "-D", metavar="NAME[=VALUE]", help="Macro of C++ kernels; repeat."),
+]
+Sanitize = Annotated[
+    bool,
+    typer.Option(
+        "--sanitize", help="Check each access of C++ kernels: bounds, alignment, stack, order; slow."
+    ),
+]
 Kernel = Annotated[
     str | None,
     typer.Option(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memtile.cli.array_file import read_given
+from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
 from memtile.cli.program_files import ProgramFiles, read_programs
 from memtile.errors import InputFileError
@@ -36,7 +37,7 @@ class ProgramOptions:
     device: str | None = None
     format: Format = "auto"
     base: int = 0
-    kernels: str | None = None
+    kernels: KernelSources = NO_KERNELS
     keep_order: bool = False
     kernel: str | None = None
 
@@ -124,6 +125,7 @@ def mlir_design(
     *,
     costs: Path | None = None,
     against: Path | None = None,
+    sources_beside: bool = False,
 ) -> Maker:
     """What loads a design in MLIR.
 
@@ -134,6 +136,7 @@ def mlir_design(
         wanted: arrays to take; None = none, and arguments that nobody gave are zeros.
         costs: JSON file of what operations of its cores cost.
         against: folder of a build that it is compared with when it is loaded first.
+        sources_beside: C++ sources beside it are compiled for functions that nothing else has.
 
     Raises:
         InputFileError: functions, parameters or costs that cannot be read.
@@ -143,10 +146,11 @@ def mlir_design(
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 
-    text = options.kernels if options.kernels and Path(options.kernels).suffix == SUFFIX else None
-    functions = load_functions(options.kernels) if options.kernels and not text else {}
+    kernels = options.kernels
+    text = kernels.file if kernels.file and Path(kernels.file).suffix == SUFFIX else None
+    functions = kernels.with_functions(load_functions(kernels.file) if kernels.file and not text else {})
     parameters, known = parameters_of(settings), costs_of(costs)
-    files = [file, *filter(None, [options.kernels]), *(text.partition("=")[2] for text in options.given)]
+    files = [file, *kernels.files, *(text.partition("=")[2] for text in options.given)]
 
     name, sequence = _chosen(options.kernel)
 
@@ -160,14 +164,15 @@ def mlir_design(
             functions=functions,
             parameters=parameters,
             costs=known,
+            sources_beside=sources_beside,
         )
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 
         def once(how: RunOptions) -> Run:
             if wanted is None:
-                return guarded(options.kernels or "", lambda: _with_zeros(made, given, how))
-            return guarded(options.kernels or "", lambda: made.run_with(given, wanted, options=how))
+                return guarded(options.kernels.file or "", lambda: _with_zeros(made, given, how))
+            return guarded(options.kernels.file or "", lambda: made.run_with(given, wanted, options=how))
 
         return Runnable(file, made.array, once, True, files, notes, made.notes)
 
@@ -217,7 +222,7 @@ def program_files(
 
         def once(how: RunOptions) -> Run:
             how = how if wanted is not None else replace(how, pad_arguments=True)
-            return guarded(options.kernels or "", lambda: found.run(given, wanted or (), options=how))
+            return guarded(options.kernels.file or "", lambda: found.run(given, wanted or (), options=how))
 
         return Runnable(files[0], found.array, once, True, inputs, notes)
 
@@ -230,18 +235,19 @@ def _container(read: ProgramFiles, options: ProgramOptions) -> Container:
     from memtile.importers.bodies.container import container
     from memtile.importers.bodies.texts import beside, check_text
 
-    text = options.kernels if options.kernels and Path(options.kernels).suffix == ".mlir" else None
+    kernels = options.kernels
+    text = kernels.file if kernels.file and Path(kernels.file).suffix == ".mlir" else None
     if text:
         check_text(Path(text))
     texts = [Path(text)] if text else beside(read.paths)
     given = KernelsFile({}, {})
-    if options.kernels and not text:
-        given = load_kernels(options.kernels, with_text=bool(texts))
+    if kernels.file and not text:
+        given = load_kernels(kernels.file, with_text=bool(texts))
     return container(
         read.programs,
         texts,
         device=options.device,
-        functions=given.functions,
+        functions=kernels.with_functions(given.functions),
         kernels=given.kernels,
         names=[*filter(None, [options.kernel]), *read.names],
         keep_order=options.keep_order,
@@ -273,7 +279,8 @@ def load_beside(
         raise InputFileError(f"{name}: there is no such file or folder.")
     if path.suffix == ".py":
         return python_design(name, settings)()
-    options = ProgramOptions(given, device=device or None, kernels=kernels)
+    files = KernelSources.of([kernels] if kernels else [])
+    options = ProgramOptions(given, device=device or None, kernels=files)
     return (
         mlir_design(name, options, settings) if path.suffix == SUFFIX else program_files([name], options)
     )()

@@ -1,1 +1,1 @@
-"""C++ kernels on the host: found a compiler, built once, loaded once for each core, called in simulated time."""
+"""C++ kernels on the host: built once, loaded once for each core, called in simulated time."""

@@ -1,7 +1,7 @@
 """Kernels compiled for the host, once: a shared library in the cache, found again by what it was made of.
 
-A library stands for its sources, every header that they read, the flags and the compiler. Compiling is running the
-user's tool chain on the user's sources: whoever calls :func:`built` was asked to do so.
+A library stands for its sources, every header that they read, the flags and the compiler. Compiling is to run
+the user's tool chain on the user's sources: whoever calls :func:`built` was asked to do so.
 """
 
 from __future__ import annotations
@@ -37,7 +37,15 @@ _LINES = 20  # of a compiler's errors: a screen
 _STAY = 64  # libraries that stay in the cache
 _QUIET_SECONDS = 2.0
 _ERRORS = 5
-_CODE = ("-fPIC", "-g", "-fno-exceptions", "-fno-omit-frame-pointer", "-fno-strict-aliasing", "-ffp-contract=off", "-w")
+_CODE = (
+    "-fPIC",
+    "-g",
+    "-fno-exceptions",
+    "-fno-omit-frame-pointer",
+    "-fno-strict-aliasing",
+    "-ffp-contract=off",
+    "-w",
+)
 _PLAIN = ("-O2", "-fwrapv")
 _SANITIZED = ("-O1", "-fsanitize=thread", "-fsanitize=undefined", "-fno-sanitize-recover=all")
 _UNCHECKED = ("-fno-sanitize=all",)
@@ -125,7 +133,9 @@ def _is_current(folder: Path) -> bool:
     """Whether a library is there, and every file that it was made of is as it was."""
     try:
         inputs = json.loads((folder / "inputs.json").read_text("utf-8"))
-        return (folder / "kernels.so").is_file() and all(_hash(Path(name)) == was for name, was in inputs.items())
+        return (folder / "kernels.so").is_file() and all(
+            _hash(Path(name)) == was for name, was in inputs.items()
+        )
     except (OSError, ValueError):
         return False
 
@@ -157,9 +167,20 @@ def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     for number, file in enumerate((*sources.files, RUNTIME)):
         target = place / f"{number}.o"
         more = _UNCHECKED if file == RUNTIME and sources.sanitize else ()
-        words = [*used.command, *sources.options(), *own, *more, limit, "-fdiagnostics-color=never", "-MMD", "-MF"]
+        words = [
+            *used.command,
+            *sources.options(),
+            *own,
+            *more,
+            limit,
+            "-fdiagnostics-color=never",
+            "-MMD",
+            "-MF",
+        ]
         words += [str(target.with_suffix(".d")), "-c", str(file.resolve()), "-o", str(target)]
-        begun = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace")
+        begun = subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
+        )
         running.append((file, target, begun))
     said = [(file, begun.communicate()[0], begun.returncode) for file, _, begun in running]
     for file, text, code in said:
@@ -178,7 +199,9 @@ def _link(sources: Sources, used: Compiler, objects: Sequence[Path], library: Pa
         return
     files, text = ", ".join(map(str, sources.files)), done.stdout + done.stderr
     if missing := sorted(set(_UNDEFINED.findall(text))):
-        says = f"{missing[0]} is called and not defined{f', and {len(missing) - 1} more' if missing[1:] else ''}"
+        says = (
+            f"{missing[0]} is called and not defined{f', and {len(missing) - 1} more' if missing[1:] else ''}"
+        )
         step = "Give the source that defines it too: --kernels for each, or cpp('a.cc', 'b.cc')."
         raise InputFileError(f"{files}: {says}. {step}")
     if twice := _TWICE.search(text):
@@ -191,7 +214,9 @@ def _screen(text: str, file: Path) -> str:
     """The errors of a compiler, at most a screen of them, with the file as the user named it."""
     lines = text.replace(str(file.resolve()), str(file)).splitlines()
     first = next((n for n, line in enumerate(lines) if "error:" in line), 0)
-    context = [line for line in lines[:first] if line.startswith(("In file included", "                 from"))][-2:]
+    context = [
+        line for line in lines[:first] if line.startswith(("In file included", "                 from"))
+    ][-2:]
     shown = [*context, *lines[first : first + _LINES]]
     left = len(lines) - first - _LINES
     return "\n".join([*shown, *([f"... {left} more lines of the compiler"] if left > 0 else [])])

@@ -1,6 +1,6 @@
 """The C++ compiler of this machine: ``CXX``, the system's, or that of the ``ziglang`` package.
 
-A compiler is one that translates a program of C++20; which one was taken, and its version, is part of what it made.
+What counts as one translates a program of C++20. Which one it was, and its version, are part of what it made.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def compiler() -> Compiler:
     if found is None:
         raise InputFileError(
             "C++ kernels need a compiler of C++20, and there is none here. "
-            "Install one that comes with Python packages by pip install 'memtile[cpp]', or g++ 11, or clang 14."
+            "Install g++ 11 or clang 14, or get one as a Python package: pip install 'memtile[cpp]'."
         )
     return found
 

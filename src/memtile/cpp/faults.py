@@ -1,4 +1,4 @@
-"""What went wrong inside a C++ kernel, as an error with the user's file and line, the buffer and the index."""
+"""What went wrong inside a C++ kernel: an error with the user's file and line, the buffer and the index."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from memtile.cpp.image import SECONDS, Fault, Image
+from memtile.cpp.image import Fault, Image
 from memtile.cpp.symbols import Frame, lines
 from memtile.errors import DesignError
 from memtile.sim.kernels.kernel_core import Core
@@ -99,7 +99,11 @@ def _short(file: str) -> str:
 
 def _near(address: int, arguments: Sequence[Argument]) -> str:
     near = min(arguments, key=lambda each: each.distance(address), default=None)
-    return near.place(address) if near is not None and near.distance(address) < _NEAR else f"address {address:#x}"
+    return (
+        near.place(address)
+        if near is not None and near.distance(address) < _NEAR
+        else f"address {address:#x}"
+    )
 
 
 def _signalled(image: Image, arguments: Sequence[Argument]) -> FaultText:
@@ -111,9 +115,9 @@ def _signalled(image: Image, arguments: Sequence[Argument]) -> FaultText:
     return FaultText(f"the kernel stops with {name}", "kernels that return", _DEBUG)
 
 
-def _endless(_image: Image, _arguments: Sequence[Argument]) -> FaultText:
-    says = f"the kernel works for {SECONDS} s of processor time without waiting or an end"
-    return FaultText(says, "kernels that end or wait", "Look at the loop in this line: what should end it?")
+def _endless(image: Image, _arguments: Sequence[Argument]) -> FaultText:
+    says = f"the kernel works for {image.call.seconds} s of processor time without waiting or an end"
+    return FaultText(says, "kernels that end or wait", "Look for what should end its loop.")
 
 
 def _failed(image: Image, _arguments: Sequence[Argument]) -> FaultText:
@@ -123,8 +127,11 @@ def _failed(image: Image, _arguments: Sequence[Argument]) -> FaultText:
 def _outside(image: Image, arguments: Sequence[Argument]) -> FaultText:
     report = image.report
     verb = "writes" if report.writes else "reads"
-    says = f"the kernel {verb} {report.bytes} bytes at {_near(report.address, arguments)}, outside of its buffers"
-    return FaultText(says, "accesses within its buffers", "Check the bounds of the loop and the sizes in the design.")
+    near = _near(report.address, arguments)
+    says = f"the kernel {verb} {report.bytes} bytes at {near}, outside of its buffers"
+    return FaultText(
+        says, "accesses within its buffers", "Check the bounds of the loop and the sizes in the design."
+    )
 
 
 def _misaligned(image: Image, arguments: Sequence[Argument]) -> FaultText:

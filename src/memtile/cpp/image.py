@@ -144,7 +144,12 @@ class ReportData(ctypes.Structure):
 class RegionData(ctypes.Structure):
     """``Region`` of the runtime."""
 
-    _fields_ = (("first", ctypes.c_uint64), ("bytes", ctypes.c_uint64), ("touched", ctypes.c_void_p))
+    _fields_ = (
+        ("first", ctypes.c_uint64),
+        ("bytes", ctypes.c_uint64),
+        ("touched", ctypes.c_void_p),
+        ("code", ctypes.c_void_p),
+    )
 
 
 class _DlInfo(ctypes.Structure):
@@ -184,7 +189,9 @@ class Image:
         first = ctypes.c_char.from_buffer(self._stack)
         self._stack_address = ctypes.addressof(first)
         page = mmap.PAGESIZE
-        ctypes.CDLL(None).mprotect(ctypes.c_void_p(self._stack_address), page, 0)  # below it: a fault, no overrun
+        ctypes.CDLL(None).mprotect(
+            ctypes.c_void_p(self._stack_address), page, 0
+        )  # below it: a fault, no overrun
         self._kept = first
         for name, kind in (("memtile_core", CoreData), ("memtile_report", ReportData)):
             getattr(self._loaded, name).restype = ctypes.POINTER(kind)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy.typing as npt
 from memtile.arch.core import CORE, SIDES
 from memtile.arch.tiles import COMPUTE
 from memtile.corelib.rounding import Modes, Rounding, Saturation
-from memtile.cpp.faults import Argument, error_of
+from memtile.cpp.faults import Argument, error_of, place_of
 from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
 from memtile.cpp.operation_counts import estimate
 from memtile.cpp.touched import Guarded
@@ -65,7 +66,8 @@ class Signature:
         """Why C++ cannot be called like that; empty if it can."""
         fractions = sum(not is_array and kind in _FRACTIONS for kind, is_array in self.kinds)
         if len(self.kinds) - fractions > INTEGERS or fractions > FRACTIONS:
-            return f"it has {len(self.kinds)} arguments; there can be {INTEGERS}, {FRACTIONS} of them floating-point"
+            allowed = f"{INTEGERS}, and {FRACTIONS} floating-point ones"
+            return f"it has {len(self.kinds)} arguments; there can be {allowed}"
         wrong = [kind for kind, is_array in self.kinds if not is_array and not _is_number(kind)]
         if wrong or (self.result and not _is_number(self.result)):
             return f"{(wrong or [self.result])[0]} is no type of a number"
@@ -74,7 +76,9 @@ class Signature:
 
 def _is_number(kind: str) -> bool:
     digits = kind.lstrip("sui")
-    return kind in ("index", "bf16", *_FRACTIONS) or (kind != digits and digits.isdigit() and int(digits) <= 64)
+    return kind in ("index", "bf16", *_FRACTIONS) or (
+        kind != digits and digits.isdigit() and int(digits) <= 64
+    )
 
 
 class KernelCalls:
@@ -91,7 +95,9 @@ class KernelCalls:
         spent: cycles that the last call takes at least, by its counted operations; 0 = it counted none.
     """
 
-    def __init__(self, image: Image, symbol: str, signature: Signature, core: Core, *, sanitize: bool) -> None:
+    def __init__(
+        self, image: Image, symbol: str, signature: Signature, core: Core, *, sanitize: bool
+    ) -> None:
         self._image, self._signature, self._core = image, signature, core
         self._function, self._sanitize = image.address(symbol), sanitize
         self._answer = _ANSWERS.get(signature.result, Answer.WHOLE if signature.result else Answer.NOTHING)
@@ -106,7 +112,7 @@ class KernelCalls:
         Raises:
             DesignError: it failed, or asked for what no core has.
         """
-        image, data = self._image, self._image.core
+        image, data, called_from = self._image, self._image.core, self._place
         arrays = [_plain(each) for each in given if isinstance(each, np.ndarray)]
         self._modes_in()
         guarded = Guarded(image, self._core, arrays, self._signature.stack) if self._sanitize else None
@@ -122,7 +128,10 @@ class KernelCalls:
             if guarded:
                 guarded.leave()
             if asked < 0:
-                raise error_of(self._image, self._core, self._signature.name, self._arguments_of(given, arrays, guarded))
+                raise error_of(
+                    self._image, self._core, self._signature.name, self._arguments_of(given, arrays, guarded)
+                )
+            assert called_from is not None  # what looks for the place of a wait finds it by this name
             yield from self._served(Ask(asked))
             data.cycle = self._core.now
             if guarded:
@@ -135,6 +144,11 @@ class KernelCalls:
         self._modes_out()
         self.spent = estimate(list(data.counts))
         return self._result()
+
+    def _place(self) -> str:
+        """Where the kernel waits, as a file and a line; its name if nothing knows them."""
+        found = place_of(self._image)
+        return f"{Path(found.file).name}:{found.line}" if found else self._signature.name
 
     def cycles(self, *_given: Any) -> int:
         """Cycles of the last call: at least these, by its counted operations."""
@@ -163,7 +177,9 @@ class KernelCalls:
             return struct.unpack("<f", struct.pack("<I", (call.whole_answer & 0xFFFF) << 16))[0]
         return _wrapped(call.whole_answer, kind)
 
-    def _arguments_of(self, given: Sequence[Any], arrays: Sequence[Values], guarded: Guarded | None) -> list[Argument]:
+    def _arguments_of(
+        self, given: Sequence[Any], arrays: Sequence[Values], guarded: Guarded | None
+    ) -> list[Argument]:
         """The arrays of a call as an error names them."""
         places = guarded.addresses if guarded else [array.ctypes.data for array in arrays]
         numbers = [n for n, value in enumerate(given) if isinstance(value, np.ndarray)]

@@ -110,7 +110,9 @@ class CppFunction:
             InputFileError: always; :meth:`calls` makes what a core calls.
         """
         del given, core
-        raise InputFileError(f"{self._kernels.files}: {self.__name__} is called by the core of a design in MLIR.")
+        raise InputFileError(
+            f"{self._kernels.files}: {self.__name__} is called by the core of a design in MLIR."
+        )
 
     def problem(self, signature: Signature) -> str:
         """Why a text cannot call it as it declares it; empty if it can."""
@@ -133,9 +135,9 @@ def cpp(
 ) -> CppKernels:
     """Functions of cores from C++ sources, compiled for this machine when a run needs them.
 
-    The sources are those that AMD's compilers take: memtile brings ``aie_api`` and the intrinsics for the host.
-    ``load("design.mlir", functions=cpp("kernel.cc"))`` has all functions, ``functions={"f": cpp("kernel.cc")}``
-    one of them. Sources of one call are linked with each other.
+    The sources are those that AMD's compilers take: memtile has ``aie_api`` and the intrinsics for the host.
+    ``load("design.mlir", functions=cpp("kernel.cc"))`` takes all functions from them, and
+    ``functions={"f": cpp("kernel.cc")}`` one. Sources of one call are linked with each other.
 
     Args:
         files: C++ sources.
@@ -151,6 +153,10 @@ def cpp(
         raise InputFileError("cpp(): no source is given. Give C++ sources, such as cpp('kernel.cc').")
     for file in files:
         if Path(file).suffix not in SUFFIXES:
-            raise InputFileError(f"{file}: this is no C++ source; its name must end in {', '.join(SUFFIXES)}.")
+            raise InputFileError(
+                f"{file}: this is no C++ source; its name must end in {', '.join(SUFFIXES)}."
+            )
     folders, words = tuple(map(Path, include)), (flags,) if isinstance(flags, str) else tuple(flags)
-    return CppKernels(Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize))
+    return CppKernels(
+        Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
+    )

@@ -1,6 +1,6 @@
 """Functions of a compiled library by name, the C++ ones too, and the lines of their code.
 
-The table of symbols is read here; lines come from ``addr2line`` or ``llvm-symbolizer``, where one is installed.
+The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2line``, where one is installed.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ def _names(data: bytes, at: int, size: int, texts: int) -> Iterator[str]:
 
 def functions_of(library: Path) -> list[str]:
     """Names of the functions that a library exports for its users."""
-    return sorted(name for name in _tables(library)[0] if not name.startswith(("memtile_", "__", "_init", "_fini")))
+    return sorted(
+        name for name in _tables(library)[0] if not name.startswith(("memtile_", "__", "_init", "_fini"))
+    )
 
 
 def loaded_bytes(library: Path) -> int:
@@ -79,7 +81,7 @@ def loaded_bytes(library: Path) -> int:
 
 
 def symbols_for(library: Path, name: str) -> list[str]:
-    """Symbols that a function of a name has: the name itself, or C++ functions of it outside of a namespace."""
+    """Symbols that a function of a name has: the name itself, or C++ functions outside of a namespace."""
     names = functions_of(library)
     return [name] if name in names else [each for each in names if plain_name(each) == name]
 
@@ -91,19 +93,28 @@ def plain_name(symbol: str) -> str:
 
 
 def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
-    """The functions and lines of addresses within a library, inlined ones first; headers of memtile left out."""
+    """The functions and lines of addresses within a library, inlined ones first, without those of memtile."""
     tool = next(filter(None, map(shutil.which, _LINE_TOOLS)), None)
     if tool is None or not offsets:
         return []
     words = [tool, "-e", str(library), "-i", "-f", "-C", *map(hex, offsets)]
     try:
-        done = subprocess.run(words, capture_output=True, check=True, timeout=_SECONDS, text=True, errors="replace")
+        done = subprocess.run(
+            words, capture_output=True, check=True, timeout=_SECONDS, text=True, errors="replace"
+        )
     except (OSError, subprocess.SubprocessError):
         return []
     said = done.stdout.splitlines()
     found = [_frame(function, place) for function, place in zip(said[::2], said[1::2], strict=False)]
     ours = (str(INCLUDE), str(RUNTIME))
     return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
+
+
+@cache
+def place_in(library: Path, offset: int) -> str:
+    """``kernel.cc:12`` for an address within a library; empty if nothing knows it."""
+    found = lines(library, (offset,))
+    return f"{Path(found[0].file).name}:{found[0].line}" if found else ""
 
 
 def _frame(function: str, place: str) -> Frame:

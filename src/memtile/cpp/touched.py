@@ -1,6 +1,6 @@
-"""Buffers of a sanitized call, each with unmapped memory behind it, and which of their words it read and wrote.
+"""Buffers of a sanitized call, each with unmapped memory behind it, and the words that it read and wrote.
 
-The kernel works on copies, which are brought in where it begins or continues, and back where it waits or ends.
+The kernel works on copies, brought in where it begins or continues, and back where it waits or ends.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import mmap
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,13 @@ import numpy.typing as npt
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.cpp.image import Image, RegionData
+from memtile.cpp.symbols import place_in
 from memtile.sim.kernels.kernel_core import Core
 
 Values = npt.NDArray[Any]
 _ALIGNED = 64  # bytes of the widest access
 _READ, _WRITTEN = 1, 2
+_NOWHERE = -1
 
 
 class _Piece:
@@ -42,7 +45,8 @@ class _Piece:
         for guard in (start, start + (pages - 1) * page):
             ctypes.CDLL(None).mprotect(ctypes.c_void_p(guard), page, 0)
         self.place = start + lead
-        self.touched = np.zeros(-(-size // WORD_BYTES) + 1, np.uint8)
+        words = -(-size // WORD_BYTES) + 1
+        self.touched, self.code = np.zeros(words, np.uint8), np.zeros((words, 2), np.uint32)
 
     @property
     def bytes(self) -> int:
@@ -64,12 +68,15 @@ class Guarded:
     """
 
     def __init__(self, image: Image, core: Core, arrays: Sequence[Values], stack: int) -> None:
-        self._core, self._arrays = core, arrays
+        self._core, self._library = core, image.library
         memory = core.memory_address
         self._pieces = [_Piece(first, end, first - memory) for first, end in _joined(arrays)]
         self.addresses = [self._moved(array.ctypes.data) for array in arrays]
         self._regions = (RegionData * len(self._pieces))(
-            *((piece.place, piece.bytes, piece.touched.ctypes.data) for piece in self._pieces)
+            *(
+                RegionData(each.place, each.bytes, each.touched.ctypes.data, each.code.ctypes.data)
+                for each in self._pieces
+            )
         )
         image.check(self._regions, stack)
         self.enter()
@@ -94,11 +101,15 @@ class Guarded:
         if notes is None or base % WORD_BYTES:
             return
         for what, writes in ((_READ, False), (_WRITTEN, True)):
-            for first, end in _runs(piece.touched & what != 0):
-                notes.words(base // WORD_BYTES + first, end - first, writes)
+            code = np.where(piece.touched & what != 0, piece.code[:, int(writes)].astype(np.int64), _NOWHERE)
+            for first, end in _same(code):
+                site = self._core.site_of(place_in(self._library, int(code[first])))
+                notes.words(base // WORD_BYTES + first, end - first, writes, site)
 
     def _moved(self, address: int) -> int:
-        piece = next(piece for piece in self._pieces if piece.first <= address < max(piece.end, piece.first + 1))
+        piece = next(
+            piece for piece in self._pieces if piece.first <= address < max(piece.end, piece.first + 1)
+        )
         return piece.place + address - piece.first
 
 
@@ -115,6 +126,12 @@ def _joined(arrays: Sequence[Values]) -> Iterator[tuple[int, int]]:
         open_ = first, end
     if open_ is not None:
         yield open_
+
+
+def _same(code: npt.NDArray[np.int64]) -> Iterator[tuple[int, int]]:
+    """First and end of each run of words that the same code touched first."""
+    edges = [0, *(np.flatnonzero(np.diff(code)) + 1).tolist(), len(code)]
+    yield from ((first, end) for first, end in pairwise(edges) if code[first] != _NOWHERE)
 
 
 def _runs(flags: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:

@@ -19,6 +19,7 @@ from memtile.model.cores.cascade import receiver, sender
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import LINKS, CoreCause, CorePhase
 from memtile.sim.kernels.core_control import without_program
+from memtile.sim.kernels.kernel_lines import place_inside
 from memtile.sim.loop.engine import Engine
 
 _CASCADES = [phase for phase, link in LINKS.items() if link.stall is CoreCause.CASCADE_STALL]
@@ -157,7 +158,8 @@ class CoreView:
     def waits_for(self) -> str:
         """One line: what the core does and what would let it go on."""
         cores = self.engine.state.cores
-        text = f"{self.name}, kernel {self.kernel!r}"
+        inside = place_inside(self.engine.cores.running[self.core].actions)
+        text = f"{self.name}, kernel {self.kernel!r}{f' at {inside}' if inside else ''}"
         if cores.why[self.core] == CoreCause.HALTED:
             return f"{text}: {CoreCause.HALTED.text} (Debug_Status, Error_Halt_Control)"
         if cores.phase[self.core] == CorePhase.NEXT:

@@ -57,13 +57,17 @@ class Sides:
             said = self._engine.bd_places.get((tile, access.site))
             return f"BD {access.site}, {said}" if said else f"BD {access.site}"
         running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
-        return place_said(running.function if running else None, access.site)
+        outside = running.core.place_of(access.site) if running else ""
+        return outside or place_said(running.function if running else None, access.site)
 
     def text(self, access: RaceAccess) -> str:
         """The name, and which of its BDs or lines."""
         is_core = access.agent >= FIRST_CHANNEL + self._channels
-        line = f"line {access.site}" if access.site else ""
-        place = line if is_core else self.place(access).split(",")[0]
+        if not is_core:
+            return ", ".join(filter(None, [self.name(access), self.place(access).split(",")[0]]))
+        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
+        outside = running.core.place_of(access.site) if running else ""
+        place = outside or (f"line {access.site}" if access.site else "")
         return ", ".join(filter(None, [self.name(access), place]))
 
     def handed(self, giver: RaceAccess, taker: RaceAccess) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.arch.devices import device as find_device
@@ -15,6 +16,7 @@ from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
 from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
+from memtile.importers.kernels.linked_sources import LinkedSources, linked_sources
 from memtile.importers.kernels.user_functions import check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
@@ -74,6 +76,7 @@ def load(
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
     bodies: Path | str | None = None,
+    sources_beside: bool = False,
 ) -> Loaded:
     """The design of a file of MLIR text, configured, its cores ready to run.
 
@@ -93,6 +96,8 @@ def load(
         timing: timing constants.
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
             itself, where aiecc's names say which one it is.
+        sources_beside: compile and run C++ sources beside the file, named as the object files that it links,
+            for functions that nothing else has.
 
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
@@ -111,6 +116,11 @@ def load(
     chosen = still.array.device.name
     theirs = compiled(functions, still.array.device.generation)
     known = functions_for(described, theirs, chosen)
+    beside = LinkedSources({}, [])
+    if sources_beside:
+        beside = linked_sources(described, known, Path(text.name).parent, still.array.device.generation)
+        theirs = ChainMap(cast(Any, theirs), cast(Any, beside.functions))
+        known = known._replace(own=theirs)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
@@ -122,7 +132,7 @@ def load(
         still,
         kernels=own,
         kernels_of=kernels_of,
-        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
+        notes=(*still.notes, *filled, *without_contents(described), *known.notes, *beside.notes),
     )
 
 

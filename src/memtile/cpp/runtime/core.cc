@@ -273,10 +273,12 @@ void unchecked(memtile::Core &, const void *, std::size_t, std::size_t, void *) 
 const memtile::Hooks hooks{ask, unchecked, unchecked, unchecked, fail};
 #else
 
-// Memory that a call may touch. `touched` has a byte for each 32-bit word: 1 read before it was written, 2 written.
+// Memory that a call may touch. `touched` has a byte for each 32-bit word: 1 read before it was written, 2 written;
+// `from` the code that did either first, as offsets from the first byte of the library.
 struct Region {
     std::uint64_t first, bytes;
     std::uint8_t *touched;
+    std::uint32_t (*from)[2];
 };
 constexpr int most_regions = 64;
 Region regions[most_regions];
@@ -300,10 +302,13 @@ inline void touch(std::uintptr_t at, std::size_t bytes, bool writes, std::uintpt
     for (int i = 0; i < number_of_regions; ++i) {
         Region &region = regions[i];
         if (at < region.first || at - region.first > region.bytes || bytes > region.bytes - (at - region.first)) continue;
-        std::size_t from = at - region.first, last = (from + bytes - 1) / 4;
-        for (std::size_t word = from / 4; word <= last; ++word) {
-            if (writes) region.touched[word] |= 2;
-            else if (!(region.touched[word] & 2)) region.touched[word] |= 1;
+        std::size_t first = at - region.first, last = (first + bytes - 1) / 4;
+        auto code = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t *>(frame)[1] - 1 - module_first);
+        for (std::size_t word = first / 4; word <= last; ++word) {
+            const std::uint8_t bit = writes ? 2 : 1;
+            if (region.touched[word] & (writes ? 2 : 3)) continue;
+            region.touched[word] |= bit;
+            region.from[word][writes] = code;
         }
         return;
     }

@@ -5,18 +5,17 @@ It says what the ELF files of cores would bring: buffers of compute tiles that a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.bodies.texts import DeviceCandidate, body_words
 from memtile.importers.build_comparison import different_registers
-from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.cpp_functions import Given, compiled
+from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.user_functions import functions_for
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.io.program.register_image import is_program_memory
@@ -210,7 +209,9 @@ class Finder:
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
-        known = functions_for(made.device, compiled(self._functions, made.array.device.generation), self._device)
+        known = functions_for(
+            made.device, compiled(self._functions, made.array.device.generation), self._device
+        )
         self.notes += known.notes
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:

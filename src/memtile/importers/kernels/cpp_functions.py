@@ -1,4 +1,4 @@
-"""C++ functions of the user among those that cores call: compiled for a device, or left alone by what does not run."""
+"""C++ functions of the user among those that cores call: compiled for a run, left alone by what does not run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from memtile.errors import InputFileError
 
 Functions = Mapping[str, Callable[..., Any]]
 Given = Functions | CppKernels
-"""What a user gives: functions by name, some of them ``cpp(...)``; or one ``cpp(...)``, for all that it has."""
+"""What a user gives: functions by name, some of them ``cpp(...)``; or one ``cpp(...)``, for all of them."""
 
 
 def compiled(given: Given, generation: str) -> Functions:
@@ -67,4 +67,6 @@ def uncompiled(given: Given) -> Functions:
         return Uncompiled()
     if isinstance(given, ChainMap):
         return ChainMap(*(cast(Any, uncompiled(each)) for each in given.maps))
-    return {name: Uncompiled()[name] if isinstance(each, CppKernels) else each for name, each in given.items()}
+    return {
+        name: Uncompiled()[name] if isinstance(each, CppKernels) else each for name, each in given.items()
+    }

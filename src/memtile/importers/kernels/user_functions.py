@@ -32,12 +32,14 @@ def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
     form = OperationForm(declared)
     near = nearest(name)
     library = f" Names of the library that come near are {', '.join(near)}." if near else ""
+    objects = ", ".join(files_of(form))
+    source = f", or its C++ source, --kernels KERNEL.cc, as {objects} holds code of a core" if objects else ""
     error = form.error(
         f"no implementation was given for function {name}({', '.join(_kinds(form))})",
-        "a Python function of this name",
+        "a function of this name in Python or C++",
         reason=REASON,
         given=name,
-        step=f"Give it with --kernels FILE.py; it may begin so: {_stub(name, form)}.{library}",
+        step=f"Give it with --kernels FILE.py{source}; it may begin so: {_stub(name, form)}.{library}",
     )
     yield from error.problems
 
@@ -50,7 +52,12 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
         return
     if isinstance(function, CppFunction):
         if says := function.problem(signature_of(declared)):
-            yield from form.error(f"{name} cannot be called: {says}", "a function that C++ can be given", reason=REASON, given=name).problems
+            yield from form.error(
+                f"{name} cannot be called: {says}",
+                "a function that C++ can be given",
+                reason=REASON,
+                given=name,
+            ).problems
         return
     known = {"core": None} if asks_for_core(function) else {}
     kinds = _kinds(form)
@@ -204,12 +211,12 @@ def functions_for(described: DeviceDescription, own: Externals, device: str) -> 
     found: dict[str, dict[str, Callable[..., Any]]] = {}
     for core in described.cores:
         calls = called_by(described, core.operation)
-        files = _files(OperationForm(core.operation))
+        files = files_of(OperationForm(core.operation))
         for name, declared in calls.items():
             if name in own or name not in shipped:
                 continue
             form = OperationForm(declared)
-            one = linked(shipped, name, _files(form) or files, _declared(form))
+            one = linked(shipped, name, files_of(form) or files, _declared(form))
             found.setdefault(core.tile, {})[name] = one.function
             used.setdefault(f"{name}({one.function.entry.signature})")
             doubts.setdefault(one.warning)
@@ -253,7 +260,7 @@ def called_by(described: DeviceDescription, core: Operation) -> dict[str, Operat
     return found
 
 
-def _files(form: OperationForm) -> list[str]:
+def files_of(form: OperationForm) -> list[str]:
     """Object files that an operation links: ``link_with = "a.o"``, ``link_files = ["a.o", "b.o"]``."""
     given = [form.attributes.get("link_with"), *items_of(form.attributes.get("link_files"))]
     return [str(each).strip('"') for each in given if each]

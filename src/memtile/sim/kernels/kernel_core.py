@@ -44,6 +44,8 @@ Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 _MOST = 256  # things of which a core keeps what it found
+OUTSIDE_TEXT = 1 << 15
+"""Sites of accesses from here on are lines outside of the kernel's own text, by number."""
 
 
 class KernelBuffer(Protocol):
@@ -164,6 +166,7 @@ class Core(Links):
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.keeps_to: frozenset[int] | None = None
         self.made, self.modes = Made(), Modes()
+        self._places_outside: list[str] = []
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
@@ -184,6 +187,21 @@ class Core(Links):
     def reach(self) -> Sequence[int]:
         """Model indices of the tiles that it reaches, as ``arch.core.SIDES`` has the sides; -1 = none."""
         return self._reach
+
+    def site_of(self, place: str) -> int:
+        """Number of a line outside of the kernel's own text, such as ``kernel.cc:12``, for notes of accesses.
+
+        Returns:
+            0 for no place; :meth:`place_of` has the place back.
+        """
+        if place and place not in self._places_outside:
+            self._places_outside.append(place)
+        return OUTSIDE_TEXT + self._places_outside.index(place) if place else 0
+
+    def place_of(self, site: int) -> str:
+        """The place that :meth:`site_of` has a number for; empty for a line of the kernel's own text."""
+        number = site - OUTSIDE_TEXT
+        return self._places_outside[number] if 0 <= number < len(self._places_outside) else ""
 
     @property
     def memory_address(self) -> int:

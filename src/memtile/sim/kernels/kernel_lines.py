@@ -14,6 +14,8 @@ from typing import Any
 
 SAID = "__said__"
 """Name of a :class:`Said` among the globals of generated code, and of an attribute of its kernel."""
+CALLED_FROM = "called_from"
+"""Local variable of a generator that waits for other code than Python: a function that gives its place."""
 _OURS = ("memtile.", "numpy.")
 
 
@@ -68,12 +70,29 @@ def place_waiting(function: object, actions: object) -> str:
         function: of the kernel.
         actions: what it has returned.
     """
+    if inside := place_inside(actions):
+        return inside
     said, line, generator = is_said(function), 0, actions
     while isinstance(generator, GeneratorType):
         frame: Any = generator.gi_frame
         line = _line(frame, said=said) or line
         generator = generator.gi_yieldfrom
     return place_said(function, line)
+
+
+def place_inside(actions: object) -> str:
+    """Where other code than Python waits that a kernel has called: ``kernel.cc:12``; empty if there is none.
+
+    Args:
+        actions: what the kernel has returned.
+    """
+    place, generator = "", actions
+    while isinstance(generator, GeneratorType):
+        frame: Any = generator.gi_frame
+        called = frame.f_locals.get(CALLED_FROM) if frame is not None else None
+        place = called() if callable(called) else place
+        generator = generator.gi_yieldfrom
+    return place
 
 
 def _line(frame: FrameType | None, *, said: bool) -> int:

@@ -52,11 +52,11 @@ class CoreNotes:
         self._first: int = state.memory.__array_interface__["data"][0]
         self._end = self._first + state.memory.nbytes
 
-    def words(self, first: int, words: int, writes: bool) -> None:
-        """The kernel reads or writes words of ``State.memory``."""
+    def words(self, first: int, words: int, writes: bool, site: int = 0) -> None:
+        """The kernel reads or writes words of ``State.memory``; 0 as site is the line that is at work."""
         if self._state.noting[COUNT] >= _ALMOST:
             self._flush()
-        line = line_at_work(sys._getframe(1), said=self._said)
+        line = site or line_at_work(sys._getframe(1), said=self._said)
         note_access(self._state, self._agent, line, first, words, writes)
 
     def part(self, array: Array, writes: bool) -> None:

@@ -1,0 +1,86 @@
+"""C++ sources beside a design, by the names of the object files that it links.
+
+``link_with = "scale.o"`` is ``scale.cc`` in the folder of the text, or beside a build folder that has it. A name
+with a path in it is never followed, so that a text names no file outside of its own folder.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from memtile.cpp.build import SUFFIXES
+from memtile.cpp.kernels import CompiledKernels, cpp
+from memtile.importers.kernels.user_functions import CoreFunctions, called_by, files_of
+from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.forms.operands import OperationForm
+
+_OBJECT = re.compile(r"([\w.+-]+?)(?:\.cc|\.cpp)?\.(?:o|a|bc|ll)")
+_ABOVE = ("..", "../..")
+"""Where the sources of a text in a build folder are, seen from there."""
+
+
+class LinkedSources(NamedTuple):
+    """Functions that were found beside a design.
+
+    Attributes:
+        functions: by name.
+        notes: from which sources.
+    """
+
+    functions: Mapping[str, Callable[..., Any]]
+    notes: list[str]
+
+
+def linked_sources(
+    described: DeviceDescription, known: CoreFunctions, folder: Path, generation: str
+) -> LinkedSources:
+    """Functions that nothing else has, from C++ sources beside the text.
+
+    Args:
+        described: the device.
+        known: functions that the user gave, and those of the library.
+        folder: of the text.
+        generation: of its cores.
+
+    Raises:
+        InputFileError: a source that does not compile.
+    """
+    found: dict[str, Callable[..., Any]] = {}
+    used: dict[str, list[str]] = {}
+    libraries: dict[Path, CompiledKernels] = {}
+    for name, stems in _missing(described, known):
+        for source in filter(None, (_source(folder, stem) for stem in stems)):
+            if source not in libraries:
+                libraries[source] = cpp(source, include=[source.parent]).compiled(generation)
+            if name in libraries[source] and name not in found:
+                found[name] = libraries[source][name]
+                used.setdefault(str(source), []).append(name)
+    notes = [f"C++ kernels beside the design: {', '.join(names)} of {file}" for file, names in used.items()]
+    return LinkedSources(found, notes)
+
+
+def _missing(described: DeviceDescription, known: CoreFunctions) -> Iterator[tuple[str, list[str]]]:
+    """Functions that cores call and nothing has, with the stems of the object files that have them."""
+    for core in described.cores:
+        own = known.of(core.tile)
+        linked = files_of(OperationForm(core.operation))
+        for name, declared in called_by(described, core.operation).items():
+            if name not in own:
+                matches = map(_OBJECT.fullmatch, files_of(OperationForm(declared)) or linked)
+                yield name, [match[1] for match in matches if match]
+
+
+def _source(folder: Path, stem: str) -> Path | None:
+    """The source of an object file; None if there is none."""
+    build = folder.resolve()
+    places = [folder, *(folder / up for up in _ABOVE if _is_build(build))]
+    names = (place / f"{stem}{suffix}" for place in places for suffix in SUFFIXES)
+    return next((name for name in names if name.is_file()), None)
+
+
+def _is_build(folder: Path) -> bool:
+    """Whether a folder is one that tools make: a build folder, or aiecc's folder of a project."""
+    return folder.name.startswith("build") or folder.suffix == ".prj"

@@ -1,0 +1,332 @@
+"""Do C++ kernels compute in cores what plain arithmetic says, and do they wait in simulated time?"""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtile.cpp.compilers import Compiler
+from memtile.importers.design import load
+from memtile.kernels import cpp
+from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, compilers, through_core
+
+pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+ADD_ONE = """
+extern "C" void f(int32_t *__restrict in, int32_t *__restrict out, int32_t n) {
+  for (int32_t i = 0; i < n; i++) out[i] = in[i] + 1;
+}
+"""
+BY_HOOKS = """
+#include <memtile/core.h>
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    return Kernel(tmp_path)
+
+
+@compilers()
+def test_each_compiler_makes_a_kernel_that_runs(
+    compiler: Compiler, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", compiler.name)
+    done = kernel.run(ADD_ONE)
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 1)
+
+
+@compilers()
+def test_each_compiler_makes_a_checked_kernel(
+    compiler: Compiler, kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CXX", compiler.name)
+    done = kernel.run(ADD_ONE, sanitize=True)
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 1)
+
+
+def test_one_function_by_name(kernel: Kernel) -> None:
+    made = load(kernel.design, functions={"f": kernel.cpp(ADD_ONE)})
+    np.testing.assert_array_equal(made.run(*kernel.arrays()).arrays["1"], np.arange(WORDS) + 1)
+
+
+def test_a_function_with_a_mangled_name(kernel: Kernel) -> None:
+    done = kernel.run(ADD_ONE.replace('extern "C"', ""))
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 1)
+
+
+def test_sources_that_call_each_other(kernel: Kernel) -> None:
+    other = kernel.folder / "twice.cc"
+    other.write_text("int32_t twice(int32_t value) { return 2 * value; }")
+    source = kernel.write(
+        'int32_t twice(int32_t); extern "C" void f(int32_t *a, int32_t *b, int32_t n) '
+        "{ for (int32_t i = 0; i < n; i++) b[i] = twice(a[i]); }"
+    )
+    done = load(kernel.design, functions=cpp(source, other)).run(*kernel.arrays())
+    np.testing.assert_array_equal(done.arrays["1"], 2 * np.arange(WORDS))
+
+
+def test_macros_and_folders_of_headers(kernel: Kernel) -> None:
+    folder = kernel.folder / "own"
+    folder.mkdir()
+    (folder / "step.h").write_text("#define STEP 5\n")
+    text = '#include "step.h"\n' + ADD_ONE.replace("+ 1", "+ STEP + MORE")
+    done = kernel.run(text, include=[folder], defines={"MORE": 3})
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 8)
+
+
+def test_a_header_that_changes_is_compiled_again(kernel: Kernel) -> None:
+    header = kernel.folder / "step.h"
+    for step in (5, 7):
+        header.write_text(f"#define STEP {step}\n")
+        done = kernel.run('#include "step.h"\n' + ADD_ONE.replace("+ 1", "+ STEP"))
+        np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + step)
+
+
+SCALARS = [
+    ("i8", "int8_t", -7, -7),
+    ("i8", "uint8_t", -7, 249),
+    ("i16", "int16_t", -300, -300),
+    ("i32", "uint32_t", -1, 0xFFFF_FFFF),
+    ("i64", "int64_t", -(1 << 40), -(1 << 40)),
+    ("index", "int64_t", 11, 11),
+    ("f32", "float", 2.5, 2.5),
+    ("f64", "double", -2.25, -2.25),
+]
+
+
+@pytest.mark.parametrize(("kind", "type_", "given", "expected"), SCALARS)
+def test_numbers_arrive_by_width_and_sign(
+    kernel: Kernel, kind: str, type_: str, given: float, expected: float
+) -> None:
+    constant = f"%v = arith.constant {given} : {kind}"
+    objects = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>"
+    declared = f"func.func private @f({objects}, {kind}, f32, i32)"
+    call = (
+        f"{constant}\n%h = arith.constant 0.5 : f32\n"
+        f"func.call @f(%a, %b, %v, %h, %n) : ({objects}, {kind}, f32, i32) -> ()"
+    )
+    kernel.design.write_text(through_core(call, declared))
+    source = f"""
+#include <cstring>
+extern "C" void f(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) {{
+  double given = static_cast<double>(value);
+  std::memcpy(b, &given, sizeof given);
+  b[2] = static_cast<int32_t>(4 * half);
+  b[3] = n;
+}}"""
+    found = kernel.run(source).arrays["1"]
+    assert found[:2].view(np.float64)[0] == expected
+    assert found[2:4].tolist() == [2, WORDS]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "store"),
+    [
+        ("i32", "int32_t f(int32_t *a) { return a[3] - 10; }", "memref.store %r, %b[%c0]"),
+        ("f32", "float f(int32_t *a) { return a[3] - 10.5f; }", "%s = arith.fptosi %r : f32 to i32\nmemref.store %s, %b[%c0]"),
+    ],
+)  # fmt: skip
+def test_what_a_function_gives_back(kernel: Kernel, kind: str, text: str, store: str) -> None:
+    object_ = f"memref<{WORDS}xi32>"
+    call = (
+        f"%c0 = arith.constant 0 : index\n%r = func.call @f(%a) : ({object_}) -> {kind}\n{store} : {object_}"
+    )
+    kernel.design.write_text(through_core(call, f"func.func private @f({object_}) -> {kind}"))
+    assert kernel.run(f'extern "C" {text}').arrays["1"][0] == -7
+
+
+def test_more_arguments_than_registers(kernel: Kernel) -> None:
+    numbers = "\n".join(f"%v{n} = arith.constant {n + 1} : i32" for n in range(12))
+    kinds = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>" + ", i32" * 12
+    call = f"{numbers}\nfunc.call @f(%a, %b, {', '.join(f'%v{n}' for n in range(12))}) : ({kinds}) -> ()"
+    kernel.design.write_text(through_core(call, f"func.func private @f({kinds})"))
+    names = [f"v{n}" for n in range(12)]
+    body = "".join(f"b[{n}] = {name};" for n, name in enumerate(names))
+    found = kernel.run(
+        f'extern "C" void f(int32_t *a, int32_t *b, {", ".join(f"int32_t {n}" for n in names)}) {{ {body} }}'
+    )
+    assert found.arrays["1"][:12].tolist() == list(range(1, 13))
+
+
+def test_each_core_has_globals_of_its_own_and_each_run_new_ones(kernel: Kernel) -> None:
+    counting = 'static int32_t calls = 0; extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = ++calls; }'
+    made = kernel.loaded(counting)
+    assert made.run(*kernel.arrays()).arrays["1"][0] == 1
+    assert load(kernel.design, functions=kernel.cpp(counting)).run(*kernel.arrays()).arrays["1"][0] == 1
+
+
+LOCKS = """
+#include <memtile/core.h>
+extern "C" void f(int32_t *a, int32_t *b, int32_t n) {
+  memtile::acquire(48 + 10, 1);   // exactly 1, as the design has it
+  memtile::acquire_greater_equal(48 + 11, 2);
+  memtile::release(48 + 10, 1);
+  b[0] = static_cast<int32_t>(memtile::column() * 100 + memtile::row());
+  memtile::delay(500);
+  b[1] = static_cast<int32_t>(memtile::get_cycles());
+}
+"""
+TWO_LOCKS = """
+  %l10 = aie.lock(%t02, 10) {init = 1 : i32}
+  %l11 = aie.lock(%t02, 11) {init = 2 : i32}
+"""
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_locks_and_time_of_a_kernel_are_those_of_the_array(kernel: Kernel, sanitize: bool) -> None:
+    kernel.design.write_text(through_core(CALL, TWO, more=TWO_LOCKS))
+    made = kernel.loaded(LOCKS, sanitize=sanitize)
+    done = made.run(*kernel.arrays())
+    assert done.arrays["1"][0] == 2
+    assert 500 < done.arrays["1"][1] < done.result.cycles
+    bases = made.array.engine.spec.tiles.lock_base
+    base = int(bases[made.array.compute_tile(0, 2).index])
+    assert made.array.engine.state.locks.value[base + 10 : base + 12].tolist() == [1, 0]
+
+
+def stream_design(sent: int) -> str:
+    """A core that gets words from a DMA and sends words back, without locks: its function waits inside."""
+    words = f"memref<{WORDS}xi32>"
+    return f"""module {{ aie.device(npu1_1col) {{
+  %t00 = aie.tile(0, 0)
+  %t02 = aie.tile(0, 2)
+  aie.flow(%t00, DMA : 0, %t02, Core : 0)
+  aie.flow(%t02, Core : 0, %t00, DMA : 0)
+  aie.shim_dma_allocation @to(%t00, MM2S, 0)
+  aie.shim_dma_allocation @from(%t00, S2MM, 0)
+  func.func private @f(i32)
+  aie.core(%t02) {{
+    %n = arith.constant {WORDS} : i32
+    func.call @f(%n) : (i32) -> ()
+    aie.end
+  }}
+  aie.runtime_sequence(%x : {words}, %y : {words}) {{
+    aiex.npu.dma_memcpy_nd(%y[0,0,0,0][1,1,1,{WORDS}][0,0,0,1]) {{metadata = @from, id = 1 : i64}} : {words}
+    aiex.npu.dma_memcpy_nd(%x[0,0,0,0][1,1,1,{sent}][0,0,0,1]) {{metadata = @to, id = 0 : i64}} : {words}
+    aiex.npu.dma_wait {{symbol = @from}}
+  }}
+}} }}"""
+
+
+STREAM = """
+#include <memtile/core.h>
+static void pass(int32_t n) {
+  for (int32_t i = 0; i < n; i++) {
+    uint32_t word = memtile::get_ss(0);
+    memtile::put_ms(0, 3 * word, i + 1 == n);
+  }
+}
+extern "C" void f(int32_t n) { pass(n); }
+"""
+
+
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_a_kernel_waits_for_streams_in_simulated_time(kernel: Kernel, sanitize: bool) -> None:
+    kernel.design.write_text(stream_design(WORDS))
+    done = kernel.run(STREAM, sanitize=sanitize)
+    np.testing.assert_array_equal(done.arrays["1"], 3 * np.arange(WORDS))
+    assert done.result.good
+
+
+def test_the_same_cycles_each_time(kernel: Kernel) -> None:
+    kernel.design.write_text(stream_design(WORDS))
+    assert len({kernel.run(STREAM).result.cycles for _ in range(4)}) == 1
+
+
+def test_a_kernel_that_waits_for_ever_is_found_with_its_line(kernel: Kernel) -> None:
+    kernel.design.write_text(stream_design(WORDS - 1))
+    done = kernel.run(STREAM)
+    assert not done.result.good
+    waits = "core (0, 2), kernel 'kernel' at kernel.cc:5: waits for a word of its stream"
+    assert waits in str(done.result)
+
+
+CASCADE = f"""module {{ aie.device(npu1_1col) {{
+  %t00 = aie.tile(0, 0)
+  %t02 = aie.tile(0, 2)
+  %t03 = aie.tile(0, 3)
+  aie.objectfifo @in(%t00, {{%t03}}, 2 : i32) : !aie.objectfifo<memref<{WORDS}xi32>>
+  aie.objectfifo @out(%t02, {{%t00}}, 2 : i32) : !aie.objectfifo<memref<{WORDS}xi32>>
+  aie.cascade_flow(%t03, %t02)
+  func.func private @first(memref<{WORDS}xi32>)
+  func.func private @second(memref<{WORDS}xi32>)
+  aie.core(%t03) {{
+    %sa = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<{WORDS}xi32>>
+    %a = aie.objectfifo.subview.access %sa[0] : !aie.objectfifosubview<memref<{WORDS}xi32>> -> memref<{WORDS}xi32>
+    func.call @first(%a) : (memref<{WORDS}xi32>) -> ()
+    aie.objectfifo.release @in(Consume, 1)
+    aie.end
+  }}
+  aie.core(%t02) {{
+    %sb = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<{WORDS}xi32>>
+    %b = aie.objectfifo.subview.access %sb[0] : !aie.objectfifosubview<memref<{WORDS}xi32>> -> memref<{WORDS}xi32>
+    func.call @second(%b) : (memref<{WORDS}xi32>) -> ()
+    aie.objectfifo.release @out(Produce, 1)
+    aie.end
+  }}
+  aie.runtime_sequence(%x : memref<{WORDS}xi32>, %y : memref<{WORDS}xi32>) {{
+    aiex.npu.dma_memcpy_nd(%y[0,0,0,0][1,1,1,{WORDS}][0,0,0,1]) {{metadata = @out, id = 1 : i64}} : memref<{WORDS}xi32>
+    aiex.npu.dma_memcpy_nd(%x[0,0,0,0][1,1,1,{WORDS}][0,0,0,1]) {{metadata = @in, id = 0 : i64}} : memref<{WORDS}xi32>
+    aiex.npu.dma_wait {{symbol = @out}}
+  }}
+}} }}"""
+
+
+def test_two_cores_by_their_cascade(kernel: Kernel) -> None:
+    kernel.design.write_text(CASCADE)
+    source = """
+#include <memtile/core.h>
+extern "C" void first(int32_t *a) { memtile::put_mcd(reinterpret_cast<uint32_t *>(a), 16); }
+extern "C" void second(int32_t *b) {
+  uint32_t words[16];
+  memtile::get_scd(words, 16);
+  for (int i = 0; i < 16; i++) b[i] = static_cast<int32_t>(words[i]) - 100;
+}"""
+    np.testing.assert_array_equal(kernel.run(source).arrays["1"], np.arange(WORDS) - 100)
+
+
+def test_ten_thousand_calls_take_no_more_memory(kernel: Kernel) -> None:
+    object_ = f"memref<{WORDS}xi32>"
+    loop = f"""%c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c = arith.constant 5000 : index
+    scf.for %i = %c0 to %c step %c1 {{ func.call @f(%a, %b, %n) : ({object_}, {object_}, i32) -> () }}"""
+    kernel.design.write_text(through_core(loop, TWO))
+    source = (
+        "#include <memtile/core.h>\nstatic int32_t calls = 0;\n"
+        'extern "C" void f(int32_t *a, int32_t *b, int32_t n) { memtile::delay(1); b[0] = ++calls; }'
+    )
+    made = kernel.loaded(source)
+    before = _resident()
+    assert made.run(*kernel.arrays()).arrays["1"][0] == 5000
+    middle = _resident()
+    assert kernel.loaded(source).run(*kernel.arrays()).arrays["1"][0] == 5000
+    gc.collect()
+    assert _resident() - middle < max(middle - before, 0) + 8_000_000
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+
+def test_modes_of_the_core_stay_from_call_to_call(kernel: Kernel) -> None:
+    object_ = f"memref<{WORDS}xi32>"
+    call = (
+        f"func.call @set(%n) : (i32) -> ()\nfunc.call @f(%a, %b, %n) : ({object_}, {object_}, i32) -> ()"
+    )
+    kernel.design.write_text(through_core(call, f"{TWO}\nfunc.func private @set(i32)"))
+
+    def of_python(n: int, *, core: Any) -> None:
+        core.set_rounding("conv_even")
+        core.set_saturation("symmetric")
+
+    source = kernel.cpp(
+        "#include <memtile/core.h>\n"
+        'extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = memtile::rounding(); b[1] = memtile::saturation(); }'
+    )
+    done = load(kernel.design, functions={"set": of_python, "f": source}).run(*kernel.arrays())
+    assert done.arrays["1"][:2].tolist() == [12, 3]
