@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
-from support.cpp.aie_api import BF16, CALLS, Values, floats, integers, run, set_modes
+from memtile.cpp.build import Sources
+from memtile.cpp.compilers import compiler
+from support.cpp.aie_api import AS_BLOCKS, BF16, CALLS, Values, floats, integers, run, set_modes
 
 KINDS = (  # of both factors, and bits of a lane
     ("int8", "int8", 32),
@@ -249,6 +253,17 @@ def test_matrix_products_of_bfloat16_as_blocks() -> None:
     b = blocks(right.astype(np.float64).reshape(-1, 8, 8).swapaxes(1, 2)).swapaxes(1, 2)
     found = run("mmul_blocks", 200, (200 * 64, np.float32), left, right)
     assert (found == (a @ b).astype(np.float32).reshape(-1)).all()
+
+
+def test_blocks_asked_for_too_late_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "late.cc"
+    source.write_text(
+        f"#include <aie_api/aie.hpp>\n#define {AS_BLOCKS}\n#include <aie_api/aie.hpp>\n", "utf-8"
+    )
+    command = [*compiler().command, *Sources((source,)).options(), "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"{AS_BLOCKS} has no effect here: give it to the compiler" in done.stderr
 
 
 def test_matrix_products_of_complex_integers() -> None:

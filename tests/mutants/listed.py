@@ -6231,6 +6231,20 @@ MUTANTS = (
     ),
     # C++ kernels on the host: the AIE API
     Mutant(
+        "products as blocks share an exponent along n",
+        "cpp/include/aie_api/mmul.hpp",
+        "[](unsigned n, unsigned k) { return k * N + n; }",
+        "[](unsigned n, unsigned k) { return n * N + k; }",
+        "tests/data/test_aie_api_products.py::test_matrix_products_of_bfloat16_as_blocks",
+    ),
+    Mutant(
+        "blocks that are asked for too late are ignored",
+        "cpp/include/aie_api/aie.hpp",
+        "&& !defined(MEMTILE_BFLOAT16_AS_BLOCKS)",
+        "&& !defined(MEMTILE_AIE_API)",
+        "tests/data/test_aie_api_products.py::test_blocks_asked_for_too_late_are_refused",
+    ),
+    Mutant(
         "ties away from zero round up for both signs",
         "cpp/include/aie_api/detail/scalars.hpp",
         "case rounding_mode::symmetric_inf: return above || (tie && !negative);",
@@ -6280,11 +6294,11 @@ MUTANTS = (
         "tests/data/test_aie_api_conversions.py::test_blocks_share_the_greatest_exponent[floor]",
     ),
     Mutant(
-        "products of 16 bits have lanes of 64 where the user names none",
+        "products of 32 and 16 bits wrap at 32",
         "cpp/include/aie_api/mul.hpp",
         "part_bits<A>() > 16 || part_bits<B>() > 16;",
         "part_bits<A>() > 8 || part_bits<B>() > 16;",
-        "tests/data/test_aie_api_products.py::test_products_of_integers[int16-int16-32]",
+        "tests/data/test_aie_api_products.py::test_products_of_integers[int32-int16-64]",
     ),
     Mutant(
         "a matrix product of 16 bits wraps at 32",

@@ -90,12 +90,14 @@ def main() -> int:
     chosen = parser.parse_args()
     folder = chosen.folder.resolve()
     with ThreadPoolExecutor(chosen.workers) as pool:
-        verdicts = list(pool.map(lambda file: verdict(folder, file), kernels(folder, chosen.names)))
+        verdicts = []
+        for found in pool.map(lambda file: verdict(folder, file), kernels(folder, chosen.names)):
+            verdicts.append(found)
+            if not chosen.json:
+                print(f"{found.name}: {found.lacks or f'ok, {found.seconds} s'}", flush=True)
     if chosen.json:
         print(json.dumps([asdict(found) for found in verdicts], indent=1))
         return 0
-    for found in verdicts:
-        print(f"{found.name}: {found.lacks or f'ok, {found.seconds} s'}")
     good = sum(not found.lacks for found in verdicts)
     print(f"{good} of {len(verdicts)} kernels compile")
     return 0

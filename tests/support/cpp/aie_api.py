@@ -34,6 +34,7 @@ MODES = {
 }
 """Rounding modes of AIE-ML and their numbers (UG1583, Mode Settings)."""
 SATURATION = {"none": 0, "saturate": 1, "symmetric": 3}
+AS_BLOCKS = "AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16"
 CALLS = 10_000  # values of each operation
 Values = npt.NDArray[np.generic]
 
@@ -41,7 +42,8 @@ Values = npt.NDArray[np.generic]
 @cache
 def library(sanitize: bool = False, generation: str = "AIE-ML") -> ctypes.CDLL:
     """The checks, compiled once for all processes; warnings of the headers are errors."""
-    options = [option for option in Sources((SOURCE,), generation=generation).options() if option != "-w"]
+    sources = Sources((SOURCE,), defines={AS_BLOCKS: None}, generation=generation)
+    options = [option for option in sources.options() if option != "-w"]
     options += ["-DMEMTILE_SANITIZE=1"] if sanitize else []
     options += ["-Wall", "-Wextra", "-Werror", "-Wno-psabi", "-shared", str(SOURCE)]
     texts = [SOURCE, *sorted(file for file in INCLUDE.rglob("*") if file.is_file())]

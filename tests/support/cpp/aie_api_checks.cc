@@ -2,7 +2,6 @@
 //
 // All have one form: inputs a, b, c, the output, the number of vectors, and a parameter p of the operation.
 
-#define AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16 1
 #include "aie_api/aie_adf.hpp"
 
 namespace {

@@ -66,6 +66,7 @@ __attribute__((always_inline)) constexpr void add_products(sum_t<Slot> (&sums)[M
 }
 
 #if defined(AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16)
+#define MEMTILE_BFLOAT16_AS_BLOCKS
 inline constexpr bool bfloat16_as_blocks = true;
 #else
 inline constexpr bool bfloat16_as_blocks = false;
