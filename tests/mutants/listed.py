@@ -6297,7 +6297,7 @@ MUTANTS = (
         "products of 32 and 16 bits wrap at 32",
         "cpp/include/aie_api/mul.hpp",
         "part_bits<A>() > 16 || part_bits<B>() > 16;",
-        "part_bits<A>() > 8 || part_bits<B>() > 16;",
+        "part_bits<A>() > 16 && part_bits<B>() > 16;",
         "tests/data/test_aie_api_products.py::test_products_of_integers[int32-int16-64]",
     ),
     Mutant(
