@@ -92,7 +92,7 @@ def compiler() -> Compiler:
     if found is None:
         raise InputFileError(
             "C++ kernels need a compiler of C++20, and there is none here. "
-            "Install g++ 11 or clang 14, or get one as a Python package: pip install 'memtile[cpp]'."
+            "Install g++ 11 or clang 14, or get one as a Python package by pip install ziglang."
         )
     return found
 
