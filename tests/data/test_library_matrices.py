@@ -50,6 +50,19 @@ def expected(a: Values, b: Values, c: Values) -> Values:
     return result
 
 
+def expected_in_steps(a: Values, b: Values, c: Values) -> Values:
+    """As ``expected``, with each product of floats rounded and added in the type of c, as scalar loops do."""
+    if c.dtype not in (BF16, np.float32):
+        return expected(a, b, c)
+    result = np.empty_like(c)
+    for i, j in product(range(a.shape[0]), range(b.shape[1])):
+        total = c.dtype.type(0)
+        for x, y in zip(a[i], b[:, j], strict=True):
+            total = down_to(np.float32(np.float32(total) + np.float32(x) * np.float32(y)), c.dtype)
+        result[i, j] = down_to(np.float32(np.float32(c[i, j]) + np.float32(total)), c.dtype)
+    return result
+
+
 def in_blocks(matrix: Values, r: int, s: int) -> Values:
     rows, columns = matrix.shape
     return np.ascontiguousarray(matrix.reshape(rows // r, r, columns // s, s).transpose(0, 2, 1, 3))
@@ -79,7 +92,7 @@ def test_column_major_operands_are_transposed_within_and_among_blocks(pair: str)
     np.testing.assert_array_equal(blocked, in_blocks(wanted.T, t, r))
     flat = np.ascontiguousarray(c.T)
     own[f"matmul_scalar_{pair}"](a, np.ascontiguousarray(b.T), flat)
-    np.testing.assert_array_equal(flat.T, wanted)
+    np.testing.assert_array_equal(flat.T, expected_in_steps(a, b, c))
 
 
 def test_four_dimensions_say_blocks_and_their_order() -> None:
@@ -98,9 +111,24 @@ def test_four_dimensions_say_blocks_and_their_order() -> None:
 def test_scalar_products_are_row_major(pair: str) -> None:
     into, out = pair.split("_")
     a, b, c = drawn(into, (3, 5), 1), drawn(into, (5, 7), 2), drawn(out, (3, 7), 3)
-    wanted = expected(a, b, c)
+    wanted = expected_in_steps(a, b, c)
     aie.library()[f"matmul_scalar_{pair}"](a, b.reshape(-1), c)
     np.testing.assert_array_equal(c, wanted)
+
+
+@pytest.mark.parametrize("name", ["matmul_scalar_bf16_bf16", "matvec_scalar_bf16_f32"])
+def test_scalar_sums_of_floats_are_rounded_at_every_step(name: str) -> None:
+    """In c's type: 256 + 1 is 256 in bfloat16, down, however often; in float32 the last bit of 2**24 + 1."""
+    bf16 = np.dtype(ml_dtypes.bfloat16)
+    high = 256.0 if name.endswith("bf16_bf16") else 2.0**24
+    a = np.array([high, 1, 1, 1], bf16)
+    b, c = np.ones(4, bf16), np.zeros(1, bf16 if name.endswith("bf16_bf16") else np.float32)
+    aie.library()[name](a, b, c)
+    assert c[0] == high
+    a = a[::-1].copy()
+    c[...] = 0
+    aie.library()[name](a, b, c)
+    assert c[0] == (258 if high == 256 else 2.0**24 + 4)  # 3 + 256 is 259: down to 258, or to the nearest float
 
 
 def test_products_of_named_blocks_go_column_by_column() -> None:
@@ -118,7 +146,7 @@ def test_products_of_named_blocks_go_column_by_column() -> None:
 def test_a_matrix_times_a_vector(pair: str, name: str, words: bool) -> None:
     into, out = pair.split("_")
     a, b, c = drawn(into, (32, 8), 1), drawn(into, (8,), 2), drawn(out, (32,), 3)
-    wanted = expected(a, b[:, None], c[:, None])[:, 0]
+    wanted = (expected if words else expected_in_steps)(a, b[:, None], c[:, None])[:, 0]
     stored = np.ascontiguousarray(a.reshape(32, 4, 2).swapaxes(0, 1)) if words else a
     aie.library()[f"{name}_{pair}"](stored.reshape(-1), b, c)
     np.testing.assert_array_equal(c, wanted)

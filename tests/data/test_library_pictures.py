@@ -140,6 +140,17 @@ def test_filters_repeat_the_border_and_round_down() -> None:
         assert c[at] == clipped(total >> 4, np.uint8)
 
 
+def test_a_filter_takes_the_pixel_two_before_at_its_later_blocks() -> None:
+    """DEV-KERNEL-9, as the compiled kernel does (tests/oracle/kernel_campaign.py)."""
+    line, c = drawn(np.uint8, 160, 4), np.zeros(160, np.uint8)
+    weights = np.array([[0, 0, 0], [4096, 0, 0], [0, 0, 0]], np.int16)
+    LIBRARY["filter2dLine"](line, line, line, c, 160, weights)
+    wanted = [int(line[max(0, at - 1)]) for at in range(160)]
+    for at in (64, 96, 128):
+        wanted[at] = int(line[at - 2])
+    assert c.tolist() == wanted
+
+
 def nearest(value: int, shift: int, how: str) -> int:
     """``value / 2**shift``, rounded: halves up, away from 0 or to even."""
     exact = Fraction(value, 1 << shift)

@@ -17,7 +17,7 @@ import numpy as np
 from memtile.arch.core import CORE
 from memtile.arch.core_costs import BLOCKS
 from memtile.arch.tiles import Generation
-from memtile.corelib.name_types import TYPES, Values, is_float, saturated
+from memtile.corelib.name_types import TYPES, Values, floats, is_float, saturated
 from memtile.corelib.registry import CallError, answers
 from memtile.corelib.rounding import Modes
 
@@ -100,7 +100,8 @@ def matmul_of_blocks(
 def matmul_row_major(
     a: Values, b: Values, c: Values, *, modes: Modes, b_columns: bool = False, c_columns: bool = False
 ) -> None:
-    """``c += a @ b``, all row-major; m, k, n follow from the sizes. Integers wrap; floats as in ``matmul``.
+    """``c += a @ b``, all row-major; m, k, n follow from the sizes. Integers wrap; of floats each product is
+    added in the type of c.
 
     A library with ``b_columns`` or ``c_columns`` has b or c column-major.
 
@@ -108,7 +109,7 @@ def matmul_row_major(
     """
     m, k, n = _dimensions(a, b, c)
     right = b.reshape(n, k).T if b_columns else b.reshape(k, n)
-    product = _product(a.reshape(m, k), right)
+    product = _in_steps(a.reshape(m, k), right, c.dtype, modes)
     _add(c.reshape(n, m).T if c_columns else c.reshape(m, n), product, Modes(modes.rounding))
 
 
@@ -119,13 +120,14 @@ def matmul_row_major(
     macs=_vector_macs,
 )
 def matvec(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
-    """``c += a @ b``: a is m x k and row-major, b has k elements, c has m. Integers wrap; floats as in
-    ``matmul``.
+    """``c += a @ b``: a is m x k and row-major, b has k elements, c has m. Integers wrap; of floats each
+    product is added in the type of c.
 
     Source: mlir-aie ``mv.cc``.
     """
     _check_vector(a, b, c)
-    _add(c.reshape(-1, 1), _product(a.reshape(c.size, b.size), b.reshape(-1, 1)), Modes(modes.rounding))
+    product = _in_steps(a.reshape(c.size, b.size), b.reshape(-1, 1), c.dtype, modes)
+    _add(c.reshape(-1, 1), product, Modes(modes.rounding))
 
 
 @answers(
@@ -259,6 +261,17 @@ def _product(a: Values, b: Values) -> Values:
         return a.astype(np.float64) @ b.astype(np.float64)
     exact: Values = a.astype(np.int64) @ b.astype(np.int64)
     return exact
+
+
+def _in_steps(a: Values, b: Values, dtype: np.dtype[Any], modes: Modes) -> Values:
+    """The product as a scalar loop makes it: each product of floats added in ``dtype``, in order."""
+    if not is_float(dtype):
+        return _product(a, b)
+    left, right = floats(a), floats(b)
+    total = np.zeros((len(left), right.shape[1]), np.float32)
+    for at in range(right.shape[0]):
+        total = modes.step(total + left[:, at, None] * right[at], dtype)
+    return total
 
 
 def _add(c: Values, product: Values, modes: Modes) -> None:

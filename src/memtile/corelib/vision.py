@@ -18,6 +18,7 @@ from memtile.corelib.rounding import Modes
 
 _WEIGHT_BITS, _GRAY_BITS, _FILTER_BITS = 14, 15, 12
 _COEFFICIENT_BITS = 8  # that filter2d drops from its coefficients
+_FILTER_BLOCK = 32  # pixels that filter2d does at once
 _GRAY = tuple(round(share * (1 << _GRAY_BITS)) for share in (0.299, 0.587, 0.114))  # ITU-R BT.470
 _SIXTH, _HUE_BITS = 85, 9  # of a circle of 510; hue is half of it
 _CHANNELS = 4
@@ -175,7 +176,9 @@ def filter2d(
     """A 3 x 3 filter over three lines of ``count`` pixels, the border pixel repeated to the left and right.
 
     Weights have 12 bits behind the point; their low 8 bits are dropped, as AMD's function does. The sum is
-    rounded by the mode of the core and saturated to 0..255. Source: mlir-aie ``filter2d.cc``.
+    rounded by the mode of the core and saturated to 0..255. Left of pixels 64, 96, 128, ... stands the pixel
+    two before, not the one before: AMD's function keeps its blocks of 32 after it has shifted them
+    (DEV-KERNEL-9). Source: mlir-aie ``filter2d.cc``.
     """
     given = {"above": above, "a": a, "below": below, "c": c}
     *lines, target = (pixels(line) for line in same_size(given, count))
@@ -183,8 +186,10 @@ def filter2d(
     total = np.zeros(count, np.int64)
     for line, row in zip(lines, coarse, strict=True):
         padded = np.pad(line.astype(np.int64), 1, mode="edge") if count else np.zeros(2, np.int64)
-        for at, weight in enumerate(row):
-            total += weight * padded[at : at + count]
+        before = padded[:count].copy()
+        before[2 * _FILTER_BLOCK :: _FILTER_BLOCK] = line[2 * _FILTER_BLOCK - 2 : -2 : _FILTER_BLOCK]
+        for weight, pixel in zip(row, (before, padded[1 : count + 1], padded[2 : count + 2]), strict=True):
+            total += weight * pixel
     modes.set(saturation="saturate")
     target[...] = modes.stored(modes.shifted(total, _FILTER_BITS - _COEFFICIENT_BITS), np.uint8)
 

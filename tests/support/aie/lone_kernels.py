@@ -1,0 +1,132 @@
+"""C++ kernels compiled for the host with memtile's headers, and called without a simulator.
+
+``LoneKernels`` compiles sources beside ``lone_core.cc`` into a shared library and calls its functions with NumPy
+arrays. A core's stream and cascade are queues of words that a test fills and empties.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile import cpp
+
+Words = npt.NDArray[np.uint32]
+INCLUDE = Path(cpp.__file__).with_name("include")
+CORE = Path(__file__).with_name("lone_core.cc")
+QUEUES = {"stream in": 0, "stream out": 1, "cascade in": 2, "cascade out": 3}
+ARCHITECTURES = {"AIE-ML": ("20", "__AIE2__", "2"), "AIE2P": ("21", "__AIE2P__", "21")}
+ROUNDING = {"floor": 0, "ceil": 1, "negative_inf": 8, "positive_inf": 9, "symmetric_zero": 10, "symmetric_inf": 11,
+            "conv_even": 12, "conv_odd": 13}  # fmt: skip
+SATURATION = {"none": 0, "saturate": 1, "symmetric": 3}
+_ASKS = ("finish", "get_stream", "put_stream", "get_cascade", "put_cascade", "acquire_equal",
+         "acquire_greater_equal", "release", "event", "delay")  # fmt: skip
+_ALIGNMENT = 64
+_MOST = 1 << 20  # words that a queue gives at once
+_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off",
+          "-fno-exceptions", "-include", "memtile/intrinsics.h")  # fmt: skip
+
+
+class CompileError(Exception):
+    """A source does not compile; the text is the compiler's."""
+
+
+def compiler() -> str | None:
+    """The C++ compiler of this machine, or None."""
+    return next((found for name in ("c++", "g++", "clang++") if (found := shutil.which(name))), None)
+
+
+def compiled(
+    source: Path,
+    folder: Path,
+    defines: Mapping[str, str | int | None] | None = None,
+    include: Sequence[Path] = (),
+    generation: str = "AIE-ML",
+    flags: Sequence[str] = (),
+) -> Path:
+    """The library of a source, in a folder.
+
+    Raises:
+        CompileError: the source does not compile.
+    """
+    number, name, model = ARCHITECTURES[generation]
+    macros = {"__AIENGINE__": "2", "__AIEARCH__": number, "__AIE_ARCH__": number, name: "1"}
+    macros |= {
+        "MEMTILE_GENERATION": model,
+        **{k: "" if v is None else str(v) for k, v in (defines or {}).items()},
+    }
+    words = [*_FLAGS, *flags, *(f"-D{key}={value}" for key, value in macros.items()), f"-I{INCLUDE}"]
+    words += [*(f"-I{each}" for each in include), str(source), str(CORE)]
+    key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+    library = folder / f"{source.stem}-{key}.so"
+    used = compiler()
+    if used is None:
+        raise CompileError("this machine has no C++ compiler")
+    done = subprocess.run([used, *words, "-o", str(library)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise CompileError(done.stderr)
+    return library
+
+
+def aligned(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
+    """An array of zeros at an address that every vector access allows."""
+    kind = np.dtype(dtype)
+    room = np.zeros(count * kind.itemsize + _ALIGNMENT, np.uint8)
+    start = -room.ctypes.data % _ALIGNMENT
+    found: npt.NDArray[Any] = room[start : start + count * kind.itemsize].view(kind)
+    return found
+
+
+class LoneKernels:
+    """The functions of a library; each object has a core of its own."""
+
+    def __init__(self, library: Path) -> None:
+        self._library = ctypes.CDLL(str(library), mode=os.RTLD_LOCAL | os.RTLD_NOW)
+
+    def call(self, name: str, *arguments: Any) -> None:
+        """Call ``name``: arrays by address, ints as int32, floats as float32."""
+        function = getattr(self._library, name)
+        function.restype = None
+        function(*(_passed(each) for each in arguments))
+
+    def has(self, name: str) -> bool:
+        """Whether the library exports a function of this name."""
+        return hasattr(self._library, name)
+
+    def set_modes(self, rounding: str = "floor", saturation: str = "none") -> None:
+        """Set the control registers of the core."""
+        self._library.lone_core_modes(ROUNDING[rounding], SATURATION[saturation])
+
+    def put(self, queue: str, words: npt.ArrayLike) -> None:
+        """Put 32-bit words at the end of a queue; the last one ends a packet."""
+        given = np.ascontiguousarray(words, np.uint32)
+        self._library.lone_core_put(QUEUES[queue], ctypes.c_void_p(given.ctypes.data), len(given))
+
+    def take(self, queue: str) -> Words:
+        """Take all words of a queue."""
+        found = np.zeros(_MOST, np.uint32)
+        count = self._library.lone_core_take(QUEUES[queue], ctypes.c_void_p(found.ctypes.data), len(found))
+        return found[:count]
+
+    def asked(self) -> list[tuple[str, int, int]]:
+        """What else kernels asked of their core since the last look: what, which, value."""
+        found = np.zeros(_MOST, np.int32)
+        count = self._library.lone_core_asked(ctypes.c_void_p(found.ctypes.data), len(found))
+        return [
+            (_ASKS[int(what)], int(index), int(value)) for what, index, value in found[:count].reshape(-1, 3)
+        ]
+
+
+def _passed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    return ctypes.c_float(value) if isinstance(value, float) else ctypes.c_int32(int(value))
