@@ -6805,6 +6805,7 @@ MUTANTS = (
         "here[0] <= there[0]",
         "tests/words/test_mlir_dominance.py::test_a_block_dominates_those_that_are_not_reached_without_it",
     # C++ kernels on the host: the AIE API
+    ),
     Mutant(
         "products as blocks share an exponent along n",
         "cpp/include/aie_api/mmul.hpp",
