@@ -169,8 +169,11 @@ def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
         begun = time.perf_counter()
         kernel.call(case.name, *mine)
         verdict.seconds += time.perf_counter() - begun
+        reference = case.reference or other
+        if reference is None:
+            return Verdict(verdict.case, says="there is nothing to compare with")
         with np.errstate(all="ignore"):
-            case.reference(*theirs)
+            reference(*theirs)
         found = max(
             error_of(a, b, case) for a, b in zip(outputs(case, mine), outputs(case, theirs), strict=True)
         )

@@ -58,7 +58,8 @@ class Case:
         file: below the folder of mlir-aie.
         name: of the function.
         arguments: in order.
-        reference: takes the same and changes the outputs.
+        reference: takes the same and changes the outputs; None = memtile's library alone, which has tests
+            of its own against plain loops.
         defines: macros.
         generation: of the core.
         tolerance: 0 = bit by bit; else the greatest error, relative to the sum of both magnitudes, as
@@ -72,7 +73,7 @@ class Case:
     file: str
     name: str
     arguments: tuple[Buffer | Number, ...]
-    reference: Function
+    reference: Function | None
     defines: Mapping[str, str | int | None] = field(default_factory=dict)
     generation: str = "AIE-ML"
     tolerance: float = 0
@@ -520,15 +521,45 @@ def _convolutions() -> list[Case]:
     return found
 
 
+def _beside_the_library() -> list[Case]:
+    """Functions whose layouts are long to write down: the library's version is the reference."""
+    found = [
+        Case(f"{AIE2}rgba2hue.cc", "rgba2hueLine", _args("u8:4096", "u8:1024:out", 1024), None),
+        Case(f"{AIE2}rgba2hue.cc", "rgba2hueTile", _args("u8:4096", "u8:1024:out", 16, 64), None),
+    ]
+    width, inputs, outputs = 32, 64, 64
+    half = f"u8:{width * inputs // 2}"
+    given = _args(
+        half, half, f"i8:{2 * inputs * outputs}", f"u8:{width * outputs}:out", f"i8:{width * inputs}",
+        width, inputs, outputs, inputs, (8, 13), (1, 3), (8, 13),
+    )  # fmt: skip
+    # Its twin for unsigned inputs is empty (DEV-KERNEL-10).
+    found.append(
+        Case(f"{AIE2}conv2dk1_skip_init.cc", "conv2dk1_skip_init_i8", given, None, {"INT8_ACT": None})
+    )
+    line = f"i8:{width * 16}"
+    strided = (
+        line,
+        line,
+        line,
+        f"i8:{16 * 16 * 9}",
+        f"u8:{width // 2 * 16}:out",
+        width,
+        16,
+        16,
+        3,
+        3,
+        (0, 2),
+        (6, 10),
+        0,
+    )
+    found.append(Case(f"{AIE2}bottleneck/bn_conv2dk3.cc", "conv2dk3_stride2_i8", _args(*strided), None))
+    return found
+
+
 MAKERS: tuple[Callable[[], list[Case]], ...] = (
-    _elementwise,
-    _reductions,
-    _pictures,
-    _matrices,
-    _moves,
-    _activations,
-    _convolutions,
-)
+    _elementwise, _reductions, _pictures, _matrices, _moves, _activations, _convolutions, _beside_the_library,
+)  # fmt: skip
 
 
 def cases() -> list[Case]:
