@@ -1,9 +1,9 @@
 """Which C++ kernels of mlir-aie compile for the host, and what the others lack.
 
 ``python tests/oracle/cpp_kernels.py FOLDER [NAME..] [--json]`` compiles every ``.cc`` and ``.cpp`` below
-``aie_kernels``, ``programming_examples`` and ``test`` that is a kernel of AIE-ML or AIE2P, with the compiler and the
-options of the project, and prints ``ok`` and the seconds it took, or the first error. Names choose files by a part of
-their path. None of the kernels is in the project.
+``aie_kernels``, ``programming_examples`` and ``test`` that is a kernel of AIE-ML or AIE2P, with the
+compiler and the options of the project, and prints ``ok`` and the seconds it took, or the first error.
+Names choose files by a part of their path. None of the kernels is in the project.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ class Verdict:
 
 def kernels(folder: Path, names: Sequence[str] = ()) -> Iterator[Path]:
     """The kernels below a folder of mlir-aie whose path has one of the names; all without names."""
-    files = (file for top in FOLDERS for file in (folder / top).rglob("*.c[cp]*") if file.suffix in (".cc", ".cpp"))
+    files = (
+        file for top in FOLDERS for file in (folder / top).rglob("*.c[cp]*") if file.suffix in (".cc", ".cpp")
+    )
     for file in sorted(files):
         path = file.relative_to(folder).as_posix()
         if _FIRST_GENERATION.search(path) or (names and not any(name in path for name in names)):
@@ -88,12 +90,14 @@ def main() -> int:
     chosen = parser.parse_args()
     folder = chosen.folder.resolve()
     with ThreadPoolExecutor(chosen.workers) as pool:
-        verdicts = list(pool.map(lambda file: verdict(folder, file), kernels(folder, chosen.names)))
+        verdicts = []
+        for found in pool.map(lambda file: verdict(folder, file), kernels(folder, chosen.names)):
+            verdicts.append(found)
+            if not chosen.json:
+                print(f"{found.name}: {found.lacks or f'ok, {found.seconds} s'}", flush=True)
     if chosen.json:
         print(json.dumps([asdict(found) for found in verdicts], indent=1))
         return 0
-    for found in verdicts:
-        print(f"{found.name}: {found.lacks or f'ok, {found.seconds} s'}")
     good = sum(not found.lacks for found in verdicts)
     print(f"{good} of {len(verdicts)} kernels compile")
     return 0

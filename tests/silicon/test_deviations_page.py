@@ -17,8 +17,9 @@ MEASURED = re.findall(r"^\| (GT-\d+) \| .+ \| .+ \| .+ \|$", PAGE, re.MULTILINE)
 
 
 def ids_below(folder: Path, pattern: re.Pattern[str] = ID) -> set[str]:
-    """Every id that a Python file below ``folder`` names."""
-    return {found for path in folder.rglob("*.py") for found in pattern.findall(path.read_text("utf-8"))}
+    """Every id that a file of Python or C++ below ``folder`` names."""
+    texts = (path for path in folder.rglob("*") if path.suffix in (".py", ".hpp", ".h"))
+    return {found for path in texts for found in pattern.findall(path.read_text("utf-8"))}
 
 
 def test_every_row_of_the_page_is_read() -> None:

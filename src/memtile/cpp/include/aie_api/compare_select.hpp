@@ -66,18 +66,7 @@ constexpr auto select(const T& a, const T& b, const mask<N>& m) {
     return select(detail::lifted<detail::element_t<T>, N>(a), b, m);
 }
 
-/// The less or the greater of each pair, and where it came from the second operand.
-template <typename A, typename B>
-    requires detail::VectorPair<A, B>
-constexpr auto max_cmp(const A& a, const B& b) {
-    return std::pair(max(a, b), lt(a, b));
-}
-template <typename A, typename B>
-    requires detail::VectorPair<A, B>
-constexpr auto min_cmp(const A& a, const B& b) {
-    return std::pair(min(a, b), gt(a, b));
-}
-/// max(a, b) - a is positive, where it is: a - b held at 0 from below, and where it was.
+/// a - b where that is positive, else 0.
 template <typename A, typename B>
     requires detail::VectorPair<A, B>
 constexpr auto maxdiff(const A& a, const B& b) {

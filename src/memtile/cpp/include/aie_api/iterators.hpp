@@ -60,6 +60,48 @@ class vector_iterator {
     T* at = nullptr;
 };
 
+/// Steps by whole vectors from any multiple of `aligned_elems` elements, to read and to write through `*it`.
+template <typename T, unsigned N>
+class unaligned_iterator {
+  public:
+    using value_type = vector<std::remove_const_t<T>, N>;
+    class reference {
+      public:
+        reference(T* from, unsigned elems) : at(from), aligned_elems(elems) {}
+        operator value_type() const { return load_unaligned_v<N>(at, aligned_elems); }
+        const reference& operator=(const value_type& value) const
+            requires(!std::is_const_v<T>)
+        {
+            store_unaligned_v(at, value, aligned_elems);
+            return *this;
+        }
+
+      private:
+        T* at;
+        unsigned aligned_elems;
+    };
+    unaligned_iterator(T* from, unsigned elems) : at(from), aligned_elems(elems) {}
+    reference operator*() const { return {at, aligned_elems}; }
+    unaligned_iterator& operator++() {
+        at += N;
+        return *this;
+    }
+    unaligned_iterator operator++(int) {
+        const unaligned_iterator before = *this;
+        ++*this;
+        return before;
+    }
+    unaligned_iterator& operator+=(std::ptrdiff_t by) {
+        at += by * std::ptrdiff_t(N);
+        return *this;
+    }
+    bool operator==(const unaligned_iterator&) const = default;
+
+  private:
+    T* at;
+    unsigned aligned_elems;
+};
+
 /// Steps by whole vectors within `elements` elements, then from the beginning again.
 template <typename T, unsigned N>
 class circular_iterator {
@@ -104,6 +146,15 @@ class circular_iterator {
 MEMTILE_ITERATOR(begin_vector)
 MEMTILE_ITERATOR(begin_restrict_vector)
 #undef MEMTILE_ITERATOR
+template <unsigned N, aie_dm_resource Resource = aie_dm_resource::none, typename T>
+auto begin_unaligned_vector(T* from, unsigned aligned_elems = 1) {
+    static_assert(!detail::is_packed_v<std::remove_const_t<T>>, "aie: numbers of 4 bits have no unaligned iterators");
+    return detail::unaligned_iterator<T, N>(from, aligned_elems);
+}
+template <unsigned N, aie_dm_resource Resource = aie_dm_resource::none, typename T>
+auto begin_restrict_unaligned_vector(T* from, unsigned aligned_elems = 1) {
+    return begin_unaligned_vector<N>(from, aligned_elems);
+}
 #define MEMTILE_CIRCULAR(name)                                                                     \
     template <unsigned N, aie_dm_resource Resource = aie_dm_resource::none, typename T>            \
     auto name(T* from, unsigned elements) {                                                        \

@@ -12,7 +12,7 @@ namespace aie {
 namespace detail {
 
 /// The accumulator of a matrix product where the user names none: 16 x 16 bits have lanes of 64 bits in AIE-ML's
-/// matrix instructions (UG1583, mac_4x4_4x4).
+/// matrix instructions (UG1583, mac_4x4_4x4; DEV-AIEAPI-6).
 template <typename Tag, typename A, typename B>
 struct matrix_tag {
     static constexpr bool wide = part_bits<A>() >= 16 && part_bits<B>() >= 16 && !is_floating_v<A>;
@@ -52,11 +52,39 @@ __attribute__((always_inline)) constexpr void add_products(sum_t<Slot> (&sums)[M
     for (unsigned m = 0; m < M; ++m)
         for (unsigned k = 0; k < K; ++k) {
             const Factor left = static_cast<Factor>(widened(a.get(m * K + k)));
-            for (unsigned n = 0; n < N; ++n) {
-                if constexpr (std::is_same_v<Factor, int16_t>)
+            // Compilers vectorize 32-bit sums of 16-bit products by themselves; other loops run faster unrolled.
+            if constexpr (std::is_same_v<Factor, int16_t> && sizeof(Sum) == 4) {
+                for (unsigned n = 0; n < N; ++n)
                     sums[m * N + n] += static_cast<Sum>(int32_t(left) * int32_t(right[k * N + n]));
-                else
-                    sums[m * N + n] += left * right[k * N + n];
+            } else {
+                using Wide = std::conditional_t<std::is_same_v<Factor, int16_t>, int32_t, Factor>;
+#pragma GCC unroll 16
+                for (unsigned n = 0; n < N; ++n)
+                    sums[m * N + n] += static_cast<Sum>(Wide(left) * Wide(right[k * N + n]));
+            }
+        }
+}
+
+#if defined(AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16)
+#define MEMTILE_BFLOAT16_AS_BLOCKS
+inline constexpr bool bfloat16_as_blocks = true;
+#else
+inline constexpr bool bfloat16_as_blocks = false;
+#endif
+
+/// A matrix whose numbers share an exponent by eights along k, as bfp16: `at(outer, k)` is a place (DEV-AIEAPI-7).
+template <unsigned Outer, unsigned K, typename At>
+inline void round_to_blocks(vector<bfloat16, Outer * K>& matrix, At at) {
+    const rounding_mode mode = get_rounding();
+    for (unsigned outer = 0; outer < Outer; ++outer)
+        for (unsigned first = 0; first < K; first += block_size) {
+            int exponent = 0;
+            for (unsigned k = first; k < first + block_size; ++k)
+                exponent = std::max(exponent, block_exponent(matrix.get(at(outer, k))));
+            for (unsigned k = first; k < first + block_size; ++k) {
+                const int part = block_part(matrix.get(at(outer, k)), exponent, mode);
+                const double value = std::ldexp(part, exponent - block_bias - block_fraction_bits);
+                matrix.set(bfloat16::rounded(static_cast<float>(value), rounding_mode::floor), at(outer, k));
             }
         }
 }
@@ -88,6 +116,27 @@ class mmul {
         mac(a, b);
     }
     constexpr void mac(const vector_A_type& a, const vector_B_type& b) {
+        constexpr bool both = std::is_same_v<TypeA, bfloat16> && std::is_same_v<TypeB, bfloat16>;
+        if constexpr (detail::bfloat16_as_blocks && both && K % detail::block_size == 0) {
+            vector_A_type left = a;
+            vector_B_type right = b;
+            detail::round_to_blocks<M, K>(left, [](unsigned m, unsigned k) { return m * K + k; });
+            detail::round_to_blocks<N, K>(right, [](unsigned n, unsigned k) { return k * N + n; });
+            add(left, right);
+        } else {
+            add(a, b);
+        }
+    }
+
+    constexpr accum_type to_accum() const { return sum; }
+    constexpr operator accum_type() const { return sum; }
+    template <typename T>
+    constexpr vector<T, size_C> to_vector(int shift = 0) const {
+        return sum.template to_vector<T>(shift);
+    }
+
+  private:
+    __attribute__((always_inline)) constexpr void add(const vector_A_type& a, const vector_B_type& b) {
         using Slot = typename accum_type::slot;
         detail::count_macs<TypeA, TypeB>(M * K * N);
         if constexpr (detail::is_complex_v<Slot>) {
@@ -104,14 +153,6 @@ class mmul {
         }
     }
 
-    constexpr accum_type to_accum() const { return sum; }
-    constexpr operator accum_type() const { return sum; }
-    template <typename T>
-    constexpr vector<T, size_C> to_vector(int shift = 0) const {
-        return sum.template to_vector<T>(shift);
-    }
-
-  private:
     accum_type sum;
 };
 

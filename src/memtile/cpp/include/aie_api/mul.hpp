@@ -1,7 +1,7 @@
 // Products of elements into accumulators (UG1529, Multiplication; Operation modifiers).
 //
-// Integers: exact, in lanes that wrap. Products of bfloat16 are exact in a float; the sum with the accumulator is
-// rounded once, to nearest even. Products of floats are exact until that sum is rounded (DEV-AIEAPI-1).
+// Integers: exact, in lanes that wrap. Products of floats and of bfloat16 are exact; the sum with the lane is made in
+// double and rounded to float, to nearest even (DEV-AIEAPI-1).
 #pragma once
 
 #include "arithmetic.hpp"
@@ -19,7 +19,8 @@ constexpr unsigned part_bits() {
         return type_bits_v<T>;
 }
 
-/// The accumulator of AIE-ML for products of A and B where the user names none: 32 bits up to 16 x 16, else 64.
+/// The accumulator of AIE-ML for products of A and B where the user names none: 32 bits up to 16 x 16, else 64
+/// (DEV-AIEAPI-6).
 template <typename A, typename B>
 struct default_tag {
     static constexpr bool complex = is_complex_v<A> || is_complex_v<B>;
@@ -49,10 +50,7 @@ constexpr auto product(const A& a, const B& b) {
             return complex_number<std::remove_cvref_t<decltype(real)>>(real, product<Part>(a, b.imag));
         }
     } else if constexpr (std::is_same_v<Slot, float>) {
-        if constexpr (std::is_same_v<A, bfloat16> && std::is_same_v<B, bfloat16>)
-            return static_cast<float>(a) * static_cast<float>(b);
-        else
-            return static_cast<double>(static_cast<float>(a)) * static_cast<double>(static_cast<float>(b));
+        return static_cast<double>(static_cast<float>(a)) * static_cast<double>(static_cast<float>(b));
     } else {
         using Bits = std::make_unsigned_t<Slot>;
         return static_cast<Bits>(static_cast<Bits>(widened(a)) * static_cast<Bits>(widened(b)));

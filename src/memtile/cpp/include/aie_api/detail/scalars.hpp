@@ -86,8 +86,8 @@ constexpr uint16_t bf16_word(float value, rounding_mode mode) {
 
 }  // namespace aie::detail
 
-/// A float of 16 bits. A constant is rounded by the compiler (halves to even), all others by the mode of the
-/// core; sums and products are floats until they are stored.
+/// A float of 16 bits. A constant is rounded by the compiler, halves to even (DEV-AIEAPI-5), all others by the mode of
+/// the core; sums and products are floats until they are stored.
 struct [[gnu::may_alias]] bfloat16 {
     uint16_t word;
     bfloat16() = default;
