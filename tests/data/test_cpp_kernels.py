@@ -20,9 +20,6 @@ extern "C" void f(int32_t *__restrict in, int32_t *__restrict out, int32_t n) {
   for (int32_t i = 0; i < n; i++) out[i] = in[i] + 1;
 }
 """
-BY_HOOKS = """
-#include <memtile/core.h>
-"""
 
 
 @pytest.fixture
@@ -127,9 +124,13 @@ extern "C" void f(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) 
     ("kind", "text", "store"),
     [
         ("i32", "int32_t f(int32_t *a) { return a[3] - 10; }", "memref.store %r, %b[%c0]"),
-        ("f32", "float f(int32_t *a) { return a[3] - 10.5f; }", "%s = arith.fptosi %r : f32 to i32\nmemref.store %s, %b[%c0]"),
+        (
+            "f32",
+            "float f(int32_t *a) { return a[3] - 10.5f; }",
+            "%s = arith.fptosi %r : f32 to i32\nmemref.store %s, %b[%c0]",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_a_function_gives_back(kernel: Kernel, kind: str, text: str, store: str) -> None:
     object_ = f"memref<{WORDS}xi32>"
     call = (
@@ -137,6 +138,11 @@ def test_what_a_function_gives_back(kernel: Kernel, kind: str, text: str, store:
     )
     kernel.design.write_text(through_core(call, f"func.func private @f({object_}) -> {kind}"))
     assert kernel.run(f'extern "C" {text}').arrays["1"][0] == -7
+
+
+def test_a_function_that_gives_nothing_back_in_brackets(kernel: Kernel) -> None:
+    kernel.design.write_text(through_core(CALL, f'{TWO} -> () attributes {{link_with = "f.o"}}'))
+    np.testing.assert_array_equal(kernel.run(ADD_ONE).arrays["1"], np.arange(WORDS) + 1)
 
 
 def test_more_arguments_than_registers(kernel: Kernel) -> None:
@@ -153,7 +159,9 @@ def test_more_arguments_than_registers(kernel: Kernel) -> None:
 
 
 def test_each_core_has_globals_of_its_own_and_each_run_new_ones(kernel: Kernel) -> None:
-    counting = 'static int32_t calls = 0; extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = ++calls; }'
+    counting = (
+        'static int32_t calls = 0; extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = ++calls; }'
+    )
     made = kernel.loaded(counting)
     assert made.run(*kernel.arrays()).arrays["1"][0] == 1
     assert load(kernel.design, functions=kernel.cpp(counting)).run(*kernel.arrays()).arrays["1"][0] == 1
@@ -245,32 +253,42 @@ def test_a_kernel_that_waits_for_ever_is_found_with_its_line(kernel: Kernel) -> 
     assert waits in str(done.result)
 
 
+OBJECT = f"memref<{WORDS}xi32>"
+SUBVIEW = f"!aie.objectfifosubview<{OBJECT}>"
+
+
+def copy(array: str, name: str, number: int) -> str:
+    """The copy between an argument of the host and an object FIFO."""
+    sizes = f"[0,0,0,0][1,1,1,{WORDS}][0,0,0,1]"
+    return f"aiex.npu.dma_memcpy_nd({array}{sizes}) {{metadata = @{name}, id = {number} : i64}} : {OBJECT}"
+
+
 CASCADE = f"""module {{ aie.device(npu1_1col) {{
   %t00 = aie.tile(0, 0)
   %t02 = aie.tile(0, 2)
   %t03 = aie.tile(0, 3)
-  aie.objectfifo @in(%t00, {{%t03}}, 2 : i32) : !aie.objectfifo<memref<{WORDS}xi32>>
-  aie.objectfifo @out(%t02, {{%t00}}, 2 : i32) : !aie.objectfifo<memref<{WORDS}xi32>>
+  aie.objectfifo @in(%t00, {{%t03}}, 2 : i32) : !aie.objectfifo<{OBJECT}>
+  aie.objectfifo @out(%t02, {{%t00}}, 2 : i32) : !aie.objectfifo<{OBJECT}>
   aie.cascade_flow(%t03, %t02)
-  func.func private @first(memref<{WORDS}xi32>)
-  func.func private @second(memref<{WORDS}xi32>)
+  func.func private @first({OBJECT})
+  func.func private @second({OBJECT})
   aie.core(%t03) {{
-    %sa = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<{WORDS}xi32>>
-    %a = aie.objectfifo.subview.access %sa[0] : !aie.objectfifosubview<memref<{WORDS}xi32>> -> memref<{WORDS}xi32>
-    func.call @first(%a) : (memref<{WORDS}xi32>) -> ()
+    %sa = aie.objectfifo.acquire @in(Consume, 1) : {SUBVIEW}
+    %a = aie.objectfifo.subview.access %sa[0] : {SUBVIEW} -> {OBJECT}
+    func.call @first(%a) : ({OBJECT}) -> ()
     aie.objectfifo.release @in(Consume, 1)
     aie.end
   }}
   aie.core(%t02) {{
-    %sb = aie.objectfifo.acquire @out(Produce, 1) : !aie.objectfifosubview<memref<{WORDS}xi32>>
-    %b = aie.objectfifo.subview.access %sb[0] : !aie.objectfifosubview<memref<{WORDS}xi32>> -> memref<{WORDS}xi32>
-    func.call @second(%b) : (memref<{WORDS}xi32>) -> ()
+    %sb = aie.objectfifo.acquire @out(Produce, 1) : {SUBVIEW}
+    %b = aie.objectfifo.subview.access %sb[0] : {SUBVIEW} -> {OBJECT}
+    func.call @second(%b) : ({OBJECT}) -> ()
     aie.objectfifo.release @out(Produce, 1)
     aie.end
   }}
-  aie.runtime_sequence(%x : memref<{WORDS}xi32>, %y : memref<{WORDS}xi32>) {{
-    aiex.npu.dma_memcpy_nd(%y[0,0,0,0][1,1,1,{WORDS}][0,0,0,1]) {{metadata = @out, id = 1 : i64}} : memref<{WORDS}xi32>
-    aiex.npu.dma_memcpy_nd(%x[0,0,0,0][1,1,1,{WORDS}][0,0,0,1]) {{metadata = @in, id = 0 : i64}} : memref<{WORDS}xi32>
+  aie.runtime_sequence(%x : {OBJECT}, %y : {OBJECT}) {{
+    {copy("%y", "out", 1)}
+    {copy("%x", "in", 0)}
     aiex.npu.dma_wait {{symbol = @out}}
   }}
 }} }}"""
@@ -315,18 +333,17 @@ def _resident() -> int:
 
 def test_modes_of_the_core_stay_from_call_to_call(kernel: Kernel) -> None:
     object_ = f"memref<{WORDS}xi32>"
-    call = (
-        f"func.call @set(%n) : (i32) -> ()\nfunc.call @f(%a, %b, %n) : ({object_}, {object_}, i32) -> ()"
-    )
+    call = f"func.call @set(%n) : (i32) -> ()\nfunc.call @f(%a, %b, %n) : ({object_}, {object_}, i32) -> ()"
     kernel.design.write_text(through_core(call, f"{TWO}\nfunc.func private @set(i32)"))
 
-    def of_python(n: int, *, core: Any) -> None:
+    def of_python(_n: int, *, core: Any) -> None:
         core.set_rounding("conv_even")
         core.set_saturation("symmetric")
 
     source = kernel.cpp(
         "#include <memtile/core.h>\n"
-        'extern "C" void f(int32_t *a, int32_t *b, int32_t n) { b[0] = memtile::rounding(); b[1] = memtile::saturation(); }'
+        'extern "C" void f(int32_t *a, int32_t *b, int32_t n) '
+        "{ b[0] = memtile::rounding(); b[1] = memtile::saturation(); }"
     )
     done = load(kernel.design, functions={"set": of_python, "f": source}).run(*kernel.arrays())
     assert done.arrays["1"][:2].tolist() == [12, 3]

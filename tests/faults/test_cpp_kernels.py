@@ -44,7 +44,7 @@ MISTAKES = {
     ),
     "a vector that is not aligned": (
         "  b[0] = 0;\n  memtile::before_load(a + 1, 32, 32);",
-        "kernel.cc:4: a vector access of 32 bytes at index 1 of argument 0 (16 x i32) is not aligned to 32 bytes",
+        "kernel.cc:4: a vector access of 32 bytes at index 1 of argument 0 (16 x i32) is not aligned to 32",
     ),
     "a vector store beyond": (
         "  memtile::before_store(b + 8, 64, 32);",
@@ -154,7 +154,7 @@ def test_a_kernel_that_aborts(kernel: Kernel) -> None:
         kernel.run(f"{HEAD}  if (n) __builtin_trap();\n}}\n")
 
 
-ENDLESS = f"{HEAD}  while (n) {{\n    asm volatile(\"\");\n  }}\n}}\n"
+ENDLESS = f'{HEAD}  while (n) {{\n    asm volatile("");\n  }}\n}}\n'
 
 
 def test_a_kernel_without_an_end(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,6 +188,14 @@ def test_a_lock_that_the_core_does_not_have(kernel: Kernel) -> None:
     with pytest.raises(DesignError, match=r"f uses lock 64, which the core does not reach") as caught:
         kernel.run(REACH)
     assert "Locks of the core's own tile begin at 48." in str(caught.value)
+
+
+def test_an_exact_acquire_waits_for_exactly_that(kernel: Kernel) -> None:
+    lock = "%l = aie.lock(%t02, 12) {init = 2 : i32}"
+    kernel.design.write_text(through_core(CALL, TWO, more=lock))
+    done = kernel.run(f"{HEAD}  memtile::acquire_equal(48 + 12, 1);\n}}\n")
+    assert not done.result.good
+    assert "at kernel.cc:3: waits until lock 12" in str(done.result)
 
 
 def test_a_stream_access_that_does_not_wait_is_refused(kernel: Kernel) -> None:
@@ -230,12 +238,15 @@ def test_a_function_that_the_sources_do_not_have(kernel: Kernel) -> None:
 
 def test_overloaded_functions(kernel: Kernel) -> None:
     both = "void f(int32_t *, int32_t *, int32_t) {}\nvoid f(float *, float *, int32_t) {}"
-    with pytest.raises(InputFileError, match=r"f cannot be called: .*kernel\.cc has 2 functions of this name"):
+    with pytest.raises(
+        InputFileError, match=r"f cannot be called: .*kernel\.cc has 2 functions of this name"
+    ):
         kernel.run(both)
 
 
 def test_types_that_no_register_holds(kernel: Kernel) -> None:
-    kernel.design.write_text(through_core(CALL, TWO).replace(", i32)", ", i128)").replace("%n = arith.constant 16 : i32", "%n = arith.constant 16 : i128"))  # fmt: skip
+    text = through_core(CALL, TWO).replace(", i32)", ", i128)")
+    kernel.design.write_text(text.replace("constant 16 : i32", "constant 16 : i128"))
     with pytest.raises(InputFileError, match="i128"):
         kernel.run(f"{HEAD}}}\n")
 
@@ -298,7 +309,9 @@ def test_a_text_names_no_source_outside_of_its_folder(kernel: Kernel, name: str)
 def test_sources_beside_are_used_only_when_that_is_asked_for(kernel: Kernel) -> None:
     kernel.write(f"{HEAD}  b[0] = 77;\n}}\n")
     kernel.design.write_text(through_core(CALL, f'{TWO} attributes {{link_with = "kernel.o"}}'))
-    with pytest.raises(InputFileError, match="or its C\\+\\+ source, --kernels KERNEL.cc, as kernel.o holds code"):
+    with pytest.raises(
+        InputFileError, match=r"or its C\+\+ source, --kernels KERNEL\.cc, as kernel\.o holds code"
+    ):
         load(kernel.design)
     made = load(kernel.design, sources_beside=True)
     assert made.run(*kernel.arrays()).arrays["1"][0] == 77

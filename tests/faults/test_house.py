@@ -26,7 +26,7 @@ ROOMS = (
     {"explain"},
     {"runs"},
     {"design"},
-    {"io"},
+    {"io", "cpp"},
     {"importers"},
     {"check"},
     {"hosts"},

@@ -37,6 +37,99 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # C++ kernels
+    Mutant(
+        "a header that changed is not compiled again",
+        "cpp/build.py",
+        "_hash(Path(name)) == was for name, was in inputs.items()",
+        "Path(name).exists() for name, was in inputs.items()",
+        "tests/data/test_cpp_kernels.py::test_a_header_that_changes_is_compiled_again",
+    ),
+    Mutant(
+        "a floating-point argument of 32 bits has 64",
+        "cpp/kernel_calls.py",
+        "struct.pack(_FRACTIONS[kind], float(value))",
+        'struct.pack("<d", float(value))',
+        "tests/data/test_cpp_kernels.py::test_numbers_arrive_by_width_and_sign[f32-float-2.5-2.5]",
+    ),
+    Mutant(
+        "an exact acquire of a C++ kernel takes what is at least there",
+        "cpp/kernel_calls.py",
+        "sign = -1 if asked is Ask.ACQUIRE_GREATER_EQUAL else 1",
+        "sign = -1",
+        "tests/faults/test_cpp_kernels.py::test_an_exact_acquire_waits_for_exactly_that",
+    ),
+    Mutant(
+        "a stream access that does not block waits",
+        "cpp/kernel_calls.py",
+        "if request.blocking:",
+        "if True:",
+        "tests/faults/test_cpp_kernels.py::test_a_stream_access_that_does_not_wait_is_refused",
+    ),
+    Mutant(
+        "modes of the core do not reach a C++ kernel",
+        "cpp/kernel_calls.py",
+        "if now != self._synced:",
+        "if False:",
+        "tests/data/test_cpp_kernels.py::test_modes_of_the_core_stay_from_call_to_call",
+    ),
+    Mutant(
+        "a checked kernel does not bring back what it wrote",
+        "cpp/touched.py",
+        "ctypes.memmove(piece.first + at, piece.place + at, stop - at)",
+        "pass",
+        "tests/data/test_cpp_kernels.py::test_a_kernel_waits_for_streams_in_simulated_time[True]",
+    ),
+    Mutant(
+        "a text names a source in another folder",
+        "importers/kernels/linked_sources.py",
+        r"([\w.+-]+?)",
+        r"([\w./+-]+?)",
+        "tests/faults/test_cpp_kernels.py::test_a_text_names_no_source_outside_of_its_folder[../secret.o]",
+    ),
+    Mutant(
+        "looking at a design compiles",
+        "importers/kernels/cpp_functions.py",
+        "        return Uncompiled()\n    if isinstance(given, ChainMap)",
+        '        return given.compiled("AIE-ML")\n    if isinstance(given, ChainMap)',
+        "tests/faults/test_cpp_kernels.py::test_looking_at_a_design_compiles_nothing",
+    ),
+    Mutant(
+        "two loads take two cycles",
+        "cpp/operation_counts.py",
+        "-(-counts[Unit.LOAD] // CORE.loads)",
+        "counts[Unit.LOAD]",
+        "tests/timing/test_cpp_kernels.py::"
+        "test_counted_operations_are_a_lower_bound_by_the_busiest_unit[5-5]",
+    ),
+    Mutant(
+        "cycles of the user give way to counted ones",
+        "importers/kernels/kernel.py",
+        "if found is None or found.basis not in (*_TRUSTED, GIVEN):",
+        "if found is None or found.basis not in _TRUSTED:",
+        "tests/timing/test_cpp_kernels.py::test_cycles_of_the_user_come_first",
+    ),
+    Mutant(
+        "a difference from the reference is not seen",
+        "cpp/comparison.py",
+        "    if not len(wrong):",
+        "    if True:",
+        "tests/clients/test_cli_cpp_kernels.py::test_the_first_difference_with_its_inputs",
+    ),
+    Mutant(
+        "a checked run does not look for order",
+        "cli/run.py",
+        "return of_run.check or schedules > 0 or kernels.sanitize",
+        "return of_run.check or schedules > 0",
+        "tests/clients/test_cli_cpp_kernels.py::test_a_checked_run_looks_for_order_too",
+    ),
+    Mutant(
+        "the line at which a C++ kernel waits is not named",
+        "sim/kernels/kernel_lines.py",
+        "place = called() if callable(called) else place",
+        "place = place",
+        "tests/data/test_cpp_kernels.py::test_a_kernel_that_waits_for_ever_is_found_with_its_line",
+    ),
     # Measurements, and cycles as a band
     Mutant(
         "a port pauses by the words that were written",

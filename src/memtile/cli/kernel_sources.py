@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,37 +19,39 @@ _CPP = (".cc", ".cpp", ".cxx")
 _HEADERS = (".h", ".hpp", ".hh")
 
 
+_PLACE = re.compile(r"core=([0-9]{1,3}),([0-9]{1,3})")
+
+
 @dataclass(frozen=True, slots=True)
 class KernelSources:
-    """The kernels that a command is given.
+    """The kernels that a command is given; :meth:`of` takes its options.
 
     Attributes:
         file: Python or MLIR; None = none.
         sources: in C++.
         include: folders of headers.
-        defines: ``NAME`` or ``NAME=VALUE``.
+        define: ``NAME`` or ``NAME=VALUE``.
         sanitize: C++ kernels check their accesses.
+        against_kernels: file of functions that C++ kernels are compared with.
+        debug: ``core=COLUMN,ROW``: where a debugger is waited for.
+        kernels: what was given for ``--kernels``.
     """
 
     file: str | None = None
     sources: tuple[str, ...] = ()
-    include: tuple[str, ...] = ()
-    defines: tuple[str, ...] = ()
+    include: Sequence[str] | None = None
+    define: Sequence[str] | None = None
     sanitize: bool = False
+    against_kernels: str | None = None
+    debug: str | None = None
+    kernels: Sequence[str] | None = None
 
     @classmethod
-    def of(
-        cls,
-        kernels: Sequence[str] | None,
-        include: Sequence[str] | None = None,
-        defines: Sequence[str] | None = None,
-        *,
-        sanitize: bool = False,
-    ) -> KernelSources:
+    def of(cls, kernels: Sequence[str] | None, **options: Any) -> KernelSources:
         """The files of ``--kernels`` by kind.
 
         Raises:
-            InputFileError: several files of Python, a header, a folder, or options of a compiler without C++.
+            InputFileError: several files of Python, a header, a folder, or options for C++ without it.
         """
         given = list(kernels or ())
         sources = tuple(each for each in given if Path(each).suffix in _CPP)
@@ -56,16 +59,17 @@ class KernelSources:
         for each in others:
             if Path(each).is_dir() or Path(each).suffix in _HEADERS:
                 raise InputFileError(
-                    f"{each}: this is no source. Give sources (.cc), and folders of headers by -I."
+                    f"{each}: this is no source. Give C++ sources (.cc), and folders of headers by -I."
                 )
         if len(others) > 1:
             raise InputFileError(
-                f"{others[1]}: --kernels has two files, {others[0]} too. Give one, and C++ sources."
+                f"{others[1]}: --kernels has {others[0]} already. Give one file of Python, and C++ sources."
             )
-        found = cls(next(iter(others), None), sources, tuple(include or ()), tuple(defines or ()), sanitize)
-        if not sources and (include or defines):
-            raise InputFileError("-I and -D are for C++ kernels. Give a source too: --kernels kernel.cc.")
-        return found
+        for name, value in options.items():
+            if value and not sources:
+                option = f"--{name.replace('_', '-')}"
+                raise InputFileError(f"{option} is for C++ kernels. Give a source too: --kernels kernel.cc.")
+        return cls(next(iter(others), None), sources, kernels=tuple(given), **options)
 
     @property
     def files(self) -> list[str]:
@@ -77,11 +81,30 @@ class KernelSources:
         """The C++ sources; None without any."""
         if not self.sources:
             return None
+        from memtile.cli.kernels_file import load_functions
         from memtile.cpp.kernels import cpp
 
-        named = (each.partition("=") for each in self.defines)
-        defines = {name: value if equals else None for name, equals, value in named}
-        return cpp(*self.sources, include=self.include, defines=defines, sanitize=self.sanitize)
+        named = (each.partition("=") for each in self.define or ())
+        against = load_functions(self.against_kernels) if self.against_kernels else {}
+        return cpp(
+            *self.sources,
+            include=self.include or (),
+            defines={name: value if equals else None for name, equals, value in named},
+            sanitize=self.sanitize,
+            against=against,
+            debug=self._debugged(),
+        )
+
+    def _debugged(self) -> tuple[int, int] | None:
+        """Column and row of the core that a debugger is for."""
+        if self.debug is None:
+            return None
+        found = _PLACE.fullmatch(self.debug)
+        if found is None:
+            raise InputFileError(
+                f"--debug {self.debug}: this names no core. Write core=COLUMN,ROW: core=0,2."
+            )
+        return int(found[1]), int(found[2])
 
     def with_functions(self, functions: Mapping[str, Callable[..., Any]]) -> Given:
         """Functions of Python, then those of the C++ sources."""

@@ -12,7 +12,7 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
-from memtile.cli.kernel_sources import KernelSources
+from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
@@ -55,6 +55,7 @@ Examples:
 """
 
 
+@options.with_kernels
 @options.running()
 def run(
     files: options.Files,
@@ -72,10 +73,7 @@ def run(
     format: options.FileFormat = "auto",
     base: options.Base = "0",
     kernel: options.Kernel = None,
-    kernels: options.KernelFiles = None,
-    include: options.Include = None,
-    define: options.Define = None,
-    sanitize: options.Sanitize = False,
+    kernels: KernelSources = NO_KERNELS,
     keep_order: options.KeepOrder = False,
     against: options.Against = None,
     costs: options.Costs = None,
@@ -90,8 +88,7 @@ def run(
 
     A design of mlir-aie is MLIR text, high-level or lowered (docs/mlir.md); its arrays are the arguments of
     its host sequence by position, --kernels has the functions that its cores call, in Python or C++, and
-    --set NAME=NUMBER the parameters of its scratchpad. C++ sources beside it, named as the object files that
-    it links, are compiled for functions that nothing else has (docs/cpp.md).
+    --set NAME=NUMBER the parameters of its scratchpad; C++ beside it is found by link_with (docs/cpp.md).
 
     A design is a Python file with a design() function; --set gives values to its arguments, which memtile
     info DESIGN.py lists. Other files, and build folders, are one program (docs/files.md): those of a build in
@@ -108,9 +105,8 @@ def run(
     dump = _waveform_file(vcd, signals, untimed)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
-    sources = KernelSources.of(kernels, include, define, sanitize=sanitize)
-    of_program = ProgramOptions(*arrays, device, format, origin, sources, keep_order, kernel)
-    asked = replace(of_run, check=of_run.check or schedules > 0 or sanitize, history=written.wanted)
+    of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
+    asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(timing):
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         make, saved = _loaded(files, of_program, asked, settings or (), mlir)
@@ -121,6 +117,11 @@ def run(
             draw(done.result)
             show_result(done.result, as_json=as_json)
     _leave(done.result)
+
+
+def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:
+    """Whether accesses are looked at for what orders them."""
+    return of_run.check or schedules > 0 or kernels.sanitize
 
 
 def _report_files(report: Path | None, perfetto: Path | None, untimed: bool) -> ReportFiles:

@@ -5,7 +5,7 @@ Numbers are decimal or have a prefix; a timing constant is NAME=VALUE, or the na
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import typer
 
+from memtile.cli.kernel_sources import KernelSources
 from memtile.cli.runnable import Format
 from memtile.errors import InputFileError, Problem
 from memtile.runs.options import RunOptions
@@ -111,6 +112,14 @@ Sanitize = Annotated[
         "--sanitize", help="Check each access of C++ kernels: bounds, alignment, stack, order; slow."
     ),
 ]
+AgainstKernels = Annotated[
+    str | None,
+    typer.Option(metavar="FILE.py", help="Compare each call of C++ kernels with functions of these names."),
+]
+Debug = Annotated[
+    str | None,
+    typer.Option(metavar="core=COLUMN,ROW", help="Wait for a debugger where this core calls C++ first."),
+]
 Kernel = Annotated[
     str | None,
     typer.Option(
@@ -143,6 +152,15 @@ Perfetto = Annotated[
         metavar="FILE", help="Also write the timeline for ui.perfetto.dev: .json, else Perfetto's own format."
     ),
 ]
+OF_KERNELS = {
+    "kernels": KernelFiles,
+    "include": Include,
+    "define": Define,
+    "sanitize": Sanitize,
+    "against_kernels": AgainstKernels,
+    "debug": Debug,
+}
+"""The options of the command line for kernels, as ``KernelSources.of`` takes them."""
 OF_A_RUN = {
     "max_cycles": MaxCycles,
     "untimed": Untimed,
@@ -169,30 +187,39 @@ def running(*names: str, **kinds: Any) -> Callable[[Callable[..., None]], Callab
         kinds: options that another text of ``--help`` suits better here.
     """
 
-    def add(command: Callable[..., None]) -> Callable[..., None]:
-        offered = {**{name: OF_A_RUN[name] for name in names or kinds or OF_A_RUN}, **kinds}
+    offered = {**{name: OF_A_RUN[name] for name in names or kinds or OF_A_RUN}, **kinds}
+    return lambda command: _in_place_of("of_run", offered, RunOptions, command)
 
-        def with_options(**given: Any) -> None:
-            chosen = {name: given.pop(name) for name in offered}
-            command(**given, of_run=RunOptions(**chosen))
 
-        every = list[Parameter]()
-        for each in signature(command, eval_str=True).parameters.values():
-            own = each.replace(kind=Parameter.KEYWORD_ONLY)
-            every += (
-                [own]
-                if each.name != "of_run"
-                else [
-                    own.replace(name=name, annotation=kind, default=getattr(each.default, name))
-                    for name, kind in offered.items()
-                ]
-            )
-        with_options.__signature__ = Signature(every)  # type: ignore[attr-defined]
-        with_options.__annotations__ = {each.name: each.annotation for each in every}
-        with_options.__doc__, with_options.__name__ = command.__doc__, command.__name__
-        return with_options
+def with_kernels(command: Callable[..., None]) -> Callable[..., None]:
+    """Have a command offer ``--kernels``, and options for C++, in place of its parameter ``kernels``."""
+    return _in_place_of("kernels", OF_KERNELS, KernelSources.of, command)
 
-    return add
+
+def _in_place_of(
+    parameter: str, offered: Mapping[str, Any], make: Callable[..., Any], command: Callable[..., None]
+) -> Callable[..., None]:
+    """A command with options in place of a parameter, which ``make`` makes of them."""
+
+    def with_options(**given: Any) -> None:
+        chosen = {name: given.pop(name) for name in offered}
+        command(**given, **{parameter: make(**chosen)})
+
+    every = list[Parameter]()
+    for each in signature(command, eval_str=True).parameters.values():
+        own = each.replace(kind=Parameter.KEYWORD_ONLY)
+        every += (
+            [own]
+            if each.name != parameter
+            else [
+                own.replace(name=name, annotation=kind, default=getattr(each.default, name))
+                for name, kind in offered.items()
+            ]
+        )
+    with_options.__signature__ = Signature(every)  # type: ignore[attr-defined]
+    with_options.__annotations__ = {each.name: each.annotation for each in every}
+    with_options.__doc__, with_options.__name__ = command.__doc__, command.__name__
+    return with_options
 
 
 FOR_PROGRAMS = (

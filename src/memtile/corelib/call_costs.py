@@ -17,6 +17,7 @@ from memtile.arch.kernel_cycles import CycleCount, Loop, cycle_counts
 from memtile.arch.tiles import Generation
 
 MEASURED, RULE, RANGE, BOUND, GIVEN = "measured", "rule", "range", "lower bound", "given"
+COUNTED, UNKNOWN = "lower bound by counted vector operations", "unknown"
 DEVICES: dict[Generation, str] = {"AIE-ML": "npu1", "AIE2P": "npu2"}
 """The devices whose cores have published counts; those of AIE-ML v2 have none."""
 _MOST_FILL = 12  # cycles: least mean error among the counts that calibrate, each from the others
@@ -47,7 +48,8 @@ class CallCost(NamedTuple):
 
     Attributes:
         cycles: that the call is charged.
-        basis: ``measured``, ``rule``, ``range``, ``lower bound`` or ``given``.
+        basis: ``measured``, ``rule``, ``range``, ``lower bound`` or ``given``; of C++ kernels also
+            :data:`COUNTED` and :data:`UNKNOWN`.
         least: of a range.
         most: of a range.
     """

@@ -42,6 +42,7 @@ _CODE = (
     "-g",
     "-fno-exceptions",
     "-fno-omit-frame-pointer",
+    "-fno-optimize-sibling-calls",  # the line of a call that waits is that of its frame
     "-fno-strict-aliasing",
     "-ffp-contract=off",
     "-w",

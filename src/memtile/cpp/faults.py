@@ -130,16 +130,15 @@ def _outside(image: Image, arguments: Sequence[Argument]) -> FaultText:
     near = _near(report.address, arguments)
     says = f"the kernel {verb} {report.bytes} bytes at {near}, outside of its buffers"
     return FaultText(
-        says, "accesses within its buffers", "Check the bounds of the loop and the sizes in the design."
+        says, "accesses within its buffers", "Check the bounds of its loop, and sizes in the design."
     )
 
 
 def _misaligned(image: Image, arguments: Sequence[Argument]) -> FaultText:
     report = image.report
-    says = (
-        f"a vector access of {report.bytes or report.extra} bytes at {_near(report.address, arguments)} is not "
-        f"aligned to {report.extra} bytes"
-    )
+    near = _near(report.address, arguments)
+    size = report.bytes or report.extra
+    says = f"a vector access of {size} bytes at {near} is not aligned to {report.extra} bytes"
     step = "Align the buffer or the index, or use an unaligned access such as aie::load_unaligned_v."
     return FaultText(says, f"multiples of {report.extra} bytes", step)
 

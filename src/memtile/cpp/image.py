@@ -7,6 +7,7 @@ A core has its own program memory and its own globals, so that each loads a copy
 from __future__ import annotations
 
 import _ctypes
+import atexit
 import ctypes
 import mmap
 import shutil
@@ -166,6 +167,7 @@ class Image:
 
     Args:
         library: as it was built.
+        kept: the file of the copy stays until the process ends, for a debugger.
 
     Attributes:
         library: the same; debug information is there.
@@ -175,9 +177,11 @@ class Image:
         call: the call that is made.
     """
 
-    def __init__(self, library: Path) -> None:
+    def __init__(self, library: Path, *, kept: bool = False) -> None:
         self.library = library
-        with tempfile.NamedTemporaryFile(prefix="memtile-", suffix=".so") as copy:
+        with tempfile.NamedTemporaryFile(prefix="memtile-", suffix=".so", delete=not kept) as copy:
+            if kept:
+                atexit.register(Path(copy.name).unlink, missing_ok=True)
             with library.open("rb") as source:
                 shutil.copyfileobj(source, copy)
             copy.flush()

@@ -1,4 +1,4 @@
-"""A call of a C++ function by a core: arguments by their declared types, waits as actions, faults as errors."""
+"""A call of a C++ function by a core: declared arguments, waits as actions, faults as errors."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from memtile.arch.core import CORE, SIDES
 from memtile.arch.tiles import COMPUTE
+from memtile.corelib.call_costs import COUNTED, UNKNOWN, CallCost
 from memtile.corelib.rounding import Modes, Rounding, Saturation
 from memtile.cpp.faults import Argument, error_of, place_of
 from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
@@ -34,7 +35,7 @@ ROUNDING: dict[Rounding, int] = {
     "conv_even": 12,
     "conv_odd": 13,
 }
-"""Modes of ``crRnd`` by number (UG1583, Mode Settings); 2 and 3, the symmetric floor and ceil, NumPy's library has not."""
+"""Modes of ``crRnd`` by number (UG1583, Mode Settings); the library lacks 2 and 3."""
 SATURATION: dict[Saturation, int] = {"none": 0, "saturate": 1, "symmetric": 3}
 _BY_ROUNDING = {number: name for name, number in ROUNDING.items()}
 _BY_SATURATION = {number: name for name, number in SATURATION.items()}
@@ -145,14 +146,19 @@ class KernelCalls:
         self.spent = estimate(list(data.counts))
         return self._result()
 
+    @property
+    def where(self) -> str:
+        """Its core, for messages."""
+        return self._core.name
+
     def _place(self) -> str:
         """Where the kernel waits, as a file and a line; its name if nothing knows them."""
         found = place_of(self._image)
         return f"{Path(found.file).name}:{found.line}" if found else self._signature.name
 
-    def cycles(self, *_given: Any) -> int:
-        """Cycles of the last call: at least these, by its counted operations."""
-        return self.spent
+    def cost(self, *_given: Any) -> CallCost:
+        """What the last call took: at least the cycles of its counted operations."""
+        return CallCost(self.spent, COUNTED if self.spent else UNKNOWN)
 
     # arguments -------------------------------------------------------------------------------------------
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from memtile.corelib.call_costs import CallCost
 from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
+from memtile.cpp.debugging import wait_for_debugger
 from memtile.cpp.image import Image
 from memtile.cpp.kernel_calls import KernelCalls, Signature
 from memtile.cpp.symbols import functions_of, plain_name, symbols_for
@@ -17,15 +19,31 @@ from memtile.errors import InputFileError
 from memtile.sim.kernels.kernel_core import Core
 
 
+@dataclass(frozen=True, slots=True)
+class Studies:
+    """What is asked about kernels beside their results.
+
+    Attributes:
+        cycles: of a call, by function, as the user says.
+        against: functions in Python that calls are compared with, by name.
+        debug: column and row of the core that a debugger is for.
+    """
+
+    cycles: Mapping[str, int]
+    against: Mapping[str, Callable[..., Any]]
+    debug: tuple[int, int] | None
+
+
 class CppKernels:
     """C++ sources whose functions cores call: nothing is compiled before a run asks for one.
 
     Attributes:
         sources: what they are made of, for a core of AIE-ML.
+        studies: what is asked about them.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self.sources = sources
+    def __init__(self, sources: Sources, studies: Studies) -> None:
+        self.sources, self.studies = sources, studies
 
     def __repr__(self) -> str:
         return f"cpp({', '.join(repr(str(file)) for file in self.sources.files)})"
@@ -37,7 +55,14 @@ class CppKernels:
             InputFileError: there is no compiler, or they do not compile.
         """
         known = generation if generation in ARCHITECTURES else "AIE-ML"
-        return CompiledKernels(replace(self.sources, generation=known))
+        found = CompiledKernels(replace(self.sources, generation=known), self.studies)
+        if self.studies.against and not any(name in found for name in self.studies.against):
+            own, others = ", ".join(found) or "none", ", ".join(self.studies.against)
+            raise InputFileError(
+                f"{found.files}: no reference has the name of a function; "
+                f"they are {others}, functions are {own}."
+            )
+        return found
 
 
 class CompiledKernels(Mapping[str, "CppFunction"]):
@@ -45,10 +70,14 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
 
     Args:
         sources: what they are made of.
+        studies: what is asked about them.
+
+    Attributes:
+        studies: the same.
     """
 
-    def __init__(self, sources: Sources) -> None:
-        self._sources, self._library = sources, built(sources)
+    def __init__(self, sources: Sources, studies: Studies) -> None:
+        self._sources, self._library, self.studies = sources, built(sources), studies
         self._images: WeakKeyDictionary[Core, Image] = WeakKeyDictionary()
 
     @cached_property
@@ -79,7 +108,7 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
         """The copy of a core, loaded when it is used first."""
         found = self._images.get(core)
         if found is None:
-            found = self._images[core] = Image(self._library)
+            found = self._images[core] = Image(self._library, kept=self.studies.debug is not None)
         return found
 
     @property
@@ -95,10 +124,17 @@ class CppFunction:
         kernels: that it belongs to.
         name: as cores call it.
         symbols: that it may be; one, unless it is overloaded.
+
+    Attributes:
+        stated: cycles of a call, as the user says; None = the user does not.
+        reference: function in Python that its calls are compared with; None = none is.
+        charged: what its calls took.
     """
 
     def __init__(self, kernels: CompiledKernels, name: str, symbols: Sequence[str]) -> None:
+        self.stated, self.reference = kernels.studies.cycles.get(name), kernels.studies.against.get(name)
         self._kernels, self.__name__, self._symbols = kernels, name, symbols
+        self.charged: dict[CallCost, None] = {}
 
     def __repr__(self) -> str:
         return f"<{self.__name__} of {self._kernels.files}>"
@@ -123,6 +159,8 @@ class CppFunction:
     def calls(self, core: Core, signature: Signature) -> KernelCalls:
         """What the core calls: a generator of actions that gives its answer."""
         image = self._kernels.image(core)
+        if self._kernels.studies.debug == core.at:
+            wait_for_debugger(self._symbols[0], core.at)
         return KernelCalls(image, self._symbols[0], signature, core, sanitize=self._kernels.sanitize)
 
 
@@ -131,7 +169,10 @@ def cpp(
     include: Sequence[Path | str] = (),
     defines: Mapping[str, str | int | None] | None = None,
     flags: Sequence[str] | str = (),
+    cycles: Mapping[str, int] | None = None,
     sanitize: bool = False,
+    against: Mapping[str, Callable[..., Any]] | None = None,
+    debug: tuple[int, int] | None = None,
 ) -> CppKernels:
     """Functions of cores from C++ sources, compiled for this machine when a run needs them.
 
@@ -144,7 +185,11 @@ def cpp(
         include: folders of headers, beside those of the sources.
         defines: macros, ``{"DIM_M": 64}``; None as value = defined without one.
         flags: more options of the compiler.
+        cycles: of a call, by function: ``{"f": 128}``. Others take what is published of a kernel of that
+            name, else at least what their vector operations take.
         sanitize: check every access of memory.
+        against: functions in Python by name; each call of a C++ function of that name is compared with one.
+        debug: column and row of a core that waits for a debugger before it begins.
 
     Raises:
         InputFileError: no source, or a file that is none.
@@ -157,6 +202,6 @@ def cpp(
                 f"{file}: this is no C++ source; its name must end in {', '.join(SUFFIXES)}."
             )
     folders, words = tuple(map(Path, include)), (flags,) if isinstance(flags, str) else tuple(flags)
-    return CppKernels(
-        Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
-    )
+    words = (*words, *(("-O0",) if debug else ()))
+    made = Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
+    return CppKernels(made, Studies(dict(cycles or {}), dict(against or {}), debug))

@@ -1,8 +1,8 @@
 """Cycles that a call takes at least, by the vector operations that its kernel counted.
 
-Each functional unit of a core begins one operation a cycle, and there are two load units (AM020 chapter 4), so
-that a call takes as long as its busiest unit. Scalar instructions, latencies and loops come on top: it is a lower
-bound.
+Each functional unit of a core begins one operation a cycle, and there are two load units (AM020 chapter 4):
+a call takes as long as its busiest unit. Scalar instructions, latencies and loops come on top, so it is a
+lower bound.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Functions of a compiled library by name, the C++ ones too, and the lines of their code.
 
-The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2line``, where one is installed.
+The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2line``, where one is there.
 """
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ class Guarded:
         for what, writes in ((_READ, False), (_WRITTEN, True)):
             code = np.where(piece.touched & what != 0, piece.code[:, int(writes)].astype(np.int64), _NOWHERE)
             for first, end in _same(code):
-                site = self._core.site_of(place_in(self._library, int(code[first])))
+                site = self._core.outside.site_of(place_in(self._library, int(code[first])))
                 notes.words(base // WORD_BYTES + first, end - first, writes, site)
 
     def _moved(self, address: int) -> int:

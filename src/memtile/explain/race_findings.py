@@ -57,7 +57,7 @@ class Sides:
             said = self._engine.bd_places.get((tile, access.site))
             return f"BD {access.site}, {said}" if said else f"BD {access.site}"
         running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
-        outside = running.core.place_of(access.site) if running else ""
+        outside = running.core.outside.place_of(access.site) if running else ""
         return outside or place_said(running.function if running else None, access.site)
 
     def text(self, access: RaceAccess) -> str:
@@ -66,7 +66,7 @@ class Sides:
         if not is_core:
             return ", ".join(filter(None, [self.name(access), self.place(access).split(",")[0]]))
         running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
-        outside = running.core.place_of(access.site) if running else ""
+        outside = running.core.outside.place_of(access.site) if running else ""
         place = outside or (f"line {access.site}" if access.site else "")
         return ", ".join(filter(None, [self.name(access), place]))
 

@@ -172,6 +172,7 @@ class Result:
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
+        cost_unknown: functions of cores that took no time, because nothing says how much they take.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -191,6 +192,7 @@ class Result:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     resting: tuple[str, ...] = ()
     unsimulated: tuple[str, ...] = ()
+    cost_unknown: tuple[str, ...] = ()
     timing: Mapping[str, int] = field(default_factory=dict)
     host_cycles: int = 0
     jumped: int = field(default=0, compare=False)
@@ -281,6 +283,7 @@ class Result:
             "cores": [_core_json(c) for c in self.cores],
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
+            "cost_unknown": list(self.cost_unknown),
             "bound": None if self.bound is None else self.bound.as_json(),
             "estimate": None if self.estimate is None else self.estimate._asdict(),
             "band": plain(self.band),
@@ -458,7 +461,10 @@ class Result:
             yield f"depends on assumed timing: {', '.join(self.assumed)}"
 
     def _range_lines(self) -> Iterator[str]:
-        """How far the cycles may move, why, and what would narrow it."""
+        """What the cycles lack, how far they may move, why, and what would narrow it."""
+        if self.cost_unknown:
+            names = ", ".join(self.cost_unknown)
+            yield f"cost unknown: {names}: calls take no cycles here; give them by --cost FILE.json"
         if self.estimate is None or self.band is not None:
             return
         why = f"; external memory varies as measured on {self.board}" if self.board in SPREAD else ""

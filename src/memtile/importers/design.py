@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol
 
 from memtile.arch.core_costs import CoreCosts
 from memtile.arch.devices import device as find_device
@@ -16,8 +15,8 @@ from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
 from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
-from memtile.importers.kernels.linked_sources import LinkedSources, linked_sources
-from memtile.importers.kernels.user_functions import check_functions, functions_for
+from memtile.importers.kernels.linked_sources import with_linked
+from memtile.importers.kernels.user_functions import CoreFunctions, check_functions, functions_for
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -87,8 +86,7 @@ def load(
         name: symbol of the device of the text, where it has several, or its place among them, ``"#2"``.
         sequence: symbol of the host sequence, where the device has several.
         functions: functions that cores call and the text only declares, by name; they get NumPy views and
-            numbers; or C++ sources, ``memtile.kernels.cpp(...)``, for one function or for all of them. Those
-            that are not here are taken from ``memtile.kernels.aie``, and the notes say so.
+            numbers; or ``memtile.kernels.cpp(...)`` for one or all. ``memtile.kernels.aie`` has the others.
         parameters: of the scratchpad, by name: what a host program writes there before a run. Numbers of
             their types; of ``bf16`` the number, or its bits as a whole number. ``"0"`` is the first word
             where none has a name.
@@ -96,8 +94,7 @@ def load(
         timing: timing constants.
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
             itself, where aiecc's names say which one it is.
-        sources_beside: compile and run C++ sources beside the file, named as the object files that it links,
-            for functions that nothing else has.
+        sources_beside: compile C++ beside the file, named as objects that it links, where that is missing.
 
     Raises:
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
@@ -114,26 +111,27 @@ def load(
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
     chosen = still.array.device.name
-    theirs = compiled(functions, still.array.device.generation)
-    known = functions_for(described, theirs, chosen)
-    beside = LinkedSources({}, [])
-    if sources_beside:
-        beside = linked_sources(described, known, Path(text.name).parent, still.array.device.generation)
-        theirs = ChainMap(cast(Any, theirs), cast(Any, beside.functions))
-        known = known._replace(own=theirs)
+    known = _functions(still, functions, Path(text.name).parent if sources_beside else None)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, functions_for(other.device, theirs, chosen), costs)
+        return kernels(other, functions_for(other.device, known.own, chosen), costs)
 
     return replace(
         still,
         kernels=own,
         kernels_of=kernels_of,
-        notes=(*still.notes, *filled, *without_contents(described), *known.notes, *beside.notes),
+        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
     )
+
+
+def _functions(still: Loaded, given: Given, folder: Path | None) -> CoreFunctions:
+    """The functions that cores call: of the user, the library, and C++ sources in a folder."""
+    described, device = still.configured.device, still.array.device
+    known = functions_for(described, compiled(given, device.generation), device.name)
+    return known if folder is None else with_linked(described, known, folder, device.generation)
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:

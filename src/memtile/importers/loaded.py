@@ -10,7 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from memtile.corelib.call_costs import CallCost
+from memtile.corelib.call_costs import UNKNOWN, CallCost
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
@@ -179,7 +179,10 @@ class Loaded:
             done = self._sequence_run(named, self._sequence(scalars, parameters), options)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
-        return replace(done, arrays=arrays, notes=notes)
+        charged = _charged(self.kernels).items()
+        unknown = (name for name, costs in charged if any(cost.basis == UNKNOWN for cost in costs))
+        result = replace(done.result, cost_unknown=tuple(unknown))
+        return replace(done, arrays=arrays, notes=notes, result=result)
 
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
@@ -326,12 +329,18 @@ def _costs(done: Run) -> list[str]:
     ]
 
 
-def _calls(kernels: Kernels) -> list[str]:
-    """What calls of library functions were charged, and where these cycles come from."""
+def _charged(kernels: Kernels) -> dict[str, dict[CallCost, None]]:
+    """What calls of library and C++ functions were charged, by name."""
     found: dict[str, dict[CallCost, None]] = {}
     for kernel in kernels.values():
         for name, function in getattr(kernel, CALLED, {}).items():
             found.setdefault(name, {}).update(function.charged)
+    return found
+
+
+def _calls(kernels: Kernels) -> list[str]:
+    """What calls of functions were charged, and where these cycles come from."""
+    found = _charged(kernels)
     texts = [f"{name} {', '.join(map(str, costs))}" for name, costs in found.items() if costs]
     return [f"cycles of a call: {'; '.join(texts)}"] if texts else []
 

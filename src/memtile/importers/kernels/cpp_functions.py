@@ -1,4 +1,4 @@
-"""C++ functions of the user among those that cores call: compiled for a run, left alone by what does not run."""
+"""C++ functions among those that cores call: compiled for a run, left alone by what does not run."""
 
 from __future__ import annotations
 

@@ -17,9 +17,11 @@ from types import TracebackType
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
-from memtile.corelib.call_costs import GIVEN, CallCost
+from memtile.corelib.call_costs import GIVEN, MEASURED, RANGE, RULE, CallCost
 from memtile.corelib.registry import External
 from memtile.corelib.rounding import OF_REGISTER
+from memtile.cpp.comparison import compared
+from memtile.cpp.kernel_calls import KernelCalls
 from memtile.cpp.kernels import CppFunction
 from memtile.design.locks import Lock
 from memtile.errors import InputFileError, Problem, raise_if
@@ -52,6 +54,7 @@ from memtile.importers.kernels.user_functions import (
     check_answer,
     check_functions,
     missing_function,
+    published_cost,
     signature_of,
     uncalled,
 )
@@ -282,12 +285,20 @@ def _kernel(
     files = {file, *(segment.file for segment in segments)}
     pieces = {value: piece_of(made, value) for value in program.buffers}
     given = {name: externals[name] for name in program.externals if name in externals}
+    device = made.array.device.name
+
+    def count_of(name: str) -> int | None:
+        return None if isinstance(given[name], CppFunction) else costs.functions.get(name)
 
     def called(name: str, running: Core) -> Callable[..., Any]:
         function = given[name]
         if not isinstance(function, CppFunction):
             return function
-        return function.calls(running, signature_of(program.externals[name], core.stack))
+        declared = program.externals[name]
+        calls = function.calls(running, signature_of(declared, core.stack))
+        return _charged(
+            function, calls, published_cost(declared, device), costs.functions.get(name, function.stated)
+        )
 
     def kernel(running: Core) -> Iterator[Action]:
         rounding, saturates = program.modes
@@ -295,7 +306,7 @@ def _kernel(
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {
-            name: _timed(called(name, running), running, program.externals[name], costs.functions.get(name))
+            name: _timed(called(name, running), running, program.externals[name], count_of(name))
             for name in given
         }
         with told(files, program.sites):
@@ -304,7 +315,7 @@ def _kernel(
     kernel.endless = is_endless(core) or None  # type: ignore[attr-defined]
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
-    setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, External)})
+    setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
@@ -344,6 +355,34 @@ def _ends(made: Configured, tile: str) -> Iterator[tuple[tuple[str, str], FifoEn
     for (name, user), end in made.fifos.consumers.items():
         if user == tile:
             yield (name, "Consume"), end
+
+
+_WITH_COST = External, CppFunction
+_TRUSTED = MEASURED, RULE, RANGE
+
+
+def _charged(
+    function: CppFunction, calls: KernelCalls, published: Callable[..., CallCost] | None, count: int | None
+) -> Callable[..., Any]:
+    """A C++ function that says what its calls take: what is given, else published, else counted."""
+
+    reference = function.reference
+    checked: Callable[..., Generator[Action, Any, Any]] = calls
+    if reference is not None:
+        checked = compared(function.__name__, calls, reference, calls.where)
+
+    def run(*given: Any) -> Generator[Action, Any, Any]:
+        return (yield from checked(*given))
+
+    def cycles(*given: Any) -> int:
+        found = CallCost(count, GIVEN) if count is not None else published(*given) if published else None
+        if found is None or found.basis not in (*_TRUSTED, GIVEN):
+            found = calls.cost()
+        function.charged[found] = None
+        return found.cycles
+
+    run.cycles = cycles  # type: ignore[attr-defined]
+    return run
 
 
 def _for_user(array: Any, element: str) -> Any:

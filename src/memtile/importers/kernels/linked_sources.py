@@ -1,15 +1,16 @@
 """C++ sources beside a design, by the names of the object files that it links.
 
-``link_with = "scale.o"`` is ``scale.cc`` in the folder of the text, or beside a build folder that has it. A name
-with a path in it is never followed, so that a text names no file outside of its own folder.
+``link_with = "scale.o"`` is ``scale.cc`` in the folder of the text, or beside a build folder that has it. A
+name with a path in it is never followed, so that a text names no file outside of its own folder.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import ChainMap
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 from memtile.cpp.build import SUFFIXES
 from memtile.cpp.kernels import CompiledKernels, cpp
@@ -22,22 +23,10 @@ _ABOVE = ("..", "../..")
 """Where the sources of a text in a build folder are, seen from there."""
 
 
-class LinkedSources(NamedTuple):
-    """Functions that were found beside a design.
-
-    Attributes:
-        functions: by name.
-        notes: from which sources.
-    """
-
-    functions: Mapping[str, Callable[..., Any]]
-    notes: list[str]
-
-
-def linked_sources(
+def with_linked(
     described: DeviceDescription, known: CoreFunctions, folder: Path, generation: str
-) -> LinkedSources:
-    """Functions that nothing else has, from C++ sources beside the text.
+) -> CoreFunctions:
+    """The functions of cores, with those that nothing else has from C++ sources beside the text.
 
     Args:
         described: the device.
@@ -59,7 +48,8 @@ def linked_sources(
                 found[name] = libraries[source][name]
                 used.setdefault(str(source), []).append(name)
     notes = [f"C++ kernels beside the design: {', '.join(names)} of {file}" for file, names in used.items()]
-    return LinkedSources(found, notes)
+    own = ChainMap(cast(Any, known.own), cast(Any, found))
+    return known._replace(own=own, notes=[*known.notes, *notes])
 
 
 def _missing(described: DeviceDescription, known: CoreFunctions) -> Iterator[tuple[str, list[str]]]:

@@ -10,6 +10,7 @@ from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
+from memtile.corelib.call_costs import CallCost
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
 from memtile.corelib.registry import Declared, External
@@ -89,8 +90,26 @@ def signature_of(declared: Operation, stack: int = 0) -> Signature:
     """
     form, words = OperationForm(declared), [str(word) for word in declared.words]
     after = words[words.index("->") + 1 :] if "->" in words else []
-    result = next((word for word in after if word not in ("(", ")")), "")
+    results = after[1 : after.index(")")] if after[:1] == ["("] else after[:1]
+    result = results[0] if results else ""
     return Signature(_name(declared), tuple(_declared(form)), result, stack)
+
+
+def published_cost(declared: Operation, device: str) -> Callable[..., CallCost] | None:
+    """What is published of the cycles of a kernel that has the name and types of one of the library.
+
+    Args:
+        declared: its declaration.
+        device: name of the device.
+
+    Returns:
+        A function of the arguments of a call; None where nothing is published.
+    """
+    name, shipped = _name(declared), library(device)
+    for each in shipped.all_of(name) if name in shipped else ():
+        if not any(_wrong_call(OperationForm(declared), name, each)):
+            return each.cost
+    return None
 
 
 def _wrong_call(form: OperationForm, name: str, function: External) -> Iterator[Problem]:

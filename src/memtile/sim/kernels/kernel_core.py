@@ -37,6 +37,7 @@ from memtile.sim.kernels.actions import (
     merge,
 )
 from memtile.sim.kernels.core_links import Links
+from memtile.sim.kernels.core_place import CorePlace, OutsidePlaces
 from memtile.sim.kernels.isolation import REACHES, keeps_apart, known_to_reach
 from memtile.sim.races.kernel_notes import CoreNotes, watched
 
@@ -44,8 +45,6 @@ Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 _MOST = 256  # things of which a core keeps what it found
-OUTSIDE_TEXT = 1 << 15
-"""Sites of accesses from here on are lines outside of the kernel's own text, by number."""
 
 
 class KernelBuffer(Protocol):
@@ -135,7 +134,7 @@ _OPERANDS = range(-MEMORY.lock_value_max - 1, MEMORY.lock_value_max + 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
 
 
-class Core(Links):
+class Core(Links, CorePlace):
     """What a kernel sees of its core.
 
     Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model
@@ -153,6 +152,7 @@ class Core(Links):
         keeps_to: model indices of the tiles that its kernel says to reach; None = it does not say.
         last: whether the last word that it got from its stream had TLAST.
         modes: how it rounds and saturates; functions of the library get them by ``core=core``.
+        outside: lines of other files than the kernel's that access memory for it.
     """
 
     def __init__(self, state: State, tile: int, kernel: str) -> None:
@@ -166,47 +166,10 @@ class Core(Links):
         self.notes: CoreNotes | None = None  # where the run is checked for races
         self.keeps_to: frozenset[int] | None = None
         self.made, self.modes = Made(), Modes()
-        self._places_outside: list[str] = []
+        self.outside = OutsidePlaces()
         self.name = f"core {place(state.spec, tile)}, kernel {kernel!r}"
         self.bus = ProcessorBus(state, tile, self.name)
         self._kind = CORES[TILE_KINDS[KIND_NAMES[state.spec.tiles.kind[tile]]].generation]
-
-    # identity --------------------------------------------------------------------------------------------
-
-    @property
-    def at(self) -> tuple[int, int]:
-        """Column and row of its tile."""
-        return int(self._tiles.column[self.tile]), int(self._tiles.row[self.tile])
-
-    @property
-    def now(self) -> int:
-        """The cycle that it is."""
-        return int(self._state.clock.now[0])
-
-    @property
-    def reach(self) -> Sequence[int]:
-        """Model indices of the tiles that it reaches, as ``arch.core.SIDES`` has the sides; -1 = none."""
-        return self._reach
-
-    def site_of(self, place: str) -> int:
-        """Number of a line outside of the kernel's own text, such as ``kernel.cc:12``, for notes of accesses.
-
-        Returns:
-            0 for no place; :meth:`place_of` has the place back.
-        """
-        if place and place not in self._places_outside:
-            self._places_outside.append(place)
-        return OUTSIDE_TEXT + self._places_outside.index(place) if place else 0
-
-    def place_of(self, site: int) -> str:
-        """The place that :meth:`site_of` has a number for; empty for a line of the kernel's own text."""
-        number = site - OUTSIDE_TEXT
-        return self._places_outside[number] if 0 <= number < len(self._places_outside) else ""
-
-    @property
-    def memory_address(self) -> int:
-        """Address of all data memory in this process: what views of buffers are part of."""
-        return int(self._state.memory.__array_interface__["data"][0])
 
     # modes -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,86 @@
+"""Each call of a C++ kernel beside a function in Python: the first difference, with inputs for a replay."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memtile.errors import DesignError
+from memtile.output_files import write_output
+
+
+def compared(
+    name: str, calls: Callable[..., Any], reference: Callable[..., Any], where: str
+) -> Callable[..., Generator[Any, Any, Any]]:
+    """A C++ function that runs the reference after each call, on what that call was given.
+
+    Args:
+        name: of the function.
+        calls: the C++ function, which gives actions.
+        reference: the function in Python; it changes its arrays in place.
+        where: the core, for messages.
+    """
+    number = 0
+
+    def run(*given: Any) -> Generator[Any, Any, Any]:
+        nonlocal number
+        before = [_copy(each) for each in given]
+        answer = yield from calls(*given)
+        number += 1
+        expected = [_copy(each) for each in before]
+        wanted = reference(*expected)
+        for at, (one, other) in enumerate(zip(given, expected, strict=True)):
+            if isinstance(one, np.ndarray) and (found := _first(one, other)) is not None:
+                raise _difference(name, number, f"argument {at}", found, before, where)
+        if answer is not None and wanted != answer:
+            raise _difference(name, number, "the result", f"is {answer}, expected {wanted}", before, where)
+        return answer
+
+    return run
+
+
+def _copy(value: Any) -> Any:
+    return np.array(value, subok=False) if isinstance(value, np.ndarray) else value
+
+
+def _first(one: Any, other: Any) -> str | None:
+    """The first element that differs, and how many do; None if none does. A NaN equals a NaN."""
+    left, right = np.asarray(one).view(np.ndarray), np.asarray(other)
+    differ = left != right
+    if left.dtype.kind not in "iub":  # floating-point, bf16 too
+        differ &= ~(np.isnan(left.astype(np.float64)) & np.isnan(right.astype(np.float64)))
+    wrong = np.argwhere(differ)
+    if not len(wrong):
+        return None
+    index = tuple(int(n) for n in wrong[0])
+    place = index[0] if len(index) == 1 else index
+    return f"index {place} is {left[index]}, expected {right[index]}; {len(wrong)} of {left.size} differ"
+
+
+def _difference(
+    name: str, number: int, what: str, found: str, before: Sequence[Any], where: str
+) -> DesignError:
+    file = Path(f"{name}-call{number}.npz")
+    data = io.BytesIO()
+    np.savez(data, **{f"argument{n}": _saved(each) for n, each in enumerate(before)})
+    write_output(file, data.getvalue())
+    return DesignError.of(
+        "kernel",
+        name,
+        "the arrays that the reference gives",
+        f"call {number} of {name} gives another result than its reference: {what}: {found}",
+        f"The inputs of the call are in {file}, argument0 and so on.",
+        reason="cpp_difference",
+        where=where,
+        source="--against-kernels, docs/cpp.md",
+    )
+
+
+def _saved(value: Any) -> Any:
+    """An array as files hold it: bf16 as its bits."""
+    array = np.asarray(value)
+    return array.view(np.uint16) if array.dtype.kind == "V" or array.dtype.name == "bfloat16" else array

@@ -1,0 +1,86 @@
+"""How long do calls of C++ kernels take, and is what nobody knows said first?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from memtile.arch.core_costs import CoreCosts
+from memtile.importers.design import load
+from memtile.model.state.causes import CoreCause
+from support.designs.cpp_designs import CALL, FOUND, TWO, Kernel, through_core
+
+pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
+HEAD = '#include <memtile/core.h>\nextern "C" void f(int32_t *a, int32_t *b, int32_t n) {\n'
+SCALAR = f"{HEAD} for (int i = 0; i < n; i++) b[i] = a[i];\n}}\n"
+COUNTED = f"""{HEAD}
+  for (int i = 0; i < 9; i++) memtile::before_load(a, 32, 32);
+  memtile::before_store(b, 32, 32);
+  memtile::count(memtile::Unit::mac, MACS);
+}}"""
+
+
+@pytest.fixture
+def kernel(tmp_path: Path) -> Kernel:
+    return Kernel(tmp_path)
+
+
+def running(done: Any) -> int:
+    """Cycles in which the core worked."""
+    return int(done.result.cores[0].spent[CoreCause.RUNNING])
+
+
+def test_a_kernel_without_any_cost_is_named_in_the_first_lines(kernel: Kernel) -> None:
+    done = kernel.run(SCALAR)
+    assert done.result.cost_unknown == ("f",)
+    lines = str(done.result).splitlines()
+    assert lines[1] == "cost unknown: f: calls take no cycles here; give them by --cost FILE.json"
+    assert json.loads(json.dumps(done.result.as_json()))["cost_unknown"] == ["f"]
+
+
+@pytest.mark.parametrize(("macs", "cycles"), [(0, 5), (5, 5), (6, 6), (100, 100)])
+def test_counted_operations_are_a_lower_bound_by_the_busiest_unit(
+    kernel: Kernel, macs: int, cycles: int
+) -> None:
+    none = running(kernel.run(SCALAR))
+    done = kernel.run(COUNTED, defines={"MACS": macs})
+    assert running(done) - none == cycles
+    assert done.result.cost_unknown == ()
+    assert f"cycles of a call: f {cycles} (lower bound by counted vector operations)" in done.notes
+
+
+def test_cycles_of_the_user_come_first(kernel: Kernel) -> None:
+    none = running(kernel.run(SCALAR))
+    stated = kernel.run(COUNTED, defines={"MACS": 1}, cycles={"f": 321})
+    assert running(stated) - none == 321
+    functions = kernel.cpp(COUNTED, defines={"MACS": 1}, cycles={"f": 321})
+    done = load(kernel.design, functions=functions, costs=CoreCosts(functions={"f": 77})).run(
+        *kernel.arrays()
+    )
+    assert running(done) - none == 77
+    assert "cycles of a call: f 77 (given)" in done.notes
+
+
+def test_a_published_count_of_a_kernel_of_that_name(kernel: Kernel) -> None:
+    name, object_ = "eltwise_add_bf16_vector", "memref<1024xbf16>"
+    text = through_core(CALL, TWO, words=512).replace("memref<512xi32>", object_)
+    text = text.replace("[1,1,1,512]", "[1,1,1,1024]")
+    call = f"func.call @{name}(%a, %b, %b) : ({object_}, {object_}, {object_}) -> ()"
+    old = "func.call @f(%a, %b, %n) : (memref<16xi32>, memref<16xi32>, i32) -> ()"
+    text = text.replace(old, call).replace(
+        "func.func private @f(memref<16xi32>, memref<16xi32>, i32)",
+        f"func.func private @{name}({object_}, {object_}, {object_})",
+    )
+    kernel.design.write_text(text)
+    source = f'extern "C" void {name}(uint16_t *a, uint16_t *b, uint16_t *c) {{ c[0] = a[0]; }}'
+    functions = kernel.cpp(source)
+    given = np.zeros(1024, ml_dtypes.bfloat16)
+    own = load(kernel.design).run(given, given.copy())
+    done = load(kernel.design, functions=functions).run(given, given.copy())
+    assert running(done) == running(own) > 50
+    assert any(f"{name} " in note and "(measured)" in note for note in done.notes)
