@@ -79,7 +79,7 @@ def scaled_by(number: int) -> Function:
 
 
 def saxpy(a: Array, b: Array, c: Array) -> None:
-    c[...] = down((3 * a.astype(np.float64) + b.astype(np.float64)).astype(np.float32))
+    c[...] = down(np.float32(3) * a.astype(np.float32) + b.astype(np.float32))
 
 
 def bias_rows(a: Array, b: Array, c: Array) -> None:
