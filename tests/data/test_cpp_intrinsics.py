@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +24,15 @@ CALLS = 50
 
 
 @pytest.fixture(scope="module")
-def core(tmp_path_factory: pytest.TempPathFactory) -> LoneKernels:
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """All intrinsics, compiled once."""
-    return LoneKernels(lone_kernels.compiled(SOURCE, tmp_path_factory.mktemp("intrinsics")))
+    return lone_kernels.compiled(SOURCE, tmp_path_factory.mktemp("intrinsics"))
+
+
+@pytest.fixture(scope="module")
+def core(library: Path) -> LoneKernels:
+    """A core that calls them."""
+    return LoneKernels(library)
 
 
 @pytest.fixture
@@ -61,7 +69,7 @@ def names_of_modes() -> list[tuple[str, int]]:
 def test_a_shuffle_transposes_the_matrix_that_its_name_says(
     core: LoneKernels, name: str, number: int
 ) -> None:
-    """The matrix is made from the name alone, in NumPy. Source: UG1583, Shuffle; numbers: mlir-aie, AIEVec."""
+    """The matrix is made from the name alone. Source: UG1583, Shuffle; numbers: mlir-aie, AIEVec."""
     bits, rows, columns = (int(each) for each in re.findall(r"\d+", name)[:3])
     both = np.arange(128, dtype=np.uint8)
     width = bits // 8
@@ -371,6 +379,42 @@ def test_calls_into_the_core(core: LoneKernels) -> None:
     core.call("call_nothing_there", found)
     assert found[:3].tolist() == [0, 0, 1]
     assert core.take("stream out").tolist() == [7]
+
+
+LANE = "an intrinsic got the index of a lane that its vector does not have"
+SHIFT = "a shift between vector and accumulator is outside what UG1583 allows"
+REFUSED = [
+    (0, LANE), (1, LANE), (2, LANE), (4, SHIFT),
+    (3, "shuffle got a mode that UG1583 does not have (0 to 47)"),
+    (5, "read_tm reads a register of the tile"), (6, "write_tm writes a register of the tile"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("which", "says"), REFUSED)
+def test_what_the_hardware_does_not_define_ends_the_run(library: Path, which: int, says: str) -> None:
+    code = f"""
+from pathlib import Path
+from support.aie.lone_kernels import LoneKernels, aligned
+LoneKernels(Path({str(library)!r})).call("call_refused", aligned(128, "i2"), aligned(32, "i2"), {which})
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=SOURCE.parents[2], check=False
+    )
+    assert done.returncode != 0
+    assert f"lone core: {says}" in done.stderr
+
+
+def test_a_variable_behind_the_processor_bus_does_not_compile(tmp_path: Path) -> None:
+    source = tmp_path / "kernel.cc"
+    source.write_text(
+        "static volatile unsigned chess_storage(TM : 0x80000) registers;\nint chess_storage(dm1) local;"
+    )
+    with pytest.raises(
+        lone_kernels.CompileError, match="processor bus of the core, which C\\+\\+ kernels on the host cannot"
+    ):
+        lone_kernels.compiled(source, tmp_path)
+    source.write_text(source.read_text().replace("TM : 0x80000", "DM_bankA"))
+    assert lone_kernels.compiled(source, tmp_path).is_file()
 
 
 def test_down_is_what_a_core_rounds_to_after_reset() -> None:

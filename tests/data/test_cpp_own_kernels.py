@@ -10,11 +10,10 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from support.aie import lone_kernels, plain_references
-from support.aie.lone_kernels import LoneKernels, aligned
-
 from memtile.importers.design import load
 from memtile.kernels import cpp
+from support.aie import lone_kernels, plain_references
+from support.aie.lone_kernels import LoneKernels, aligned
 
 KERNELS = Path(lone_kernels.__file__).with_name("kernels")
 DESIGNS = KERNELS.with_name("designs")

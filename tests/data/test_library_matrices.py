@@ -128,7 +128,7 @@ def test_scalar_sums_of_floats_are_rounded_at_every_step(name: str) -> None:
     a = a[::-1].copy()
     c[...] = 0
     aie.library()[name](a, b, c)
-    assert c[0] == (258 if high == 256 else 2.0**24 + 4)  # 3 + 256 is 259: down to 258, or to the nearest float
+    assert c[0] == (258 if high == 256 else 2.0**24 + 4)  # 259 goes down to 258
 
 
 def test_products_of_named_blocks_go_column_by_column() -> None:

@@ -1,9 +1,9 @@
 """mlir-aie's public C++ kernels, compiled for the host with memtile's headers, beside references by hand.
 
-``PYTHONPATH=src:tests python tests/oracle/kernel_campaign.py FOLDER [--calls N] [--only TEXT] [--json]`` takes a checkout
-of mlir-aie, calls the functions of ``tests/support/aie/kernel_cases.py`` with random, extreme and tie values, and
-compares each call with plain NumPy and with memtile's own library. The exit code is 1 if a result differs. None of the
-kernels is in the project; ``cpp_kernels.py`` says which compile.
+``PYTHONPATH=src:tests python tests/oracle/kernel_campaign.py FOLDER [--calls N] [--only TEXT] [--json]``
+takes a checkout of mlir-aie, calls the functions of ``tests/support/aie/kernel_cases.py`` with random,
+extreme and tie values, and compares each call with plain NumPy and with memtile's own library. The exit code
+is 1 if a result differs. None of the kernels is in the project; ``cpp_kernels.py`` says which compile.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from support.aie.plain_references import BF16
 
 Array = npt.NDArray[Any]
 DEVICES = {"AIE-ML": "npu1", "AIE2P": "npu2"}
+ABSENT, REFUSES = -1, -2  # instead of a number of calls
 WAYS = ("random", "small", "extreme", "ties")
 _TINY = float(np.finfo(np.float32).tiny)
 _SHOWN = 3
@@ -45,7 +46,7 @@ class Verdict:
         calls: that were made.
         differs: calls that differ from the reference by hand.
         worst: greatest error, in the measure of the tolerance.
-        library: calls that differ from memtile's library; -1 = it has no such function.
+        library: calls that differ from memtile's library; ABSENT or REFUSES.
         library_worst: its greatest error.
         says: why there is nothing to compare, or the first difference.
         seconds: of the calls of the kernel alone.
@@ -55,7 +56,7 @@ class Verdict:
     calls: int = 0
     differs: int = 0
     worst: float = 0
-    library: int = -1
+    library: int = ABSENT
     library_worst: float = 0
     says: str = ""
     seconds: float = 0
@@ -132,7 +133,7 @@ def copied(arguments: list[Any]) -> list[Any]:
 
 
 def error_of(got: Array, wanted: Array, case: Case) -> float:
-    """How far an output is from the wanted one: 0 = within what a case allows (bit by bit without a tolerance)."""
+    """How far an output is from the wanted one; without a tolerance: how many elements differ."""
     if got.dtype.kind in "iu":
         return float(np.count_nonzero(got != wanted))
     with np.errstate(invalid="ignore", over="ignore"):
@@ -160,7 +161,7 @@ def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
     """Call a function and its references with the same values."""
     verdict = Verdict(f"{case.file} {case.name} {' '.join(map(str, case.defines))}".strip())
     other = _of_library(case)
-    verdict.library = 0 if other else -1
+    verdict.library = 0 if other else ABSENT
     for call in range(calls):
         mine = arguments_of(case, call)
         theirs, third = copied(mine), copied(mine)
@@ -168,8 +169,11 @@ def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
         begun = time.perf_counter()
         kernel.call(case.name, *mine)
         verdict.seconds += time.perf_counter() - begun
+        reference = case.reference or other
+        if reference is None:
+            return Verdict(verdict.case, says="there is nothing to compare with")
         with np.errstate(all="ignore"):
-            case.reference(*theirs)
+            reference(*theirs)
         found = max(
             error_of(a, b, case) for a, b in zip(outputs(case, mine), outputs(case, theirs), strict=True)
         )
@@ -202,15 +206,10 @@ def _of_library(case: Case) -> Callable[..., Any] | None:
     found = library(DEVICES[case.generation], **case.options)  # type: ignore[arg-type]
     if name not in found:
         return None
-    every, kinds = (
-        found.all_of(name),
-        [KINDS[each.kind] for each in case.arguments if isinstance(each, Buffer)],
-    )
-    stem = Path(case.file).stem
+    every, stem = found.all_of(name), Path(case.file).stem
     for each in every:
         if stem in each.entry.objects:
             return each
-    del kinds
     return every[0]
 
 
@@ -220,7 +219,7 @@ def _beside_library(
     try:
         other(*third)
     except (MemtileError, ValueError, TypeError, IndexError) as error:
-        verdict.library, verdict.library_worst = -2, 0
+        verdict.library, verdict.library_worst = REFUSES, 0
         verdict.says = verdict.says or f"library: {error}"
         return
     found = max(error_of(a, b, case) for a, b in zip(outputs(case, mine), outputs(case, third), strict=True))
@@ -292,7 +291,9 @@ def main() -> int:
 
 def _line(verdict: Verdict) -> str:
     state = "DIFFERS" if verdict.differs else "same" if verdict.calls else "-"
-    beside = {-1: "", -2: ", library refuses"}.get(verdict.library, f", library {verdict.library or 'same'}")
+    beside = {ABSENT: "", REFUSES: ", library refuses"}.get(
+        verdict.library, f", library {verdict.library or 'same'}"
+    )
     return (
         f"{verdict.case}: {state} {verdict.calls:,} calls{beside}, worst {verdict.worst:.3g} {verdict.says}"
     )

@@ -158,7 +158,7 @@ def conv2dk1_skip_init(
 ) -> None:  # fmt: skip
     """As ``conv2dk1_skip``, but ``skip`` has ``skip_inputs`` channels and a 1 x 1 filter of its own,
     behind the other weights, shifted by ``own_shift`` and saturated to i8. Source: mlir-aie
-    ``conv2dk1_skip_init.cc``.
+    ``conv2dk1_skip_init.cc`` (that of ui8: DEV-KERNEL-10).
     """
     modes.set("positive_inf", "saturate")
     total = _sum1_of_two(a, b, w, width, inputs, outputs)

@@ -128,6 +128,20 @@ CALL(call_modes)(Out out) {
     clr_sat();
     found[3] = static_cast<int>(get_satmode());
 }
+CALL(call_refused)(In a_at, Out out, int which) {
+    TAKE(v32int16, a);
+    const v16acc64 &acc = *static_cast<const v16acc64 *>(a_at);
+    auto *found = static_cast<v32int16 *>(out);
+    switch (which) {
+        case 0: *found = broadcast_to_v32int16(ext_elem(a, 32)); break;
+        case 1: *found = insert(a, -1, extract_v8int16(a, 0)); break;
+        case 2: *found = shift(a, a, 33); break;
+        case 3: *found = shuffle(a, a, 48u); break;
+        case 4: *found = set_v32int16(0, ssrs(acc, 60)); break;
+        case 5: *found = broadcast_to_v32int16(static_cast<int>(read_tm(0x1d000))); break;
+        default: write_tm(1, 0x1d000);
+    }
+}
 CALL(call_nothing_there)(Out out) {
     bool success = true, last = true;
     static_cast<int *>(out)[0] = get_ss_nb(success, last);

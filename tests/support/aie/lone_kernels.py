@@ -1,7 +1,7 @@
 """C++ kernels compiled for the host with memtile's headers, and called without a simulator.
 
-``LoneKernels`` compiles sources beside ``lone_core.cc`` into a shared library and calls its functions with NumPy
-arrays. A core's stream and cascade are queues of words that a test fills and empties.
+``LoneKernels`` calls the functions of sources compiled beside ``lone_core.cc`` with NumPy arrays. A core's
+stream and cascade are queues of words that a test fills and empties.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ INCLUDE = Path(cpp.__file__).with_name("include")
 CORE = Path(__file__).with_name("lone_core.cc")
 QUEUES = {"stream in": 0, "stream out": 1, "cascade in": 2, "cascade out": 3}
 ARCHITECTURES = {"AIE-ML": ("20", "__AIE2__", "2"), "AIE2P": ("21", "__AIE2P__", "21")}
-ROUNDING = {"floor": 0, "ceil": 1, "negative_inf": 8, "positive_inf": 9, "symmetric_zero": 10, "symmetric_inf": 11,
-            "conv_even": 12, "conv_odd": 13}  # fmt: skip
+ROUNDING = {"floor": 0, "ceil": 1, "negative_inf": 8, "positive_inf": 9, "symmetric_zero": 10,
+            "symmetric_inf": 11, "conv_even": 12, "conv_odd": 13}  # fmt: skip
 SATURATION = {"none": 0, "saturate": 1, "symmetric": 3}
 _ASKS = ("finish", "get_stream", "put_stream", "get_cascade", "put_cascade", "acquire_equal",
          "acquire_greater_equal", "release", "event", "delay")  # fmt: skip
 _ALIGNMENT = 64
 _MOST = 1 << 20  # words that a queue gives at once
-_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing", "-ffp-contract=off",
-          "-fno-exceptions", "-include", "memtile/intrinsics.h")  # fmt: skip
+_FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing",
+          "-ffp-contract=off", "-fno-exceptions", "-include", "memtile/intrinsics.h")  # fmt: skip
 
 
 class CompileError(Exception):

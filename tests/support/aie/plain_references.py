@@ -1,7 +1,7 @@
 """What public C++ kernels compute, by hand: plain NumPy on whole arrays, without memtile.
 
-Each takes the arguments of the C++ function and changes its output arrays. bfloat16 numbers are rounded down, the
-mode of a core after reset, unless a kernel sets another one.
+Each takes the arguments of the C++ function and changes its output arrays. bfloat16 numbers are rounded
+down, the mode of a core after reset, unless a kernel sets another one.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def multiply_or_add(a: Array, b: Array, c: Array, is_product: int) -> None:
     (multiply if is_product else add)(a, b, c)
 
 
-def scale(a: Array, c: Array, factor: Array, count: int) -> None:
+def scale(a: Array, c: Array, factor: Array, *_: int) -> None:
     c[...] = (wide(a) * int(factor[0].astype(c.dtype))).astype(c.dtype)
 
 
@@ -79,22 +79,22 @@ def scaled_by(number: int) -> Function:
 
 
 def saxpy(a: Array, b: Array, c: Array) -> None:
-    c[...] = down((3 * a.astype(np.float64) + b.astype(np.float64)).astype(np.float32))
+    c[...] = down(np.float32(3) * a.astype(np.float32) + b.astype(np.float32))
 
 
 def bias_rows(a: Array, b: Array, c: Array) -> None:
     c[...] = (a.reshape(-1, len(b)) + b).reshape(-1)
 
 
-def total(a: Array, c: Array, count: int) -> None:
+def total(a: Array, c: Array, *_: int) -> None:
     c[0] = a.astype(np.int64).sum().astype(c.dtype)
 
 
-def largest(a: Array, c: Array, count: int) -> None:
+def largest(a: Array, c: Array, *_: int) -> None:
     c[0] = wide(a).max()
 
 
-def smallest(a: Array, c: Array, count: int) -> None:
+def smallest(a: Array, c: Array, *_: int) -> None:
     c[0] = wide(a).min()
 
 
@@ -131,12 +131,12 @@ def threshold(a: Array, c: Array, *numbers: int) -> None:
     _threshold(a, c, limit, top, kind)
 
 
-def threshold_binary(a: Array, c: Array, limit: int, top: int, width: int, height: int) -> None:
+def threshold_binary(a: Array, c: Array, limit: int, top: int, *_: int) -> None:
     _threshold(a, c, np.array(limit).astype(c.dtype), np.array(top).astype(c.dtype), 0)
 
 
-def threshold_channels(a: Array, c: Array, count: int, *numbers: int) -> None:
-    limits, tops, kind = numbers[:4], numbers[4:8], numbers[8]
+def threshold_channels(a: Array, c: Array, *numbers: int) -> None:
+    limits, tops, kind = numbers[1:5], numbers[5:9], numbers[9]
     for channel in range(4):
         found = np.empty_like(c[channel::4])
         _threshold(a[channel::4], found, limits[channel], tops[channel], kind)
@@ -166,7 +166,7 @@ def rgba(a: Array, c: Array, *_: int) -> None:
 
 
 def filtered(above: Array, a: Array, below: Array, c: Array, width: int, weights: Array) -> None:
-    """Left of each third and later block of 32 pixels the kernel has the pixel before the last of its neighbour."""
+    """Left of the third block of 32 pixels and later ones the kernel has the pixel two before."""
     kernel = (weights.reshape(3, 3) >> 8).astype(np.int8).astype(np.int64)  # the upper byte of each
     acc = np.zeros(width, np.int64)
     for line, (left, middle, right) in zip((above, a, below), kernel, strict=True):
@@ -220,7 +220,7 @@ def matmul_in_steps(m: int, k: int, n: int) -> Function:
 
 
 def matvec(m: int, k: int, *, pairs: bool) -> Function:
-    """``c += a @ b``; a plain, or in pairs of columns: element (row, column) at ``(column // 2 * m + row) * 2``."""
+    """``c += a @ b``; a plain, or in pairs: element (row, column) at ``(column // 2 * m + row) * 2``."""
 
     def run(a: Array, b: Array, c: Array) -> None:
         matrix = a.reshape(k // 2, m, 2).transpose(1, 0, 2).reshape(m, k) if pairs else a.reshape(m, k)
@@ -264,30 +264,38 @@ def weights_of(values: Array, outputs: int, inputs: int) -> Array:
     return values.reshape(outputs // 8, inputs // 8, 8, 8).transpose(1, 2, 0, 3).reshape(inputs, outputs)
 
 
-def rounded(values: Array, shift: int, dtype: npt.DTypeLike) -> Array:
-    """Divided by ``2**shift``, halves away from zero, saturated: as convolutions set their core."""
+def rounded(values: Array, shift: int, dtype: npt.DTypeLike, *, away: bool = False) -> Array:
+    """Divided by ``2**shift``, halves up or away from zero, saturated: as convolutions set their core."""
     half = 1 << (shift - 1)
-    found = np.where(values >= 0, (values + half) >> shift, -((-values + half) >> shift))
+    found = np.where((values >= 0) | (not away), (values + half) >> shift, -((-values + half) >> shift))
     limits = np.iinfo(np.dtype(dtype).name)
     return np.clip(found, limits.min, limits.max).astype(dtype)
 
 
 def convolved_1x1(a: Array, w: Array, c: Array, width: int, inputs: int, outputs: int, shift: int) -> None:
     sums = first_row(a, width).astype(np.int64) @ weights_of(w, outputs, inputs).astype(np.int64)
-    c[...] = grouped(rounded(sums, shift, c.dtype))
+    c[...] = grouped(rounded(sums, shift, c.dtype, away=c.dtype == np.int8))
 
 
-def convolved_skip(a: Array, b: Array, w: Array, c: Array, skip: Array, width: int, inputs: int, outputs: int,
-                   shift: int, skip_shift: int) -> None:  # fmt: skip
+def convolved_skip(
+    a: Array, b: Array, w: Array, c: Array, skip: Array, width: int, inputs: int, outputs: int, *shifts: int
+) -> None:  # fmt: skip
+    shift, skip_shift = shifts
     both = np.concatenate([first_row(a, width), first_row(b, width)], 1).astype(np.int64)
     sums = both @ weights_of(w, outputs, inputs).astype(np.int64)
     added = rounded(sums, shift, np.int8).astype(np.int64) + first_row(skip, width)
     c[...] = grouped(rounded(added, skip_shift, c.dtype))
 
 
-def convolved_3x3(above: Array, a: Array, below: Array, w: Array, c: Array, width: int, inputs: int, outputs: int,
-                  kernel_width: int, kernel_height: int, check: int, shift: int, channel_offset: int) -> None:  # fmt: skip
-    """Lines beside the image are 0: ``check`` 0 has none above, 2 none below."""
+def convolved_3x3(
+    above: Array, a: Array, below: Array, w: Array, c: Array,
+    width: int, inputs: int, outputs: int, *numbers: int,
+) -> None:  # fmt: skip
+    """Numbers: width and height of the kernel, which lines are in the image, shift, offset of the channels.
+
+    Lines beside the image are 0: 0 has none above, 2 none below.
+    """
+    check, shift, channel_offset = numbers[2:]
     lines = [first_row(each, width).astype(np.int64) for each in (above, a, below)]
     used = {0: (1, 2), 1: (0, 1, 2), 2: (0, 1)}[check]
     tiles = w.reshape(-1, inputs // 8, 3, 3, 8, 8)[channel_offset // 8 :][: outputs // 8].astype(np.int64)
@@ -326,22 +334,22 @@ def softmax(a: Array, c: Array, *_: int) -> None:
     c[...] = (powers / powers.sum()).astype(BF16)
 
 
-def rms_norm(a: Array, c: Array, count: int) -> None:
+def rms_norm(a: Array, c: Array, *_: int) -> None:
     x = a.astype(np.float64)
     c[...] = (x / np.sqrt(np.mean(x * x) + 1e-5)).astype(c.dtype)
 
 
-def layer_norm(a: Array, c: Array, count: int) -> None:
+def layer_norm(a: Array, c: Array, *_: int) -> None:
     x = a.astype(np.float64)
     c[...] = ((x - x.mean()) / np.sqrt(x.var() + 1e-5)).astype(c.dtype)
 
 
-def rope(a: Array, b: Array, c: Array, count: int) -> None:
+def rope(a: Array, b: Array, c: Array, *_: int) -> None:
     x = a.astype(np.float64).reshape(-1, 2)
     turn = b.astype(np.float64).reshape(-1, 2)
     pairs = [x[:, 0] * turn[:, 0] - x[:, 1] * turn[:, 1], x[:, 0] * turn[:, 1] + x[:, 1] * turn[:, 0]]
     c[...] = np.stack(pairs, 1).reshape(-1).astype(BF16)
 
 
-def epilogue(a: Array, c: Array, count: int, mode: int) -> None:
-    {1: silu, 2: gelu, 3: lambda x, y: np.copyto(y, np.maximum(x, 0))}.get(mode, copy)(a, c)
+def epilogue(a: Array, c: Array, *numbers: int) -> None:
+    {1: silu, 2: gelu, 3: lambda x, y: np.copyto(y, np.maximum(x, 0))}.get(numbers[1], copy)(a, c)
