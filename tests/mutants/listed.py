@@ -37,6 +37,84 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Kernels of aie.iron.kernels, and what says how they were compiled
+    Mutant(
+        "a flat matrix is transposed without its columns",
+        "corelib/tile_layouts.py",
+        "if columns is None and a.ndim != 2:",
+        "if columns is None and a.ndim > 2:",
+        "tests/data/test_library_tiles.py::test_what_does_not_fit_is_refused",
+    ),
+    Mutant(
+        "the lanes of a product of columns are added in another order",
+        "corelib/matrices.py",
+        "total[:half] += total[half : 2 * half]",
+        "total[:half] = total[0 : 2 * half : 2] + total[1 : 2 * half : 2]",
+        "tests/data/test_library_tiles.py::test_a_matrix_of_columns_times_a_vector",
+    ),
+    Mutant(
+        "weights of four bits are rounded to nearest",
+        "corelib/tile_layouts.py",
+        'exact.astype(np.float32), "floor"',
+        'exact.astype(np.float32), "conv_even"',
+        "tests/data/test_library_tiles.py::test_weights_of_four_bits_become_bfp16",
+    ),
+    Mutant(
+        "a fused product takes any chunk of k",
+        "corelib/tile_layouts.py",
+        "if chunk is None and (m, k, n) != _FUSED:",
+        "if chunk is None and not k:",
+        "tests/data/test_library_tiles.py::test_what_does_not_fit_is_refused",
+    ),
+    Mutant(
+        "any macro is taken",
+        "corelib/library.py",
+        "if name not in known or not isinstance(value, int)",
+        "if not isinstance(value, int)",
+        "tests/data/test_library_tiles.py::test_what_no_function_is_compiled_with_is_refused",
+    ),
+    Mutant(
+        "a query sees the key after it",
+        "corelib/attention.py",
+        "np.arange(rows) + diagonal + 1)",
+        "np.arange(rows) + diagonal + 2)",
+        "tests/data/test_library_attention.py::test_weights_of_the_block_on_the_diagonal",
+    ),
+    Mutant(
+        "keys that are padding weigh something",
+        "corelib/attention.py",
+        "held[max(all_keys - key_block * k, 0) :] = 0",
+        "held[k:] = 0",
+        "tests/data/test_library_attention.py::test_values_that_are_no_keys_become_zero",
+    ),
+    Mutant(
+        "a window has one key more",
+        "corelib/prefill.py",
+        "found[(key > own) | (key <= least)] = _NONE",
+        "found[(key > own) | (key < least)] = _NONE",
+        "tests/data/test_library_attention.py::test_a_window_ends_at_its_last_key",
+    ),
+    Mutant(
+        "what was before a block is not scaled",
+        "corelib/prefill.py",
+        "outputs *= c.reshape(-1, 1, _SIDE, 1)",
+        "outputs *= 1",
+        "tests/data/test_library_attention.py::test_a_round_of_prefill_is_softmax",
+    ),
+    Mutant(
+        "the token before is drawn at the border",
+        "corelib/sampling.py",
+        "if before > share:",
+        "if before >= share:",
+        "tests/data/test_library_sampling.py::test_a_token_at_the_border_is_the_next_one",
+    ),
+    Mutant(
+        "axpy rounds to nearest",
+        "corelib/transformers.py",
+        "target[...] = modes.into(steep * floats(x) + floats(y), target.dtype)",
+        "target[...] = (steep * floats(x) + floats(y)).astype(target.dtype)",
+        "tests/data/test_library_transformers.py::test_they_round_by_the_mode_of_the_core",
+    ),
     # Measurements, and cycles as a band
     Mutant(
         "a port pauses by the words that were written",

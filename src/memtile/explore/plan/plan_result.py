@@ -195,7 +195,6 @@ def arguments_of(row: SweepRow) -> dict[str, Any]:
     return {n: value for n, value in row.point.items() if n != "data" and not n.startswith(TIMING)}
 
 
-
 @dataclass(frozen=True, repr=False)
 class PlanResult:
     """The outcome of a plan.
