@@ -29,7 +29,7 @@ _OBJECTS = ("mha",)
 
 @answers("matmul_bf16_bf16_wrapper", types=_ABC, macs=macs_of, objects=_OBJECTS,
          defines={"emulated": "AIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16"})  # fmt: skip
-def scores(
+def mha_scores(
     a: Values, b: Values, c: Values, index: Values, *, b_columns: bool = False, emulated: int = 0
 ) -> None:
     """As ``matmul_bf16_bf16`` of npu2, rounded to nearest even; nothing where ``index[0]`` is above
@@ -51,13 +51,13 @@ def scores(
 
 
 @answers("matmul_bf16_bf16_wrapper_scalar", types=_ABC, macs=macs_of, objects=_OBJECTS)
-def scores_scalar(a: Values, b: Values, c: Values, *, b_columns: bool = False) -> None:
+def mha_scores_scalar(a: Values, b: Values, c: Values, *, b_columns: bool = False) -> None:
     """As ``matmul_scalar_bf16_bf16``, rounded to nearest even. Source: mlir-aie ``mha.cc``."""
     matmul_row_major(a, b, c, modes=Modes("conv_even"), b_columns=b_columns)
 
 
 @answers("matmul_bf16_bf16_rowmaj", types=_ABC, macs=macs_of, objects=_OBJECTS)
-def product_of_rows(a: Values, b: Values, c: Values) -> None:
+def mha_rows(a: Values, b: Values, c: Values) -> None:
     """``c += a @ b`` in blocks of 8 x 8, rounded to nearest even: a[m/8, k/8, 8, 8], b[k/8, n/8, 8, 8],
     c[m/8, n/8, 8, 8]. Source: mlir-aie ``mha.cc``.
     """
@@ -73,7 +73,7 @@ def _check_blocks(m: int, k: int, n: int) -> None:
 
 
 @answers("init_scale_buffer", writes=("state",), objects=_OBJECTS)
-def begin(state: Values, rows: int) -> None:
+def mha_begin(state: Values, rows: int) -> None:
     """The state before the first block of keys, for ``rows`` queries: no score yet, sums of 0. Source:
     mlir-aie ``mha.cc``.
     """
@@ -83,7 +83,7 @@ def begin(state: Values, rows: int) -> None:
 
 
 @answers("partial_softmax", writes=("a", "p", "state"), types={"a": "bf16", "p": "bf16"}, objects=_OBJECTS)
-def weights(
+def mha_softmax(
     a: Values,
     p: Values,
     state: Values,
@@ -126,7 +126,7 @@ def weights(
 
 
 @answers("matmul_PV", writes=("b", "c", "state"), types={"a": "bf16", "b": "bf16"}, objects=_OBJECTS)
-def weighed(
+def mha_values(
     a: Values,
     b: Values,
     c: Values,
@@ -154,11 +154,11 @@ def weighed(
     if later:
         kept = floats(first(state, _STATE * queries, "state")[-queries:])
         _scaled(c, c, kept)
-    product_of_rows(a, b, c)
+    mha_rows(a, b, c)
 
 
 @answers("rescale_O", writes=(), objects=_OBJECTS)
-def divided(*given: Any) -> None:
+def mha_divide(*given: Any) -> None:
     """(o, c, state, queries, index): ``c = o / sums``, rounded to nearest even, in blocks of 8 x 8; the state
     gets the reciprocals of its sums, 0 for 0. Without c, o itself becomes that. Source: mlir-aie ``mha.cc``.
     """

@@ -25,7 +25,7 @@ _OBJECTS = ("flash_attn_prefill",)
 _BF = "bf16"
 
 
-class Head(NamedTuple):
+class AttentionHead(NamedTuple):
     """A geometry.
 
     Attributes:
@@ -43,18 +43,18 @@ class Head(NamedTuple):
         return np.float32(np.asarray(single, BF16)[()])
 
 
-_HEADS = (Head(512, 8), Head(256, 16))
+_HEADS = (AttentionHead(512, 8), AttentionHead(256, 16))
 
 
-def _of_rows(values: Values, name: str) -> Head:
+def _of_rows(values: Values, name: str) -> AttentionHead:
     return _head(values, name, {head.side: head for head in _HEADS})
 
 
-def _of_scores(values: Values) -> Head:
+def _of_scores(values: Values) -> AttentionHead:
     return _head(values, "s", {head.side * keys: head for head in _HEADS for keys in (head.side, _KEYS)})
 
 
-def _head(values: Values, name: str, sizes: dict[int, Head]) -> Head:
+def _head(values: Values, name: str, sizes: dict[int, AttentionHead]) -> AttentionHead:
     if values.size not in sizes:
         allowed = f"one of {', '.join(map(str, sizes))}"
         raise CallError(f"the number of elements of {name}", str(values.size), allowed)
@@ -63,7 +63,7 @@ def _head(values: Values, name: str, sizes: dict[int, Head]) -> Head:
 
 @answers("prefill_round_begin", writes=("before", "now", "c", "sums", "y"), objects=_OBJECTS,
          types={"before": _BF, "now": _BF, "c": "f32", "sums": "f32", "y": "f32"})  # fmt: skip
-def begin(before: Values, now: Values, c: Values, sums: Values, y: Values) -> None:
+def prefill_begin(before: Values, now: Values, c: Values, sums: Values, y: Values) -> None:
     """The state before the first block of keys: no largest score, factors of 1, sums and outputs of 0.
     Source: mlir-aie ``flash_attn_prefill.cc``.
     """
@@ -74,7 +74,7 @@ def begin(before: Values, now: Values, c: Values, sums: Values, y: Values) -> No
 
 @answers("prefill_qk_step", writes=("s", "m"), objects=_OBJECTS,
          types={"s": _BF, "q": _BF, "k": _BF, "m": _BF, "before": _BF})  # fmt: skip
-def scores(
+def prefill_scores(
     s: Values, q: Values, k: Values, m: Values, before: Values, begin_: Values, window: Values,
     row: int, column: int, round_: int, block: int, step: int, *, modes: Modes,
 ) -> None:  # fmt: skip
@@ -105,7 +105,7 @@ def scores(
     place[...] = found.reshape(-1)
 
 
-def _place(head: Head, row: int, column: int) -> tuple[int, int]:
+def _place(head: AttentionHead, row: int, column: int) -> tuple[int, int]:
     """The first query of a core in its round, and which tile of its queries it works on."""
     if head.side == _SIDE:
         return (column >> 1) * 64 + (column & 1) * 8 + row * 16, column & 1
@@ -118,7 +118,7 @@ def _place(head: Head, row: int, column: int) -> tuple[int, int]:
     objects=_OBJECTS,
     types={**dict.fromkeys(("s", "m", "now", "before"), _BF), **dict.fromkeys(("c", "sums", "y"), "f32")},
 )
-def weights(
+def prefill_softmax(
     s: Values, m: Values, now: Values, before: Values, c: Values, sums: Values, y: Values, *, modes: Modes
 ) -> None:
     """Scores of a block of keys become weights, ``2 ** ((s - largest) * log2(e) / sqrt(size))``; what was
@@ -141,7 +141,7 @@ def weights(
 
 
 @answers("prefill_fv_step", writes=("y",), objects=_OBJECTS, types={"y": "f32", "s": _BF, "v": _BF})
-def weighed(y: Values, s: Values, v: Values, step: int) -> None:
+def prefill_values(y: Values, s: Values, v: Values, step: int) -> None:
     """``y += weights @ v`` of step ``step``: y[queries/8, size/8, 8, 8], weights in blocks of 8 x 8,
     v[size/8, keys/8, 8, 8]. Source: mlir-aie ``flash_attn_prefill.cc``.
     """
@@ -157,7 +157,7 @@ def weighed(y: Values, s: Values, v: Values, step: int) -> None:
 @answers(
     "prefill_epilogue", writes=("c", "sums"), objects=_OBJECTS, types={"c": _BF, "sums": "f32", "y": "f32"}
 )
-def divided(c: Values, sums: Values, y: Values, chunk: int, *, modes: Modes) -> None:
+def prefill_divide(c: Values, sums: Values, y: Values, chunk: int, *, modes: Modes) -> None:
     """64 outputs of y over their sums; chunk 0 first replaces the sums by their reciprocals. Source: mlir-aie
     ``flash_attn_prefill.cc``.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.core import BFP16_BYTES, BFP16_NUMBERS
 from memtile.arch.core_costs import BLOCKS
 from memtile.arch.tiles import Generation
 from memtile.corelib.block_floats import packed
@@ -18,7 +19,6 @@ from memtile.corelib.name_types import BF16, Values, floats
 from memtile.corelib.registry import CallError, answers, same_size, unsaid
 from memtile.corelib.rounding import Modes, to_bf16
 
-_BLOCK = 8  # numbers that share an exponent
 _LANES = 16  # rows of q4nx weights whose numbers lie together
 _M_TILE, _K_TILE, _GROUP, _CT_K = 32, 256, 32, 128  # q4nx: the factory's defaults
 _FUSED, _CHUNK_K = (32, 32, 16), 16  # fused_mm: the factory's defaults
@@ -61,13 +61,15 @@ def dequantise(a: Values, c: Values, *, rows: int | None = None, slice_: int | N
     whole = numbers.transpose(1, 0, 2).reshape(k, m).astype(np.float64)
     exact = np.repeat(scales, group, axis=0) * whole + np.repeat(minima, group, axis=0)
     values = floats(to_bf16(exact.astype(np.float32), "floor"))
-    blocks = values.reshape(k // part, part // _BLOCK, _BLOCK, m // _BLOCK, _BLOCK).transpose(0, 3, 1, 4, 2)
+    blocks = values.reshape(
+        k // part, part // BFP16_NUMBERS, BFP16_NUMBERS, m // BFP16_NUMBERS, BFP16_NUMBERS
+    ).transpose(0, 3, 1, 4, 2)
     c.reshape(-1).view(np.uint8)[...] = packed(blocks).reshape(-1)
 
 
 def _q4nx(given: int, wanted: int, rows: int | None, part: int | None) -> tuple[int, int, int, int]:
     """m, k, group and slice of a tile, from its bytes and what was said."""
-    size, rest = divmod(wanted * _BLOCK, _BLOCK + 1)
+    size, rest = divmod(wanted * BFP16_NUMBERS, BFP16_BYTES)
     many, odd = divmod(given - size // 2, 4)
     usual = size == _M_TILE * _K_TILE and many == size // _GROUP
     m, slice_ = rows or (_M_TILE if usual else 0), part or (_CT_K if usual else 0)
@@ -76,7 +78,7 @@ def _q4nx(given: int, wanted: int, rows: int | None, part: int | None) -> tuple[
     k = size // m
     group = size // many if many > 0 else 0
     whole = not rest and not odd and group and m * k == size and many * group == size
-    if not whole or m % _LANES or k % slice_ or slice_ % _BLOCK or group % _BLOCK or k % group:
+    if not whole or m % _LANES or k % slice_ or slice_ % BFP16_NUMBERS or group % BFP16_NUMBERS or k % group:
         allowed = (
             f"those of a tile of {m} rows in slices of {slice_}, and 4 for each group of 8, 16, ... numbers"
         )

@@ -172,6 +172,7 @@ class Result:
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
+        cost_unknown: functions that cores called and whose cycles nobody says: their calls took no time.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -202,6 +203,7 @@ class Result:
     estimate: Estimate | None = None
     lifted: tuple[Lifted, ...] = ()
     waits: WaitGraph = field(default_factory=WaitGraph)
+    cost_unknown: tuple[str, ...] = ()
     kept: ModelLink | None = field(default=None, compare=False)
 
     @property
@@ -281,6 +283,7 @@ class Result:
             "cores": [_core_json(c) for c in self.cores],
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
+            "cost_unknown": list(self.cost_unknown),
             "bound": None if self.bound is None else self.bound.as_json(),
             "estimate": None if self.estimate is None else self.estimate._asdict(),
             "band": plain(self.band),
@@ -459,6 +462,9 @@ class Result:
 
     def _range_lines(self) -> Iterator[str]:
         """How far the cycles may move, why, and what would narrow it."""
+        if self.cost_unknown:
+            told = f"cost unknown: {', '.join(self.cost_unknown)}"
+            yield f"{told}; calls took no time here: give --cost, or traces to memtile measure calls"
         if self.estimate is None or self.band is not None:
             return
         why = f"; external memory varies as measured on {self.board}" if self.board in SPREAD else ""

@@ -16,7 +16,7 @@ from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
-from memtile.importers.kernels.user_functions import CALLED
+from memtile.importers.kernels.user_functions import CALLED, FREE_CALLS
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.sequence.program import (
@@ -174,6 +174,7 @@ class Loaded:
         options = RunOptions.of(options, more)
         if alone:
             done = replace(run_alone(self.configured, (), self.kernels, options), arrays={})
+            done = _with_free_calls(done, self.kernels)
         else:
             check_numbers([*(each.name for each in given), *(each.name for each in wanted)], self, scalars)
             done = self._sequence_run(named, self._sequence(scalars, parameters), options)
@@ -190,7 +191,8 @@ class Loaded:
         loads = [NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads]
         steps, kernels = table_of(sequence.steps), self.kernels
         program = Program(steps, given, named.wanted, running=kernels, programs=loads, launched=True)
-        return Session(self.array).run(program, options)
+        done = Session(self.array).run(program, options)
+        return _with_free_calls(done, kernels, *loads)
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
@@ -334,6 +336,13 @@ def _calls(kernels: Kernels) -> list[str]:
             found.setdefault(name, {}).update(function.charged)
     texts = [f"{name} {', '.join(map(str, costs))}" for name, costs in found.items() if costs]
     return [f"cycles of a call: {'; '.join(texts)}"] if texts else []
+
+
+def _with_free_calls(done: Run, *kernels: Kernels) -> Run:
+    """The run with the functions that were called and whose cycles nobody says."""
+    every = [kernel for each in kernels for kernel in each.values()]
+    names = sorted({name for kernel in every for name in getattr(kernel, FREE_CALLS, ())})
+    return replace(done, result=replace(done.result, cost_unknown=tuple(names)))
 
 
 def design_problem(

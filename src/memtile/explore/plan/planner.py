@@ -12,7 +12,6 @@ from typing import Protocol, Unpack
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.timing import chosen_timing
-from memtile.errors import DesignError
 from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, refuse
 from memtile.explore.plan.plan_result import PlanResult, Proof, arguments_of, prove, template
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Any
 
@@ -45,6 +45,7 @@ from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.user_functions import (
     CALLED,
+    FREE_CALLS,
     CoreFunctions,
     Externals,
     asks_for_core,
@@ -279,6 +280,7 @@ def _kernel(
         segment.said = said
     files = {file, *(segment.file for segment in segments)}
     pieces = {value: piece_of(made, value) for value in program.buffers}
+    free = set[str]()
     given = {name: externals[name] for name in program.externals if name in externals}
 
     def kernel(running: Core) -> Iterator[Action]:
@@ -287,7 +289,9 @@ def _kernel(
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {
-            name: _timed(function, running, program.externals[name], costs.functions.get(name))
+            name: _timed(
+                function, running, program.externals[name], costs.functions.get(name), partial(free.add, name)
+            )
             for name, function in given.items()
         }
         with told(files, program.sites):
@@ -297,6 +301,7 @@ def _kernel(
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, External)})
+    setattr(kernel, FREE_CALLS, free)
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
@@ -343,13 +348,18 @@ def _for_user(array: Any, element: str) -> Any:
 
 
 def _timed(
-    function: Callable[..., Any], core: Core, declared: Operation, count: int | None
+    function: Callable[..., Any],
+    core: Core,
+    declared: Operation,
+    count: int | None,
+    free: Callable[[], object],
 ) -> Callable[..., Iterator[Action]]:
     """The function as actions of the core, which it gets if it asks for that; with the cycles that it takes.
 
     What the actions give at their end is its answer, and its cycles: ``count``, or what the function says.
+    Where neither says them and it is no generator, which passes time itself, ``free`` is called.
     """
-    cycles = getattr(function, "cycles", 0) if count is None else count
+    cycles = getattr(function, "cycles", None) if count is None else count
     if isinstance(function, External) and count is not None:
         function.charged[CallCost(count, GIVEN)] = None
     known = {"core": core} if asks_for_core(function) else {}
@@ -359,8 +369,10 @@ def _timed(
         answer = function(*given, **known)
         if isinstance(answer, Generator):
             answer = yield from answer
+        elif cycles is None:
+            free()
         if no_answer and answer is not None:
             check_answer(declared, answer, given)
-        return answer, int(cycles(*given) if callable(cycles) else cycles)
+        return answer, int(cycles(*given) if callable(cycles) else cycles or 0)
 
     return timed
