@@ -37,6 +37,42 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # What calls of functions cost: the user's own, and what nobody knows
+    Mutant(
+        "a function without a cost is passed over",
+        "importers/kernels/kernel.py",
+        "            free()\n",
+        "            pass\n",
+        "tests/clients/test_measure_calls.py::test_a_result_and_its_band_say_what_they_are_without",
+    ),
+    Mutant(
+        "a band is silent about calls without a cost",
+        "explore/rerun.py",
+        "tuple(widest), result.cost_unknown)",
+        "tuple(widest))",
+        "tests/clients/test_measure_calls.py::test_a_result_and_its_band_say_what_they_are_without",
+    ),
+    Mutant(
+        "the longest call counts",
+        "explore/measure/call_counts.py",
+        "{chosen[place]: min(each.cycles)",
+        "{chosen[place]: max(each.cycles)",
+        "tests/clients/test_measure_calls.py::test_pairs_of_ones_own",
+    ),
+    Mutant(
+        "two beginnings are one call",
+        "explore/measure/call_counts.py",
+        "if begins and begun is not None:",
+        "if begins and begun is None and cycle < 0:",
+        "tests/clients/test_measure_calls.py::test_what_is_no_trace_of_calls_is_refused",
+    ),
+    Mutant(
+        "a place may have no function",
+        "explore/measure/call_counts.py",
+        "if not place.isidentifier():",
+        "if not place:",
+        "tests/clients/test_measure_calls.py::test_what_is_no_trace_of_calls_is_refused",
+    ),
     # Kernels of aie.iron.kernels, and what says how they were compiled
     Mutant(
         "a flat matrix is transposed without its columns",
