@@ -37,6 +37,20 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "numbers of a body become bf16 to nearest, whatever the mode",
+        "importers/kernels/scalar_handlers.py",
+        "return lambda given, _, __: rounded_by(given[0], rounding)",
+        "return RULES[form.operation.name]",
+        "tests/data/test_core_operations.py::test_numbers_become_bf16_by_the_mode_of_the_core",
+    ),
+    Mutant(
+        "of several modes the first one counts",
+        "importers/kernels/aievec.py",
+        "if len(told) == 1 else None",
+        "if told else None",
+        "tests/data/test_core_operations.py::test_a_body_of_several_modes_is_refused",
+    ),
     # What calls of functions cost: the user's own, and what nobody knows
     Mutant(
         "a function without a cost is passed over",

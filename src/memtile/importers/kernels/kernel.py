@@ -284,7 +284,7 @@ def _kernel(
     given = {name: externals[name] for name in program.externals if name in externals}
 
     def kernel(running: Core) -> Iterator[Action]:
-        rounding, saturates = program.modes
+        rounding, saturates, _ = program.modes
         running.modes.set(OF_REGISTER[rounding], "saturate" if saturates else "none")
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
