@@ -100,3 +100,18 @@ def test_beyond_all_counts_there_is_a_range() -> None:
 def test_blocks_of_another_size_are_another_loop() -> None:
     """8 x 8 blocks of bytes: counts are of 4 x 4."""
     assert cost("npu1", "transpose_8x8", ("ui8", (64, 32)), ("ui8", (64, 32))) == "252 (range 111 to 252)"
+
+
+def test_a_bound_is_one() -> None:
+    """A call that returns at once takes no time, and of arrays that it reads in part nothing is counted."""
+    later = np.array([2, 1], np.int32)
+    tile = np.zeros((64, 64), BF16)
+    assert (
+        str(aie.library("npu2")["matmul_bf16_bf16_wrapper"].cost(tile, tile, tile, later))
+        == "0 (lower bound)"
+    )
+    chunk, words = (
+        np.zeros(5344, BF16),
+        (np.zeros(4, np.int32), np.zeros(272, np.int32), np.zeros(1138, np.int32)),
+    )
+    assert str(aie.library("npu2")["sample_select"].cost(chunk, *words)) == "84 (lower bound)"

@@ -2681,6 +2681,20 @@ MUTANTS = (
         "tests/data/test_call_costs.py::test_each_basis",
     ),
     Mutant(
+        "arrays that a call reads in part are in its lower bound",
+        "corelib/registry.py",
+        "isinstance(value, np.ndarray) and name not in self.entry.partly:",
+        "isinstance(value, np.ndarray):",
+        "tests/data/test_call_costs.py::test_a_bound_is_one",
+    ),
+    Mutant(
+        "a call that returns at once takes its time",
+        "corelib/call_costs.py",
+        "if kind is not None and kind.shape == NO_WORK:",
+        "if kind is not None and not kind.shape:",
+        "tests/data/test_call_costs.py::test_a_bound_is_one",
+    ),
+    Mutant(
         "types of other widths take as long",
         "corelib/call_costs.py",
         'types.replace("ui", "i").split("_")))',

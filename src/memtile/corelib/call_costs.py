@@ -20,6 +20,8 @@ from memtile.arch.kernel_cycles import MOST_FILL, CycleCount, Loop, cycle_counts
 from memtile.arch.tiles import Generation
 
 MEASURED, RULE, RANGE, BOUND, GIVEN = "measured", "rule", "range", "lower bound", "given"
+NO_WORK = "0x0"
+"""Shape of a call that returns at once, whatever its arrays hold."""
 DEVICES: dict[Generation, str] = {"AIE-ML": "npu1", "AIE2P": "npu2"}
 """The devices whose cores have published counts; those of AIE-ML v2 have none."""
 _SHIPPED = re.compile(r"[SL]\d+|guide(-scalar)?")
@@ -75,8 +77,12 @@ def cost(kind: CallKind | None, bound: int) -> CallCost:
         kind: of the call; None where no published count is of its kernel.
         bound: cycles that it takes at least.
     """
+    if kind is not None and kind.shape == NO_WORK:
+        return CallCost(0, BOUND)
     found = _counted(kind, bound) if kind is not None and _work(kind.shape) else None
-    return CallCost(bound, BOUND) if found is None else found._replace(cycles=max(found.cycles, bound))
+    if found is None:
+        return CallCost(bound, BOUND)
+    return found._replace(cycles=max(found.cycles, bound)) if found.basis == RANGE else found
 
 
 @cache

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from memtile.arch.core import BFP16_BYTES, BFP16_NUMBERS
 from memtile.arch.tiles import Generation
-from memtile.corelib.call_costs import DEVICES, CallKind
+from memtile.corelib.call_costs import DEVICES, NO_WORK, CallKind
 from memtile.corelib.name_types import TYPES
 
 Arguments = Mapping[str, Any]
@@ -111,13 +111,18 @@ def _of(case: str) -> Callable[[Call], str]:
     return lambda call: _matrices(*(call.arguments[name].size for name in "abc")) + case
 
 
+def _scores(call: Call) -> str:
+    key_block, query_block = call.arguments["index"].reshape(-1)[:2].tolist()
+    return NO_WORK if key_block > query_block else _of("+qk")(call)
+
+
 def _weights(call: Call) -> str:
     own, (key_block, query_block) = call.arguments, call.arguments["index"].reshape(-1)[:2].tolist()
     queries, keys = own["queries"], own["keys"]
     rows, columns = own["all_queries"] - query_block * queries, own["all_keys"] - key_block * keys
     diagonal = query_block * queries - key_block * keys
     if diagonal + queries <= 0 or rows <= 0 or columns <= 0:
-        return "0x0"  # nothing is weighed
+        return NO_WORK
     padded = "+padded" if rows < queries or columns < keys else ""
     return f"{queries}x{keys}{padded}{'+diagonal' if diagonal < keys - 1 else ''}"
 
@@ -223,7 +228,7 @@ _KERNELS: Mapping[str, _Kernel] = {
     "matmul_mixed": _Kernel("mm_bfp", "a c", _mixed),
     "matvec_of_words": _Kernel("mv", "a c", _rows),
     "matvec_bf16": _Kernel("mv", "bf16", _vector),
-    "mha_scores": _Kernel("mha", "bf16", _of("+qk")),
+    "mha_scores": _Kernel("mha", "bf16", _scores),
     "mha_values": _Kernel("mha", "bf16", _of("+pv")),
     "mha_softmax": _Kernel("mha_softmax", "bf16", _weights),
     "prefill_values": _Kernel("prefill_fv", "bf16_f32", _values),

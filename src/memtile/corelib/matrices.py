@@ -180,7 +180,7 @@ _FIRST, _LAST = 1, 2  # flags of a call: it begins the sums, it ends them
 
 @answers(
     "matvec_vectorized_col_maj_bf16_bf16", types={"a": "bf16", "b": "bf16", "sums": "f32", "c": "bf16"},
-    writes=("sums", "c"),
+    writes=("sums", "c"), partly=("c",),
 )  # fmt: skip
 def matvec_of_columns(flags: int, a: Values, b: Values, sums: Values, c: Values) -> None:
     """``c = a.T @ b``, a[k, m], over as many calls as the rows of a come in: bit 0 of ``flags`` begins the

@@ -73,7 +73,7 @@ def prefill_begin(before: Values, now: Values, c: Values, sums: Values, y: Value
 
 
 @answers("prefill_qk_step", writes=("s", "m"), objects=_OBJECTS,
-         types={"s": _BF, "q": _BF, "k": _BF, "m": _BF, "before": _BF})  # fmt: skip
+         partly=("s", "q", "before", "begin_", "window"), types={"s": _BF, "q": _BF, "k": _BF, "m": _BF, "before": _BF})  # fmt: skip
 def prefill_scores(
     s: Values, q: Values, k: Values, m: Values, before: Values, begin_: Values, window: Values,
     row: int, column: int, round_: int, block: int, step: int, *, modes: Modes,
@@ -140,7 +140,9 @@ def prefill_softmax(
     before[...] = now
 
 
-@answers("prefill_fv_step", writes=("y",), objects=_OBJECTS, types={"y": "f32", "s": _BF, "v": _BF})
+@answers(
+    "prefill_fv_step", writes=("y",), objects=_OBJECTS, partly=("s",), types={"y": "f32", "s": _BF, "v": _BF}
+)
 def prefill_values(y: Values, s: Values, v: Values, step: int) -> None:
     """``y += weights @ v`` of step ``step``: y[queries/8, size/8, 8, 8], weights in blocks of 8 x 8,
     v[size/8, keys/8, 8, 8]. Source: mlir-aie ``flash_attn_prefill.cc``.
@@ -155,7 +157,11 @@ def prefill_values(y: Values, s: Values, v: Values, step: int) -> None:
 
 
 @answers(
-    "prefill_epilogue", writes=("c", "sums"), objects=_OBJECTS, types={"c": _BF, "sums": "f32", "y": "f32"}
+    "prefill_epilogue",
+    writes=("c", "sums"),
+    objects=_OBJECTS,
+    partly=("sums", "y"),
+    types={"c": _BF, "sums": "f32", "y": "f32"},
 )
 def prefill_divide(c: Values, sums: Values, y: Values, chunk: int, *, modes: Modes) -> None:
     """64 outputs of y over their sums; chunk 0 first replaces the sums by their reciprocals. Source: mlir-aie

@@ -57,6 +57,7 @@ class LibraryFunction:
         objects: stems of the object files that AMD's designs have it in, where these are not the source
             files that its docstring names.
         defines: parameters whose values are compiled in, with the macros that say them (``-DDIM_m=32``).
+        partly: arrays of which a call may read or write only a part: they are in no lower bound of its time.
     """
 
     function: Callable[..., Generator[Any, Any, None] | None]
@@ -68,6 +69,7 @@ class LibraryFunction:
     macs: Callable[..., tuple[int, str]] | None
     objects: tuple[str, ...] = ()
     defines: Mapping[str, str] = field(default_factory=dict)
+    partly: tuple[str, ...] = ()
     patterns: tuple[tuple[re.Pattern[str], str], ...] = field(init=False)
     parameters: tuple[inspect.Parameter, ...] = field(init=False)
 
@@ -123,6 +125,7 @@ def answers(
     macs: Callable[..., tuple[int, str]] | None = None,
     objects: Sequence[str] = (),
     defines: Mapping[str, str] | None = None,
+    partly: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Put a function into the table; see :class:`LibraryFunction` for the arguments."""
 
@@ -139,6 +142,7 @@ def answers(
                 macs,
                 tuple(objects),
                 defines or {},
+                tuple(partly),
             )
         )
         return function
@@ -228,7 +232,7 @@ class External:
         loaded = stored = 0.0
         count = self._count(bound)
         for name, value in bound.items():
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and name not in self.entry.partly:
                 size = value.size if count is None else min(value.size, count)
                 accesses = size if scalar else size * value.itemsize * 8 / core.vector_bits
                 stored += accesses if name in self.entry.writes else 0

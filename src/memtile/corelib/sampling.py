@@ -59,6 +59,7 @@ class Summary(NamedTuple):
 @answers(
     "sample_select",
     writes=("state", "c"),
+    partly=("row", "state", "c"),
     types={"a": "bf16", **dict.fromkeys(("row", "state", "c"), "i32")},
     objects=_OBJECTS,
     defines={"slice_": "SAMPLE_SLICE", "most": "SAMPLE_K_MAX"},
@@ -126,7 +127,7 @@ def _end_pass(held: Values, c: Values, form: Summary) -> None:
 
 
 @answers("sample_combine", writes=("c", "record"), types=dict.fromkeys(("a", "row", "c", "record"), "i32"),
-         objects=_OBJECTS,
+         objects=_OBJECTS, partly=("a", "row"),
          defines={"slice_": "SAMPLE_SLICE", "most": "SAMPLE_K_MAX", "columns": "SAMPLE_COLUMNS"})  # fmt: skip
 def combine(
     a: Values,
