@@ -73,7 +73,8 @@ def prefill_begin(before: Values, now: Values, c: Values, sums: Values, y: Value
 
 
 @answers("prefill_qk_step", writes=("s", "m"), objects=_OBJECTS,
-         partly=("s", "q", "before", "begin_", "window"), types={"s": _BF, "q": _BF, "k": _BF, "m": _BF, "before": _BF})  # fmt: skip
+         partly=("s", "q", "before", "begin_", "window"),
+         types=dict.fromkeys(("s", "q", "k", "m", "before"), _BF))  # fmt: skip
 def prefill_scores(
     s: Values, q: Values, k: Values, m: Values, before: Values, begin_: Values, window: Values,
     row: int, column: int, round_: int, block: int, step: int, *, modes: Modes,
