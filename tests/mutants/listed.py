@@ -4572,8 +4572,8 @@ MUTANTS = (
     Mutant(
         "AIE2P saturates",
         "importers/kernels/aievec.py",
-        ' and generation == "AIE-ML")',
-        ")",
+        ' and generation == "AIE-ML"\n',
+        "\n",
         "tests/data/test_aievec.py::test_on_aie2p_nothing_saturates",
     ),
     Mutant(
