@@ -2,7 +2,7 @@
 ``event1()`` ends it, as in mlir-aie's kernels.
 
 Three files are read: pairs as CSV, intervals as ``memtile trace decode --csv`` writes them, and Chrome's JSON
-as mlir-aie's ``parse_trace.py`` and ``memtile trace decode --perfetto FILE.json --time cycles`` write it.
+as mlir-aie's parse_trace and ``memtile trace decode --perfetto FILE.json --time cycles`` write it.
 """
 
 from __future__ import annotations
