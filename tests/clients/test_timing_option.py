@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from shutil import copy
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 from memtile import Array, DesignError, MemoryTile, Timing, run
 from memtile.cli.main import app
 
+CORPUS = Path(__file__).parents[1] / "corpus"
 DESIGN = """
 import numpy as np
 from memtile import Array, Timing
@@ -91,6 +93,34 @@ def test_faults_run_with_them(file: str) -> None:
     assert told[1] == told[0] + 200
 
 
+@pytest.mark.parametrize("workers", ["0", "1"])
+def test_plans_run_with_them(workers: str) -> None:
+    plan = ("plan", "rows", "--rows", "16", "--width", "16", "--columns", "1", "--tried", "1", "--json")
+    told = [
+        json.loads(invoke(*plan, "--workers", workers, *more).stdout)
+        for more in ([], ["--timing", "external_latency=900"])
+    ]
+    plain, slow = (each["designs"][0] for each in told)
+    assert slow["figures"]["cycles"] >= plain["figures"]["cycles"] + 400  # npu1's own is 335
+    assert slow["certificate"]["cycles"] == slow["figures"]["cycles"]
+    assert slow["values"] == plain["values"]
+    assert [each["timing"] for each in told] == [{}, {"external_latency": 900}]
+
+
+def test_surveys_run_with_them(tmp_path: Path) -> None:
+    copy(CORPUS / "output-first-fine.mlir", tmp_path)
+    told = [
+        json.loads(invoke("survey", "--json", *more, str(tmp_path)).stdout)["designs"][0]["cycles"]
+        for more in ([], ["--timing", "external_latency=900"])
+    ]
+    assert told[1] > told[0] + 400
+
+
+def test_a_diff_runs_both_with_them(file: str) -> None:
+    told = invoke("diff", "--timing", "external_latency=900", file, file, "--second-set", "latency=400")
+    assert told.exit_code == 0, told.output  # they stand over what the designs say
+
+
 @pytest.mark.parametrize(
     ("texts", "says"),
     [
@@ -103,10 +133,12 @@ def test_faults_run_with_them(file: str) -> None:
         (["hawk"], "NAME=NUMBER or the name of a board"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "faults", "serve"])
+@pytest.mark.parametrize("command", ["run", "faults", "serve", "plan", "survey", "diff"])
 def test_what_is_no_constant_is_refused(command: str, texts: list[str], says: str, file: str) -> None:
     options = [part for text in texts for part in ("--timing", text)]
-    told = invoke(command, "--json", *options, *([] if command == "serve" else [file]))
+    files = {"serve": [], "plan": [], "survey": [str(Path(file).parent)], "diff": [file, file]}
+    kind = ["rows"] if command == "plan" else []
+    told = invoke(command, *kind, "--json", *options, *files.get(command, [file]))
     assert told.exit_code == 2
     assert says in json.loads(told.stdout)["error"]["message"]
 

@@ -15,6 +15,7 @@ from memtile.kernels import aie
 
 BF16 = ml_dtypes.bfloat16
 LIBRARY = aie.library("npu2")
+EVEN = aie.library("npu2", rounding="conv_even")  # what mlir-aie's contracts set before these functions
 SIZE = 96
 
 
@@ -54,7 +55,7 @@ def gelu(x: float) -> float:
 )
 def test_functions_of_a_row(name: str, arguments: tuple[float, ...], wanted: list[float]) -> None:
     c = np.zeros(SIZE, BF16)
-    LIBRARY[name](A, c, *arguments)
+    EVEN[name](A, c, *arguments)
     same(c, wanted)
 
 
@@ -76,6 +77,38 @@ def test_a_slope_is_a_bf16() -> None:
     assert float(c[0]) == -2.5625
 
 
+def _pairs_of_rope(a: Any, b: Any) -> list[float]:
+    half = SIZE // 2
+    low = [a[n] * b[2 * n] - a[n + half] * b[2 * n + 1] for n in range(half)]
+    return low + [a[n + half] * b[2 * n] + a[n] * b[2 * n + 1] for n in range(half)]
+
+
+EXACT = {
+    "leaky_relu_bf16": ((A,), (SIZE, 0.3), [max(x, float(BF16(0.3)) * x) for x in NUMBERS]),
+    "rms_norm_eps": (
+        (A,),
+        (SIZE, 0.5),
+        [x / sqrt(sum(y * y for y in NUMBERS) / SIZE + 0.5) for x in NUMBERS],
+    ),
+    "saxpy": ((A, B, 0.3), (SIZE,), [float(BF16(0.3)) * x + y for x, y in zip(NUMBERS, PAIRS, strict=True)]),
+    "rope_two_halves": ((A, B), (SIZE,), _pairs_of_rope(NUMBERS, PAIRS)),
+}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_they_round_by_the_mode_of_the_core(name: str) -> None:
+    """Down after reset, to nearest once a design has called ``set_rounding_conv_even``."""
+    given, numbers, wanted = EXACT[name]
+    down, nearest = np.zeros(SIZE, BF16), np.zeros(SIZE, BF16)
+    for library, target in ((LIBRARY, down), (EVEN, nearest)):
+        library.all_of(name)[-1](*given, target, *numbers)
+    exact, low = np.array(wanted), down.astype(np.float64)
+    assert (low <= exact + 1e-5).all()
+    assert (np.abs(exact - nearest.astype(np.float64)) <= np.abs(exact - low) + 1e-5).all()
+    assert 0.3 < np.mean(low < nearest.astype(np.float64)) < 0.7 or name == "leaky_relu_bf16"
+    assert (low < nearest.astype(np.float64)).any()
+
+
 def test_powers_of_two_of_f32() -> None:
     a, c = np.array([-200, -111, -0.5, 0, 3, 127], np.float32), np.zeros(6, np.float32)
     LIBRARY["exp2f_vec_f32"](a, c, 6)
@@ -84,9 +117,7 @@ def test_powers_of_two_of_f32() -> None:
 
 def test_a_number_times_a_row_and_another() -> None:
     c = np.zeros(SIZE, BF16)
-    of_five = next(
-        each for each in LIBRARY.all_of("saxpy") if each.entry.signature == "a, b, factor, c, count"
-    )
+    of_five = next(each for each in EVEN.all_of("saxpy") if each.entry.signature == "a, b, factor, c, count")
     of_five(A, B, 2.5, c, SIZE)
     same(c, [2.5 * x + y for x, y in zip(NUMBERS, PAIRS, strict=True)])
 
@@ -112,7 +143,7 @@ def test_numbers_of_four_bits_times_a_scale(group: int) -> None:
 
 def test_halves_turn_as_pairs() -> None:
     c, half = np.zeros(SIZE, BF16), SIZE // 2
-    LIBRARY["rope_two_halves"](A, B, c, SIZE)
+    EVEN["rope_two_halves"](A, B, c, SIZE)
     low = [NUMBERS[n] * PAIRS[2 * n] - NUMBERS[n + half] * PAIRS[2 * n + 1] for n in range(half)]
     high = [NUMBERS[n + half] * PAIRS[2 * n] + NUMBERS[n] * PAIRS[2 * n + 1] for n in range(half)]
     np.testing.assert_allclose(c.astype(float), [*low, *high], rtol=2**-8, atol=2**-6)

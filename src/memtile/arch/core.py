@@ -81,6 +81,13 @@ CORES: Mapping[Generation, CoreKind] = MappingProxyType(
     }
 )
 
+BFP16_NUMBERS, BFP16_BYTES = 8, 9
+"""Numbers that share an exponent in bfp16, and bytes of such a block, the exponent first (mlir-aie,
+block_datatypes)."""
+BFP16_BIAS, BFP16_FRACTION_BITS, BFP16_LARGEST = 127, 6, 254
+"""Its exponents: their bias, the bits of a number behind the point, the largest of finite numbers (the
+same)."""
+
 DEFAULT_STACK_BYTES = DEFAULT_HEAP_BYTES = 1024  # of a program, unless told otherwise (UG1603)
 
 SIDES = tuple(CORE.memory_windows)

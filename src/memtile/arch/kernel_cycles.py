@@ -18,6 +18,11 @@ _SOURCES = {
     "levers": Source("mlir-aie, skills/aie-kernel-opt-static/references/levers.md, traced", Grade.SILICON),
     "guide": Source("mlir-aie, programming_guide/section-4/section-4c, traced", Grade.SILICON),
 }
+MOST_FILL = 12
+"""Cycles that the pipeline of a loop takes to fill, at most, whatever its stages."""
+MOST_FILL_SOURCE = Source(
+    "least mean error among the counts that calibrate, each from the others (docs/kernels.md)", Grade.SILICON
+)
 _SECTION = re.compile(r"# \[(\w+)\]")
 _LOOP = re.compile(r"(\d+)x(\d+)(?:n(\d+))?")
 

@@ -50,6 +50,7 @@ def diff(
     ] = None,
     given: options.In = None,
     kernels: options.Kernels = None,
+    timing: options.TimingConstants = None,
     of_run: RunOptions = USUAL,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
@@ -73,7 +74,8 @@ def diff(
         )
 
     mine = list(settings or ())
-    found = compared(side(first, mine), side(second, [*mine, *(second_settings or ())]))
+    with options.with_timing(timing):
+        found = compared(side(first, mine), side(second, [*mine, *(second_settings or ())]))
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.same:
         raise typer.Exit(ExitCode.BAD_RESULT)

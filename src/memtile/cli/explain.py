@@ -55,6 +55,7 @@ def explain(
     settings: options.Settings = None,
     given: options.In = None,
     kernels: options.Kernels = None,
+    timing: options.TimingConstants = None,
     of_run: RunOptions = USUAL,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
@@ -73,18 +74,19 @@ def explain(
 
     Ends with exit code 1 if something is wrong.
     """
-    found = report_of(
-        dump,
-        design,
-        server=server,
-        token=token,
-        device=device,
-        settings=settings or (),
-        kernels=kernels,
-        given=given or (),
-        of_run=of_run,
-        files=(report, perfetto, record),
-    )
+    with options.with_timing(timing):
+        found = report_of(
+            dump,
+            design,
+            server=server,
+            token=token,
+            device=device,
+            settings=settings or (),
+            kernels=kernels,
+            given=given or (),
+            of_run=of_run,
+            files=(report, perfetto, record),
+        )
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)

@@ -1,4 +1,4 @@
-"""``memtile measure``: designs that isolate timing constants, and what their traces say."""
+"""``memtile measure``: designs that isolate timing constants, and what their traces say; cycles of calls."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memtile.explore.measure.fitted_constants import Measured
 
 app = typer.Typer(
-    help="Measure the timing constants of a board, with its own trace units.",
+    help="Measure a board with its own trace units: its timing constants, and calls of its cores.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -36,6 +36,13 @@ Examples:
   memtile measure read designs
   memtile measure read designs --trace stream=run1.txt --trace stream=run2.txt
   memtile measure read designs --source "my laptop" --address https://example.org/npu --out cases.json
+"""
+CALLS_EXAMPLES = """\b
+Examples:
+  memtile measure calls trace.json --function mine --out costs.json
+  memtile measure calls trace.csv --function 0,2=mine --function 0,3=other --out costs.json
+  memtile measure calls pairs.csv --out costs.json
+  memtile run design.mlir --cost costs.json
 """
 _ENDINGS = (".npy", ".txt")  # of traces beside their designs
 
@@ -116,6 +123,39 @@ def read(
         _write_cases(found.cases(source, address), out, as_json=as_json)
     if not as_json:
         _show(found)
+
+
+@app.command(epilog=CALLS_EXAMPLES)
+def calls(
+    file: Annotated[str, typer.Argument(metavar="FILE.csv|FILE.json", help="Marks of calls; see below.")],
+    function: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="[PLACE=]NAME", help="Function whose calls a place has; repeat. One place needs no name."
+        ),
+    ] = None,
+    out: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write it, for --cost.")] = None,
+) -> None:
+    """Say what calls of your cores' functions cost, from a trace of their event0() and event1().
+
+    FILE is JSON as mlir-aie's parse_trace writes it, CSV as memtile trace decode --csv does, or CSV of your
+    own with the columns function, event0 and event1, in cycles. The fewest cycles of a function's calls
+    count: what made others longer is in the run. --out writes the file that memtile run --cost takes.
+    """
+    from memtile.explore.measure.call_counts import calls_of, costs
+    from memtile.input_files import read_text
+
+    if out is not None:
+        check_writable(out)
+    found = calls_of(read_text(file), file)
+    for each in found:
+        typer.echo(each.line)
+    document = {"functions": costs(found, function or (), file)}
+    if out is None:
+        typer.echo(json_text(document))
+        return
+    write_output(out, json_text(document, indent=2) + "\n")
+    typer.echo(f"to run with them: memtile run --cost {out}")
 
 
 def _show(found: Measured) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import EachMaxCycles, running
+from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
 from memtile.cli.sweep import Energy
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
@@ -94,6 +94,7 @@ def _plan(
     tried: Tried = 24,
     proved: Proved = 1,
     workers: Workers = 0,
+    timing: TimingConstants = None,
     of_run: RunOptions = USUAL,
     energy: Energy = None,
     out: Out = None,
@@ -118,6 +119,7 @@ def _plan(
         tried=tried,
         proved=proved,
         workers=workers,
+        timing=parse_timing(timing or ()),
         options=of_run,
         energy=energy or "",
         watch=_watch,

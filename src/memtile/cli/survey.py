@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memtile.cli.result_output import leave, show_result
-from memtile.cli.run_options import EachMaxCycles, running
+from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
 from memtile.runs.options import RunOptions
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ def survey(
     device: Annotated[
         str, typer.Option(metavar="NAME", help="Device of designs that leave it open, such as npu1.")
     ] = "",
+    timing: TimingConstants = None,
     of_run: RunOptions = _LIMITED,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each design.")] = 120.0,
 ) -> None:
@@ -49,13 +50,18 @@ def survey(
     Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
     until then, marked as interrupted.
     """
-    result = _survey(folder, functions, device, of_run, seconds)
+    result = _survey(folder, functions, device, of_run, seconds, parse_timing(timing or ()))
     show_result(result, as_json=as_json)
     leave(interrupted=result.interrupted, good=result.good)
 
 
 def _survey(
-    folder: Path, functions: Path | None, device: str, of_run: RunOptions, seconds: float
+    folder: Path,
+    functions: Path | None,
+    device: str,
+    of_run: RunOptions,
+    seconds: float,
+    timing: dict[str, int],
 ) -> SurveyResult:
     from functools import partial
 
@@ -69,4 +75,6 @@ def _survey(
         load_functions(str(functions))  # what is wrong with it is said once, not by each design
     name = find_device(device).name if device else ""
     watch = partial(watched, text="designs")
-    return try_all(folder, functions=functions, device=name, options=of_run, seconds=seconds, watch=watch)
+    return try_all(
+        folder, functions=functions, device=name, options=of_run, seconds=seconds, timing=timing, watch=watch
+    )

@@ -22,7 +22,7 @@ _AC = {"a": "TYPE", "c": "TYPE"}
 _EPSILON = np.float32(1e-5)  # of both norms
 
 
-@answers("bf16_relu", types={"a": "bf16", "c": "bf16"})
+@answers("bf16_relu", "relu_bf16_size", types={"a": "bf16", "c": "bf16"})
 def relu_bf16(a: Values, c: Values, count: int | None = None) -> None:
     """``c = max(a, 0)``. Source: mlir-aie ``relu.cc``."""
     relu(a, c, count)

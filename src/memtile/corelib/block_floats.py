@@ -12,16 +12,20 @@ from math import isqrt
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.core import (
+    BFP16_BIAS,
+    BFP16_BYTES,
+    BFP16_FRACTION_BITS,
+    BFP16_LARGEST,
+    BFP16_NUMBERS,
+)
 from memtile.corelib.name_types import Values, floats
 from memtile.corelib.registry import CallError, answers
 from memtile.corelib.rounding import Modes
 
 Bytes = npt.NDArray[np.uint8]
 Floats = npt.NDArray[np.float64]
-_SIDE = 8  # numbers of a block, and rows and columns of one of a matrix
-_BLOCK_BYTES = _SIDE + 1
-_BIAS, _FRACTION_BITS = 127, 6
-_MOST = 254  # exponents of finite numbers
+_SIDE = BFP16_NUMBERS  # also rows and columns of a block of a matrix
 
 
 def unpacked(values: Values) -> Floats:
@@ -31,10 +35,10 @@ def unpacked(values: Values) -> Floats:
         CallError: the bytes are not a whole number of blocks.
     """
     data = _bytes(values)
-    if data.size % _BLOCK_BYTES:
-        raise CallError("the number of bytes", str(data.size), f"a multiple of {_BLOCK_BYTES}")
-    blocks = data.reshape(-1, _BLOCK_BYTES)
-    exponents = blocks[:, :1].astype(np.int64) - _BIAS - _FRACTION_BITS
+    if data.size % BFP16_BYTES:
+        raise CallError("the number of bytes", str(data.size), f"a multiple of {BFP16_BYTES}")
+    blocks = data.reshape(-1, BFP16_BYTES)
+    exponents = blocks[:, :1].astype(np.int64) - BFP16_BIAS - BFP16_FRACTION_BITS
     return np.ldexp(blocks[:, 1:].view(np.int8).astype(np.float64), exponents)
 
 
@@ -42,8 +46,10 @@ def packed(numbers: npt.NDArray[np.floating]) -> Bytes:
     """Blocks for float[..., 8], rounded down: uint8[blocks, 9]. Too large becomes the largest exponent."""
     rows = np.asarray(numbers, np.float64).reshape(-1, _SIDE)
     _, powers = np.frexp(np.abs(rows))  # x = fraction * 2**power, the fraction from 1/2 on
-    exponents = np.where(rows == 0, 0, np.clip(powers - 1 + _BIAS, 0, _MOST)).max(axis=1, keepdims=True)
-    scaled = np.floor(np.ldexp(rows, _BIAS + _FRACTION_BITS - exponents))
+    exponents = np.where(rows == 0, 0, np.clip(powers - 1 + BFP16_BIAS, 0, BFP16_LARGEST)).max(
+        axis=1, keepdims=True
+    )
+    scaled = np.floor(np.ldexp(rows, BFP16_BIAS + BFP16_FRACTION_BITS - exponents))
     parts = np.clip(scaled, -128, 127).astype(np.int8)
     return np.concatenate([exponents.astype(np.uint8), parts.view(np.uint8)], axis=1)
 
@@ -96,12 +102,12 @@ def shuffle(a: Values, c: Values, width: int, height: int, back: int = 0) -> Non
     if width % _SIDE or height % _SIDE:
         raise CallError("the size of the matrix", f"{width} x {height}", f"multiples of {_SIDE}")
     across, down = width // _SIDE, height // _SIDE
-    size = across * down * _SIDE * _BLOCK_BYTES
+    size = across * down * _SIDE * BFP16_BYTES
     source, target = (_bytes(values) for values in (a, c))
     if min(source.size, target.size) < size:
         raise CallError("the length of a and c", f"{source.size}, {target.size} bytes", f"at least {size}")
     shape = (down, across, _SIDE) if back else (down, _SIDE, across)
-    moved = source[:size].reshape(*shape, _BLOCK_BYTES).swapaxes(1, 2)
+    moved = source[:size].reshape(*shape, BFP16_BYTES).swapaxes(1, 2)
     target[:size] = moved.reshape(-1)
 
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from math import isqrt
 from typing import Any, NamedTuple
 
+from memtile.arch.core import BFP16_BYTES, BFP16_NUMBERS
 from memtile.arch.tiles import Generation
-from memtile.corelib.call_costs import DEVICES, CallKind
+from memtile.corelib.call_costs import DEVICES, NO_WORK, CallKind
 from memtile.corelib.name_types import TYPES
 
 Arguments = Mapping[str, Any]
 _NAMES = {dtype: name for name, dtype in TYPES.items()}
-_BLOCK = (8, 9)  # numbers and bytes of a block of bfp16
+_KEYS, _SIDE, _Q4NX_ROWS = 128, 8, 32  # keys of a block of prefill, its least queries; rows of a q4nx tile
+_FIXED = ("bf16", "bf16_f32", "bfp16", "ui8")  # types of kernels that have no others
 
 
 class Call(NamedTuple):
@@ -34,7 +36,7 @@ class _Kernel(NamedTuple):
 
     Attributes:
         name: of the kernel, or what gives it.
-        typed: parameters whose element types a count names.
+        typed: parameters whose element types a count names; or these types.
         shape: of a call.
     """
 
@@ -55,7 +57,7 @@ def kind_of(function: str, call: Call, generation: Generation) -> CallKind | Non
     if kernel is None or device is None:
         return None
     name = kernel.name if isinstance(kernel.name, str) else kernel.name(call)
-    types = kernel.typed if kernel.typed == "bfp16" else _types(call, kernel.typed.split())
+    types = kernel.typed if kernel.typed in _FIXED else _types(call, kernel.typed.split())
     return CallKind(device, name, types, kernel.shape(call), is_scalar(call.name))
 
 
@@ -90,18 +92,62 @@ def _product(call: Call) -> str:
 
 
 def _blocks(call: Call) -> str:
-    numbers, size = _BLOCK
+    numbers, size = BFP16_NUMBERS, BFP16_BYTES
     return _matrices(*(call.arguments[name].size // size * numbers for name in "abc"))
 
 
 def _mixed(call: Call) -> str:
-    (numbers, size), b = _BLOCK, call.arguments["b"].size
+    numbers, size, b = BFP16_NUMBERS, BFP16_BYTES, call.arguments["b"].size
     return _matrices(call.arguments["a"].size, b // size * numbers, call.arguments["c"].size) + "+mixed"
 
 
 def _matrices(a: int, b: int, c: int) -> str:
     m = isqrt(a * c // b) if b else 0
     return f"{m}x{a // m}x{c // m}" if m else ""
+
+
+def _of(case: str) -> Callable[[Call], str]:
+    """The shape of a product of a, b and c, of a case."""
+    return lambda call: _matrices(*(call.arguments[name].size for name in "abc")) + case
+
+
+def _scores(call: Call) -> str:
+    key_block, query_block = call.arguments["index"].reshape(-1)[:2].tolist()
+    return NO_WORK if key_block > query_block else _of("+qk")(call)
+
+
+def _weights(call: Call) -> str:
+    own, (key_block, query_block) = call.arguments, call.arguments["index"].reshape(-1)[:2].tolist()
+    queries, keys = own["queries"], own["keys"]
+    rows, columns = own["all_queries"] - query_block * queries, own["all_keys"] - key_block * keys
+    diagonal = query_block * queries - key_block * keys
+    if diagonal + queries <= 0 or rows <= 0 or columns <= 0:
+        return NO_WORK
+    padded = "+padded" if rows < queries or columns < keys else ""
+    return f"{queries}x{keys}{padded}{'+diagonal' if diagonal < keys - 1 else ''}"
+
+
+def _values(call: Call) -> str:
+    many = call.arguments["s"].size  # weights of one step, or of a block of keys
+    side = isqrt(many) if many < _KEYS * _SIDE else many // _KEYS
+    return f"{side}x{side}x{call.arguments['y'].size // side}" if side else ""
+
+
+def _tile(call: Call) -> str:
+    own = call.arguments
+    m = own["rows"] or _Q4NX_ROWS
+    return f"{m}x{own['c'].nbytes // BFP16_BYTES * BFP16_NUMBERS // m}"
+
+
+def _transposed(call: Call) -> str:
+    a, columns = call.arguments["a"], call.arguments["columns"]
+    wide = columns or (a.shape[1] if a.ndim == 2 else 0)
+    return f"{wide}x{a.size // wide}x{call.name[-1]}" if wide else ""
+
+
+def _vector(call: Call) -> str:
+    *numbers, _, b, _ = call.arguments["given"]
+    return f"{int(numbers[0])}x{int(numbers[1]) if len(numbers) == 3 else b.size}" if numbers else ""
 
 
 def _rows(call: Call) -> str:
@@ -181,6 +227,14 @@ _KERNELS: Mapping[str, _Kernel] = {
     "matmul_blocks": _Kernel("mm_bfp", "bfp16", _blocks),
     "matmul_mixed": _Kernel("mm_bfp", "a c", _mixed),
     "matvec_of_words": _Kernel("mv", "a c", _rows),
+    "matvec_bf16": _Kernel("mv", "bf16", _vector),
+    "mha_scores": _Kernel("mha", "bf16", _scores),
+    "mha_values": _Kernel("mha", "bf16", _of("+pv")),
+    "mha_softmax": _Kernel("mha_softmax", "bf16", _weights),
+    "prefill_values": _Kernel("prefill_fv", "bf16_f32", _values),
+    "dequantise": _Kernel("q4nx_dequant", "ui8", _tile),
+    "fused_product": _Kernel("fused_mm", "bf16", _of("")),
+    "transpose": _Kernel("transpose", "a", _transposed),
     "conv2dk1": _Kernel(
         lambda call: "conv2dk1_i8" if _types(call, ["c"]) == "i8" else "conv2dk1", "a c", _line
     ),

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from memtile.arch.devices import device as device_called
 from memtile.arch.tiles import Generation
-from memtile.corelib.registry import ENTRIES, External, Groups, LibraryFunction
+from memtile.corelib.registry import ENTRIES, SOURCE, External, Groups, LibraryFunction
 from memtile.corelib.rounding import Modes, Rounding, Saturation
+from memtile.errors import DesignError, Problem, raise_if
 
 _MODULES = (
     "matrices",
@@ -22,6 +23,10 @@ _MODULES = (
     "register_functions",
     "block_floats",
     "transformers",
+    "tile_layouts",
+    "attention",
+    "prefill",
+    "sampling",
 )
 _NEAREST = 3
 
@@ -85,6 +90,7 @@ def library(
     c_columns: bool = False,
     rounding: Rounding | None = None,
     saturation: Saturation | None = None,
+    defines: Mapping[str, int] | None = None,
 ) -> Library:
     """The functions that IRON and mlir-aie designs ship, by name, for the cores of a device.
 
@@ -95,13 +101,41 @@ def library(
         rounding: functions begin by ``set_rounding`` of this mode; None = they round as their core does,
             ``floor`` after reset.
         saturation: the same of ``set_saturation``; ``none`` after reset.
+        defines: what object files were compiled with and no argument shows: macro -> number, such as
+            ``{"DIM_m": 64}``; docs/kernels.md lists them.
 
     Raises:
-        DesignError: no device is called so, or the AIE API has no such mode.
+        DesignError: no device is called so, the AIE API has no such mode, no function has such a macro.
     """
     Modes().set(rounding, saturation)
-    options = {"b_columns": b_columns, "c_columns": c_columns, "rounding": rounding, "saturation": saturation}
+    _check_defines(defines or {})
+    options = {
+        "b_columns": b_columns,
+        "c_columns": c_columns,
+        "rounding": rounding,
+        "saturation": saturation,
+        "defines": dict(defines or {}),
+    }
     return Library(device_called(device).generation, options)
+
+
+def _check_defines(given: Mapping[str, int]) -> None:
+    known = sorted({macro for entry in entries() for macro in entry.defines.values()})
+    raise_if(
+        [
+            Problem(
+                name,
+                repr(value),
+                f"a whole number from 0 on, for one of {', '.join(known)}",
+                reason="kernel_defines",
+                where="library(defines=...)",
+                source=SOURCE,
+            )
+            for name, value in given.items()
+            if name not in known or not isinstance(value, int) or isinstance(value, bool) or value < 0
+        ],
+        DesignError,
+    )
 
 
 def unknown(name: str) -> str:

@@ -35,8 +35,9 @@ _TYPES = {"a": "IN", "b": "IN", "c": "OUT"}
 _EXACT_BYTES = 2  # products of operands so wide, and their sums, are exact in float64
 
 
-def _macs(a: Values, b: Values, c: Values, *_: Any) -> tuple[int, str]:
-    m, k, n = _dimensions(a, b, c)
+def macs_of(a: Values, b: Values, c: Values, *_: Any) -> tuple[int, str]:
+    """MACs of a product of matrices with these numbers of elements, and the type of its operands."""
+    m, k, n = dimensions(a, b, c)
     return m * k * n, _kind(a)
 
 
@@ -48,7 +49,7 @@ def _kind(values: Values) -> str:
     return next(kind for kind, dtype in TYPES.items() if dtype == values.dtype)
 
 
-@answers("matmul_{IN}_{OUT}", "mm_{IN}_{OUT}", types=_TYPES, pairs=PAIRS, macs=_macs)
+@answers("matmul_{IN}_{OUT}", "mm_{IN}_{OUT}", types=_TYPES, pairs=PAIRS, macs=macs_of)
 def matmul(
     a: Values,
     b: Values,
@@ -69,7 +70,7 @@ def matmul(
     or ``c_columns`` has b or c transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r].
     Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
     """
-    sizes = _dimensions(a, b, c)
+    sizes = dimensions(a, b, c)
     blocks = None if b_columns or c_columns else _blocks_of_types(a, b, c)
     swapped = blocks is not None and _swapped(a, b, c)
     order = BlockOrder(swapped, b_columns, c_columns)
@@ -77,7 +78,11 @@ def matmul(
 
 
 @answers(
-    "matmul_scalar_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs, objects=("mm",)
+    "matmul_scalar_{m}x{k}x{n}_{r}x{s}x{t}_{IN}_{OUT}",
+    types=_TYPES,
+    pairs=_ALL,
+    macs=macs_of,
+    objects=("mm",),
 )
 def matmul_of_blocks(
     a: Values, b: Values, c: Values, *, m: int, k: int, n: int, r: int, s: int, t: int, modes: Modes
@@ -96,7 +101,7 @@ def matmul_of_blocks(
     _blocked((a, b, c), sizes, (r, s, t), BlockOrder(swapped=True), Modes(modes.rounding))
 
 
-@answers("matmul_scalar_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=_macs)
+@answers("matmul_scalar_{IN}_{OUT}", types=_TYPES, pairs=_ALL, macs=macs_of)
 def matmul_row_major(
     a: Values, b: Values, c: Values, *, modes: Modes, b_columns: bool = False, c_columns: bool = False
 ) -> None:
@@ -107,7 +112,7 @@ def matmul_row_major(
 
     Source: mlir-aie ``mm.cc``, scalar functions.
     """
-    m, k, n = _dimensions(a, b, c)
+    m, k, n = dimensions(a, b, c)
     right = b.reshape(n, k).T if b_columns else b.reshape(k, n)
     product = _in_steps(a.reshape(m, k), right, c.dtype, modes)
     _add(c.reshape(n, m).T if c_columns else c.reshape(m, n), product, Modes(modes.rounding))
@@ -172,13 +177,47 @@ def matvec_bf16(*given: Any, modes: Modes) -> None:
     return None
 
 
+_FIRST, _LAST = 1, 2  # flags of a call: it begins the sums, it ends them
+
+
+@answers(
+    "matvec_vectorized_col_maj_bf16_bf16", types={"a": "bf16", "b": "bf16", "sums": "f32", "c": "bf16"},
+    writes=("sums", "c"), partly=("c",),
+)  # fmt: skip
+def matvec_of_columns(flags: int, a: Values, b: Values, sums: Values, c: Values) -> None:
+    """``c = a.T @ b``, a[k, m], over as many calls as the rows of a come in: bit 0 of ``flags`` begins the
+    sums, bit 1 adds the lanes up and rounds to nearest even. sums[lanes, m] has the sum of every lane-th row,
+    in float32 and in the order of the rows. Source: mlir-aie ``mv_bf16.cc``, column-major.
+    """
+    k, m = b.size, c.size
+    lanes = sums.size // m if m else 0
+    if not lanes or not k or a.size != k * m or sums.size != lanes * m or k % lanes or lanes & (lanes - 1):
+        sizes = f"{a.size}, {k}, {sums.size} and {m} elements"
+        raise CallError("the size of a, b, sums and c", sizes, "k x m, k, lanes x m and m, k in whole lanes")
+    total = sums.reshape(lanes, m)
+    products = floats(a).reshape(-1, lanes, m) * floats(b).reshape(-1, lanes, 1)
+    if flags & _FIRST:
+        total[...], products = products[0], products[1:]
+    for each in products:
+        total += each
+    if flags & _LAST:
+        half = lanes
+        while half := half // 2:
+            total[:half] += total[half : 2 * half]
+        c.reshape(-1)[...] = Modes("conv_even").into(total[0], c.dtype)
+
+
 def _check_vector(a: Values, b: Values, c: Values) -> None:
     if a.size != b.size * c.size:
         raise CallError("the number of elements of a", str(a.size), f"{c.size} rows of {b.size}")
 
 
-def _dimensions(a: Values, b: Values, c: Values) -> tuple[int, int, int]:
-    """m, k, n of matrices with these numbers of elements."""
+def dimensions(a: Values, b: Values, c: Values) -> tuple[int, int, int]:
+    """m, k, n of matrices with these numbers of elements.
+
+    Raises:
+        CallError: they are those of no product.
+    """
     sizes = (a.size, b.size, c.size)
     if min(sizes):
         m = isqrt(a.size * c.size // b.size)

@@ -1,11 +1,12 @@
-"""Functions that read and write the registers of their own tile, over the processor bus of the core."""
+"""Functions about registers: those of the tile, over the core's processor bus, and the core's own modes."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast, get_args
 
 from memtile.corelib.name_types import Values
 from memtile.corelib.registry import answers, first
+from memtile.corelib.rounding import Modes, Rounding
 
 _WORD = 0xFFFF_FFFF
 
@@ -29,3 +30,9 @@ def write_processor_bus(a: Values, address: int, count: int, stride: int, *, cor
     """
     for n, word in enumerate(first(a, count, "a").view("uint32").tolist()):
         core.bus.write((address & _WORD) + n * stride, word)
+
+
+@answers(*(f"set_rounding_{mode}" for mode in get_args(Rounding)), writes=())
+def set_rounding(*, spelling: str, modes: Modes) -> None:
+    """The mode of the name is that of the core from now on. Source: mlir-aie ``set_rounding.cc``."""
+    modes.set(cast(Rounding, spelling.removeprefix("set_rounding_")))

@@ -56,6 +56,8 @@ class LibraryFunction:
         macs: multiplications of a call with these arguments, and the type of the operands.
         objects: stems of the object files that AMD's designs have it in, where these are not the source
             files that its docstring names.
+        defines: parameters whose values are compiled in, with the macros that say them (``-DDIM_m=32``).
+        partly: arrays of which a call may read or write only a part: they are in no lower bound of its time.
     """
 
     function: Callable[..., Generator[Any, Any, None] | None]
@@ -66,6 +68,8 @@ class LibraryFunction:
     pairs: tuple[tuple[str, str], ...]
     macs: Callable[..., tuple[int, str]] | None
     objects: tuple[str, ...] = ()
+    defines: Mapping[str, str] = field(default_factory=dict)
+    partly: tuple[str, ...] = ()
     patterns: tuple[tuple[re.Pattern[str], str], ...] = field(init=False)
     parameters: tuple[inspect.Parameter, ...] = field(init=False)
 
@@ -120,6 +124,8 @@ def answers(
     pairs: Sequence[tuple[str, str]] = (),
     macs: Callable[..., tuple[int, str]] | None = None,
     objects: Sequence[str] = (),
+    defines: Mapping[str, str] | None = None,
+    partly: Sequence[str] = (),
 ) -> Callable[[F], F]:
     """Put a function into the table; see :class:`LibraryFunction` for the arguments."""
 
@@ -127,7 +133,16 @@ def answers(
         given = types or {}
         ENTRIES.append(
             LibraryFunction(
-                function, names, tuple(writes), given, tuple(kinds), tuple(pairs), macs, tuple(objects)
+                function,
+                names,
+                tuple(writes),
+                given,
+                tuple(kinds),
+                tuple(pairs),
+                macs,
+                tuple(objects),
+                defines or {},
+                tuple(partly),
             )
         )
         return function
@@ -217,7 +232,7 @@ class External:
         loaded = stored = 0.0
         count = self._count(bound)
         for name, value in bound.items():
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and name not in self.entry.partly:
                 size = value.size if count is None else min(value.size, count)
                 accesses = size if scalar else size * value.itemsize * 8 / core.vector_bits
                 stored += accesses if name in self.entry.writes else 0
@@ -277,6 +292,8 @@ class External:
             return modes
         if name == "generation":
             return self.generation
+        if name in self.entry.defines:
+            return self.options.get("defines", {}).get(self.entry.defines[name], parameter.default)
         if name in self.options:
             return self.options[name]
         if name not in self.groups:
@@ -386,6 +403,12 @@ def _unpack(written: Sequence[tuple[Values, Values]]) -> None:
     """Bring what was written into copies to where it belongs."""
     for target, packed in written:
         target[...] = packed
+
+
+def unsaid(macro: str, what: str) -> CallError:
+    """The error of a call that needs to know a value which is compiled in and nobody said."""
+    known = f"{what}: aie.library(..., defines={{{macro!r}: NUMBER}}), as the object file was compiled with"
+    return CallError(macro, "not known", known)
 
 
 class CallError(Exception):

@@ -1,8 +1,7 @@
 """Kernels of ``aie.iron.kernels`` for models: norms, rotations, activations, scaled types, depthwise lines.
 
-mlir-aie's contracts set the core's rounding to nearest even (``conv_even``) and give the values in float32:
-each result is computed in float32 and rounded once. The sized silu and gelu round by the core's mode, as
-those without a size do.
+Each result is computed in float32 and rounded once: by the core's mode, which mlir-aie's contracts set to
+nearest even beforehand (``set_rounding_conv_even``), or to nearest even where the kernel sets that itself.
 """
 
 from __future__ import annotations
@@ -23,14 +22,13 @@ _NIBBLES = 2  # of a byte
 
 
 @answers("leaky_relu_bf16", types=_AC)
-def leaky_relu(a: Values, c: Values, count: int, slope: float) -> None:
-    """``c = a`` where a is above 0, else ``slope * a``; the slope is rounded to bf16. Source: mlir-aie
-    ``leaky_relu.cc``.
+def leaky_relu(a: Values, c: Values, count: int, slope: float, *, modes: Modes) -> None:
+    """The larger of a and ``slope * a``, for slopes below 1: a where it is above 0. The slope is rounded to
+    bf16, the product by the mode of the core. Source: mlir-aie ``leaky_relu.cc``.
     """
     x, target = same_size({"a": a, "c": c}, count)
     steep = np.asarray(slope, BF16).astype(np.float32)
-    with np.errstate(all="ignore"):
-        target[...] = np.where(floats(x) > 0, floats(x), steep * floats(x)).astype(target.dtype)
+    target[...] = np.maximum(floats(x), modes.step(steep * floats(x), target.dtype)).astype(target.dtype)
 
 
 @answers("silu_bf16_size", types=_AC)
@@ -56,11 +54,13 @@ def exp2f_vec(a: Values, c: Values, count: int) -> None:
 
 
 @answers("saxpy", "saxpy_scalar", types=_BF16)
-def axpy(a: Values, b: Values, factor: float, c: Values, count: int) -> None:
-    """``c = factor * a + b`` for ``count`` elements. Source: mlir-aie ``axpy.cc``."""
+def axpy(a: Values, b: Values, factor: float, c: Values, count: int, *, modes: Modes) -> None:
+    """``c = factor * a + b`` for ``count`` elements, the factor rounded to bf16. Source: mlir-aie
+    ``axpy.cc``.
+    """
     x, y, target = same_size({"a": a, "b": b, "c": c}, count)
-    with np.errstate(all="ignore"):
-        target[...] = (np.float32(factor) * floats(x) + floats(y)).astype(target.dtype)
+    steep = np.asarray(factor, BF16).astype(np.float32)
+    target[...] = modes.into(steep * floats(x) + floats(y), target.dtype)
 
 
 @answers("cast_f32_bf16_row", types={"a": "f32", "c": "bf16"})
@@ -72,7 +72,7 @@ def cast_row(a: Values, c: Values, count: int) -> None:
 
 
 @answers("expand_uint4_to_bfloat16", types={"a": "ui8", "c": "bf16"})
-def expand(a: Values, c: Values) -> None:
+def expand(a: Values, c: Values, *, modes: Modes) -> None:
     """Numbers of four bits, the low half of a byte first, times the scale of their group: behind the numbers
     a has a bf16 for each group, and groups are as large as the sizes of a and c say. Source: mlir-aie
     ``expand.cc``.
@@ -80,8 +80,7 @@ def expand(a: Values, c: Values) -> None:
     packed, scales = groups_of(a, c)
     target = c.reshape(-1)
     numbers = np.stack([packed & 15, packed >> 4], axis=1).reshape(-1).astype(np.float32)
-    with np.errstate(all="ignore"):
-        target[...] = (numbers * np.repeat(floats(scales), target.size // scales.size)).astype(c.dtype)
+    target[...] = modes.into(numbers * np.repeat(floats(scales), target.size // scales.size), c.dtype)
 
 
 def groups_of(a: Values, c: Values) -> tuple[Values, Values]:
@@ -99,7 +98,7 @@ def groups_of(a: Values, c: Values) -> tuple[Values, Values]:
 
 
 @answers("rope_two_halves", types=_BF16)
-def rope_two_halves(a: Values, b: Values, c: Values, count: int) -> None:
+def rope_two_halves(a: Values, b: Values, c: Values, count: int, *, modes: Modes) -> None:
     """As ``rope``, but element n of the first half and element n of the second one are the pair that b's pair
     n turns. Source: mlir-aie ``rope.cc``.
     """
@@ -109,15 +108,15 @@ def rope_two_halves(a: Values, b: Values, c: Values, count: int) -> None:
     low, high = floats(x).reshape(2, -1)
     cosine, sine = floats(turn).reshape(-1, 2).T
     turned = np.concatenate([low * cosine - high * sine, high * cosine + low * sine])
-    target[...] = turned.astype(target.dtype)
+    target[...] = modes.into(turned, target.dtype)
 
 
 @answers("rms_norm_eps", types=_AC)
-def rms_norm_eps(a: Values, c: Values, count: int, epsilon: float) -> None:
+def rms_norm_eps(a: Values, c: Values, count: int, epsilon: float, *, modes: Modes) -> None:
     """``c = a / sqrt(mean(a**2) + epsilon)`` over ``count`` elements. Source: mlir-aie ``rms_norm.cc``."""
     x, target = _row({"a": a, "c": c}, count)
     root = np.sqrt(np.mean(floats(x) ** 2, dtype=np.float32) + np.float32(epsilon))
-    target[...] = (floats(x) / root).astype(target.dtype)
+    target[...] = modes.into(floats(x) / root, target.dtype)
 
 
 @answers("layer_norm_affine_cast", types={"a": "f32", "w": "f32", "c": "bf16"})

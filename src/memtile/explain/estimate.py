@@ -209,21 +209,24 @@ class Band:
         low: fewest of all runs.
         high: most of all runs.
         constants: each that the run depends on, the one with the widest band first.
+        without: functions of cores whose cost nobody says: their calls take no time at either end.
     """
 
     cycles: Count
     low: Count
     high: Count
     constants: Sequence[RangeEnds] = ()
+    without: Sequence[str] = ()
 
     @property
     def lines(self) -> list[str]:
         """For people: the band, and a line for each constant."""
+        without = f", without the calls of {', '.join(self.without)} (cost unknown)" if self.without else ""
         if not self.constants:
-            return [f"{self.cycles} cycles hang on no assumed constant"]
+            return [f"{self.cycles} cycles hang on no assumed constant{without}"]
         first = self.constants[0]
         made = f"; {first.name} makes most of it" if first.width else ""
-        return [f"{self.low} to {self.high} cycles{made}", *map(_line, self.constants)]
+        return [f"{self.low} to {self.high} cycles{without}{made}", *map(_line, self.constants)]
 
 
 @dataclass(frozen=True, slots=True)

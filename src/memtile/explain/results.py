@@ -174,7 +174,7 @@ class Result:
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
-        cost_unknown: functions of cores that took no time, because nothing says how much they take.
+        cost_unknown: functions that cores called and whose cycles nobody says: their calls took no time.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -465,10 +465,10 @@ class Result:
             yield f"depends on assumed timing: {', '.join(self.assumed)}"
 
     def _range_lines(self) -> Iterator[str]:
-        """What the cycles lack, how far they may move, why, and what would narrow it."""
+        """How far the cycles may move, why, and what would narrow it."""
         if self.cost_unknown:
-            names = ", ".join(self.cost_unknown)
-            yield f"cost unknown: {names}: calls take no cycles here; give them by --cost FILE.json"
+            told = f"cost unknown: {', '.join(self.cost_unknown)}"
+            yield f"{told}; calls took no time here: give --cost, or traces to memtile measure calls"
         if self.estimate is None or self.band is not None:
             return
         why = f"; external memory varies as measured on {self.board}" if self.board in SPREAD else ""

@@ -38,7 +38,7 @@ def band(result: Result, again: Again, watch: Watch = iter) -> Band:
     cycles = [result.cycles, *both, *(n for ends in found for n in (ends.cycles_low, ends.cycles_high))]
     known = [count for count in cycles if count is not None]
     widest = sorted(found, key=lambda ends: -ends.width)
-    return Band(result.cycles, min(known), max(known), tuple(widest))
+    return Band(result.cycles, min(known), max(known), tuple(widest), result.cost_unknown)
 
 
 def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, ...]:

@@ -10,13 +10,13 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
-from memtile.corelib.call_costs import UNKNOWN, CallCost
+from memtile.corelib.call_costs import CallCost
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
-from memtile.importers.kernels.user_functions import CALLED
+from memtile.importers.kernels.user_functions import CALLED, FREE_CALLS
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.sequence.program import (
@@ -174,15 +174,13 @@ class Loaded:
         options = RunOptions.of(options, more)
         if alone:
             done = replace(run_alone(self.configured, (), self.kernels, options), arrays={})
+            done = _with_free_calls(done, self.kernels)
         else:
             check_numbers([*(each.name for each in given), *(each.name for each in wanted)], self, scalars)
             done = self._sequence_run(named, self._sequence(scalars, parameters), options)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
-        charged = _charged(self.kernels).items()
-        unknown = (name for name, costs in charged if any(cost.basis == UNKNOWN for cost in costs))
-        result = replace(done.result, cost_unknown=tuple(unknown))
-        return replace(done, arrays=arrays, notes=notes, result=result)
+        return replace(done, arrays=arrays, notes=notes)
 
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
@@ -193,7 +191,8 @@ class Loaded:
         loads = [NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads]
         steps, kernels = table_of(sequence.steps), self.kernels
         program = Program(steps, given, named.wanted, running=kernels, programs=loads, launched=True)
-        return Session(self.array).run(program, options)
+        done = Session(self.array).run(program, options)
+        return _with_free_calls(done, kernels, *loads)
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
@@ -329,20 +328,21 @@ def _costs(done: Run) -> list[str]:
     ]
 
 
-def _charged(kernels: Kernels) -> dict[str, dict[CallCost, None]]:
-    """What calls of library and C++ functions were charged, by name."""
+def _calls(kernels: Kernels) -> list[str]:
+    """What calls of library and C++ functions were charged, and where these cycles come from."""
     found: dict[str, dict[CallCost, None]] = {}
     for kernel in kernels.values():
         for name, function in getattr(kernel, CALLED, {}).items():
             found.setdefault(name, {}).update(function.charged)
-    return found
-
-
-def _calls(kernels: Kernels) -> list[str]:
-    """What calls of functions were charged, and where these cycles come from."""
-    found = _charged(kernels)
     texts = [f"{name} {', '.join(map(str, costs))}" for name, costs in found.items() if costs]
     return [f"cycles of a call: {'; '.join(texts)}"] if texts else []
+
+
+def _with_free_calls(done: Run, *kernels: Kernels) -> Run:
+    """The run with the functions that were called and whose cycles nobody says."""
+    every = [kernel for each in kernels for kernel in each.values()]
+    names = sorted({name for kernel in every for name in getattr(kernel, FREE_CALLS, ())})
+    return replace(done, result=replace(done.result, cost_unknown=tuple(names)))
 
 
 def design_problem(

@@ -100,6 +100,7 @@ class PlanOutput(TypedDict):
     Attributes:
         place: Device and columns.
         candidates: Ways that fit into memories and channels.
+        timing: Timing constants that were given, by name.
     """
 
     layer: Literal["gemm", "convolution", "attention", "rows"]
@@ -109,6 +110,7 @@ class PlanOutput(TypedDict):
     objectives: _Objectives
     candidates: Count
     tried: Count
+    timing: dict[str, int]
     designs: list[PlannedDesign]
     failed: list[FailedDesign]
 

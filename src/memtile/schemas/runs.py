@@ -200,7 +200,7 @@ class RunOutput(TypedDict):
         board: Whose measured timing constants the device has by default; empty: the assumed set.
         bit_exact: Whether all expected outputs came out; null if none was expected.
         unsimulated: Cores that were enabled and whose programs nobody gave as kernels; texts for people.
-        cost_unknown: Functions of cores that took no time, because nothing says how much they take.
+        cost_unknown: Functions that cores called and whose cycles nobody says: their calls took no time.
         bound: What limits the run; null without time.
         band: With --sensitivity.
         lifted: With --bottleneck.

@@ -28,6 +28,7 @@ from memtile.explain.results import Result
 from memtile.explore.plan.budgets import refuse
 from memtile.explore.sweep.data_frames import frame_of, table_of
 from memtile.explore.sweep.row import SweepRow, VariantState, costs_of, front
+from memtile.explore.sweep.space import TIMING
 from memtile.explore.sweep.sweep_result import reasons
 from memtile.explore.sweep.variant_figures import FIGURES
 from memtile.importers.design_file import design_function
@@ -187,7 +188,11 @@ def _import(module: str, names: list[str]) -> Iterator[str]:
 
 
 _SHOWN = 10
-_HIDDEN = ("data",)
+
+
+def arguments_of(row: SweepRow) -> dict[str, Any]:
+    """What the design of a row is made with, but for its data."""
+    return {n: value for n, value in row.point.items() if n != "data" and not n.startswith(TIMING)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -205,6 +210,7 @@ class PlanResult:
         candidates: how many ways there are, of which these were tried.
         seconds: that it took.
         shown: rows of the table.
+        timing: timing constants that were given, by name.
     """
 
     layer: str
@@ -217,6 +223,7 @@ class PlanResult:
     candidates: int
     seconds: float = 0.0
     shown: int = field(default=_SHOWN, compare=False)
+    timing: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def front(self) -> tuple[SweepRow, ...]:
@@ -238,7 +245,7 @@ class PlanResult:
         if not 0 <= number < len(self.ranked):
             allowed = f"0..{len(self.ranked) - 1}" if self.ranked else "none: no candidate is good"
             raise refuse(self.layer, "number", number, allowed)
-        return {name: value for name, value in self.ranked[number].point.items() if name not in _HIDDEN}
+        return arguments_of(self.ranked[number])
 
     def source(self, number: int = 0) -> str:
         """The text of a design: a Python file with ``design()``, for ``memtile run`` and all others.
@@ -310,6 +317,7 @@ class PlanResult:
             "objectives": list(self.objectives),
             "candidates": self.candidates,
             "tried": len(self.ranked) + len(self.failed),
+            "timing": dict(self.timing),
             "designs": [
                 {
                     "values": self.values(number),
@@ -321,7 +329,7 @@ class PlanResult:
             ],
             "failed": [
                 {
-                    "values": {n: v for n, v in row.point.items() if n not in _HIDDEN},
+                    "values": arguments_of(row),
                     "state": row.state.value,
                     "kind": row.kind,
                     "why": row.why,
@@ -349,7 +357,8 @@ class PlanResult:
         every = [*self.ranked, *self.failed]
         first = every[0].point if every else {}
         names = [name for name in first if len({str(row.point[name]) for row in every}) > 1]
-        return names, {n: value for n, value in first.items() if n not in (*names, *_HIDDEN)}
+        same = arguments_of(every[0]) if every else {}
+        return names, {n: value for n, value in same.items() if n not in names}
 
     def sheet(self) -> Sheet:
         """The best designs for people: what differs among them, figures, and the certificate of the best."""
@@ -382,6 +391,8 @@ class PlanResult:
         tried = len(self.ranked) + len(self.failed)
         lines = [f"{self.candidates} ways fit, the {tried} most promising were tried: {counts}"]
         lines.append(f"* = on the Pareto front of {', '.join(self.objectives)}")
+        if self.timing:
+            lines.append(f"timing given: {', '.join(f'{name} = {at}' for name, at in self.timing.items())}")
         if shown < len(self.ranked):
             lines.append(f"{len(self.ranked) - shown} more good designs are not shown")
         lines += reasons([replace(row, point={n: row.point[n] for n in names}) for row in self.failed])

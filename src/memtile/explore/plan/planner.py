@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Protocol, Unpack
 
 from memtile.arch.devices import device as find_device
-from memtile.errors import DesignError
+from memtile.arch.timing import chosen_timing
 from memtile.explore.plan.budgets import Machine, PlanCandidate, Value, refuse
-from memtile.explore.plan.plan_result import PlanResult, Proof, prove, template
+from memtile.explore.plan.plan_result import PlanResult, Proof, arguments_of, prove, template
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState, costs_of, front
 from memtile.explore.sweep.sources import sources_of
+from memtile.explore.sweep.space import TIMING
 from memtile.explore.sweep.sweep_attempt import Rivals
 from memtile.explore.sweep.variant_figures import objectives_of, table_for
 from memtile.output_files import write_output
@@ -57,6 +58,7 @@ def plan(
     tried: int = TRIED,
     proved: int = 1,
     workers: int = 0,
+    timing: Mapping[str, int] | None = None,
     energy: str = "",
     watch: Watch | None = None,
     options: RunOptions = USUAL,
@@ -65,8 +67,7 @@ def plan(
     """Designs for a layer, ranked by simulated cycles; ``memtile plan`` does the same.
 
     All ways to lay the layer out that fit into memories and channels are estimated; the most promising ones
-    are simulated without data, and the best of these run with data: bit-exact, without a race, a deadlock or
-    any other finding, or they are not the best.
+    are simulated without data, and the best run with data: bit-exact and without a finding, or not the best.
 
     Args:
         layer: what is to be computed.
@@ -76,23 +77,22 @@ def plan(
         tried: how many candidates are simulated.
         proved: how many of the best get a certificate.
         workers: processes; 0 = this one.
+        timing: timing constants of all runs, by name.
         energy: table of energies, see docs/sweep.md; empty = none is counted unless it is an objective.
         watch: called with each row, how many there are and how many there will be.
         options: of each run.
         more: fields of :class:`RunOptions`.
 
     Raises:
-        DesignError: a layer that cannot be laid out, no such device or objective, too many columns.
+        DesignError: a layer that cannot be laid out, no such device, objective, columns or timing constant.
     """
     options = RunOptions.of(options, more).refuse("a plan", "untimed", "history", "progress")
-    begin = time.monotonic()
-    names = objectives_of(objectives)
-    table, machine = table_for(energy, names), _machine(device, columns)
-    if not (found := list(layer.candidates(machine))):
-        raise _too_large(layer, machine)
-    fixed = layer.fixed(machine)
-    with _file(layer.template) as file:
-        points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
+    begin, names, machine = time.monotonic(), objectives_of(objectives), _machine(device, columns)
+    table = table_for(energy, names)
+    found = list(layer.candidates(machine)) or _none(layer, machine)
+    fixed = {**layer.fixed(machine), **{f"{TIMING}{name}": at for name, at in (timing or {}).items()}}
+    points = [{**fixed, **candidate.point, "data": False} for candidate in _promising(found, tried)]
+    with chosen_timing(timing or {}), _file(layer.template) as file:
         hash_ = sources_of(file).hash
         tasks = [Variant(hash_, point, table, **options.changed()) for point in points]
         rows = _tried(file, tasks, names, workers, watch)
@@ -107,13 +107,14 @@ def plan(
         proofs,
         len(found),
         time.monotonic() - begin,
+        timing=dict(timing or {}),
     )
 
 
-def _too_large(layer: PlannedLayer, machine: Machine) -> DesignError:
+def _none(layer: PlannedLayer, machine: Machine) -> list[PlanCandidate]:
     allowed = f"parts of {machine.l1} bytes for a core and {machine.l2} for a memory tile, at most"
     says = f"no way to cut {layer.title} has {allowed}"
-    return refuse(layer.template, "layer", layer.title, allowed, says, "Make smaller layers of it.")
+    raise refuse(layer.template, "layer", layer.title, allowed, says, "Make smaller layers of it.")
 
 
 def _machine(name: str, columns: int | None) -> Machine:
@@ -180,8 +181,7 @@ def _ranked(
     kept: list[SweepRow] = []
     for row in good:
         if len(proofs) < proved:
-            point = {name: value for name, value in row.point.items() if name != "data"}
-            proof = prove(file, point, row.figures["cycles"], options)
+            proof = prove(file, arguments_of(row), row.figures["cycles"], options)
             if not proof.holds:
                 failed.append(replace(row, state=VariantState.INFEASIBLE, why=proof.why, kind="certificate"))
                 continue

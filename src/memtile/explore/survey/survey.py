@@ -12,10 +12,11 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from memtile.arch.timing import chosen_timing
 from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.survey.survey_cases import SurveyCase, find
 from memtile.explore.survey.survey_outcome import Bucket, DesignOutcome, SurveyResult
@@ -32,11 +33,24 @@ class SurveyWorker:
         device: for texts that leave it open; empty = none.
         options: of each run.
         seconds: time for each design; who takes longer loses the process.
+        timing: timing constants of all runs, by name.
     """
 
-    def __init__(self, functions: Path | None, device: str, options: RunOptions, seconds: float) -> None:
+    def __init__(
+        self,
+        functions: Path | None,
+        device: str,
+        options: RunOptions,
+        seconds: float,
+        timing: Mapping[str, int],
+    ) -> None:
         file = str(functions.resolve()) if functions else None
-        self._options = {"functions": file, "device": device, "run": options.changed()}
+        self._options = {
+            "functions": file,
+            "device": device,
+            "run": options.changed(),
+            "timing": dict(timing),
+        }
         self._seconds = seconds
         self._process = LineProcess(_CODE)
 
@@ -69,7 +83,8 @@ def serve() -> None:
             if file and file not in known:
                 known[file] = functions_of(Path(file))
             case = SurveyCase.of(asked["case"])
-            found = attempt(case, known.get(file, {}), asked["device"], RunOptions(**asked["run"]))
+            with chosen_timing(asked["timing"]):
+                found = attempt(case, known.get(file, {}), asked["device"], RunOptions(**asked["run"]))
             print(json.dumps(found.as_json()), file=out, flush=True)
 
 
@@ -84,6 +99,7 @@ def survey(
     device: str = "",
     options: RunOptions,
     seconds: float = SECONDS,
+    timing: Mapping[str, int] | None = None,
     watch: Callable[[Sequence[SurveyCase]], Iterable[SurveyCase]] = iter,
 ) -> SurveyResult:
     """Try every design and build below a folder; Ctrl-C keeps what is done.
@@ -97,14 +113,18 @@ def survey(
         device: for designs that leave it open.
         options: of each run.
         seconds: time for each design.
+        timing: timing constants of all runs, by name; the others are those of each design.
         watch: goes along with the designs, to show how far the survey is.
 
     Raises:
         InputFileError: no such folder, or nothing to try in it.
+        DesignError: what is no timing constant, or outside its range.
     """
+    with chosen_timing(timing or {}):  # names and ranges, said once
+        pass
     start, found = time.monotonic(), find(folder)
     outcomes, interrupted = list[DesignOutcome](), False
-    worker = SurveyWorker(functions, device, options, seconds)
+    worker = SurveyWorker(functions, device, options, seconds, timing or {})
     try:
         for case in watch(found.cases):
             outcomes.append(worker.attempt(case))

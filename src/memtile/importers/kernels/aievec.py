@@ -15,7 +15,16 @@ from memtile.importers.kernels.arithmetic import CONV_EVEN, FLOOR, POSITIVE_INF
 from memtile.importers.kernels.body_operands import number_of
 from memtile.importers.kernels.body_operations import give
 from memtile.importers.kernels.emitter import Emitter, Handler, VectorModes, type_names
-from memtile.importers.kernels.expressions import RULES, bits_of, called, paired, range_of, unsigned, wrapped
+from memtile.importers.kernels.expressions import (
+    RULES,
+    bits_of,
+    called,
+    paired,
+    range_of,
+    rounded_by,
+    unsigned,
+    wrapped,
+)
 from memtile.importers.kernels.quote import Node, expr, number
 from memtile.importers.kernels.ssa_values import (
     begin,
@@ -40,13 +49,15 @@ _REGISTER = 512  # bits of a vector register
 _FLOATS = {"bf16": 16, "f32": 32}
 _MODE = re.compile(r"t(8|16|32|64)_([0-9]+)x([0-9]+)(_lo|_hi)?")
 _FLIP = "t16_1x2_flip"
+_CALLS, _SETS = ("func.call", "call"), "set_rounding_"
+_ROUNDINGS = {"floor": FLOOR, "positive_inf": POSITIVE_INF, "conv_even": CONV_EVEN}
 
 
 def modes_of(core: Operation, generation: Generation) -> VectorModes:
     """The modes that mlir-aie sets when a core begins, by the operations in its own body (AIECoreToStandard).
 
-    Those of functions do not count. On AIE2P the number that it takes for ``crSat`` is that of another
-    register (DEV-AIEVEC-1).
+    Those of functions do not count, but for casts those of ``set_rounding_...``. On AIE2P the number that it
+    takes for ``crSat`` is that of another register (DEV-AIEVEC-1).
     """
     shifts = [inner for inner in core.walk() if inner.name == "aievec.srs"]
     products = [inner for inner in core.walk() if inner.name.startswith("aievec.matmul")]
@@ -56,7 +67,22 @@ def modes_of(core: Operation, generation: Generation) -> VectorModes:
         rounding = POSITIVE_INF
     else:
         rounding = FLOOR
-    return VectorModes(rounding, bool(shifts or rounding == CONV_EVEN) and generation == "AIE-ML")
+    saturates = bool(shifts or rounding == CONV_EVEN) and generation == "AIE-ML"
+    return VectorModes(rounding, saturates, _casts(core, rounding))
+
+
+def _casts(core: Operation, rounding: int) -> int | None:
+    """How a core rounds numbers of f32 to bf16, None where that changes or is no mode that is known here."""
+    words = [word.strip('@"') for inner in core.walk() if inner.name in _CALLS for word in _callee(inner)]
+    told = {word.partition(_SETS)[2] for word in words if _SETS in word}
+    if not told:
+        return rounding
+    return _ROUNDINGS.get(told.pop()) if len(told) == 1 else None
+
+
+def _callee(call: Operation) -> list[str]:
+    form = OperationForm(call)
+    return [str(form.attributes.get("callee") or form.symbol)]
 
 
 def _kinds(operation: Operation, *, first: bool = False) -> str:
@@ -234,8 +260,7 @@ def down_shift(emitter: Emitter, form: OperationForm) -> None:
 
 
 def _narrowed(emitter: Emitter, form: OperationForm, at: Node, modes: VectorModes) -> Node:
-    value = element(emitter, form.values[0], at)
-    return called("bf16", value) if modes.rounding == CONV_EVEN else called("narrowed", value, modes.rounding)
+    return rounded_by(element(emitter, form.values[0], at), modes.rounding)
 
 
 def same(emitter: Emitter, form: OperationForm) -> None:

@@ -17,10 +17,13 @@ class VectorModes(NamedTuple):
     Attributes:
         rounding: ``crRnd``.
         saturates: ``crSat``; without it a result keeps its lowest bits.
+        casts: ``crRnd`` where numbers of f32 become bf16: that of ``rounding``, or of the functions of the
+            library that the core calls to set another one; None where it calls for several.
     """
 
     rounding: int
     saturates: bool
+    casts: int | None
 
 
 class Emitter(Protocol):

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
+from memtile.importers.kernels.arithmetic import CONV_EVEN
 from memtile.importers.kernels.quote import Node, expr, own
 
 _INTEGER = re.compile(r"[su]?i([1-9][0-9]{0,2})")
@@ -93,6 +94,11 @@ def called(function: str, *given: Node | int | float) -> Node:
     """The call of a function of generated code."""
     nodes = [expr("_given", _given=each) for each in given]
     return expr("_function(*_given)", _function=own(function), _given=nodes)
+
+
+def rounded_by(node: Node, rounding: int) -> Node:
+    """A float32 expression as a number of bf16, by a value of ``crRnd``."""
+    return called("bf16", node) if rounding == CONV_EVEN else called("narrowed", node, rounding)
 
 
 Pair = Callable[[Node, Node], Node]

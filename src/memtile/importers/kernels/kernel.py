@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Any
 
 from memtile.arch.core_costs import CoreCosts
-from memtile.corelib.call_costs import GIVEN, MEASURED, RANGE, RULE, CallCost
+from memtile.corelib.call_costs import GIVEN, MEASURED, RANGE, RULE, UNKNOWN, CallCost
 from memtile.corelib.registry import External
 from memtile.corelib.rounding import OF_REGISTER
 from memtile.cpp.comparison import compared
@@ -48,6 +48,7 @@ from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.user_functions import (
     CALLED,
+    FREE_CALLS,
     CoreFunctions,
     Externals,
     asks_for_core,
@@ -285,6 +286,7 @@ def _kernel(
         segment.said = said
     files = {file, *(segment.file for segment in segments)}
     pieces = {value: piece_of(made, value) for value in program.buffers}
+    free = set[str]()
     given = {name: externals[name] for name in program.externals if name in externals}
     device = made.array.device.name
 
@@ -297,17 +299,22 @@ def _kernel(
             return function
         declared = program.externals[name]
         calls = function.calls(running, signature_of(declared, core.stack))
-        return _charged(
-            function, calls, published_cost(declared, device), costs.functions.get(name, function.stated)
-        )
+        count = costs.functions.get(name, function.stated)
+        return _charged(function, calls, published_cost(declared, device), count, partial(free.add, name))
 
     def kernel(running: Core) -> Iterator[Action]:
-        rounding, saturates = program.modes
+        rounding, saturates, _ = program.modes
         running.modes.set(OF_REGISTER[rounding], "saturate" if saturates else "none")
         views = {value: running.view(piece) for value, piece in pieces.items()}
         ports = dict(_ports(made, core.tile, running))
         calls = {
-            name: _timed(called(name, running), running, program.externals[name], count_of(name))
+            name: _timed(
+                called(name, running),
+                running,
+                program.externals[name],
+                count_of(name),
+                partial(free.add, name),
+            )
             for name in given
         }
         with told(files, program.sites):
@@ -318,6 +325,7 @@ def _kernel(
         known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})
     setattr(kernel, LOST, lost_by(_without_result(given, program.externals)))
+    setattr(kernel, FREE_CALLS, free)
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
@@ -373,9 +381,16 @@ _TRUSTED = MEASURED, RULE, RANGE
 
 
 def _charged(
-    function: CppFunction, calls: KernelCalls, published: Callable[..., CallCost] | None, count: int | None
+    function: CppFunction,
+    calls: KernelCalls,
+    published: Callable[..., CallCost] | None,
+    count: int | None,
+    free: Callable[[], object],
 ) -> Callable[..., Any]:
-    """A C++ function that says what its calls take: what is given, else published, else counted."""
+    """A C++ function that says what its calls take: what is given, else published, else counted.
+
+    Where none of these says it, ``free`` is called.
+    """
 
     reference = function.reference
     checked: Callable[..., Generator[Action, Any, Any]] = calls
@@ -389,6 +404,8 @@ def _charged(
         found = CallCost(count, GIVEN) if count is not None else published(*given) if published else None
         if found is None or found.basis not in (*_TRUSTED, GIVEN):
             found = calls.cost()
+        if found.basis == UNKNOWN:
+            free()
         function.charged[found] = None
         return found.cycles
 
@@ -401,13 +418,18 @@ def _for_user(array: Any, element: str) -> Any:
 
 
 def _timed(
-    function: Callable[..., Any], core: Core, declared: Operation, count: int | None
+    function: Callable[..., Any],
+    core: Core,
+    declared: Operation,
+    count: int | None,
+    free: Callable[[], object],
 ) -> Callable[..., Iterator[Action]]:
     """The function as actions of the core, which it gets if it asks for that; with the cycles that it takes.
 
     What the actions give at their end is its answer, and its cycles: ``count``, or what the function says.
+    Where neither says them and it is no generator, which passes time itself, ``free`` is called.
     """
-    cycles = getattr(function, "cycles", 0) if count is None else count
+    cycles = getattr(function, "cycles", None) if count is None else count
     if isinstance(function, External) and count is not None:
         function.charged[CallCost(count, GIVEN)] = None
     known = {"core": core} if asks_for_core(function) else {}
@@ -417,8 +439,10 @@ def _timed(
         answer = function(*given, **known)
         if isinstance(answer, Generator):
             answer = yield from answer
+        elif cycles is None:
+            free()
         if no_answer and answer is not None:
             check_answer(declared, answer, given)
-        return answer, int(cycles(*given) if callable(cycles) else cycles)
+        return answer, int(cycles(*given) if callable(cycles) else cycles or 0)
 
     return timed

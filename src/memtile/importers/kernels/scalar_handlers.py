@@ -20,12 +20,14 @@ from memtile.importers.kernels.expressions import (
     INDEX,
     RULES,
     WIDEST,
+    Rule,
     bits_of,
     compared,
     held,
     kept_flags,
     paired,
     range_of,
+    rounded_by,
     unsigned,
     wrapped,
 )
@@ -156,7 +158,7 @@ def compute(emitter: Emitter, form: OperationForm) -> None:
         for node in given:
             _check_index(form, node, first)
         _check_flags(emitter, form, flags, given, first)
-        give(emitter, form.result, kind, RULES[name](given, first, kind))
+        give(emitter, form.result, kind, _rule(emitter, form, first, kind)(given, first, kind))
         return
     target = is_vector(kind) or vector
     target = Shaped(target.shape, "i1" if name in BITS else target.element)
@@ -166,12 +168,29 @@ def compute(emitter: Emitter, form: OperationForm) -> None:
     ):
         raise form.error("its vectors have not the same shape", "vectors of one shape", reason="mlir_type")
 
+    chosen_rule = _rule(emitter, form, vector.element, target.element)
+
     def rule(at: Node) -> Node:
         given = [element(emitter, value, at) for value in values]
         _check_flags(emitter, form, flags, given, vector.element)
-        return RULES[name](given, vector.element, target.element)
+        return chosen_rule(given, vector.element, target.element)
 
     elementwise(emitter, form, target, rule)
+
+
+def _rule(emitter: Emitter, form: OperationForm, first: str, kind: str) -> Rule:
+    """The rule of an operation: f32 to bf16 rounds by the mode of the core, as vectors do (DEV-KERNEL-8)."""
+    if (form.operation.name, first, kind) != ("arith.truncf", "f32", "bf16"):
+        return RULES[form.operation.name]
+    rounding = emitter.modes.casts
+    if rounding is None:
+        raise form.error(
+            "its core calls set_rounding_... for several modes, or one that bodies do not have",
+            "one mode for all of a core",
+            reason="mlir_rounding",
+            step="Call one of set_rounding_floor, set_rounding_positive_inf and set_rounding_conv_even.",
+        )
+    return lambda given, _, __: rounded_by(given[0], rounding)
 
 
 _ONE = Shaped((), "")

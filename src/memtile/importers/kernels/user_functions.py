@@ -26,6 +26,8 @@ from memtile.importers.mlir.types import shaped
 REASON = "mlir_external"
 CALLED = "__called__"
 """Attribute of a kernel: the functions of the library that it calls, by name."""
+FREE_CALLS = "__free_calls__"
+"""Attribute of a kernel: names of functions that it called and whose cycles nobody says."""
 
 
 def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
