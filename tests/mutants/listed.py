@@ -148,9 +148,16 @@ MUTANTS = (
     Mutant(
         "a function without a cost is passed over",
         "importers/kernels/kernel.py",
-        "            free()\n",
-        "            pass\n",
+        "elif cycles is None:\n            free()\n",
+        "elif cycles is None:\n            pass\n",
         "tests/clients/test_measure_calls.py::test_a_result_and_its_band_say_what_they_are_without",
+    ),
+    Mutant(
+        "a C++ function without a cost is passed over",
+        "importers/kernels/kernel.py",
+        "if found.basis == UNKNOWN:\n            free()\n",
+        "if found.basis == UNKNOWN:\n            pass\n",
+        "tests/timing/test_cpp_kernels.py::test_a_kernel_without_any_cost_is_named_in_the_first_lines",
     ),
     Mutant(
         "a band is silent about calls without a cost",
