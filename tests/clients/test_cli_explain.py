@@ -56,7 +56,7 @@ def of_the_design(arguments: Sequence[str]) -> list[str]:
     """The arguments of ``memtile run`` that are the design's, not its outputs'."""
     found, rest = [], iter(arguments)
     for each in rest:
-        if each in ("--in", "--kernels", "--set"):
+        if each in ("--in", "--kernels", "--set", "--dispatch"):
             found += [each, next(rest)]
         elif each == "--out":
             next(rest)

@@ -163,12 +163,35 @@ def test_a_kernel_without_an_end(kernel: Kernel, monkeypatch: pytest.MonkeyPatch
         kernel.run(ENDLESS)
 
 
-def test_ctrl_c_ends_a_kernel_without_an_end(kernel: Kernel) -> None:
-    made = kernel.loaded(ENDLESS)
-    begun = time.monotonic()
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+ENTERED = """#include <fcntl.h>
+#include <unistd.h>
+{head}  close(creat("{file}", 0600));
+  while (n) {{
+    asm volatile("");
+  }}
+}}
+"""
+
+
+def test_ctrl_c_ends_a_kernel_without_an_end(kernel: Kernel, tmp_path: Path) -> None:
+    """The signal comes once the kernel has begun, which its file says."""
+    entered = tmp_path / "entered"
+    made = kernel.loaded(ENTERED.format(head=HEAD, file=entered))
+    pressed = list[float]()
+
+    def press() -> None:
+        until = time.monotonic() + 60
+        while not entered.exists() and time.monotonic() < until:
+            time.sleep(0.01)
+        pressed.append(time.monotonic())
+        os.kill(os.getpid(), signal.SIGINT)
+
+    presser = threading.Thread(target=press)
+    presser.start()
     assert made.run(*kernel.arrays()).result.status is Status.INTERRUPTED
-    assert time.monotonic() - begun < 10
+    presser.join()
+    assert entered.exists()
+    assert time.monotonic() - pressed[0] < 10
 
 
 def test_another_run_after_a_failed_one(kernel: Kernel) -> None:

@@ -33,7 +33,7 @@ Examples:
 """
 
 
-@options.running("max_cycles")
+@options.running("max_cycles", "dispatch")
 def explain(
     dump: Annotated[
         str | None,

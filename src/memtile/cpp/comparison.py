@@ -64,16 +64,15 @@ def _first(one: Any, other: Any) -> str | None:
 def _difference(
     name: str, number: int, what: str, found: str, before: Sequence[Any], where: str
 ) -> DesignError:
-    file = Path(f"{name}-call{number}.npz")
-    data = io.BytesIO()
-    np.savez(data, **{f"argument{n}": _saved(each) for n, each in enumerate(before)})
-    write_output(file, data.getvalue())
+    path, file = Path(f"{name}-call{number}.npz"), io.BytesIO()
+    np.savez(file, **{f"argument{n}": _saved(each) for n, each in enumerate(before)})
+    write_output(path, file.getvalue())
     return DesignError.of(
         "kernel",
         name,
         "the arrays that the reference gives",
         f"call {number} of {name} gives another result than its reference: {what}: {found}",
-        f"The inputs of the call are in {file}, argument0 and so on.",
+        f"The inputs of the call are in {path}, argument0 and so on.",
         reason="cpp_difference",
         where=where,
         source="--against-kernels, docs/cpp.md",

@@ -107,6 +107,13 @@ def _trace(folder: Path) -> None:
     (folder / "trace.txt").write_text("\n".join([*captures["core"]["words"], *64 * ["00000000"]]) + "\n")
 
 
+def _calls(folder: Path) -> None:
+    """A trace with one call, from event 0 to event 1 of a core."""
+    marks = (("INSTR_EVENT_0", 10), ("INSTR_EVENT_1", 5010))
+    events = [{"name": name, "ph": ph, "ts": at + (ph == "E"), "pid": 0} for name, at in marks for ph in "BE"]
+    (folder / "c.json").write_text(json.dumps(events))
+
+
 def _log(folder: Path) -> None:
     """The log of a sweep, made by the case itself without a fault."""
     _design(folder)
@@ -186,6 +193,7 @@ CASES = (
         "out",
         _measured,
     ),
+    Case("measure calls", "measure calls c.json --function f --out o.json", "o.json", "out", _calls),
     Case("plan gemm", f"plan gemm --m 32 --n 32 --k 32 {_PLANNED}", "o.py", "out", _nothing),
     Case("plan conv", f"plan conv {_PLANNED}", "o.py", "out", _nothing),
     Case("plan attention", f"plan attention {_PLANNED}", "o.py", "out", _nothing),
