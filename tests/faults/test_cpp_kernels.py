@@ -154,6 +154,48 @@ def test_a_kernel_that_aborts(kernel: Kernel) -> None:
         kernel.run(f"{HEAD}  if (n) __builtin_trap();\n}}\n")
 
 
+PROCESSES = {
+    "exit": ("<cstdlib>", "exit(0);", "calls exit: a core has no process that could end"),
+    "_exit": ("<unistd.h>", "_exit(0);", "calls _exit: a core has no process that could end"),
+    "abort": ("<cstdlib>", "abort();", "calls abort"),
+    "assert": ("<cassert>", "assert(n == 3);", "assertion 'n == 3' fails"),
+    "fork": ("<unistd.h>", "b[0] = fork();", "calls fork: a core cannot make processes"),
+    "vfork": ("<unistd.h>", "b[0] = vfork();", "calls vfork: a core cannot make processes"),
+    "system": ("<cstdlib>", 'b[0] = system("true");', "calls system: a core cannot make processes"),
+    "thread": ("<thread>", "std::thread([] {}).join();", "makes a thread: a core has one"),
+}
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+@pytest.mark.parametrize("sanitize", [False, True])
+def test_a_kernel_cannot_end_or_copy_the_process(kernel: Kernel, name: str, sanitize: bool) -> None:
+    header, body, says = PROCESSES[name]
+    with pytest.raises(DesignError) as caught:
+        kernel.run(f"#include {header}\n{HEAD}  if (n)\n    {body}\n}}\n", sanitize=sanitize)
+    said = str(caught.value)
+    assert says in said
+    assert "f, cycle " in said
+    if name != "thread":  # GCC's library makes it, from a line of its own header
+        assert "kernel.cc:5: " in said
+
+
+def test_a_function_of_the_user_may_have_the_name_of_one_of_the_library(kernel: Kernel) -> None:
+    done = kernel.run(
+        f'extern "C" int posix_spawn(int n) {{ return n + 1; }}\n{HEAD}  b[0] = posix_spawn(n);\n}}\n'
+    )
+    assert done.arrays["1"][0] == WORDS + 1
+
+
+def test_a_checked_kernel_may_have_virtual_functions(kernel: Kernel) -> None:
+    classes = (
+        "struct Scale { virtual int32_t of(int32_t value) { return 2 * value; } };\n"
+        "struct Third : Scale { int32_t of(int32_t value) override { return 3 * value; } };\n"
+        "Third third;\nScale *used = &third;\n"
+    )
+    done = kernel.run(f"{classes}{HEAD}  b[0] = used->of(n);\n}}\n", sanitize=True)
+    assert done.arrays["1"][0] == 3 * WORDS
+
+
 ENDLESS = f'{HEAD}  while (n) {{\n    asm volatile("");\n  }}\n}}\n'
 
 

@@ -46,6 +46,20 @@ MUTANTS = (
         "tests/data/test_cpp_kernels.py::test_a_header_that_changes_is_compiled_again",
     ),
     Mutant(
+        "a kernel runs another program",
+        "cpp/runtime/core.cc",
+        "MEMTILE_REFUSED_CALL(system, MEMTILE_NO_PROCESSES)",
+        "",
+        "tests/faults/test_cpp_kernels.py::test_a_kernel_cannot_end_or_copy_the_process[False-system]",
+    ),
+    Mutant(
+        "a checked kernel has no virtual functions",
+        "cpp/build.py",
+        '"-fno-sanitize=vptr",',
+        "",
+        "tests/faults/test_cpp_kernels.py::test_a_checked_kernel_may_have_virtual_functions",
+    ),
+    Mutant(
         "a floating-point argument of 32 bits has 64",
         "cpp/kernel_calls.py",
         "struct.pack(_FRACTIONS[kind], float(value))",

@@ -48,7 +48,13 @@ _CODE = (
     "-w",
 )
 _PLAIN = ("-O2", "-fwrapv")
-_SANITIZED = ("-O1", "-fsanitize=thread", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+_SANITIZED = (
+    "-O1",
+    "-fsanitize=thread",
+    "-fsanitize=undefined",
+    "-fno-sanitize=vptr",  # it needs the compiler's own library
+    "-fno-sanitize-recover=all",
+)
 _UNCHECKED = ("-fno-sanitize=all",)
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)

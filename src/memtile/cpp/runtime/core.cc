@@ -6,6 +6,7 @@
 #include <memtile/core.h>
 
 #include <csignal>
+#include <cstdio>
 #include <cstring>
 #include <pthread.h>
 #include <sys/time.h>
@@ -382,6 +383,50 @@ MEMTILE_EXPORT std::int32_t memtile_start(Call *call, char *stack, std::uint64_t
     return enter(true);
 }
 MEMTILE_EXPORT std::int32_t memtile_continue() { return enter(false); }
+
+// A kernel that ends, copies or divides the process would take the simulator with it: the linker finds these before the C
+// library's. Weak, as a kernel may have a function of such a name itself.
+namespace {
+[[noreturn]] __attribute__((noinline)) void refused(const char *reason) {
+    if (running) memtile::fail(reason);
+    std::fprintf(stderr, "memtile: a global of a C++ kernel fails before any call: %s\n", reason);
+    __builtin_trap();
+}
+}  // namespace
+#define MEMTILE_REFUSED(name, symbol, reason)                                           \
+    extern "C" [[noreturn]] MEMTILE_LOCAL __attribute__((weak)) void name() asm(symbol); \
+    void name() { refused("the kernel " reason); }
+#define MEMTILE_REFUSED_CALL(name, reason) MEMTILE_REFUSED(memtile_refused_##name, #name, "calls " #name reason)
+#define MEMTILE_NO_END ": a core has no process that could end"
+#define MEMTILE_NO_PROCESSES ": a core cannot make processes"
+MEMTILE_REFUSED_CALL(abort, "")
+MEMTILE_REFUSED_CALL(exit, MEMTILE_NO_END)
+MEMTILE_REFUSED_CALL(_exit, MEMTILE_NO_END)
+MEMTILE_REFUSED_CALL(_Exit, MEMTILE_NO_END)
+MEMTILE_REFUSED_CALL(quick_exit, MEMTILE_NO_END)
+MEMTILE_REFUSED_CALL(fork, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(vfork, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(system, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(popen, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(posix_spawn, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(posix_spawnp, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(execl, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(execlp, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(execv, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(execvp, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED_CALL(execve, MEMTILE_NO_PROCESSES)
+MEMTILE_REFUSED(memtile_refused_pthread, "pthread_create", "makes a thread: a core has one")
+MEMTILE_REFUSED(memtile_refused_thread,  // std::thread of GCC's library, which calls pthread_create from there
+                "_ZNSt6thread15_M_start_threadESt10unique_ptrINS_6_StateESt14default_deleteIS1_EEPFvvE",
+                "makes a thread: a core has one")
+extern "C" [[noreturn]] MEMTILE_LOCAL __attribute__((weak)) void memtile_refused_assert(const char *condition, const char *,
+                                                                                        unsigned, const char *)
+    asm("__assert_fail");
+void memtile_refused_assert(const char *condition, const char *, unsigned, const char *) {
+    static char reason[most_reason];
+    std::snprintf(reason, sizeof reason, "assertion '%s' fails", condition);
+    refused(reason);
+}
 
 #ifdef MEMTILE_SANITIZE
 MEMTILE_EXPORT void memtile_regions(const Region *given, std::int32_t number, std::uint64_t first, std::uint64_t end,
