@@ -224,6 +224,8 @@ def _block_floats() -> list[Case]:
     parts = args(
         buffer("bf16:2048", 1.0), f"bfp:{64 * 128 // 8 * 9}", buffer(f"bf16:{4 * 32 * 128}:both", 1.0)
     )
+    paired = f"{PE}ml/block_datatypes/gemm_asymmetric_tile_buffering/config2/mm_bfp_mixed.cc"
+    six = args(f"bfp:{32 * 128 // 8 * 9}", f"bfp:{128 * 96 // 8 * 9}", f"bfp:{6 * 32 * 96 // 8 * 9}:both")
     tile = f"bfp:{64 // 8 * 9}"
     turn = args(f"u8:{32 * 16 // 8 * 9}", f"u8:{32 * 16 // 8 * 9}:out", 32, 16, (0, 1))
     folder = f"{PE}ml/block_datatypes/"
@@ -238,6 +240,8 @@ def _block_floats() -> list[Case]:
              {**sizes, "DIM_M": 128, "DIM_N": 128}, library="", **rounded),
         make(unequal, "zero_kernel_bf16", args(f"bf16:{128 * 128}:both"), plain.zero,
              {**sizes, "DIM_M": 128, "DIM_N": 128}),
+        make(paired, "matmul_vectorized_bfp16", six, net.matmul_bfp_in_pairs(32, 128, 96, 6),
+             {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}, library=""),
         make(f"{folder}bfp_conversion/kernel.cc", "bfp16_matrix_multiplication",
              args(tile, tile, f"{tile}:out"), net.matmul_bfp(8, 8, 8, adds=False), library=""),
         make(f"{folder}bfp_conversion/kernel.cc", "bf16_to_bfp_conversion",
@@ -319,10 +323,10 @@ def _five_times(a: plain.Array, c: plain.Array) -> None:
 
 
 def _magika() -> list[Case]:
-    index = buffer("i16:2048", 0, 63)
+    index = buffer("i16:2048", 63, 0)
     return [
         Case(f"{PE}ml/magika/kernels/group0.cc", "group0a_kernel",
-             args(index, "i16:4096:out", "i16:512", (0, 3), 0), net.gathered, {"GROUPA": None}, library=""),
+             args(index, "i16:4096:out", "i16:4096", (0, 3), 0), net.gathered, {"GROUPA": None}, library=""),
     ]  # fmt: skip
 
 

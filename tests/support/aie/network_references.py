@@ -334,6 +334,23 @@ def matmul_bfp(m: int, k: int, n: int, *, adds: bool = True) -> Function:
     return run
 
 
+def matmul_bfp_in_pairs(m: int, k: int, n: int, calls: int) -> Function:
+    """As ``matmul_bfp``: pairs of rows of blocks of a and of columns of b lie beside each other, four blocks
+    of c likewise, and c has a part for each of ``calls`` calls, in turns.
+    """
+    state = {"call": 0}
+
+    def run(a: Array, b: Array, c: Array) -> None:
+        part = c.reshape(calls, -1)[state["call"] % calls]
+        state["call"] += 1
+        left, right = (unpacked(each).reshape(-1, k // 8, 2, 64).swapaxes(1, 2) for each in (a, b))
+        old = unpacked(part).reshape(m // 16, n // 16, 2, 2, 64).swapaxes(1, 2)
+        found = _product(left, right, old, m, k, n).reshape(m // 16, 2, n // 16, 2, 64).swapaxes(1, 2)
+        part[...] = packed(found)
+
+    return run
+
+
 def matmul_mixed(m: int, k: int, n: int, calls: int = 1, pair: int = 1) -> Function:
     """As ``matmul_bfp`` with a and c in bfloat16; c has a part for each of ``calls`` calls, in turns, and b's
     blocks of ``pair`` columns lie beside each other.
