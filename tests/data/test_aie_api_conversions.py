@@ -319,3 +319,13 @@ def test_blocks_share_the_greatest_exponent(mode: str) -> None:
         assert block[1:].view(np.int8).tolist() == expected
     back = run("floats_of_blocks", number, (number * 64, np.float32), data)
     assert [Fraction(float(x)) for x in back] == numbers_of_blocks(data)
+
+
+def test_a_pointer_to_blocks_steps_by_eight_numbers() -> None:
+    """``converted[m * k / 8]`` of mlir-aie's ``gemm_asymmetric_tile_buffering`` holds m * k numbers."""
+    data = np.random.default_rng(2).integers(0, 256, 9 * 16, dtype=np.uint8)
+    data[::9] = 120
+    found = run("floats_at_a_block", 8, (8 * 64, np.float32), data)
+    all_of_them = numbers_of_blocks(data)
+    expected = [x for at in range(8) for x in all_of_them[8 * at : 8 * at + 64]]
+    assert [Fraction(float(x)) for x in found] == expected

@@ -7110,6 +7110,13 @@ MUTANTS = (
         "tests/data/test_aie_api_conversions.py::test_blocks_share_the_greatest_exponent[floor]",
     ),
     Mutant(
+        "a pointer to blocks of bfp16 steps by bytes",
+        "cpp/include/aie_api/block_vector.hpp",
+        "uint8_t bytes[9];",
+        "uint8_t bytes[1];",
+        "tests/data/test_aie_api_conversions.py::test_a_pointer_to_blocks_steps_by_eight_numbers",
+    ),
+    Mutant(
         "products of 32 and 16 bits wrap at 32",
         "cpp/include/aie_api/mul.hpp",
         "part_bits<A>() > 16 || part_bits<B>() > 16;",

@@ -1,9 +1,10 @@
 """mlir-aie's public C++ kernels, compiled for the host with memtile's headers, beside references by hand.
 
 ``PYTHONPATH=src:tests python tests/oracle/kernel_campaign.py FOLDER [--calls N] [--only TEXT] [--json]``
-takes a checkout of mlir-aie, calls the functions of ``tests/support/aie/kernel_cases.py`` with random,
-extreme and tie values, and compares each call with plain NumPy and with memtile's own library. The exit code
-is 1 if a result differs. None of the kernels is in the project; ``cpp_kernels.py`` says which compile.
+takes a checkout of mlir-aie, calls the functions of ``tests/support/aie/kernel_cases.py`` and
+``network_cases.py`` with random, extreme and tie values, and compares each call with plain NumPy and with
+memtile's own library. The exit code is 1 if a result differs. None of the kernels is in the project;
+``cpp_kernels.py`` says which compile.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import numpy.typing as npt
 
 from memtile import MemtileError
 from memtile.kernels.aie import library
+from support.aie import network_cases
 from support.aie.kernel_cases import KINDS, Buffer, Case, Number, cases
 from support.aie.lone_kernels import CompileError, LoneKernels, aligned, compiled
 from support.aie.plain_references import BF16
@@ -35,6 +37,9 @@ ABSENT, REFUSES = -1, -2  # instead of a number of calls
 WAYS = ("random", "small", "extreme", "ties")
 _TINY = float(np.finfo(np.float32).tiny)
 _SHOWN = 3
+_CASCADE = ("get", "put")
+_BLOCK = 9  # bytes of a block of bfp16
+_EXPONENTS = {False: (126, 127), True: (127, 133)}  # of factors, of what products are added to
 
 
 @dataclass
@@ -71,14 +76,27 @@ def filled(buffer: Buffer, way: str, random: np.random.Generator) -> Array:
     """An argument's values."""
     kind = np.dtype(KINDS[buffer.kind])
     target = aligned(buffer.count, kind)
-    if buffer.role != "out":
-        make = _integers if kind.kind in "iu" else _floats
+    if buffer.role not in ("out", "put"):
+        make = _blocks if buffer.kind == "bfp" else _integers if kind.kind in "iu" else _floats
         target[...] = make(buffer, kind, way, random)
     return target
 
 
+def _blocks(buffer: Buffer, kind: np.dtype[Any], way: str, random: np.random.Generator) -> Array:
+    """Blocks of bfp16 with exponents so near each other that all sums of products are exact in float32."""
+    rows = np.zeros((buffer.count // _BLOCK, _BLOCK), kind)
+    rows[:, 0] = random.integers(*_EXPONENTS[buffer.role != "in"], len(rows), endpoint=True)
+    size = Buffer("i8", rows[:, 1:].size)
+    rows[:, 1:] = _integers(size, np.dtype(np.int8), way, random).view(np.uint8).reshape(-1, _BLOCK - 1)
+    return rows.reshape(-1)
+
+
 def _integers(buffer: Buffer, kind: np.dtype[Any], way: str, random: np.random.Generator) -> Array:
     low, high = int(np.iinfo(kind).min), int(np.iinfo(kind).max)
+    if buffer.spread:
+        high = int(buffer.spread)
+        low = -high if buffer.least is None else buffer.least
+        return random.integers(low, high, buffer.count, endpoint=True).astype(kind)
     if way == "small":
         return random.integers(max(low, -4), 5, buffer.count).astype(kind)
     if way == "extreme":
@@ -153,8 +171,28 @@ def error_of(got: Array, wanted: Array, case: Case) -> float:
 def outputs(case: Case, arguments: list[Any]) -> Iterator[Array]:
     """The arrays that a call changes."""
     for each, value in zip(case.arguments, arguments, strict=True):
-        if isinstance(each, Buffer) and each.role != "in":
+        if isinstance(each, Buffer) and each.role not in ("in", "get"):
             yield value
+
+
+def _call(case: Case, kernel: LoneKernels, arguments: list[Any]) -> None:
+    """Call a function; arguments of the cascade go through its queues.
+
+    Raises:
+        RuntimeError: the call takes or puts another number of words than the case says.
+    """
+    pairs = list(zip(case.arguments, arguments, strict=True))
+    for each, value in pairs:
+        if isinstance(each, Buffer) and each.role == "get":
+            kernel.put("cascade in", value.view(np.uint32))
+    kernel.call(case.name, *(value for each, value in pairs if getattr(each, "role", "") not in _CASCADE))
+    if not any(getattr(each, "role", "") in _CASCADE for each, _ in pairs):
+        return
+    if len(kernel.take("cascade in")):
+        raise RuntimeError(f"{case.name} leaves words on its cascade")
+    for each, value in pairs:
+        if isinstance(each, Buffer) and each.role == "put":
+            value[...] = kernel.take("cascade out").view(value.dtype)
 
 
 def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
@@ -167,7 +205,7 @@ def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
         theirs, third = copied(mine), copied(mine)
         kernel.set_modes()
         begun = time.perf_counter()
-        kernel.call(case.name, *mine)
+        _call(case, kernel, mine)
         verdict.seconds += time.perf_counter() - begun
         reference = case.reference or other
         if reference is None:
@@ -201,8 +239,8 @@ def _first(case: Case, mine: list[Any], theirs: list[Any]) -> str:
 
 def _of_library(case: Case) -> Callable[..., Any] | None:
     name = case.name if case.library is None else case.library
-    if not name:
-        return None
+    if not name or any(getattr(each, "role", "") in _CASCADE for each in case.arguments):
+        return None  # the library's cascades need a simulated core
     found = library(DEVICES[case.generation], **case.options)  # type: ignore[arg-type]
     if name not in found:
         return None
@@ -247,7 +285,7 @@ def in_a_process(case: Case, kernel: Path, calls: int) -> Verdict:
 def campaign(root: Path, calls: int, only: str, folder: Path) -> Iterator[Verdict]:
     """Every case, in order; those of one library after each other."""
     made: dict[object, Path | str] = {}
-    for case in cases():
+    for case in [*cases(), *(case for make in network_cases.MAKERS for case in make())]:
         if only not in f"{case.file} {case.name}":
             continue
         key = (case.file, tuple(case.defines.items()), case.generation)

@@ -18,6 +18,8 @@ KINDS = {
     "i16": "int16",
     "u16": "uint16",
     "i32": "int32",
+    "i64": "int64",
+    "bfp": "uint8",
     "f32": "float32",
     "bf16": BF16,
 }
@@ -32,14 +34,17 @@ class Buffer:
     Attributes:
         kind: a key of ``KINDS``.
         count: its elements.
-        role: ``in``, ``out`` (zeros before) or ``both``.
-        spread: of floats: the standard deviation; 0 = of all sizes.
+        role: ``in``, ``out`` (zeros before) or ``both``; ``get`` and ``put``: words that the call takes from
+            the cascade, and puts there.
+        spread: of floats: the standard deviation; of integers: the largest magnitude; 0 = of all sizes.
+        least: of integers with a spread, the smallest value if it is not ``-spread``.
     """
 
     kind: str
     count: int
     role: str = "in"
     spread: float = 0
+    least: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +88,19 @@ class Case:
     options: Mapping[str, object] = field(default_factory=dict)
 
 
-def _b(text: str, spread: float = 0) -> Buffer:
+def buffer(text: str, spread: float = 0, least: int | None = None) -> Buffer:
     """``i32:64`` is an input, ``i32:64:out`` an output."""
     kind, count, *role = text.split(":")
-    return Buffer(kind, int(count), role[0] if role else "in", spread)
+    return Buffer(kind, int(count), role[0] if role else "in", spread, least)
 
 
-def _args(*given: str | int | tuple[int, int] | Buffer) -> tuple[Buffer | Number, ...]:
+def args(*values: str | int | tuple[int, int] | Buffer) -> tuple[Buffer | Number, ...]:
     found: list[Buffer | Number] = []
-    for each in given:
+    for each in values:
         if isinstance(each, Buffer):
             found.append(each)
         elif isinstance(each, str):
-            found.append(_b(each))
+            found.append(buffer(each))
         else:
             found.append(Number(*each) if isinstance(each, tuple) else Number(each, each))
     return tuple(found)
@@ -107,7 +112,7 @@ _FULL = {"u8": (0, 255), "i16": (-32768, 32767), "i32": (-(2**31), 2**31 - 1)}
 
 
 def _elementwise() -> list[Case]:
-    three = _args("bf16:1024", "bf16:1024", "bf16:1024:out")
+    three = args("bf16:1024", "bf16:1024", "bf16:1024:out")
     found = [
         Case(f"{AIE2}add.cc", f"eltwise_add_bf16_{kind}", three, plain.add) for kind in ("scalar", "vector")
     ]
@@ -115,19 +120,19 @@ def _elementwise() -> list[Case]:
         Case(f"{AIE2}mul.cc", f"eltwise_mul_bf16_{kind}", three, plain.multiply)
         for kind in ("scalar", "vector")
     ]
-    choice = _args("bf16:1024", "bf16:1024", "bf16:1024:out", (0, 1))
+    choice = args("bf16:1024", "bf16:1024", "bf16:1024:out", (0, 1))
     found += [
         Case(f"{AIE2}scale_shift.cc", f"eltwise_mul_add_bf16_{kind}", choice, plain.multiply_or_add)
         for kind in ("scalar", "vector")
     ]
     for kind, bits in (("i16", 16), ("i32", 32)):
-        given = _args(f"{kind}:1024", f"{kind}:1024:out", "i32:1", 1024)
+        given = args(f"{kind}:1024", f"{kind}:1024:out", "i32:1", 1024)
         found += [
             Case(f"{AIE2}scale.cc", f"vector_scalar_mul_{way}", given, plain.scale, {"BIT_WIDTH": bits})
             for way in ("scalar", "vector")
         ]
-    found.append(Case(f"{AIE2}relu.cc", "bf16_relu", _args("bf16:1024", "bf16:1024:out"), plain.relu))
-    many = _args("bf16:4096", "bf16:4096", "bf16:4096:out")
+    found.append(Case(f"{AIE2}relu.cc", "bf16_relu", args("bf16:1024", "bf16:1024:out"), plain.relu))
+    many = args("bf16:4096", "bf16:4096", "bf16:4096:out")
     found += [
         Case(f"{PE}getting_started/01_SAXPY/saxpy.cc", name, many, plain.saxpy, tolerance=2**-7)
         for name in ("saxpy", "saxpy_scalar")
@@ -136,12 +141,12 @@ def _elementwise() -> list[Case]:
         Case(
             f"{PE}basic/row_wise_bias_add/kernel.cc",
             "row_wise_bias_add_f32_f32",
-            _args("f32:2048", "f32:64", "f32:2048:out"),
+            args("f32:2048", "f32:64", "f32:2048:out"),
             plain.bias_rows,
             {"DIM_m": 32, "DIM_n": 64},
         )
     )
-    pair = _args("i8:256", "i8:256:out")
+    pair = args("i8:256", "i8:256:out")
     found.append(
         Case(
             f"{PE}basic/packet_switch/add_mul.cc",
@@ -157,7 +162,7 @@ def _elementwise() -> list[Case]:
             Case(
                 f"programming_guide/{folder}/vector_scalar_mul.cc",
                 "vector_scalar_mul_aie_scalar",
-                _args("i32:256", "i32:256:out", "i32:1", 256),
+                args("i32:256", "i32:256:out", "i32:1", 256),
                 plain.scale,
             )
         )
@@ -165,8 +170,8 @@ def _elementwise() -> list[Case]:
 
 
 def _reductions() -> list[Case]:
-    whole = _args("i32:1024", "i32:1:out", 1024)
-    float_ = _args("bf16:1024", "bf16:1:out", 1024)
+    whole = args("i32:1024", "i32:1:out", 1024)
+    float_ = args("bf16:1024", "bf16:1:out", 1024)
     ways = ("scalar", "vector")
     found = [Case(f"{AIE2}reduce_add.cc", f"reduce_add_{way}", whole, plain.total) for way in ways]
     found += [Case(f"{AIE2}reduce_max.cc", f"reduce_max_{way}", whole, plain.largest) for way in ways]
@@ -175,13 +180,13 @@ def _reductions() -> list[Case]:
         Case(f"{AIE2}reduce_max.cc", f"reduce_max_{way}_bfloat16", float_, plain.largest) for way in ways
     ]
     found.append(
-        Case(f"{AIE2}reduce_max.cc", "compute_max", _args("i32:1", "i32:1", "i32:1:out"), plain.larger)
+        Case(f"{AIE2}reduce_max.cc", "compute_max", args("i32:1", "i32:1", "i32:1:out"), plain.larger)
     )
     found.append(
         Case(
             f"{AIE2}reduce_max.cc",
             "compute_max_bfloat16",
-            _args("bf16:2", "bf16:2", "bf16:1:out"),
+            args("bf16:2", "bf16:2", "bf16:1:out"),
             plain.larger,
         )
     )
@@ -198,7 +203,7 @@ def _pictures() -> list[Case]:
                 Case(
                     "aie_kernels/generic/passThrough.cc",
                     f"passThrough{shape}",
-                    _args(*one, *sizes),
+                    args(*one, *sizes),
                     plain.copy,
                     defines,
                 )
@@ -207,14 +212,12 @@ def _pictures() -> list[Case]:
                 kind != "i32"
             ):  # the kernels do not compile for 32 bits (bitwiseOR.cc), or overflow an accumulator
                 for name, act in (("bitwiseAND", plain.bit_and), ("bitwiseOR", plain.bit_or)):
-                    found.append(
-                        Case(f"{AIE2}{name}.cc", f"{name}{shape}", _args(*two, *sizes), act, defines)
-                    )
+                    found.append(Case(f"{AIE2}{name}.cc", f"{name}{shape}", args(*two, *sizes), act, defines))
                 found.append(
                     Case(
                         f"{AIE2}addWeighted.cc",
                         f"addWeighted{shape}",
-                        _args(*two, *sizes, (0, 32767), (0, 32767), full),
+                        args(*two, *sizes, (0, 32767), (0, 32767), full),
                         plain.weighted,
                         defines,
                     )
@@ -225,7 +228,7 @@ def _pictures() -> list[Case]:
                         Case(
                             file,
                             f"threshold{shape}",
-                            _args(*one, *sizes, full, full, (0, 4)),
+                            args(*one, *sizes, full, full, (0, 4)),
                             plain.threshold,
                             defines,
                         )
@@ -236,7 +239,7 @@ def _pictures() -> list[Case]:
             Case(
                 file,
                 "threshold4ChLine",
-                _args("u8:2048", "u8:2048:out", 2048, *[(0, 255)] * 8, (0, 4)),
+                args("u8:2048", "u8:2048:out", 2048, *[(0, 255)] * 8, (0, 4)),
                 plain.threshold_channels,
                 eight,
             )
@@ -245,7 +248,7 @@ def _pictures() -> list[Case]:
             Case(
                 file,
                 "threshold",
-                _args("u8:2048", "u8:2048:out", (0, 255), (0, 255), 64, 32),
+                args("u8:2048", "u8:2048:out", (0, 255), (0, 255), 64, 32),
                 plain.threshold_binary,
                 eight,
             )
@@ -255,7 +258,7 @@ def _pictures() -> list[Case]:
             Case(
                 f"{AIE2}rgba2gray.cc",
                 f"rgba2gray{shape}",
-                _args("u8:4096", "u8:1024:out", *sizes),
+                args("u8:4096", "u8:1024:out", *sizes),
                 plain.gray,
             )
         )
@@ -263,7 +266,7 @@ def _pictures() -> list[Case]:
             Case(
                 f"{AIE2}gray2rgba.cc",
                 f"gray2rgba{shape}",
-                _args("u8:1024", "u8:4096:out", *sizes),
+                args("u8:1024", "u8:4096:out", *sizes),
                 plain.rgba,
             )
         )
@@ -271,7 +274,7 @@ def _pictures() -> list[Case]:
         Case(
             f"{AIE2}filter2d.cc",
             "filter2dLine",
-            _args("u8:512", "u8:512", "u8:512", "u8:512:out", 512, "i16:9"),
+            args("u8:512", "u8:512", "u8:512", "u8:512:out", 512, "i16:9"),
             plain.filtered,
         )
     )
@@ -279,7 +282,7 @@ def _pictures() -> list[Case]:
         Case(
             f"{NPU}bd_chain_repeat_on_memtile/kernel.cc",
             "passThroughLine",
-            _args("u8:1024", "u8:1024:out", 1024),
+            args("u8:1024", "u8:1024:out", 1024),
             plain.copy,
         )
     )
@@ -315,10 +318,10 @@ def _matrices() -> list[Case]:
     for generation, folder in (("AIE-ML", AIE2), ("AIE2P", AIE2P)):
         for (given, result), block in _BLOCKS[generation].items():
             spread = 1.0 if given == "bf16" else 0
-            arguments = _args(
-                _b(f"{given}:{m * k}", spread),
-                _b(f"{given}:{k * n}", spread),
-                _b(f"{result}:{m * n}:both", spread),
+            arguments = args(
+                buffer(f"{given}:{m * k}", spread),
+                buffer(f"{given}:{k * n}", spread),
+                buffer(f"{result}:{m * n}:both", spread),
             )
             defines = {**sizes, f"{given}_{result}_ONLY": None}
             tolerance = {"f32": 2**-20, "bf16": 2**-7}.get(result, 0)
@@ -333,12 +336,12 @@ def _matrices() -> list[Case]:
             )
             found.append(make(f"matmul_{given}_{result}", reference=plain.matmul(m, k, n, *block)))
             found.append(make(f"matmul_scalar_{given}_{result}", reference=plain.matmul_in_steps(m, k, n)))
-            zeros = _args(f"{result}:{m * n}:both")
+            zeros = args(f"{result}:{m * n}:both")
             for name in ("zero", "zero_scalar"):
                 found.append(
                     Case(f"{folder}mm.cc", f"{name}_{result}", zeros, plain.zero, defines, generation)
                 )
-    vector = _args("i16:1024", "i16:32", "i32:32:both")
+    vector = args("i16:1024", "i16:32", "i32:32:both")
     for way, pairs in (("scalar", False), ("vectorized", True)):
         found.append(
             Case(
@@ -349,39 +352,29 @@ def _matrices() -> list[Case]:
                 {"DIM_M": 32, "DIM_K": 32},
             )
         )
-    rows = {"4x2x4_4x8x4": (16, 16, 16), "2x2x2_4x8x4": (8, 16, 8)}
-    for name, (a, b, c) in rows.items():
-        found.append(
-            Case(
-                f"{NPU}matrix_multiplication_using_cascade/mm.cc",
-                f"matmul_scalar_{name}_i32_i32",
-                _args(f"i32:{a * b}", f"i32:{b * c}", f"i32:{a * c}:both"),
-                None,
-            )
-        )
     return found
 
 
 def _moves() -> list[Case]:
     fifo = f"{NPU}dynamic_object_fifo/"
-    sums = _args("i32:10", "i32:10", "i32:10:out")
+    sums = args("i32:10", "i32:10", "i32:10:out")
     found = [
         Case(f"{fifo}{name}/kernel.cc", "add_10_i32", sums, plain.add)
         for name in ("reduction", "sliding_window", "sliding_window_conditional", "two_core_sliding_window")
     ]
     found += [
-        Case(f"{fifo}{name}/kernel.cc", f"passthrough_{n}_i32", _args(f"i32:{n}", f"i32:{n}:out"), plain.copy)
+        Case(f"{fifo}{name}/kernel.cc", f"passthrough_{n}_i32", args(f"i32:{n}", f"i32:{n}:out"), plain.copy)
         for name, n in (("nested_loops", 10), ("ping_pong", 64), ("two_core_sliding_window", 10))
     ]
     found.append(
-        Case(f"{NPU}matrix_transpose/kernel.cc", "passthrough", _args("i32:64", "i32:64:out", 64), plain.copy)
+        Case(f"{NPU}matrix_transpose/kernel.cc", "passthrough", args("i32:64", "i32:64:out", 64), plain.copy)
     )
-    found.append(Case(f"{NPU}runtime_cumsum/sum.cc", "sum", _args("i32:16", "i32:16:both"), plain.added_up))
-    found.append(Case(f"{NPU}runtime_cumsum/sum.cc", "zero", _args("i32:16:both"), plain.zero))
+    found.append(Case(f"{NPU}runtime_cumsum/sum.cc", "sum", args("i32:16", "i32:16:both"), plain.added_up))
+    found.append(Case(f"{NPU}runtime_cumsum/sum.cc", "zero", args("i32:16:both"), plain.zero))
     found.append(
-        Case("test/aiecc/bss_zero_init_kernel.cc", "bss_probe", _args("u8:512:both"), plain.zero, library="")
+        Case("test/aiecc/bss_zero_init_kernel.cc", "bss_probe", args("u8:512:both"), plain.zero, library="")
     )
-    count = _args("i32:64", "i32:64:out", 64)
+    count = args("i32:64", "i32:64:out", 64)
     for folder in ("add_one_func_link_with_peano", "add_one_scale_func_link_with_peano"):
         found.append(Case(f"{NPU}{folder}/add_one_kernel.cc", "add_one", count, plain.add_one))
     found.append(
@@ -397,7 +390,7 @@ def _moves() -> list[Case]:
             Case(
                 f"{NPU}{folder}/vector_scalar_mul.cc",
                 "vector_scalar_mul_aie_scalar",
-                _args("i32:256", "i32:256:out", "i32:1", 256),
+                args("i32:256", "i32:256:out", "i32:1", 256),
                 plain.scale,
             )
         )
@@ -405,7 +398,7 @@ def _moves() -> list[Case]:
         Case(
             f"{NPU}vector_scalar_using_dma/scale.cc",
             "scale_int32",
-            _args("i32:1024", "i32:1024:out"),
+            args("i32:1024", "i32:1024:out"),
             plain.scaled_by(3),
         )
     )
@@ -413,14 +406,14 @@ def _moves() -> list[Case]:
         Case(
             f"{PE}basic/transposes/aie_kernels/shuffle_16x16.cc",
             "transpose_16x16",
-            _args("u8:256", "u8:256:out"),
+            args("u8:256", "u8:256:out"),
             plain.transposed(16, 16),
             library="",
         )
     )
     for bits, kind in ((8, "u8"), (16, "u16"), (32, "i32")):
         base = {f"DTYPE_i{bits}": None, "DIM_m": 32, "DIM_n": 32}
-        pair = _args(f"{kind}:1024", f"{kind}:1024:out")
+        pair = args(f"{kind}:1024", f"{kind}:1024:out")
         file = f"{PE}basic/transposes/aie_kernels/transpose.cc"
         found.append(Case(file, "copy", pair, plain.copy, base))
         found.append(
@@ -430,7 +423,7 @@ def _moves() -> list[Case]:
         Case(
             f"{PE}basic/transposes/aie_kernels/transpose.cc",
             "transpose_4x4",
-            _args("i32:256", "i32:256:out"),
+            args("i32:256", "i32:256:out"),
             plain.transposed(16, 16, 4),
             {"DTYPE_i32": None, "DIM_m": 16, "DIM_n": 16, "DIM_s": 4},
             library="",
@@ -439,7 +432,7 @@ def _moves() -> list[Case]:
     return found
 
 
-_CONTRACT = 0.128
+CONTRACT = 0.128
 """The relative tolerance with which mlir-aie's own host programs compare activations (``activation.py``)."""
 _GELU_FLOOR = 0.05
 _ROUNDED = 2**-6  # some steps in bfloat16, relative to the largest
@@ -449,9 +442,9 @@ def _activations() -> list[Case]:
     """With inputs from the ranges of mlir-aie's own programs: swiglu up to 1, softmax from -4 to 8."""
     found = []
     for generation, folder in (("AIE-ML", AIE2), ("AIE2P", AIE2P)):
-        make = partial(Case, generation=generation, tolerance=_CONTRACT)
-        unit, wide = _b("bf16:1024", 0.25), _b("bf16:1024", 1.0)
-        out = _b("bf16:1024:out")
+        make = partial(Case, generation=generation, tolerance=CONTRACT)
+        unit, wide = buffer("bf16:1024", 0.25), buffer("bf16:1024", 1.0)
+        out = buffer("bf16:1024:out")
         found.append(make(f"{folder}bf16_exp.cc", "exp_bf16_1024", (wide, out), plain.exp))
         found.append(make(f"{folder}gelu.cc", "gelu_bf16", (wide, out), plain.gelu, floor=_GELU_FLOOR))
         found.append(make(f"{folder}silu.cc", "silu_bf16", (unit, out), plain.silu))
@@ -460,22 +453,22 @@ def _activations() -> list[Case]:
             make(f"{folder}softmax.cc", "softmax_bf16", (wide, out, Number(1024, 1024)), plain.softmax)
         )
     make = partial(Case, generation="AIE2P", tolerance=_ROUNDED, of_largest=True)
-    row, floats = _b("bf16:512", 1.0), _b("f32:512", 1.0)
-    found.append(make(f"{AIE2P}rms_norm.cc", "rms_norm", _args(row, "bf16:512:out", 512), plain.rms_norm))
+    row, floats = buffer("bf16:512", 1.0), buffer("f32:512", 1.0)
+    found.append(make(f"{AIE2P}rms_norm.cc", "rms_norm", args(row, "bf16:512:out", 512), plain.rms_norm))
     found.append(
-        make(f"{AIE2P}layer_norm.cc", "layer_norm", _args(row, "bf16:512:out", 512), plain.layer_norm)
+        make(f"{AIE2P}layer_norm.cc", "layer_norm", args(row, "bf16:512:out", 512), plain.layer_norm)
     )
     found.append(
-        make(f"{AIE2P}layer_norm.cc", "layer_norm_f32", _args(floats, "f32:512:out", 512), plain.layer_norm)
+        make(f"{AIE2P}layer_norm.cc", "layer_norm_f32", args(floats, "f32:512:out", 512), plain.layer_norm)
     )
     found.append(
-        make(f"{AIE2P}rope.cc", "rope", _args(row, _b("bf16:512", 0.5), "bf16:512:out", 512), plain.rope)
+        make(f"{AIE2P}rope.cc", "rope", args(row, buffer("bf16:512", 0.5), "bf16:512:out", 512), plain.rope)
     )
     found.append(
         make(
             f"{AIE2P}mm_activation_epilogue.cc",
             "mm_activation_epilogue_row",
-            _args(floats, "f32:512:out", 512, (0, 2)),
+            args(floats, "f32:512:out", 512, (0, 2)),
             plain.epilogue,
         )
     )
@@ -491,7 +484,7 @@ def _convolutions() -> list[Case]:
         name = "conv2dk1_i8" if kind == "i8" else "conv2dk1_ui8"
         a, c = f"{kind}:{width * inputs}", f"u8:{width * outputs}:out"
         found.append(
-            Case(f"{AIE2}conv2dk1.cc", name, _args(a, w, c, *sizes, shift), plain.convolved_1x1, macro)
+            Case(f"{AIE2}conv2dk1.cc", name, args(a, w, c, *sizes, shift), plain.convolved_1x1, macro)
         )
         lines = (a, a, a, f"i8:{inputs * outputs * 9}", c, *sizes, 3, 3, (0, 2), shift, 0)
         scalar = {
@@ -499,15 +492,15 @@ def _convolutions() -> list[Case]:
             **({"SCALAR": None} if kind == "i8" else {}),
         }  # the vector function of i8 has a typing error
         found.append(
-            Case(f"{AIE2}conv2dk3.cc", name.replace("k1", "k3"), _args(*lines), plain.convolved_3x3, scalar)
+            Case(f"{AIE2}conv2dk3.cc", name.replace("k1", "k3"), args(*lines), plain.convolved_3x3, scalar)
         )
         half = f"u8:{width * inputs // 2}"
-        skip = _args(half, half, w, c, f"{kind}:{width * outputs}", *sizes, shift, (1, 3))
+        skip = args(half, half, w, c, f"{kind}:{width * outputs}", *sizes, shift, (1, 3))
         found.append(
             Case(f"{AIE2}conv2dk1_skip.cc", name.replace("k1", "k1_skip"), skip, plain.convolved_skip, macro)
         )
     for generation, folder in (("AIE-ML", AIE2), ("AIE2P", AIE2P)):
-        given = _args(f"i8:{width * inputs}", w, f"i8:{width * outputs}:out", *sizes, shift)
+        given = args(f"i8:{width * inputs}", w, f"i8:{width * outputs}:out", *sizes, shift)
         found.append(
             Case(
                 f"{folder}conv2dk1_i8.cc",
@@ -521,44 +514,8 @@ def _convolutions() -> list[Case]:
     return found
 
 
-def _beside_the_library() -> list[Case]:
-    """Functions whose layouts are long to write down: the library's version is the reference."""
-    found = [
-        Case(f"{AIE2}rgba2hue.cc", "rgba2hueLine", _args("u8:4096", "u8:1024:out", 1024), None),
-        Case(f"{AIE2}rgba2hue.cc", "rgba2hueTile", _args("u8:4096", "u8:1024:out", 16, 64), None),
-    ]
-    width, inputs, outputs = 32, 64, 64
-    half = f"u8:{width * inputs // 2}"
-    given = _args(
-        half, half, f"i8:{2 * inputs * outputs}", f"u8:{width * outputs}:out", f"i8:{width * inputs}",
-        width, inputs, outputs, inputs, (8, 13), (1, 3), (8, 13),
-    )  # fmt: skip
-    # Its twin for unsigned inputs is empty (DEV-KERNEL-10).
-    found.append(
-        Case(f"{AIE2}conv2dk1_skip_init.cc", "conv2dk1_skip_init_i8", given, None, {"INT8_ACT": None})
-    )
-    line = f"i8:{width * 16}"
-    strided = (
-        line,
-        line,
-        line,
-        f"i8:{16 * 16 * 9}",
-        f"u8:{width // 2 * 16}:out",
-        width,
-        16,
-        16,
-        3,
-        3,
-        (0, 2),
-        (6, 10),
-        0,
-    )
-    found.append(Case(f"{AIE2}bottleneck/bn_conv2dk3.cc", "conv2dk3_stride2_i8", _args(*strided), None))
-    return found
-
-
 MAKERS: tuple[Callable[[], list[Case]], ...] = (
-    _elementwise, _reductions, _pictures, _matrices, _moves, _activations, _convolutions, _beside_the_library,
+    _elementwise, _reductions, _pictures, _matrices, _moves, _activations, _convolutions,
 )  # fmt: skip
 
 

@@ -102,6 +102,14 @@ def larger(a: Array, b: Array, c: Array) -> None:
     c[0] = a[0] if wide(a)[0] > wide(b)[0] else b[0]
 
 
+def maximum(a: Array, b: Array, c: Array) -> None:
+    c[...] = np.where(wide(a) > wide(b), a, b)
+
+
+def minimum(a: Array, b: Array, c: Array) -> None:
+    c[...] = np.where(wide(a) < wide(b), a, b)
+
+
 def relu(a: Array, c: Array) -> None:
     c[...] = np.where(a.astype(np.float32) > 0, a, np.zeros((), a.dtype))
 

@@ -287,6 +287,8 @@ CHECK(linear, const auto *table = static_cast<const int16 *>(b); const aie::lut<
 
 // Block floats.
 CHECK(blocks_of_floats, const auto x = lanes<accfloat, 64>(a, i).to_vector<bfp16ebs8>(); std::memcpy(static_cast<char *>(out) + sizeof x * i, &x, sizeof x))
+CHECK(floats_at_a_block, aie::block_vector_input_buffer_stream<bfp16ebs8, 64> from(static_cast<const bfp16ebs8 *>(a) + i);
+      const auto x = from.pop(); for (unsigned at = 0; at < 64; ++at) static_cast<float *>(out)[64 * i + at] = x.get(at))
 CHECK(floats_of_blocks, aie::block_vector_input_buffer_stream<bfp16ebs8, 64> from(static_cast<const bfp16ebs8 *>(a)); from.seek(i);
       put(out, i, aie::accum<accfloat, 64>(from.pop())))
 

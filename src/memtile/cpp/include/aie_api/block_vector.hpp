@@ -7,9 +7,9 @@
 
 #include "detail/operands.hpp"
 
-/// A byte of a buffer of blocks: pointers to it have no alignment beyond a byte.
+/// One block of a buffer: a pointer to it steps by eight numbers and has no alignment beyond a byte.
 struct bfp16ebs8 {
-    uint8_t byte;
+    uint8_t bytes[9];
 };
 
 namespace aie {

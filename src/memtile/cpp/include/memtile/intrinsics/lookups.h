@@ -3,7 +3,8 @@
 // A table of 16-byte pieces is stored with each piece twice in a row (UG1603, Lookup Tables), once for each bank, and
 // `first` and `second` are two such copies. An offset counts bytes of the doubled table, so that entry i of B bytes
 // has offset 2 B i. A lookup reads the entry and fills its 64 bits with zeros above; lanes 0 to 7 are in `low`, 8 to
-// 15 in `high`. Which of the four copies a lane reads is DEV-INTRINSIC-2; tables that lie as documented do not show it.
+// 15 in `high`. Widths of entries and which of the four copies a lane reads are DEV-INTRINSIC-2: public kernels show
+// the 2 bytes of int8 alone; tables that lie as documented do not show the copy.
 #pragma once
 
 #include <cstdint>
