@@ -323,6 +323,57 @@ MUTANTS = (
         "tests/timing/test_boards.py::test_a_rate_that_a_board_reached_by_as_many_channels_is_not_told",
     ),
     Mutant(
+        "a check looks at queues with the board's constants",
+        "cli/check.py",
+        "with options.with_timing(timing):",
+        "with options.with_timing(None):",
+        "tests/clients/test_timing_option.py::test_a_check_looks_at_queues_with_them",
+    ),
+    Mutant(
+        "explain runs the design with its board's constants",
+        "cli/explain.py",
+        "with options.with_timing(timing):",
+        "with options.with_timing(None):",
+        "tests/clients/test_timing_option.py::test_explain_runs_the_design_with_them",
+    ),
+    Mutant(
+        "two builds of a text say the first one's launch",
+        "importers/mlir/launch_lines.py",
+        "if len(found) == 1 else None",
+        "if found else None",
+        "tests/silicon/test_dispatch.py::test_lines_that_build_a_text_say_how_it_is_launched",
+    ),
+    Mutant(
+        "an option that is off says a launch",
+        "importers/mlir/launch_lines.py",
+        "xclbin-name)(?![\\w-]|=false)",
+        "xclbin-name)(?![\\w-])",
+        "tests/silicon/test_dispatch.py::test_lines_that_build_a_text_say_how_it_is_launched",
+    ),
+    Mutant(
+        "what builds a text stands over the option",
+        "runs/program_run.py",
+        "if options.dispatch is not None:",
+        "if options.dispatch is not None and said is None:",
+        "tests/silicon/test_dispatch.py::test_the_option_stands_over_what_builds_a_text",
+    ),
+    Mutant(
+        "files do not say how they are launched",
+        "importers/bodies/container.py",
+        "            said=_said(self.programs),\n",
+        "",
+        "tests/clients/test_cli_containers.py::"
+        "test_files_say_how_they_are_launched_and_the_option_stands_over_it",
+    ),
+    Mutant(
+        "an xclbin with instructions in an ELF is launched from the first",
+        "importers/bodies/container.py",
+        "if len(found) == 1 else None",
+        "if found else None",
+        "tests/clients/test_cli_containers.py::"
+        "test_files_say_how_they_are_launched_and_the_option_stands_over_it",
+    ),
+    Mutant(
         "calls as data are not written for --cost",
         "cli/measure.py",
         "    if out is not None:\n        write_output(out, json_text(document",
