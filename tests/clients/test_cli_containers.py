@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
 from typing import Any
@@ -169,6 +170,38 @@ def test_each_pdi_of_a_full_elf_begins_with_new_cores(files: dict[str, Path], tm
     assert done.exit_code == 0, done.output
     assert "status: finished" in done.stdout
     np.testing.assert_array_equal(np.load(files["out"]), DATA + 2)
+
+
+def launched(*args: object) -> tuple[dict[str, str], list[str]]:
+    """What a result says of its launch, and its notes."""
+    done = call("run", "--json", "--pad-arguments", *args)
+    told = json.loads(done.stdout)
+    return told["launch"], [note for note in told["notes"] if note.startswith("launched")]
+
+
+def test_files_say_how_they_are_launched_and_the_option_stands_over_it(
+    files: dict[str, Path], tmp_path: Path
+) -> None:
+    """DEV-QUEUE-2; a PDI with instructions is what either may have inside."""
+    kernels, insts = ("--kernels", files["kernels"]), files["insts"]
+    of_xclbin = {"dispatch": "xclbin", "why": "as the files have an xclbin"}
+    assert launched(files["xclbin"], insts, *kernels) == (of_xclbin, [])
+    assert launched(files["build"], *kernels) == (of_xclbin, [])
+    usual, _ = launched(files["pdi"], insts, *kernels)
+    assert usual["dispatch"] == "xclbin"
+    assert usual["why"].startswith("as is usual on npu1")
+    elf = full_elf(tmp_path, load(1), *instructions())
+    told, (note,) = launched(elf, *kernels)
+    assert told == {"dispatch": "elf", "why": "as the files have an ELF"}
+    assert note.startswith(
+        "launched from an ELF, as the files have an ELF; --dispatch xclbin is usual on npu1"
+    )
+    control = Elf()
+    control.add(Part(".ctrltext", 1, transaction_bytes(Transaction(HEADER, instructions()))))
+    (both := tmp_path / "insts.elf").write_bytes(control.bytes())
+    assert launched(files["xclbin"], both, *kernels)[0] == usual  # they do not say it
+    option = {"dispatch": "elf", "why": "as the option says"}
+    assert launched(files["xclbin"], insts, *kernels, "--dispatch", "elf") == (option, [])
 
 
 @pytest.mark.parametrize("loads", [(), (load(2),)], ids=["no load", "load"])

@@ -299,6 +299,18 @@ def test_limits_are_those_of_the_device_and_long_answers_are_short() -> None:
     assert whole["channels"][0]["cycles"].keys() >= {"bank_conflict"}
 
 
+def test_a_launch_is_chosen_by_the_argument_or_the_text_and_said() -> None:
+    text = "// RUN: %aiecc --get-full-elf %s\n" + PARAMETER
+    said, chosen, python = ask(
+        ("run", {"text": text, "kind": "mlir", "settings": {"p": 3}}),
+        ("run", {"text": text, "kind": "mlir", "settings": {"p": 3}, "dispatch": "xclbin"}),
+        ("run", {"text": RING, "dispatch": "elf"}),
+    )
+    assert said["launch"] == {"dispatch": "elf", "why": "as RUN: lines of the text say"}
+    assert chosen["launch"] == {"dispatch": "xclbin", "why": "as the option says"}
+    assert "has no use for dispatch" in python["error"]["message"]
+
+
 def test_a_dump_is_explained(tmp_path: Path) -> None:
     path, dump = tmp_path / "stuck.py", tmp_path / "core.bin"
     path.write_text(

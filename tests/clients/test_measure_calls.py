@@ -82,6 +82,23 @@ def test_pairs_of_ones_own(tmp_path: Path) -> None:
     assert json.loads(told.stdout.splitlines()[-1]) == {"functions": {"mine": 62, "other": 4}}
 
 
+def test_the_same_as_data_beside_the_file(tmp_path: Path) -> None:
+    """Its functions are those of the file for --cost; the places have what the lines say."""
+    text = "function,event0,event1\nmine,100,165\nother,5,9\nmine,200,262\n"
+    pairs, costs = write(tmp_path, "pairs.csv", text), tmp_path / "costs.json"
+    told = json.loads(invoke("measure", "calls", pairs, "--json", "--out", costs).stdout)
+    assert told == {
+        "functions": {"mine": 62, "other": 4},
+        "places": [
+            {"place": "mine", "calls": 2, "least": 62, "median": 63.5, "most": 65},
+            {"place": "other", "calls": 1, "least": 4, "median": 4.0, "most": 4},
+        ],
+    }
+    assert json.loads(costs.read_text()) == {"functions": told["functions"]}
+    refused = invoke("measure", "calls", write(tmp_path, "none.csv", "a,b\n1,2\n"), "--json")
+    assert "needed are event0 and event1" in json.loads(refused.stdout)["error"]["message"]
+
+
 def test_intervals_as_trace_decode_writes_them(tmp_path: Path) -> None:
     rows = [",".join(COLUMNS)]
     for row, event, begin in ((2, A, 10), (2, "LOCK_STALL", 12), (2, B, 40), (3, A, 11), (3, B, 91)):

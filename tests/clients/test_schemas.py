@@ -427,6 +427,12 @@ def test_what_measure_writes(tmp_path: Path) -> None:
     assert problems("silicon-cases", read | {"more": 1}) != []
 
 
+def test_what_measure_calls_writes(tmp_path: Path) -> None:
+    file = tmp_path / "pairs.csv"
+    file.write_text("function,event0,event1\nmine,100,165\nmine,200,262\n", encoding="utf-8")
+    assert_says("measure-calls-output", output("measure", "calls", "--json", file))
+
+
 def test_what_survey_writes(tmp_path: Path) -> None:
     (tmp_path / "refused.mlir").write_text(mlir_texts.UNKNOWN)
     (tmp_path / "none.mlir").write_text("module { }")

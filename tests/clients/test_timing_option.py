@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from memtile import Array, DesignError, MemoryTile, Timing, run
 from memtile.cli.main import app
+from support.silicon.dispatch_designs import passed_on
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 DESIGN = """
@@ -133,7 +134,7 @@ def test_a_diff_runs_both_with_them(file: str) -> None:
         (["hawk"], "NAME=NUMBER or the name of a board"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "faults", "serve", "plan", "survey", "diff"])
+@pytest.mark.parametrize("command", ["run", "faults", "serve", "plan", "survey", "diff", "check"])
 def test_what_is_no_constant_is_refused(command: str, texts: list[str], says: str, file: str) -> None:
     options = [part for text in texts for part in ("--timing", text)]
     files = {"serve": [], "plan": [], "survey": [str(Path(file).parent)], "diff": [file, file]}
@@ -159,3 +160,22 @@ def test_run_takes_them_in_python() -> None:
     assert run(design, timing={"task_start": 9}).cycles == run(design).cycles + 5
     with pytest.raises(DesignError, match="Did you mean task_start"):
         run(design, timing={"taskstart": 9})
+
+
+@pytest.mark.parametrize(("running", "codes"), [(0, []), (1, ["MT0117"])])
+def test_a_check_looks_at_queues_with_them(running: int, codes: list[str], tmp_path: Path) -> None:
+    """DEV-QUEUE-1: five pushes fit into a queue where the task that runs has no place in it."""
+    text = tmp_path / "five.mlir"
+    text.write_text(passed_on(5))
+    told = json.loads(invoke("check", "--json", "--timing", f"queue_running={running}", str(text)).stdout)
+    assert [each["code"] for each in told["designs"][0]["findings"]] == codes
+
+
+def test_explain_runs_the_design_with_them(file: str, tmp_path: Path) -> None:
+    """In cycle 150 words of a fast memory have come and those of a slow one have not."""
+    slow, limit = ("--timing", "external_latency=300"), ("--max-cycles", "150")
+    dump = str(tmp_path / "core.bin")
+    invoke("run", "--json", *slow, *limit, "--coredump", dump, file)
+    beside = ("explain", "--json", dump, "--design", file, *limit)
+    same = [json.loads(invoke(*beside, *more).stdout)["design"]["same"] for more in (slow, ())]
+    assert same == [True, False]

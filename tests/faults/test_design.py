@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtile import Descriptor, MemoryTile, MemtileError, Status, Transfer, view
+from memtile import Descriptor, MemoryTile, MemtileError, Status, Timing, Transfer, view
 from memtile.arch.tiles import MEMORY
 from memtile.bd.windows import OWN, DmaAddress
 
@@ -51,6 +51,17 @@ def test_the_fifth_queued_task_is_refused_before_the_chip_would_drop_it() -> Non
         tile.mm2s[0].start(words(8))
     assert refused(lambda: tile.mm2s[0].start(words(8))) == (
         "memory tile, MM2S 0: the task queue is full: it holds 4 tasks beside the one that runs "
+        "(AM020). Run, put more work into one chain, or have a host sequence start it (array.host)."
+    )
+
+
+def test_on_strix_the_running_task_is_one_of_the_four_of_the_queue() -> None:
+    """DEV-QUEUE-1: as silicon of npu2 has it, and as the message counts it."""
+    tile = MemoryTile(timing=Timing(queue_running=1))
+    for _ in range(4):
+        tile.mm2s[0].start(words(8))
+    assert refused(lambda: tile.mm2s[0].start(words(8))) == (
+        "memory tile, MM2S 0: the task queue is full: it holds 4 tasks, the one that runs among them "
         "(AM020). Run, put more work into one chain, or have a host sequence start it (array.host)."
     )
 

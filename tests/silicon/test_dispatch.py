@@ -235,3 +235,41 @@ def test_a_poll_saves_one_push_alone() -> None:
 def test_check_knows_a_queue_that_no_pace_saves() -> None:
     assert "MT0114" in [finding.code for finding in checked(channel_by_channel(7)).findings]
     assert [finding.code for finding in checked(channel_by_channel(6)).findings] == ["MT0117", "MT0117"]
+
+
+BUILDS = "// RUN: %aiecc --get-npu-insts --get-xclbin --xclbin-name=aie.xclbin %S/d.mlir"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (BUILDS, XCLBIN),
+        ("// RUN: %aiecc --device-name=main \\\n// RUN:   --get-full-elf %S/d.mlir", ELF),
+        ("// RUN: %aiecc --get-elf --elf-name=aie.elf %S/d.mlir", ELF),
+        ("// RUN: %python aiecc.py --aie-generate-xclbin --xclbin-name=aie.xclbin %S/d.mlir", XCLBIN),
+        (f"{BUILDS}\n// RUN: %aiecc --get-full-elf %S/d.mlir", None),
+        ("// RUN: %aiecc --get-core-elfs %S/d.mlir", None),
+        ("// RUN: %aiecc --get-xclbin=false %S/d.mlir", None),
+        ("// as --get-xclbin says", None),
+        ("", None),
+    ],
+)
+def test_lines_that_build_a_text_say_how_it_is_launched(lines: str, said: Dispatch | None) -> None:
+    """DEV-QUEUE-2: what is asked for once, not what two builds of a text differ in."""
+    made = load(Text("d.mlir", f"{lines}\n{weights(HEAD_AND_WEIGHTS, 4096)}"))
+    done = made.run(pad_arguments=True)
+    assert done.launch is not None
+    assert done.launch == (
+        (said, "as RUN: lines of the text say") if said else (ELF, "as is usual on npu2_1col")
+    )
+    assert (done.result.status is Status.FINISHED) is (said is XCLBIN)
+    told = "launched from an xclbin, as RUN: lines of the text say; --dispatch elf is usual on npu2_1col"
+    assert (told in done.notes) is (said is XCLBIN)
+
+
+@pytest.mark.parametrize("dispatch", [ELF, XCLBIN])
+def test_the_option_stands_over_what_builds_a_text(dispatch: Dispatch) -> None:
+    done = run(f"{BUILDS}\n{weights(HEAD_AND_WEIGHTS, 4096)}", dispatch)
+    assert done.launch == (dispatch, "as the option says")
+    assert (done.result.status is Status.FINISHED) is (dispatch is XCLBIN)
+    assert not any("RUN: lines" in note for note in done.notes)

@@ -25,13 +25,15 @@ def _boards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("MEMTILE_TIMING")
 
 
-def through(device: str, channels: int = 1, timing: Timing | None = None) -> Result:
-    """Words from external memory through a memory tile and back."""
-    array = Array(device, 1, timing)
-    door, tile = array.interface_tile(0), array.memory_tile(0)
-    for n in range(channels):
-        come = array.external(f"in{n}", np.arange(WORDS, dtype=np.int32))
-        go = array.external(f"out{n}", np.zeros(WORDS, np.int32))
+def through(
+    device: str, channels: int = 1, timing: Timing | None = None, columns: int = 1, words: int = WORDS
+) -> Result:
+    """Words from external memory through the memory tile of each column and back."""
+    array = Array(device, columns, timing)
+    for n in range(channels * columns):
+        door, tile = array.interface_tile(n % columns), array.memory_tile(n % columns)
+        come = array.external(f"in{n}", np.arange(words, dtype=np.int32))
+        go = array.external(f"out{n}", np.zeros(words, np.int32))
         fifo = array.object_fifo(f"come{n}", door, tile, shape=1024)
         back = fifo.forward(f"go{n}", door)
         fifo.producer.channel.start(door.read(come))
@@ -122,13 +124,49 @@ def test_columns_that_move_more_than_boards_were_seen_to_are_told_first() -> Non
     assert shared_cycles(48_800, "strix", 1000) == 1000
     assert shared_cycles(1 << 30, "", 1) == 0
     use = ChannelUse("interface(0,0) MM2S 0", "MM2S", {Cause.MOVING: 2440}, 1, 1, beat_words=2)
-    assert list(cautions([use], 800, "strix")) == []
-    (line,) = cautions([use, use], 1599, "strix")
+    assert list(cautions([use], 599, "strix")) == []
+    (line,) = cautions([use, use], 1180, "strix")
     assert line.startswith(
-        "external memory moves 24.4 bytes a cycle for all columns together; boards reached"
+        "external memory moves 33.1 bytes a cycle for all columns together by 2 channels; boards reached"
     )
     assert "24.4 to 32.6" in line
-    assert list(cautions([use, use], 1599, "")) == []
+    assert list(cautions([use, use], 1180, "")) == []
+
+
+@pytest.mark.parametrize(
+    ("board", "channels", "tenths", "told"),
+    [
+        ("phoenix", 8, 312, False),  # as case ddr-4
+        ("phoenix", 8, 313, True),
+        ("phoenix", 9, 216, False),  # as case ddr-8-reads
+        ("phoenix", 9, 217, True),
+        ("strix", 8, 326, False),
+        ("strix", 8, 327, True),
+        ("strix", 9, 244, False),
+        ("strix", 9, 245, True),
+    ],
+)
+def test_a_rate_that_a_board_reached_by_as_many_channels_is_not_told(
+    board: str, channels: int, tenths: int, told: bool
+) -> None:
+    """Words of the first channel alone count; one that moved nothing is none."""
+    moved = [tenths - (channels - 1), *[1] * (channels - 1), 0]
+    uses = [
+        ChannelUse(f"interface({n},0) MM2S 0", "MM2S", {Cause.MOVING: words}, 1, 1)
+        for n, words in enumerate(moved)
+    ]
+    lines = list(cautions(uses, 40, board))
+    assert bool(lines) is told
+    assert all(f"by {channels} channels" in line for line in lines)
+
+
+@pytest.mark.usefixtures("_boards")
+@pytest.mark.parametrize(("columns", "told"), [(2, False), (4, True)])
+def test_a_copy_that_phoenix_ran_at_its_rate_has_no_caution(columns: int, told: bool) -> None:
+    """Cases ddr-4, which silicon ran as fast, and ddr-8-reads, which it did not."""
+    result = through("npu1", 2, columns=columns, words=32768)
+    assert any("external memory moves" in line for line in str(result).splitlines()) is told
+    assert 8 * 32768 * 2 * columns / result.cycles > (30 if told else 28)
 
 
 @pytest.mark.parametrize(("waited", "told"), [(10, False), (11, True)])
@@ -142,11 +180,9 @@ def test_waits_for_banks_beside_a_core_are_told_first(waited: int, told: bool) -
 
 @pytest.mark.usefixtures("_boards")
 @pytest.mark.parametrize(("channels", "measured"), [(1, 10.16), (2, 14.35)])
-def test_a_column_of_strix_reads_what_was_measured(
-    channels: int, measured: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_column_of_strix_reads_what_was_measured(channels: int, measured: float) -> None:
     """mlir-air PR 1786: the rates that its constants are chosen with."""
-    monkeypatch.setattr(f"{__name__}.WORDS", 1 << 16)
-    result = through("npu2", channels)
-    rate = 4 * WORDS * channels / result.cycles * result.clock_mhz / 1000
+    words = 1 << 16
+    result = through("npu2", channels, words=words)
+    rate = 4 * words * channels / result.cycles * result.clock_mhz / 1000
     assert abs(rate / measured - 1) < 0.05

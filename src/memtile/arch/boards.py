@@ -31,6 +31,11 @@ Phoenix: 38.9 GB/s by eight channels each way and 56.2 GB/s by four, at 1.80 GHz
 Strix: 44.0 GB/s at 1.80 GHz (case marginal-base-bfp16), 47 (lpddr-read), and 57.4 at 1.76 GHz (mlir-air PR
 1786: two channels in each of four columns). They are of different memories, so there is no constant.
 """
+SHARED_CHANNELS: Mapping[str, int] = {"phoenix": 8, "strix": 8}
+"""Channels, both ways together, by which a board reached the higher rate of ``SHARED_BYTES``.
+
+Phoenix reached the lower one by sixteen; Strix by a product on 32 cores, whose channels are not published.
+"""
 CLOCK_MHZ: Mapping[str, int] = {"strix": 1760}
 """Clock of the array where it was measured, by board; elsewhere ``ARRAY_CLOCK_MHZ``, the manual's.
 

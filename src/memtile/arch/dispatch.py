@@ -7,6 +7,7 @@ host's back-pressure (mlir-air PR 1604). Which pushes of tasks find a full queue
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import NamedTuple
 
 from memtile.arch.grades import Grade, Source
 
@@ -16,6 +17,18 @@ class Dispatch(StrEnum):
 
     XCLBIN = "xclbin"
     ELF = "elf"
+
+
+class Launch(NamedTuple):
+    """How a program is launched, and who says so.
+
+    Attributes:
+        dispatch: what is launched.
+        why: in words, as the rest of a sentence.
+    """
+
+    dispatch: Dispatch
+    why: str
 
 
 DEADLINE_MS = 6_100

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
 from memtile.cli.mlir_file import SUFFIX
@@ -26,6 +27,7 @@ Examples:
   memtile check design.mlir --kernels functions.py
   memtile check build/ --sarif > findings.sarif
   memtile check *.mlir --junit > findings.xml
+  memtile check design.mlir --timing queue_running=0
   memtile check --sandbox design.py
 """
 
@@ -56,6 +58,7 @@ def check(
             help="Python file with functions that cores of a design in MLIR call, if not the library's.",
         ),
     ] = None,
+    timing: options.TimingConstants = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     as_sarif: Annotated[
         bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
@@ -73,7 +76,8 @@ def check(
     """
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
-    results = checked(designs, device, settings or (), kernels)
+    with options.with_timing(timing):
+        results = checked(designs, device, settings or (), kernels)
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):
         raise typer.Exit(ExitCode.BAD_RESULT)

@@ -42,6 +42,7 @@ Examples:
   memtile measure calls trace.json --function mine --out costs.json
   memtile measure calls trace.csv --function 0,2=mine --function 0,3=other --out costs.json
   memtile measure calls pairs.csv --out costs.json
+  memtile measure calls pairs.csv --json
   memtile run design.mlir --cost costs.json
 """
 _ENDINGS = (".npy", ".txt")  # of traces beside their designs
@@ -135,6 +136,7 @@ def calls(
         ),
     ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE.json", help="Write it, for --cost.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
     """Say what calls of your cores' functions cost, from a trace of their event0() and event1().
 
@@ -148,14 +150,15 @@ def calls(
     if out is not None:
         check_writable(out)
     found = calls_of(read_text(file), file)
+    document = {"functions": costs(found, function or (), file)}
+    if out is not None:
+        write_output(out, json_text(document, indent=2) + "\n")
+    if as_json:
+        typer.echo(json_text({**document, "places": [each.as_json() for each in found]}, indent=2))
+        return
     for each in found:
         typer.echo(each.line)
-    document = {"functions": costs(found, function or (), file)}
-    if out is None:
-        typer.echo(json_text(document))
-        return
-    write_output(out, json_text(document, indent=2) + "\n")
-    typer.echo(f"to run with them: memtile run --cost {out}")
+    typer.echo(json_text(document) if out is None else f"to run with them: memtile run --cost {out}")
 
 
 def _show(found: Measured) -> None:

@@ -73,9 +73,15 @@ def _text(shape: tuple[int, ...]) -> str:
     return " x ".join(map(str, shape))
 
 
+def launch_data(done: Run) -> dict[str, str] | None:
+    """How a program was launched, and who says so."""
+    return done.launch and {"dispatch": str(done.launch.dispatch), "why": done.launch.why}
+
+
 def _json(done: Run, paths: dict[str, Path], device: str) -> dict[str, Any]:
     return done.result.as_json() | {
         "device": device,
+        "launch": launch_data(done),
         "stopped": done.stopped or None,
         "notes": list(done.notes),
         "buffers": [

@@ -508,6 +508,14 @@ class Channel(StreamPort):
         """Tasks that the chip would take now."""
         return room_of(self._tile.engine.state, self.index)
 
+    def _beside(self) -> str:
+        """Where the task that runs is while others wait in the queue."""
+        return (
+            ", the one that runs among them"
+            if self._tile.engine.timing.queue_running
+            else " beside the one that runs"
+        )
+
     def _start(
         self, plan: TaskPlan, transfers: Sequence[Transfer], *, token: bool = False
     ) -> tuple[int, ...]:
@@ -623,7 +631,7 @@ class Channel(StreamPort):
         if room < plan.pushes:
             step = "Run, put more work into one chain, or have a host sequence start it (array.host)."
             given = "one more task" if plan.pushes == 1 else f"{plan.pushes} more tasks"
-            says = f"the task queue is full: it holds {self._depth} tasks beside the one that runs"
+            says = f"the task queue is full: it holds {self._depth} tasks{self._beside()}"
             if room:
                 says = f"the work is {plan.pushes} tasks, and the task queue has room for {room}"
             problems.append(

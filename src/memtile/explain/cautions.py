@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol
 
-from memtile.arch.boards import SHARED_BYTES
+from memtile.arch.boards import SHARED_BYTES, SHARED_CHANNELS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.model.state.causes import Cause
 
@@ -41,16 +41,20 @@ def cautions(channels: Iterable[Use], cycles: int, board: str) -> Iterator[str]:
 
 
 def _shared(channels: Iterable[Use], cycles: int, board: str) -> Iterator[str]:
-    """All columns together move more than boards were seen to move to and from external memory."""
+    """So many channels together move more than a board was seen to move to and from external memory."""
     if board not in SHARED_BYTES or not cycles:
         return
-    moved = WORD_BYTES * sum(use.words for use in channels if use.name.startswith(_INTERFACE)) / cycles
+    words = [use.words for use in channels if use.name.startswith(_INTERFACE) and use.words]
+    moved = round(WORD_BYTES * sum(words) / cycles, 1)  # compared as it is told
     low, high = SHARED_BYTES[board]
-    if moved > low:
+    few = len(words) <= SHARED_CHANNELS[board]
+    if moved > (high if few else low):
+        by = f"with {SHARED_CHANNELS[board]} channels or fewer" if few else "with more"
         yield (
-            f"external memory moves {moved:.1f} bytes a cycle for all columns together; boards reached "
-            f"{low} to {high}, by their memory, and the band ends at {low}. In the model columns do not wait "
-            "for each other there (DEV-EXT-1); a copy by all columns of your board would tell its rate"
+            f"external memory moves {moved} bytes a cycle for all columns together by {len(words)} channels; "
+            f"boards reached {low} to {high}, by their memory, {high if few else low} {by}, and the band "
+            f"ends at {low}. In the model columns do not wait for each other there (DEV-EXT-1); a copy by "
+            "all columns of your board would tell its rate"
         )
 
 

@@ -24,6 +24,7 @@ from memtile.importers.mlir.design_rules import check_rules
 from memtile.importers.mlir.forms.device_forms import devices
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.known_check import check_known, unknown_operation
+from memtile.importers.mlir.launch_lines import said_by_lines
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.sequence.loads import loaded_by
 from memtile.importers.mlir.sequence.program import (
@@ -221,7 +222,17 @@ def _still(
     made = configure(described, array)
     others = {each.name: each for each in found}
     program = _program(made, sequence, others, parameters)
-    return Loaded(array, made, program, {}, lambda _: {}, others, _notes(described), parameters)
+    return Loaded(
+        array,
+        made,
+        program,
+        {},
+        lambda _: {},
+        others,
+        _notes(described),
+        parameters,
+        said_by_lines(described),
+    )
 
 
 def _text(file: Path | str | MlirModule) -> Text:

@@ -10,6 +10,7 @@ from typing import Any, Unpack
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.dispatch import Launch
 from memtile.corelib.call_costs import CallCost
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
@@ -57,6 +58,7 @@ class Loaded:
         others: the devices of the text, by symbol.
         notes: what was read and changes nothing here.
         parameters: of the scratchpad, by name.
+        said: how the text says that it is launched; None = it does not.
     """
 
     array: Array
@@ -67,6 +69,7 @@ class Loaded:
     others: Mapping[str, DeviceDescription]
     notes: Sequence[str] = ()
     parameters: Parameters = field(default_factory=dict)
+    said: Launch | None = None
 
     def run(
         self,
@@ -190,7 +193,9 @@ class Loaded:
             given = [*given, Given(packets, np.array(sequence.packets, dtype=np.uint32))]
         loads = [NamedKernels(self.kernels_of(made), made.array.engine) for made in sequence.loads]
         steps, kernels = table_of(sequence.steps), self.kernels
-        program = Program(steps, given, named.wanted, running=kernels, programs=loads, launched=True)
+        program = Program(
+            steps, given, named.wanted, running=kernels, programs=loads, launched=True, said=self.said
+        )
         done = Session(self.array).run(program, options)
         return _with_free_calls(done, kernels, *loads)
 

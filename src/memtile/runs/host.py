@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from memtile.arch.dispatch import Launch
 from memtile.arch.timing import LAUNCH_CYCLES
 from memtile.errors import Problem, SimulationError
 from memtile.explain.names import called
@@ -35,32 +36,38 @@ class ProgramHost:
         operations: that it comes to, each in its time.
         options: of the run.
         cores: kernels that begin when their cores are enabled.
+        launch: how the program is launched.
 
     Attributes:
         come_to_number: how many operations it has come to.
         missed: its writes that nothing answered.
         tokens: what it receives them with, once it does operations.
-        dispatch: how the program is launched.
+        launch: how the program is launched.
         waits_for: channels whose queues have no room for the task that it is to push.
         waited: how many pushes have waited for room so far.
         untimed: data moves without a clock.
     """
 
     def __init__(
-        self, array: ArrayMachine, operations: OperationTable, options: RunOptions, cores: CoreKernels
+        self,
+        array: ArrayMachine,
+        operations: OperationTable,
+        options: RunOptions,
+        cores: CoreKernels,
+        launch: Launch,
     ) -> None:
         self._array, self._end = array, array.engine.now + options.max_cycles
         self.untimed, self._progress = options.untimed, options.progress
         self._cores = cores
         self._door = OwnDoor(array)
         shape = ArrayShape.of(array.device, array.columns)
-        self.dispatch = options.dispatch or array.device.dispatch
+        self.launch = launch
         self._pace = Pace(
             array.engine.host,
             array.engine.timing,
             shape,
             operations,
-            self.dispatch,
+            launch.dispatch,
             untimed=options.untimed,
         )
         self._batches = Batches(array, cores.starting)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from memtile.arch.dispatch import Launch
 from memtile.explain.results import Result
 from memtile.plain_text import printable
 from memtile.runs.array_names import Given, Wanted
@@ -33,6 +34,7 @@ class Program:
         after: a host sequence that is done after them.
         launch: how many of the first operations load the array long before the host begins (DEV-HOST-3).
         launched: the array is loaded already; cores come to where they wait before the host begins.
+        said: how the files say that it is launched; None = they do not.
         live: a host that acts from outside meanwhile; then there are no operations, sequences and arrays.
     """
 
@@ -46,6 +48,7 @@ class Program:
     after: HostProgram | None = None
     launch: int = 0
     launched: bool = False
+    said: Launch | None = None
     live: LiveHost | None = None
 
 
@@ -59,6 +62,7 @@ class Run:
         buffers: external memory as it is at the end.
         stopped: why the program did not come to its end; empty when it did.
         notes: one line for each array that the program does not use, or that was filled up with zeros.
+        launch: how it was launched and why so; None = without firmware.
     """
 
     result: Result
@@ -66,6 +70,7 @@ class Run:
     buffers: Sequence[ExternalArray] = ()
     stopped: str = ""
     notes: Sequence[str] = ()
+    launch: Launch | None = None
 
     def __repr__(self) -> str:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())

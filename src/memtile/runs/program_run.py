@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from memtile.arch.dispatch import DEADLINE_MS, DEADLINE_STATE
+from memtile.arch.dispatch import DEADLINE_MS, DEADLINE_STATE, Dispatch, Launch
 from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import WaitGraph
@@ -84,8 +84,22 @@ def left_out(operations: OperationTable) -> Iterator[str]:
             yield f"left out: {others[name]:,} {name}, which {does}"
 
 
-def launch_notes(host: ProgramHost, result: Result) -> Iterator[str]:
-    """What the launch has to do with a result: pushes that waited, and how the driver ends what is stuck."""
+def launch_of(options: RunOptions, said: Launch | None, array: ArrayMachine) -> Launch:
+    """How a program is launched: by the option, else by its files, else as is usual (DEV-QUEUE-2)."""
+    if options.dispatch is not None:
+        return Launch(options.dispatch, "as the option says")
+    return said or Launch(array.device.dispatch, f"as is usual on {array.device.name}")
+
+
+def launch_notes(
+    host: ProgramHost, result: Result, array: ArrayMachine, said: Launch | None
+) -> Iterator[str]:
+    """What the launch has to do with a result: who chose it, pushes that waited, how a stuck one ends."""
+    dispatch, why = host.launch
+    if dispatch != array.device.dispatch and host.launch is said:
+        what = "an ELF" if dispatch is Dispatch.ELF else "an xclbin"
+        usual = f"--dispatch {array.device.dispatch} is usual on {array.device.name}"
+        yield f"launched from {what}, {why}; {usual}"
     if host.waited and not host.untimed:
         pushes = "1 push" if host.waited == 1 else f"{host.waited:,} pushes"
         yield (
@@ -129,7 +143,8 @@ class ProgramRun:
         cores = CoreKernels(array, program.kernels, program.running, program.programs)
         self._bound = self._checked(cores)
         cores.attach()
-        self._host = ProgramHost(array, self._after_launch, options, cores)
+        self._launch = launch_of(options, program.said, array)
+        self._host = ProgramHost(array, self._after_launch, options, cores, self._launch)
         self._addresses = place(self._bound, array)
 
     def _checked(self, cores: CoreKernels) -> BoundArrays:
@@ -169,8 +184,10 @@ class ProgramRun:
         arrays = {out.name: taken(out, self._array) for out in self._bound.outputs}
         notes = (*self._bound.notes, *left_out(self._operations))
         if self._array.engine.host.by_firmware:
-            notes += tuple(launch_notes(self._host, result))
-        return Run(with_dropped(result, self._host.missed), arrays, self._bound.externals, stopped, notes)
+            notes += tuple(launch_notes(self._host, result, self._array, self._program.said))
+        launch = self._launch if self._array.engine.host.by_firmware else None
+        missed = with_dropped(result, self._host.missed)
+        return Run(missed, arrays, self._bound.externals, stopped, notes, launch)
 
     def _carry_out(self) -> None:
         """Do the operations, the first of them before the host has its time."""

@@ -88,6 +88,7 @@ _DOCUMENTS = {
         "descriptors.LowerOutput",
         "For each tiling the fewest descriptors that do it, or why there are none" + _LISTS,
     ),
+    "measure-calls-output": _Document("Output of memtile measure calls --json", "explorations.CallsOutput"),
     "measure-write-output": _Document("Output of memtile measure write --json", "explorations.MeasureOutput"),
     "plan-output": _Document("Output of memtile plan --json", "explorations.PlanOutput"),
     "record": _Document("File of memtile run --record", "runs.Record"),

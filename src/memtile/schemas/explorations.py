@@ -290,6 +290,33 @@ class MeasureOutput(TypedDict, total=False):
     designs: list[MeasuringDesign]
 
 
+class MeasuredCalls(TypedDict):
+    """The calls of one function in one place of a file, in cycles.
+
+    Attributes:
+        place: A tile, a process or a function, as the file has it.
+        calls: How many.
+    """
+
+    place: str
+    calls: Positive
+    least: Count
+    median: Amount
+    most: Count
+
+
+class CallsOutput(TypedDict):
+    """What calls of cores' functions cost.
+
+    Attributes:
+        functions: Cycles of one call, the fewest, by function, as memtile run --cost takes them.
+        places: What the file has.
+    """
+
+    functions: dict[str, Count]
+    places: list[MeasuredCalls]
+
+
 class Source(TypedDict):
     """Who measured, and where it is published.
 

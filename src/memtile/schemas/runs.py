@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 
 from msgspec import Meta
 
+from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import DIRECTIONS
 from memtile.documents import Amount, Count, Positive, Scalar, Share, Word, among, having, keyed, limited
 from memtile.explain.bound import Cost
@@ -184,12 +185,24 @@ class Saved(TypedDict):
     shape: list[Count]
 
 
-_OF_PROGRAM = ("device", "stopped", "notes", "buffers", "saved")
+_OF_PROGRAM = ("device", "launch", "stopped", "notes", "buffers", "saved")
+
+
+class LaunchData(TypedDict):
+    """How a program was launched, and who says so.
+
+    Attributes:
+        dispatch: What was launched.
+        why: In words.
+    """
+
+    dispatch: Annotated[str, among(Dispatch)]
+    why: str
 
 
 @limited(dependentRequired={name: [each for each in _OF_PROGRAM if each != name] for name in _OF_PROGRAM})
 class RunOutput(TypedDict):
-    """The result of a run; device, stopped, notes, buffers and saved only after a program of register writes.
+    """The result of a run; device, launch, stopped, notes, buffers and saved only after a program.
 
     Attributes:
         status: How the run ended; every one but finished has exit code 1, interrupted 130.
@@ -213,6 +226,7 @@ class RunOutput(TypedDict):
         timing: Timing constants that had not their default.
         host_cycles: Cycles that passed between the accesses of a host; null without time.
         parameters: Of the design function, with the values of this run.
+        launch: How the program was launched; null = without firmware.
         stopped: Why the program did not run to its end; null = it did.
         notes: Order of the files, arguments that are not used or filled up; texts for people.
     """
@@ -247,6 +261,7 @@ class RunOutput(TypedDict):
     words: MovedWords
     parameters: list[ParameterValue]
     device: NotRequired[str]
+    launch: NotRequired[LaunchData | None]
     stopped: NotRequired[str | None]
     notes: NotRequired[list[str]]
     buffers: NotRequired[list[Buffer]]

@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
+from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
 from memtile.cli.agents.tool_arguments import Kind, given_file
 from memtile.errors import InputFileError
@@ -67,6 +68,7 @@ def _array(array: Any) -> dict[str, Any]:
 
 
 Answer = dict[str, Any]
+Launched = Literal["xclbin", "elf"]
 SECONDS = 60.0
 MOST_ELEMENTS = 4096
 
@@ -105,6 +107,7 @@ def run(
     settings: Mapping[str, Any] | None = None,
     kernels: str = "",
     inputs: Mapping[str, str] | None = None,
+    dispatch: Launched | None = None,
     races: bool = True,
     max_cycles: int = MAX_CYCLES,
     seconds: float = SECONDS,
@@ -115,15 +118,19 @@ def run(
     The design is given by `path` or by `text` and `kind`, with `device` and `settings`, as for `check`.
     `kernels` is a Python file with what cores do, or with functions that
     their MLIR calls. `inputs` are arrays, NAME or number of the argument -> path of a .npy file; those that
-    are missing are zeros. `races` also looks for accesses to memory that nothing orders, and costs time. The
-    run ends after `max_cycles`, or after `seconds` with status interrupted. `whole` answers with all that
-    `memtile run --json` writes.
+    are missing are zeros. `dispatch` is what the host launches, xclbin or elf, which decides how fast tasks
+    come and whether some are lost; without it the build or RUN: lines of the text say it, else the device,
+    and `launch` of the answer has which it was and why. `races` also looks for accesses to memory that
+    nothing orders, and costs time. The run ends after `max_cycles`, or after `seconds` with status
+    interrupted. `whole` answers with all that `memtile run --json` writes.
     """
+    from memtile.cli.run_program import launch_data
     from memtile.cli.runnable import load_beside
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
-        _fit(Path(file.name).suffix, settings=settings, kernels=kernels, inputs=inputs)
+        _fit(Path(file.name).suffix, settings=settings, kernels=kernels, inputs=inputs, dispatch=dispatch)
+        launched = Dispatch(dispatch) if dispatch else None
         design = load_beside(
             file.name,
             device=device,
@@ -131,9 +138,9 @@ def run(
             kernels=kernels or None,
             given=arrays,
         )
-        done = design.run(max_cycles=max_cycles, check=races, progress=_until(seconds))
+        done = design.run(max_cycles=max_cycles, check=races, dispatch=launched, progress=_until(seconds))
         answer = done.result.as_json() if whole else run_answer(done.result, design.words(done))
-        return dict(file.said(answer))
+        return dict(file.said({**answer, "launch": launch_data(done)}))
 
 
 def explain(
@@ -226,9 +233,9 @@ def _fit(suffix: str, **given: object) -> None:
     """Refuse arguments that the kind of a design has no use for.
 
     Raises:
-        InputFileError: inputs or kernels of a design in Python, settings of a program.
+        InputFileError: inputs, kernels or a dispatch of a design in Python, settings of a program.
     """
-    unused = {".py": ("kernels", "inputs"), ".mlir": ()}.get(suffix, ("settings",))
+    unused = {".py": ("kernels", "inputs", "dispatch"), ".mlir": ()}.get(suffix, ("settings",))
     wrong = [name for name in unused if given.get(name)]
     if wrong:
         kinds = "a design in Python" if suffix == ".py" else "a program of register writes"

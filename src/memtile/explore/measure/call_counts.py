@@ -44,6 +44,16 @@ class CallCounts:
             f"{self.place}: {least:,} to {most:,} cycles, {median(self.cycles):,.0f} in the median of {many}"
         )
 
+    def as_json(self) -> dict[str, Any]:
+        """As plain data."""
+        return {
+            "place": self.place,
+            "calls": len(self.cycles),
+            "least": min(self.cycles),
+            "median": float(median(self.cycles)),
+            "most": max(self.cycles),
+        }
+
 
 def calls_of(text: str, name: str) -> list[CallCounts]:
     """The calls of a file, by place.

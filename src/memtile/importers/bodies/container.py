@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from memtile.arch.devices import Device
+from memtile.arch.dispatch import Dispatch, Launch
 from memtile.design.array import Array
 from memtile.importers.bodies.device_finder import NO_FUNCTIONS, Functions
 from memtile.importers.bodies.program_bodies import Bodies, bodies
@@ -30,6 +31,7 @@ from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
 
 _CONTAINERS = ("xclbin", "pdi")
+_CALLED = {Dispatch.XCLBIN: "xclbin", Dispatch.ELF: "ELF"}
 _CONFIGURATIONS = ("cdo", *_CONTAINERS)
 
 
@@ -92,6 +94,7 @@ class Container:
             running=self.bodies.kernels if again else NO_KERNELS,
             programs=self.bodies.programs,
             launch=self.launch - first,
+            said=_said(self.programs),
         )
         return Session(self.array).run(program, RunOptions.of(options, more))
 
@@ -158,6 +161,12 @@ def build(folder: Path, *, device: str | None = None, functions: Functions = NO_
     programs = [program_formats.read_program(read_bytes(file), str(file)) for file in found.files]
     texts = beside(found.files)
     return container(programs, texts, device=device, functions=functions, names=found.devices)
+
+
+def _said(programs: Sequence[program_formats.Program]) -> Launch | None:
+    """How the files are launched, where they say it: an xclbin or an ELF, not both."""
+    found = [each for each in Dispatch if any(program.format == each for program in programs)]
+    return Launch(found[0], f"as the files have an {_CALLED[found[0]]}") if len(found) == 1 else None
 
 
 def _launch(programs: Sequence[program_formats.Program], known: Bodies) -> int:
