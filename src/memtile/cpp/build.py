@@ -49,6 +49,11 @@ _CODE = (
 )
 _PLAIN = ("-O2", "-fwrapv")
 _SANITIZED = ("-O1", "-fsanitize=thread", "-fsanitize=undefined", "-fno-sanitize-recover=all")
+_CLANG = (
+    "-fno-sanitize=function,vptr",  # parts of -fsanitize=undefined that need Clang's own run time
+    "-Dmin_iteration_count(n)=pipeline(disable)",  # a hint of Peano's "#pragma clang loop"
+)
+_GCC = ("-fno-gnu-unique",)
 _UNCHECKED = ("-fno-sanitize=all",)
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
@@ -93,6 +98,11 @@ class Sources:
             "memtile/prelude.h",
             *self.flags,
         ]
+
+
+def own_options(used: Compiler) -> tuple[str, ...]:
+    """Options that a compiler takes and others lack."""
+    return _CLANG if used.is_clang else _GCC
 
 
 def built(sources: Sources) -> Path:
@@ -163,7 +173,7 @@ def _make(sources: Sources, used: Compiler, folder: Path) -> None:
 def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     """The object files of the sources, and of the core."""
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
-    own = [] if used.is_clang else ["-fno-gnu-unique"]
+    own = own_options(used)
     running = []
     for number, file in enumerate((*sources.files, RUNTIME)):
         target = place / f"{number}.o"
