@@ -50,6 +50,7 @@ _CODE = (
 _PLAIN = ("-O2", "-fwrapv")
 _SANITIZED = ("-O1", "-fsanitize=thread", "-fsanitize=undefined", "-fno-sanitize-recover=all")
 _CLANG = (
+    "-gdwarf-4",  # of Clang's DWARF 5, addr2line (binutils 2.40) loses who called an inlined function
     "-fno-sanitize=function,vptr",  # parts of -fsanitize=undefined that need Clang's own run time
     "-Dmin_iteration_count(n)=pipeline(disable)",  # a hint of Peano's "#pragma clang loop"
 )
@@ -136,7 +137,8 @@ def _cache() -> Path:
 def _key(sources: Sources, used: Compiler) -> str:
     """Name of the folder of a library: its sources by path, options and compiler."""
     files = [str(file.resolve()) for file in sources.files]
-    said = [*files, *sources.options(), *used.command, used.version, _hash(RUNTIME)]
+    said = [*files, *sources.options(), *own_options(used), *used.command, used.version]
+    said.append(_hash(RUNTIME))
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
