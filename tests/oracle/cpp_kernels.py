@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from memtile.cpp.build import Sources
+from memtile.cpp.build import Sources, own_options
 from memtile.cpp.compilers import compiler
 
 FOLDERS = ("aie_kernels", "programming_examples", "test")
@@ -74,7 +74,9 @@ def verdict(folder: Path, file: Path) -> Verdict:
     options = Sources((file,), include=include, defines=defines, generation=generation).options()
     begun = time.monotonic()
     with tempfile.TemporaryDirectory() as place:
-        command = [*compiler().command, *options, "-c", str(file), "-o", str(Path(place, "kernel.o"))]
+        used = compiler()
+        command = [*used.command, *options, *own_options(used), "-c", str(file)]
+        command += ["-o", str(Path(place, "kernel.o"))]
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", cwd=folder)
     errors = [line for line in done.stderr.splitlines() if "error" in line]
     lacks = (errors or ["the compiler failed"])[0] if done.returncode else ""

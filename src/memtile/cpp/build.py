@@ -55,6 +55,12 @@ _SANITIZED = (
     "-fno-sanitize=vptr",  # it needs the compiler's own library
     "-fno-sanitize-recover=all",
 )
+_CLANG = (
+    "-gdwarf-4",  # of Clang's DWARF 5, addr2line (binutils 2.40) loses who called an inlined function
+    "-fno-sanitize=function",  # a part of -fsanitize=undefined that needs Clang's own run time
+    "-Dmin_iteration_count(n)=pipeline(disable)",  # a hint of Peano's "#pragma clang loop"
+)
+_GCC = ("-fno-gnu-unique",)
 _UNCHECKED = ("-fno-sanitize=all",)
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
@@ -101,6 +107,11 @@ class Sources:
         ]
 
 
+def own_options(used: Compiler) -> tuple[str, ...]:
+    """Options that a compiler takes and others lack."""
+    return _CLANG if used.is_clang else _GCC
+
+
 def built(sources: Sources) -> Path:
     """The shared library of these sources: from the cache, or compiled now.
 
@@ -132,7 +143,8 @@ def _cache() -> Path:
 def _key(sources: Sources, used: Compiler) -> str:
     """Name of the folder of a library: its sources by path, options and compiler."""
     files = [str(file.resolve()) for file in sources.files]
-    said = [*files, *sources.options(), *used.command, used.version, _hash(RUNTIME)]
+    said = [*files, *sources.options(), *own_options(used), *used.command, used.version]
+    said.append(_hash(RUNTIME))
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
@@ -169,7 +181,7 @@ def _make(sources: Sources, used: Compiler, folder: Path) -> None:
 def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     """The object files of the sources, and of the core."""
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
-    own = [] if used.is_clang else ["-fno-gnu-unique"]
+    own = own_options(used)
     running = []
     for number, file in enumerate((*sources.files, RUNTIME)):
         target = place / f"{number}.o"

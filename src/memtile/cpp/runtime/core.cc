@@ -520,6 +520,7 @@ MEMTILE_UNDEFINED(type_mismatch_v1, "a pointer is null or not aligned for its ty
 MEMTILE_UNDEFINED(pointer_overflow, "a pointer is moved beyond the address space")
 MEMTILE_UNDEFINED(vla_bound_not_positive, "an array has a size that is not positive")
 MEMTILE_UNDEFINED(nonnull_arg, "a null pointer is given where none may be")
+MEMTILE_UNDEFINED(invalid_builtin, "a builtin such as __builtin_clz is given a value for which it has no result")
 MEMTILE_UNDEFINED(alignment_assumption, "a pointer is not aligned as the code says that it is")
 MEMTILE_EXPORT void __ubsan_handle_builtin_unreachable(Source *source) {
     copy_text(report.reason, "code that says it is never reached was reached");
