@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from statistics import median
+
+import numpy as np
 
 from memtile.arch.kernel_cycles import cycle_counts
 from memtile.corelib.call_costs import predicted
 
 ROWS = cycle_counts()
+
+
+def figures(errors: list[float]) -> tuple[str, str]:
+    """Median and 90th percentile, as docs/silicon.md has them."""
+    return f"{np.median(errors):.1%}", f"{np.percentile(errors, 90):.1%}"
 
 
 def test_the_rows_are_those_of_the_split() -> None:
@@ -24,18 +30,18 @@ def test_the_rule_is_as_exact_as_the_page_says() -> None:
     known = [row for row in ROWS if not row.validates]
     kept = [row for row in ROWS if row.validates]
     found = [(row, predicted(row, known)) for row in kept]
-    errors = sorted(abs(cycles - row.cycles) / row.cycles for row, cycles in found if cycles is not None)
+    errors = [abs(cycles - row.cycles) / row.cycles for row, cycles in found if cycles is not None]
     assert len(errors) == 100
-    assert (f"{median(errors):.1%}", f"{errors[len(errors) * 9 // 10]:.1%}") == ("2.5%", "15.4%")
+    assert figures(errors) == ("2.5%", "13.5%")
 
 
 def test_the_rule_was_chosen_by_the_other_half() -> None:
     """Each row that calibrates from the others that do: what the rule's author could see."""
     known = [row for row in ROWS if not row.validates]
     found = [(row, predicted(row, [each for each in known if each is not row])) for row in known]
-    errors = sorted(abs(cycles - row.cycles) / row.cycles for row, cycles in found if cycles is not None)
+    errors = [abs(cycles - row.cycles) / row.cycles for row, cycles in found if cycles is not None]
     assert len(errors) == 81
-    assert (f"{median(errors):.1%}", f"{errors[len(errors) * 9 // 10]:.1%}") == ("1.9%", "11.3%")
+    assert figures(errors) == ("1.9%", "11.3%")
 
 
 def test_every_row_with_loops_is_predicted_and_no_old_one_without() -> None:
