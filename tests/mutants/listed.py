@@ -7258,4 +7258,11 @@ MUTANTS = (
         "inline constexpr unsigned vector_decl_align = 32;",
         "tests/data/test_aie_api_places.py::test_accesses_state_their_bytes_and_alignment",
     ),
+    Mutant(
+        "tokens that a wait got are there for the next one",
+        "sim/loop/engine.py",
+        "enumerate(self.left[port]) if n not in places]",
+        "enumerate(self.left[port])]",
+        "tests/data/test_tokens.py::test_tokens_of_a_run_are_none_of_the_next_one",
+    ),
 )

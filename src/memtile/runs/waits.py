@@ -199,7 +199,6 @@ class TokenHost:
 
     def __init__(self, array: ArrayMachine, until: Until) -> None:
         self._array, self._until = array, until
-        self._taken: Counter[int] = Counter()
         self.missing: tuple[int, ...] = ()
         self._ports = [array.interface_tile(column).index for column in range(array.columns)]
         for tile in self._ports:
@@ -226,7 +225,7 @@ class TokenHost:
                 where=operation.place or "program",
                 source=_SOURCE,
             )
-        self._taken += wanted
+        self._take(wanted)
         self._see(said)
 
     def _senders(self, said: dict[str, int], wanted: Counter[int]) -> tuple[int, ...]:
@@ -255,17 +254,26 @@ class TokenHost:
             yield token(kind, channel, 0, column, row) & _SENDER
 
     def _missing(self, wanted: Counter[int]) -> Counter[int]:
-        return wanted - (self._received() - self._taken)
+        return wanted - Counter(sender for _, _, sender in self._received())
 
-    def _received(self) -> Counter[int]:
-        """Tokens by sender: packets of one word."""
-        found: Counter[int] = Counter()
+    def _take(self, wanted: Counter[int]) -> None:
+        """Take tokens away, so that no later wait, of this program or the next one, gets them again."""
+        left, taken = Counter(wanted), dict[int, set[int]]()
+        for tile, place, sender in self._received():
+            if left[sender]:
+                left[sender] -= 1
+                taken.setdefault(tile, set()).add(place)
+        for tile, places in taken.items():
+            self._array.engine.take_left(tile, FIRMWARE_PORT, places)
+
+    def _received(self) -> Iterator[tuple[int, int, int]]:
+        """The tokens that are there, packets of one word: interface tile, place among its words, sender."""
         for tile in self._ports:
             begins = 1
-            for word, last in self._array.engine.left_port(tile, FIRMWARE_PORT):
-                found[word & _SENDER] += begins & last
+            for place, (word, last) in enumerate(self._array.engine.left_port(tile, FIRMWARE_PORT)):
+                if begins and last:
+                    yield tile, place, word & _SENDER
                 begins = last
-        return found
 
 
 def _channels(said: dict[str, int]) -> Iterator[tuple[int, int, int, int]]:

@@ -7,7 +7,7 @@ engine is one object: runs, accesses of a host and words at the ports all advanc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -475,6 +475,11 @@ class Engine:
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
         return list(self.left.get(self._master(tile, name), []))
+
+    def take_left(self, tile: int, name: str, places: Collection[int]) -> None:
+        """Have words that left master port ``name`` gone, by their places in :meth:`left_port`."""
+        port = self._master(tile, name)
+        self.left[port] = [each for n, each in enumerate(self.left[port]) if n not in places]
 
     def _master(self, tile: int, name: str) -> int:
         tiles = self.tiles
