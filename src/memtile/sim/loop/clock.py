@@ -22,7 +22,7 @@ from memtile.model.state.state import State
 from memtile.model.streams import control_packets, pipes, switch
 from memtile.model.streams.host_ports import offer
 
-_SETTLED = (
+SETTLED = (
     2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
 )
 _WORTH = 24  # cycles ahead for which pipes are looked for
@@ -185,7 +185,7 @@ def step(st: State) -> None:
         event_units.step(st)
     if st.active_controls[0] > 0:
         control_packets.step(st)
-    st.clock.quiet[0] = min(st.clock.quiet[0] + 1, _SETTLED) if st.clock.activity[0] == 0 else 0
+    st.clock.quiet[0] = min(st.clock.quiet[0] + 1, SETTLED) if st.clock.activity[0] == 0 else 0
     st.clock.now[0] += 1
     st.clock.booked[0] = 0
 
@@ -245,7 +245,7 @@ def is_settled(st: State) -> bool:
     Whatever acts from outside sets ``clock.quiet`` to 0, so that the count goes on where a run was cut.
     """
     outside = st.clock.asking[0] + st.clock.full[0] + st.clock.columns_written[0] + st.clock.passing[0]
-    return bool(st.clock.quiet[0] >= _SETTLED and outside == 0 and next_timer(st) < 0)
+    return bool(st.clock.quiet[0] >= SETTLED and outside == 0 and next_timer(st) < 0)
 
 
 @jit
@@ -291,7 +291,7 @@ def advance_with_pipes(st: State, until: int, anchor: int, bds: int) -> int:
             apart = _APART if look_for_pipes(st, until) else min(2 * apart, _FAR_APART)
             next_look = st.clock.now[0] + apart
         step(st)
-        if st.clock.quiet[0] >= _SETTLED:
+        if st.clock.quiet[0] >= SETTLED:
             at = next_timer(st)
             if at < 0 and st.clock.passing[0] == 0:
                 return Stop.QUIET

@@ -187,7 +187,8 @@ def settle(st: State) -> None:
 
 
 def cycle(st: State) -> clock.Stop:
-    """One cycle of the array clock."""
+    """One cycle of the array clock, which passes even where nothing can move any more."""
+    st.clock.quiet[0] = min(st.clock.quiet[0], clock.SETTLED - 1)
     return run(st, st.clock.now[0] + 1)
 
 
