@@ -44,10 +44,11 @@ ENTRIES: tuple[Callable[..., Any], ...] = (
     run_program,
     Container.run,
 )
-LIMITED = ("diff", "explain", "faults", "survey", "plan gemm", "plan conv", "plan attention", "plan rows")
+LIMITED = ("diff", "faults", "survey", "plan gemm", "plan conv", "plan attention", "plan rows")
 COMMANDS = {
     "run": set(run_options.OF_A_RUN),
     "serve": {"check"},
+    "explain": {LIMIT, "dispatch"},
     "sweep run": {LIMIT, "check", "data"},
     **{name: {LIMIT} for name in LIMITED},
 }

@@ -471,14 +471,14 @@ MUTANTS = (
         "model/memory/lock_port.py",
         "if st.fifos.held[ch] > st.walks.stream_words[ch]:",
         "if st.fifos.held[ch] > 100:",
-        "tests/timing/test_ingress_bounds.py::test_a_bd_notes_its_words_outside_where_some_waited_for_it",
+        "tests/timing/test_ingress_bounds.py::test_the_shortest_bd_for_which_words_waited_is_noted",
     ),
     Mutant(
         "the last BD for which words waited has the say",
         "model/dma/fifo.py",
-        "if fifos.outside[ch] == 0 or outside < fifos.outside[ch]:",
-        "if fifos.outside[ch] >= 0:",
-        "tests/timing/test_ingress_bounds.py::test_a_bd_notes_its_words_outside_where_some_waited_for_it",
+        "if shortest[ch] == 0 or length < shortest[ch]:",
+        "if shortest[ch] >= 0:",
+        "tests/timing/test_ingress_bounds.py::test_the_shortest_bd_for_which_words_waited_is_noted",
     ),
     Mutant(
         "a run is made again however long its descriptors are",
@@ -490,8 +490,8 @@ MUTANTS = (
     Mutant(
         "words behind the last task leave nothing in doubt",
         "explain/depths.py",
-        "((fifos.outside > 0) | idle)",
-        "(fifos.outside > 0)",
+        "((fifos.shortest > 0) | idle)",
+        "(fifos.shortest > 0)",
         "tests/data/test_depths.py::test_where_the_channel_has_no_task_one_word_may_be_all",
     ),
     Mutant(

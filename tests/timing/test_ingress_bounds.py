@@ -79,10 +79,10 @@ def test_or_as_many_as_the_bds_need_that_it_looks_ahead_to(words: int, ahead: in
     assert held(rig, s) == waiting
 
 
-def test_a_bd_notes_its_words_outside_where_some_waited_for_it() -> None:
-    """Of BDs of 4 and 40 words that a lock keeps waiting; four words are in the buffer when each begins."""
+def test_the_shortest_bd_for_which_words_waited_is_noted() -> None:
+    """Of BDs of 4 and 40 words that a lock keeps waiting."""
     rig = Rig("memory_2p")
-    s, outside = rig.s2mm(), rig.engine.state.fifos.outside
+    s, shortest = rig.s2mm(), rig.engine.state.fifos.shortest
     for bd, words in enumerate((40, 4, 40)):
         own = rig.kind.own_window_words
         rig.write_bd(bd, Descriptor("memory_2p", words, own, next=(bd + 1) % 3, acquire=WAITS))
@@ -93,8 +93,8 @@ def test_a_bd_notes_its_words_outside_where_some_waited_for_it() -> None:
         rig.step(60)
         rig.set_lock(0, 1)
         rig.step(60)
-        seen.append(int(outside[s]))
-    assert seen == [1 + 40 - 4, 1, 1]
+        seen.append(int(shortest[s]))
+    assert seen == [1 + 40, 1 + 4, 1 + 4]
 
 
 WAITS = Acquire(OWN.lock(0), -1, True)

@@ -5,9 +5,9 @@ two structures explain what was (DEV-INGRESS-2). A packet that stands there hold
 end with one depth and hang with another.
 
 Only words that waited there can make the difference, and only if with them all of a descriptor's words had
-left its sender: else the sender stood in the same descriptor, some words farther back. So a run notes of the
-descriptors for which words waited how many of their words were still outside, and no run is made again where
-these are more than all ports on their way hold.
+left its sender: else the sender stood in the same descriptor, some words farther back. So a run notes the
+shortest descriptor for which words waited, and no run is made again where more of its words were outside of
+the buffer than all ports on their way hold.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ def _waited_for(engine: Engine) -> Iterator[int]:
     """Channels with words before their turn, with which a sender's descriptor may have come to its end."""
     fifos, c = plain(engine.state.fifos), plain(engine.state.channels)
     idle = ~np.isin(c.phase, _BUSY) & (fifos.held > plain(engine.state.walks).stream_words)
-    waited = np.flatnonzero((c.direction == S2MM) & ((fifos.outside > 0) | idle)).tolist()
+    waited = np.flatnonzero((c.direction == S2MM) & ((fifos.shortest > 0) | idle)).tolist()
     before = _ways_back(engine) if waited else {}
     for ch in waited:
         ports = reached(_ports_of(engine, ch), lambda port: before.get(port, []))
-        outside = 0 if idle[ch] else int(fifos.outside[ch]) - 1
+        outside = 0 if idle[ch] else max(int(fifos.shortest[ch]) - 1 - int(fifos.depth[ch]), 0)
         if outside <= _room(engine, ch, ports) and not _is_hosts_alone(engine, ports):
             yield ch
 

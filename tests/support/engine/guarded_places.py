@@ -69,6 +69,7 @@ _PLACES = {
         model/dma/mm2s.py send_header compares
         model/roster.py starving compares
         model/dma/fifo.py empty compares
+        model/memory/lock_port.py granted compares
     """,
     "pattern": """
         model/streams/host_ports.py ready takes bits

@@ -83,12 +83,12 @@ def empty(st: State, ch: int) -> bool:
 
 
 @jit
-def note_outside(st: State, ch: int) -> None:
-    """A BD begins for which words waited: note how many of its words are still outside (DEV-INGRESS-2)."""
-    c, fifos = st.channels, st.fifos
-    outside = 1 if c.packed[ch] == 1 else max(c.length[ch] - fifos.held[ch], 0) + 1
-    if fifos.outside[ch] == 0 or outside < fifos.outside[ch]:
-        fifos.outside[ch] = outside
+def note_shortest(st: State, ch: int) -> None:
+    """A BD begins for which words waited: note its length if it is the shortest such one (DEV-INGRESS-2)."""
+    c, shortest = st.channels, st.fifos.shortest
+    length = 1 if c.packed[ch] == 1 else c.length[ch] + 1
+    if shortest[ch] == 0 or length < shortest[ch]:
+        shortest[ch] = length
 
 
 @jit

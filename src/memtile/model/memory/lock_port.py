@@ -10,7 +10,7 @@ from memtile.model.checking import notes
 from memtile.model.cores import core_step
 from memtile.model.dma.bd_load import halt
 from memtile.model.dma.channel_registers import ERROR_LOCK_UNAVAILABLE
-from memtile.model.dma.fifo import note_outside
+from memtile.model.dma.fifo import note_shortest
 from memtile.model.memory.banks import core_of_lock
 from memtile.model.memory.locks import bid, release_to, resolve, satisfied, take, without_clock, won
 from memtile.model.roster import append, backed_up, wake_channel
@@ -34,7 +34,7 @@ def granted(st: State, ch: int) -> None:
     """The BD may move its words from the next cycle on."""
     wake_waiting(st, ch)
     if st.fifos.held[ch] > st.walks.stream_words[ch]:  # of S2MM alone: an MM2S begins with nothing
-        note_outside(st, ch)
+        note_shortest(st, ch)
     st.channels.phase[ch] = Phase.RUN
     st.channels.fetch_why[ch] = Cause.BD_SWITCH
     st.clock.activity[0] += 1

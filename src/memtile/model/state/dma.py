@@ -159,8 +159,8 @@ class Fifos(NamedTuple):
     wrap: Annotated[Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)]  # ring slots in use, less 1
     # S2MM, where ports pause: cycle in which the newest word came
     entered: Annotated[Ints, Column(c.STAMP, c.NEVER, c.STALE, c.STAYS, c.PAST)]
-    # S2MM: 1 and the fewest words outside as a BD began for which more than a beat waited; 0 = none did
-    outside: Annotated[Ints, Column(c.EQUAL, 0, c.BOOKS, c.STAYS, c.COUNTED)]
+    # S2MM: 1 and the words of the shortest BD that began when more than a beat waited; 0 = none did
+    shortest: Annotated[Ints, Column(c.EQUAL, 0, c.BOOKS, c.STAYS, c.COUNTED)]
     words: Annotated[c.Ring, Column(c.DATA, 0, c.STALE, c.STAYS, c.WORD)]
     last: Annotated[c.Ring, Column(c.DATA, 0, c.STALE, c.STAYS, c.FLAG)]  # TLAST
 

@@ -22,9 +22,7 @@ from memtile.model.state.state import State
 from memtile.model.streams import control_packets, pipes, switch
 from memtile.model.streams.host_ports import offer
 
-SETTLED = (
-    2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
-)
+SETTLED = 2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
 _WORTH = 24  # cycles ahead for which pipes are looked for
 _APART, _FAR_APART = 16, 128  # cycles between two looks, and after some that found nothing new
 
