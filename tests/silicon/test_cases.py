@@ -13,6 +13,7 @@ from jsonschema import Draft202012Validator
 
 from memtile import DesignError, Timing, schema
 from memtile.arch.timing import BOARDS, likely, sources
+from support.silicon import silicon_wide
 from support.silicon.silicon_fit import fits, fitted, spread
 from support.silicon.silicon_report import DRAW, LACKS, lacks, of_role, page, quantities
 from support.silicon.silicon_rig import SETUPS, USED, Case, bands, cases, error, files, recorded, used_of
@@ -215,6 +216,7 @@ def test_external_memory_of_the_board_is_that_of_cases_that_it_is_fitted_to() ->
         Timing.of_board("hawk")
 
 
+SETUPS_OF_AIE2P = set(silicon_wide.SETUPS)
 # what each set-up of the rig has between the stamps; those that count name what they read
 TIMED_BY = {
     "array": {"hop", "core_reads", "slope", "chained", "span", "one_bank", "core_beside_dma", "paired_loads"}
@@ -232,6 +234,7 @@ TIMED_BY = {
         "starved",
         "two_floods",
         "called",
+        *SETUPS_OF_AIE2P,
     },
     "kernel": {"library_call"},
     "external": {"rate", "rate_of_channels", "by_routes"},
