@@ -13,7 +13,6 @@ from jsonschema import Draft202012Validator
 
 from memtile import DesignError, Timing, schema
 from memtile.arch.timing import BOARDS, likely, sources
-from support.silicon import silicon_wide
 from support.silicon.silicon_fit import fits, fitted, spread
 from support.silicon.silicon_report import DRAW, LACKS, lacks, of_role, page, quantities
 from support.silicon.silicon_rig import SETUPS, USED, Case, bands, cases, error, files, recorded, used_of
@@ -216,7 +215,6 @@ def test_external_memory_of_the_board_is_that_of_cases_that_it_is_fitted_to() ->
         Timing.of_board("hawk")
 
 
-SETUPS_OF_AIE2P = set(silicon_wide.SETUPS)
 # what each set-up of the rig has between the stamps; those that count name what they read
 TIMED_BY = {
     "array": {"hop", "core_reads", "slope", "chained", "span", "one_bank", "core_beside_dma", "paired_loads"}
@@ -234,10 +232,15 @@ TIMED_BY = {
         "starved",
         "two_floods",
         "called",
-        *SETUPS_OF_AIE2P,
+        "wide_objects",
+        "wide_left",
+        "wide_given",
+        "wide_taken",
+        "wide_beside_fill",
+        "wide_lock",
     },
     "kernel": {"library_call"},
-    "external": {"rate", "rate_of_channels", "by_routes"},
+    "external": {"rate", "rate_of_channels", "by_routes", "wide_fed"},
     "first": {"single"},
     "host": {"operation", "two_channels"},
 }
@@ -259,6 +262,7 @@ COUNTS = {
     "absorbed": "tasks",
     "numbered_beyond": "completed",
     "passed": "left_ahead",
+    "wide_objects": "beats",
 }
 CHAIN = {"task_0": "first", "task": "external", "warm": "external", "gap": "host", "span": "host"}
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
-from memtile.arch.tiles import COMPUTE, MM2S, S2MM, TileName
+from memtile import Array
+from memtile.arch.tiles import COMPUTE, MM2S, S2MM, WORD_BYTES, TileName
 from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.model.state.causes import CoreCause
@@ -60,6 +61,7 @@ def wide_objects(words: int, steps: list[list[int]], objects: int = 2) -> Measur
         objects: that are there.
 
     Returns:
+        ``beats``: cycles in which words of an object pass the port of the core's DMA;
         ``span``: cycles in which the first object passes the port of the core's DMA, with its ``stops``;
         ``between``: cycles between two objects at the port;
         ``full_to_core``: from the last word of the first one to the end of the core's wait for its lock.
@@ -81,10 +83,10 @@ def wide_objects(words: int, steps: list[list[int]], objects: int = 2) -> Measur
     column.issue(2, S2MM, 0, 0)
     column.issue(1, MM2S, 0, 2)
     came, stalled = _port_and_stalls(column, COMES, 2 * objects * words)
-    beats = words // BEAT
-    assert len(came) == objects * beats
+    beats = len(came) // objects
     first = came[:beats]
     return {
+        "beats": beats,
         "span": first[-1] + 1 - first[0],
         "stops": len(gaps(first)),
         "between": came[beats] - first[-1] - 1,
@@ -197,7 +199,66 @@ def wide_lock(pairs: int) -> Measured:
     return {"stalls": timelines(engine, 8 * pairs + 8)[0].count("L") / (2 * pairs)}
 
 
+def wide_fed(columns: int, streams: int, way: str, words: int) -> Measured:
+    """Objects from external memory to cores that take them at once: bytes in a cycle, from a slope.
+
+    Args:
+        columns: that are fed at the same time.
+        streams: of each, to a core of their own.
+        way: "direct" to a core, through the memory tile ("stage"), from there to four cores ("broadcast").
+        words: of an object.
+
+    Returns:
+        ``bytes_a_cycle`` of a stream, ``of_column``: of all of a column, ``of_direct``: as a part of what
+        comes directly.
+    """
+    found, direct = _rate(columns, streams, way, words), _rate(columns, streams, "direct", words)
+    return {"bytes_a_cycle": found, "of_column": streams * found, "of_direct": found / direct}
+
+
+def _rate(columns: int, streams: int, way: str, words: int) -> float:
+    took = [_fed(columns, streams, way, words, objects) for objects in (8, 24)]
+    return WORD_BYTES * 16 * words / (took[1] - took[0])
+
+
+def _fed(columns: int, streams: int, way: str, words: int, objects: int) -> int:
+    """Cycles until the last core has given back its last object."""
+    array = Array("npu2", columns)
+    rows = array.device.compute_rows
+    for column in range(columns):
+        door = array.interface_tile(column)
+        for n in range(streams):
+            place = f"{column} {n}"
+            come = array.external(f"in {place}", np.zeros(words * objects, np.int32))
+            cores = [array.compute_tile(column, row) for row in (rows if way == "broadcast" else [rows[n]])]
+            to: Any = cores if way == "direct" else array.memory_tile(column)
+            fifo = last = array.object_fifo(f"come {place}", door, to, shape=words)
+            if way != "direct":
+                last = fifo.forward(f"on {place}", cores)
+            fifo.producer.channel.start(door.read(come))
+            for core, end in zip(cores, last.consumers, strict=True):
+                core.run_kernel(_taking(end, objects))
+    return int(array.run().cycles)
+
+
+def _taking(end: Any, objects: int) -> Callable[[Core], Iterator[Action]]:
+    def kernel(core: Core) -> Iterator[Action]:
+        for _ in range(objects):
+            yield core.acquire(end.full)
+            yield core.release(end.free)
+
+    return kernel
+
+
 SETUPS = {
     each.__name__: each
-    for each in (wide_objects, wide_left, wide_given, wide_taken, wide_beside_fill, wide_lock)
+    for each in (
+        wide_objects,
+        wide_left,
+        wide_given,
+        wide_taken,
+        wide_beside_fill,
+        wide_lock,
+        wide_fed,
+    )
 }
