@@ -232,9 +232,15 @@ TIMED_BY = {
         "starved",
         "two_floods",
         "called",
+        "wide_objects",
+        "wide_left",
+        "wide_given",
+        "wide_taken",
+        "wide_beside_fill",
+        "wide_lock",
     },
     "kernel": {"library_call"},
-    "external": {"rate", "rate_of_channels", "by_routes"},
+    "external": {"rate", "rate_of_channels", "by_routes", "wide_fed"},
     "first": {"single"},
     "host": {"operation", "two_channels"},
 }
@@ -256,6 +262,7 @@ COUNTS = {
     "absorbed": "tasks",
     "numbered_beyond": "completed",
     "passed": "left_ahead",
+    "wide_objects": "beats",
 }
 CHAIN = {"task_0": "first", "task": "external", "warm": "external", "gap": "host", "span": "host"}
 
