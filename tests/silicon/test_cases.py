@@ -232,6 +232,9 @@ TIMED_BY = {
         "starved",
         "two_floods",
         "called",
+        "eights",
+        "freed_to_port",
+        "panel",
     },
     "kernel": {"library_call"},
     "external": {"rate", "rate_of_channels", "by_routes"},
@@ -256,6 +259,7 @@ COUNTS = {
     "absorbed": "tasks",
     "numbered_beyond": "completed",
     "passed": "left_ahead",
+    "eights": "taken_ahead",
 }
 CHAIN = {"task_0": "first", "task": "external", "warm": "external", "gap": "host", "span": "host"}
 

@@ -22,7 +22,7 @@ from memtile.sim.kernels.kernel_core import Core
 from memtile.sim.loop.engine import Engine
 from support.designs.interface_bench import COLUMN, Column
 from support.silicon.silicon_hosts import WARM
-from support.silicon.silicon_streams import Port, ring, set_lock, watched
+from support.silicon.silicon_streams import Port, long_gaps, ring, set_lock, watched
 
 Measured = dict[str, float]
 IN_FREE, IN_FULL, OUT_FREE, OUT_FULL = range(4)  # locks of the core's tile
@@ -255,18 +255,20 @@ def starved(words: int = 64) -> Measured:
     return {"cycles": unit.counted(0)}
 
 
-def two_floods(column: int, row: int) -> Measured:
-    """How much later than at core (1,3) one of two broadcasts comes, counted from the other's coming.
+def two_floods(
+    column: int, row: int, second: tuple[int, int] = (2, 5), than: tuple[int, int] = (1, 3)
+) -> Measured:
+    """How much later than at core ``than`` one of two broadcasts comes, counted from the other's coming.
 
-    One comes from the interface tile of column 0, the other one from core (2,5).
+    One comes from the interface tile of column 0, the other one from core ``second``.
     """
-    return {"cycles": _apart(column, row) - _apart(1, 3)}
+    return {"cycles": _apart(column, row, second) - _apart(*than, second)}
 
 
-def _apart(column: int, row: int) -> int:
+def _apart(column: int, row: int, second: tuple[int, int]) -> int:
     """Cycles from one broadcast's coming to a core to the other one's, as if both began at once."""
     came = []
-    for source, module in (((0, 0), "pl"), ((2, 5), "core")):
+    for source, module in (((0, 0), "pl"), (tuple(second), "core")):
         array = Array("npu1", columns=4)
         sender = EventUnit(array.tile(*source).door, module)  # type: ignore[arg-type]
         name = "Event_Broadcast0_A" if module == "pl" else "Event_Broadcast0"
@@ -279,4 +281,66 @@ def _apart(column: int, row: int) -> int:
     return came[1] - came[0]
 
 
-SETUPS = {each.__name__: each for each in (passed, by_routes, given_to_port, called, starved, two_floods)}
+def eights(work: int, objects: int = 8, words: int = 8) -> Measured:
+    """Objects of 8 words through a memory tile with buffers of 16 to a core, and back the same way.
+
+    Args:
+        work: cycles of the core for an object, more than the words need that come ahead of it.
+        objects: in all.
+        words: of each.
+    """
+    column = Column()
+    buffers(column, words, words)
+    _way_up(column, True, 2 * words)
+    _way_down(column, True, 2 * words)
+    column.engine.attach_kernel(2, lambda core: passing(core, work, out_first=False))
+    _tasks(column, objects * words)
+    stalled: list[int] = []
+    came, went = _seen(column, stalled, SETTLED)
+    assert len(came) == len(went) == objects * words
+    ahead, full = long_gaps(came)[0], came[words - 1]
+    begun = next(n for n in range(full + 1, full + work) if n in stalled and n + 1 not in stalled)
+    return {
+        "taken_ahead": ahead,
+        "ahead_span": came[ahead - 1] + 1 - came[0],
+        "full_to_core": begun - full,
+    }
+
+
+def _tasks(column: Column, words: int) -> None:
+    """External memory of as many words each way, and both tasks of the interface tile."""
+    come = column.engine.external.add("in", np.arange(words, dtype=np.uint32))
+    go = column.engine.external.add("out", np.zeros(words, np.uint32))
+    column.put(0, 0, Descriptor("interface", words, come.at()))
+    column.put(0, 1, Descriptor("interface", words, go.at()))
+    column.issue(0, MM2S, 0, 0)
+    column.issue(0, S2MM, 0, 1)
+
+
+def freed_to_port(words: int) -> Measured:
+    """A core's release of a buffer, for which its S2MM waits, to the next word at the port, by events."""
+    column = Column()
+    buffers(column, words, words)
+    _way_up(column, False, words)
+    unit = EventUnit(column.doors[2], "core")
+    port = PORTS["compute"].master("DMA0")
+    unit.write("Stream_Switch_Event_Port_Selection_0", Port_0_ID=port, Port_0_Master_Slave=1)
+    unit.count(0, "INSTR_LOCK_RELEASE_REQ", "PORT_RUNNING_0")
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.acquire(IN_FULL)
+        yield core.cycles(200)
+        yield core.release(IN_FREE)
+
+    column.engine.attach_kernel(2, kernel)
+    come = column.engine.external.add("in", np.arange(8 * words, dtype=np.uint32))
+    column.put(0, 0, Descriptor("interface", 8 * words, come.at()))
+    column.issue(0, MM2S, 0, 0)
+    column.engine.run(SETTLED)
+    return {"cycles": unit.counted(0)}
+
+
+SETUPS = {
+    each.__name__: each
+    for each in (passed, by_routes, given_to_port, called, starved, two_floods, eights, freed_to_port)
+}
