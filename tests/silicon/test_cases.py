@@ -24,7 +24,7 @@ CASES = cases()
 BUILT = [case for case in CASES if case.built]
 LONG = {"chain", "single", "rate", "rate_of_channels", "core_beside_dma", "paired_loads", "all_channels"}
 LONG |= {"free_running", "store_beside_dma", "core_reads", "slope", "two_channels", "numbered_beyond"}
-LONG |= {"by_routes", "passed"}
+LONG |= {"by_routes", "passed", "two_matrices"}
 DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
 
 
@@ -235,9 +235,10 @@ TIMED_BY = {
         "eights",
         "freed_to_port",
         "panel",
+        "two_matrices",
     },
     "kernel": {"library_call"},
-    "external": {"rate", "rate_of_channels", "by_routes"},
+    "external": {"rate", "rate_of_channels", "by_routes", "two_matrices"},
     "first": {"single"},
     "host": {"operation", "two_channels"},
 }
@@ -260,6 +261,7 @@ COUNTS = {
     "numbered_beyond": "completed",
     "passed": "left_ahead",
     "eights": "taken_ahead",
+    "two_matrices": "taken_ahead",
 }
 CHAIN = {"task_0": "first", "task": "external", "warm": "external", "gap": "host", "span": "host"}
 

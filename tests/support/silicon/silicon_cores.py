@@ -12,7 +12,7 @@ from memtile import Array
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import chosen_timing
-from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.tile_columns import Placed
@@ -100,13 +100,15 @@ def passed(objects: int, words: int, cycles: int, *, out_first: bool, late: int 
     return _figures(came, went, stalled, words)
 
 
-def _seen(column: Column, stalled: list[int], cycles: int) -> list[list[int]]:
+def _seen(
+    column: Column, stalled: list[int], cycles: int, ports: tuple[Port, Port] = (COMES, LEAVES)
+) -> list[list[int]]:
     """Cycles in which words crossed both ports; those of the core's waits for locks go to ``stalled``."""
     seen: list[list[int]] = [[], []]
     spent = column.engine.state.core_spent
     for _ in range(cycles):
         now, before = column.engine.now, int(spent[0, CoreCause.LOCK_STALL])
-        for found, more in zip(seen, watched(column, [COMES, LEAVES], 1), strict=True):
+        for found, more in zip(seen, watched(column, list(ports), 1), strict=True):
             found += more
         if spent[0, CoreCause.LOCK_STALL] > before:
             stalled.append(now)
@@ -181,8 +183,8 @@ def _way_down(column: Column, stored: bool, words: int) -> None:
         _stored(column, 1, words)
 
 
-def _stored(column: Column, number: int, words: int) -> None:
-    """Two buffers of the memory tile between its channels of a number."""
+def _stored(column: Column, number: int, words: int, order: tuple[Dim, ...] = ()) -> None:
+    """Two buffers of the memory tile between its channels of a number; what leaves is in an order."""
     first, free, full = 24 * number, 2 * number, 2 * number + 1
     set_lock(column, 1, free, 2)
     for direction, take, give in ((S2MM, free, full), (MM2S, full, free)):
@@ -193,7 +195,8 @@ def _stored(column: Column, number: int, words: int) -> None:
                 "release": Release(OWN.lock(give), 1),
             }
             at = OWN.address(0x4000 * number + 0x1000 * n)
-            column.put(1, bd + n, Descriptor(COLUMN[1], words, at, next=bd + 1 - n, **guards))
+            dims = order if direction == MM2S else ()
+            column.put(1, bd + n, Descriptor(COLUMN[1], words, at, dims=dims, next=bd + 1 - n, **guards))
         column.issue(1, direction, number, bd)
 
 
@@ -340,7 +343,80 @@ def freed_to_port(words: int) -> Measured:
     return {"cycles": unit.counted(0)}
 
 
+def two_matrices(work: int, objects: int, row: int = 1024) -> Measured:
+    """Tiles of two matrices, 64 x 64 16-bit values each, in blocks of 4 x 4, to a core by a memory tile.
+
+    Args:
+        work: cycles of the core for a tile of both.
+        objects: tiles of each matrix.
+        row: words of a row of the matrices in external memory.
+    """
+    column, words = Column(), 2048
+    for n, port in enumerate(("SOUTH3", "SOUTH7")):
+        column.circuit(0, port, f"NORTH{n}")
+        column.circuit(1, f"SOUTH{n}", f"DMA{n}")
+        column.circuit(1, f"DMA{n}", f"NORTH{n}")
+        column.circuit(2, f"SOUTH{n}", f"DMA{n}")
+        _stored(column, n, words, (Dim(1, 2), Dim(32, 4), Dim(2, 16), Dim(128, 0)))
+        set_lock(column, 2, 2 * n, 2)
+        for at in range(2):
+            guards: dict[str, Any] = {
+                "acquire": Acquire(DmaLock(2 * n), -1, True),
+                "release": Release(DmaLock(2 * n + 1), 1),
+            }
+            place, bd = DmaAddress(words * (2 * n + at)), 4 * n + at
+            column.put(2, bd, Descriptor("compute", words, place, next=4 * n + 1 - at, **guards))
+        column.issue(2, S2MM, n, 4 * n)
+        matrix = column.engine.external.add(f"matrix {n}", np.zeros(64 * row, np.uint32))
+        tiles = Dim(1, 32), Dim(row, 64), Dim(32, 0)
+        column.put(0, n, Descriptor("interface", objects * words, matrix.at(), dims=tiles))
+        column.issue(0, MM2S, n, n)
+
+    def kernel(core: Core) -> Iterator[Action]:
+        while True:
+            yield core.acquire(1)
+            yield core.acquire(3)
+            yield core.cycles(work)
+            yield core.release(0)
+            yield core.release(2)
+
+    column.engine.attach_kernel(2, kernel)
+    stalled: list[int] = []
+    came, other = _seen(
+        column, stalled, SETTLED + objects * (work + 4 * words), (COMES, Port(2, "DMA1", True))
+    )
+    assert len(came) == len(other) == objects * words
+    lasts = came[words - 1 :: words]
+    return {
+        "span": float(
+            np.median([last + 1 - first for first, last in zip(came[::words], lasts, strict=True)])
+        ),
+        "full_to_core": float(np.median([_ended(stalled, last) - last for last in lasts if last in stalled])),
+        "period": float(np.median(np.diff(came[::words])[1:])),
+        "taken_ahead": float(np.median([n % words for n in long_gaps(came)[1:]] or [0])),
+        "dead": float(
+            np.median([after - last - 1 for last, after in zip(lasts, came[words::words], strict=False)])
+        ),
+    }
+
+
+def _ended(stalled: list[int], since: int) -> int:
+    """The last cycle of the wait that is on in a cycle."""
+    waits = set(stalled)
+    return next(n for n in range(since, stalled[-1] + 1) if n + 1 not in waits)
+
+
 SETUPS = {
     each.__name__: each
-    for each in (passed, by_routes, given_to_port, called, starved, two_floods, eights, freed_to_port)
+    for each in (
+        passed,
+        by_routes,
+        given_to_port,
+        called,
+        starved,
+        two_floods,
+        eights,
+        freed_to_port,
+        two_matrices,
+    )
 }
