@@ -15,14 +15,21 @@ import numpy as np
 from memtile.arch.devices import device as find_device
 from memtile.arch.timing import ASSUMED, chosen_timing, constants, likely, sets
 from places import TESTS
-from support.silicon import silicon_cores, silicon_hosts, silicon_measure, silicon_streams, silicon_tiles
+from support.silicon import (
+    silicon_cores,
+    silicon_hosts,
+    silicon_measure,
+    silicon_objects,
+    silicon_streams,
+    silicon_tiles,
+)
 
 FOLDER = TESTS / "silicon"
 RECORD = FOLDER / "simulated.json"
 USED: dict[str, list[str]] = json.loads((FOLDER / "used.json").read_text(encoding="utf-8"))
 """By document, what was chosen with its measurements: constants, rules, parameters of set-ups."""
 SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS
-SETUPS |= silicon_cores.SETUPS | silicon_measure.SETUPS
+SETUPS |= silicon_cores.SETUPS | silicon_measure.SETUPS | silicon_objects.SETUPS
 OUTLIER = 0.05
 KINDS = ("array", "count", "external", "first", "kernel", "host")
 ROLES = ("prediction", "untimed", "calibration")
