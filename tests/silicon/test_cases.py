@@ -236,6 +236,7 @@ TIMED_BY = {
         "freed_to_port",
         "panel",
         "two_matrices",
+        "result",
     },
     "kernel": {"library_call"},
     "external": {"rate", "rate_of_channels", "by_routes", "two_matrices"},

@@ -19,6 +19,8 @@ from support.silicon.silicon_cores import (
     COMES,
     IN_FREE,
     IN_FULL,
+    LEAVES,
+    OUT_FULL,
     SETTLED,
     buffers,
     crossed,
@@ -27,7 +29,7 @@ from support.silicon.silicon_cores import (
     way_down,
     way_up,
 )
-from support.silicon.silicon_streams import Port, long_gaps, set_lock
+from support.silicon.silicon_streams import Port, long_gaps, set_lock, watched
 
 Measured = dict[str, float]
 
@@ -154,4 +156,19 @@ def _ended(stalled: list[int], since: int) -> int:
     return next(n for n in range(since, stalled[-1] + 1) if n + 1 not in waits)
 
 
-SETUPS = {each.__name__: each for each in (eights, freed_to_port, two_matrices)}
+def result(words: int) -> Measured:
+    """First to last word of a core's result at the port of its tile, on the way to a memory tile."""
+    column = Column()
+    buffers(column, words, words)
+    way_down(column, True, words)
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.cycles(60)
+        yield core.release(OUT_FULL)
+
+    column.engine.attach_kernel(2, kernel)
+    (left,) = watched(column, [LEAVES], 2 * words + 200)
+    return {"span": left[-1] + 1 - left[0]}
+
+
+SETUPS = {each.__name__: each for each in (eights, freed_to_port, two_matrices, result)}
