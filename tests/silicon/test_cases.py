@@ -24,7 +24,7 @@ CASES = cases()
 BUILT = [case for case in CASES if case.built]
 LONG = {"chain", "single", "rate", "rate_of_channels", "core_beside_dma", "paired_loads", "all_channels"}
 LONG |= {"free_running", "store_beside_dma", "core_reads", "slope", "two_channels", "numbered_beyond"}
-LONG |= {"by_routes", "passed"}
+LONG |= {"by_routes", "passed", "two_matrices"}
 DEVIATIONS = (ROOT / "docs" / "deviations.md").read_text(encoding="utf-8")
 
 
@@ -238,9 +238,14 @@ TIMED_BY = {
         "wide_taken",
         "wide_beside_fill",
         "wide_lock",
+        "eights",
+        "freed_to_port",
+        "panel",
+        "two_matrices",
+        "result",
     },
     "kernel": {"library_call"},
-    "external": {"rate", "rate_of_channels", "by_routes", "wide_fed"},
+    "external": {"rate", "rate_of_channels", "by_routes", "wide_fed", "two_matrices"},
     "first": {"single"},
     "host": {"operation", "two_channels"},
 }
@@ -263,6 +268,8 @@ COUNTS = {
     "numbered_beyond": "completed",
     "passed": "left_ahead",
     "wide_objects": "beats",
+    "eights": "taken_ahead",
+    "two_matrices": "taken_ahead",
 }
 CHAIN = {"task_0": "first", "task": "external", "warm": "external", "gap": "host", "span": "host"}
 

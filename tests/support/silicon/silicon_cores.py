@@ -12,7 +12,7 @@ from memtile import Array
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import chosen_timing
-from memtile.bd.descriptor import Acquire, Descriptor, Release
+from memtile.bd.descriptor import Acquire, Descriptor, Dim, Release
 from memtile.bd.windows import OWN, DmaAddress, DmaLock
 from memtile.model.state.causes import CoreCause
 from memtile.model.state.tile_columns import Placed
@@ -91,22 +91,24 @@ def passed(objects: int, words: int, cycles: int, *, out_first: bool, late: int 
     if not late:
         column.issue(0, S2MM, 0, 1)
     stalled: list[int] = []
-    came, went = _seen(column, stalled, late or SETTLED + 4 * objects * words)
+    came, went = crossed(column, stalled, late or SETTLED + 4 * objects * words)
     if late:
         column.issue(0, S2MM, 0, 1)
-        more = _seen(column, stalled, SETTLED + 4 * objects * words)
+        more = crossed(column, stalled, SETTLED + 4 * objects * words)
         came, went = came + more[0], went + more[1]
     assert len(came) == len(went) == objects * words
     return _figures(came, went, stalled, words)
 
 
-def _seen(column: Column, stalled: list[int], cycles: int) -> list[list[int]]:
+def crossed(
+    column: Column, stalled: list[int], cycles: int, ports: tuple[Port, Port] = (COMES, LEAVES)
+) -> list[list[int]]:
     """Cycles in which words crossed both ports; those of the core's waits for locks go to ``stalled``."""
     seen: list[list[int]] = [[], []]
     spent = column.engine.state.core_spent
     for _ in range(cycles):
         now, before = column.engine.now, int(spent[0, CoreCause.LOCK_STALL])
-        for found, more in zip(seen, watched(column, [COMES, LEAVES], 1), strict=True):
+        for found, more in zip(seen, watched(column, list(ports), 1), strict=True):
             found += more
         if spent[0, CoreCause.LOCK_STALL] > before:
             stalled.append(now)
@@ -148,8 +150,8 @@ def _routed(count: int, into: bool, out: bool, words: int, leaving: int) -> int:
     with chosen_timing(WARM):
         column = Column()
         buffers(column, words, leaving)
-        _way_up(column, into, words)
-        _way_down(column, out, leaving)
+        way_up(column, into, words)
+        way_down(column, out, leaving)
         column.engine.attach_kernel(2, lambda core: passing(core, 0, out_first=True))
         come = column.engine.external.add("in", np.arange(count * words, dtype=np.uint32))
         go = column.engine.external.add("out", np.zeros(count * leaving, np.uint32))
@@ -163,26 +165,26 @@ def _routed(count: int, into: bool, out: bool, words: int, leaving: int) -> int:
         return int(column.engine.now)
 
 
-def _way_up(column: Column, stored: bool, words: int) -> None:
+def way_up(column: Column, stored: bool, words: int) -> None:
     column.circuit(0, "SOUTH3", "NORTH0")
     column.circuit(2, "SOUTH0", "DMA0")
     column.circuit(1, "SOUTH0", "DMA0" if stored else "NORTH0")
     if stored:
         column.circuit(1, "DMA0", "NORTH0")
-        _stored(column, 0, words)
+        two_places(column, 0, words)
 
 
-def _way_down(column: Column, stored: bool, words: int) -> None:
+def way_down(column: Column, stored: bool, words: int) -> None:
     column.circuit(2, "DMA0", "SOUTH0")
     column.circuit(0, "NORTH0", "SOUTH2")
     column.circuit(1, "NORTH0", "DMA1" if stored else "SOUTH0")
     if stored:
         column.circuit(1, "DMA1", "SOUTH0")
-        _stored(column, 1, words)
+        two_places(column, 1, words)
 
 
-def _stored(column: Column, number: int, words: int) -> None:
-    """Two buffers of the memory tile between its channels of a number."""
+def two_places(column: Column, number: int, words: int, order: tuple[Dim, ...] = ()) -> None:
+    """Two buffers of the memory tile between its channels of a number; what leaves is in an order."""
     first, free, full = 24 * number, 2 * number, 2 * number + 1
     set_lock(column, 1, free, 2)
     for direction, take, give in ((S2MM, free, full), (MM2S, full, free)):
@@ -193,7 +195,8 @@ def _stored(column: Column, number: int, words: int) -> None:
                 "release": Release(OWN.lock(give), 1),
             }
             at = OWN.address(0x4000 * number + 0x1000 * n)
-            column.put(1, bd + n, Descriptor(COLUMN[1], words, at, next=bd + 1 - n, **guards))
+            dims = order if direction == MM2S else ()
+            column.put(1, bd + n, Descriptor(COLUMN[1], words, at, dims=dims, next=bd + 1 - n, **guards))
         column.issue(1, direction, number, bd)
 
 
@@ -255,18 +258,20 @@ def starved(words: int = 64) -> Measured:
     return {"cycles": unit.counted(0)}
 
 
-def two_floods(column: int, row: int) -> Measured:
-    """How much later than at core (1,3) one of two broadcasts comes, counted from the other's coming.
+def two_floods(
+    column: int, row: int, second: tuple[int, int] = (2, 5), than: tuple[int, int] = (1, 3)
+) -> Measured:
+    """How much later than at core ``than`` one of two broadcasts comes, counted from the other's coming.
 
-    One comes from the interface tile of column 0, the other one from core (2,5).
+    One comes from the interface tile of column 0, the other one from core ``second``.
     """
-    return {"cycles": _apart(column, row) - _apart(1, 3)}
+    return {"cycles": _apart(column, row, second) - _apart(*than, second)}
 
 
-def _apart(column: int, row: int) -> int:
+def _apart(column: int, row: int, second: tuple[int, int]) -> int:
     """Cycles from one broadcast's coming to a core to the other one's, as if both began at once."""
     came = []
-    for source, module in (((0, 0), "pl"), ((2, 5), "core")):
+    for source, module in (((0, 0), "pl"), (tuple(second), "core")):
         array = Array("npu1", columns=4)
         sender = EventUnit(array.tile(*source).door, module)  # type: ignore[arg-type]
         name = "Event_Broadcast0_A" if module == "pl" else "Event_Broadcast0"
@@ -279,4 +284,14 @@ def _apart(column: int, row: int) -> int:
     return came[1] - came[0]
 
 
-SETUPS = {each.__name__: each for each in (passed, by_routes, given_to_port, called, starved, two_floods)}
+SETUPS = {
+    each.__name__: each
+    for each in (
+        passed,
+        by_routes,
+        given_to_port,
+        called,
+        starved,
+        two_floods,
+    )
+}

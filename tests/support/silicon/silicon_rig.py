@@ -19,6 +19,7 @@ from support.silicon import (
     silicon_cores,
     silicon_hosts,
     silicon_measure,
+    silicon_objects,
     silicon_streams,
     silicon_tiles,
     silicon_wide,
@@ -29,7 +30,7 @@ RECORD = FOLDER / "simulated.json"
 USED: dict[str, list[str]] = json.loads((FOLDER / "used.json").read_text(encoding="utf-8"))
 """By document, what was chosen with its measurements: constants, rules, parameters of set-ups."""
 SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS
-SETUPS |= silicon_cores.SETUPS | silicon_measure.SETUPS | silicon_wide.SETUPS
+SETUPS |= silicon_cores.SETUPS | silicon_measure.SETUPS | silicon_objects.SETUPS | silicon_wide.SETUPS
 OUTLIER = 0.05
 KINDS = ("array", "count", "external", "first", "kernel", "host")
 ROLES = ("prediction", "untimed", "calibration")

@@ -178,6 +178,32 @@ def paired_loads(trips: int, bundles: int, *, same_bank: bool, paired: bool = Tr
     return {"cycles": len(text) / trips, "stalls": text.count("B")}
 
 
+def panel(pairs: int, others: int, *, same_bank: bool, apart: int = 512) -> Measured:
+    """A kernel of ``pairs`` instructions with two vector loads, and ``others`` without any: its cycles.
+
+    Args:
+        pairs: instructions with two loads.
+        others: instructions without any, as evenly between them as can be.
+        same_bank: both loads of an instruction are in one bank.
+        apart: bytes between them there.
+    """
+    engine = Engine([Placed("compute")])
+    second = BASE + (apart if same_bank else PAIR)
+    ended: list[int] = []
+
+    def kernel(core: Core) -> Iterator[Action]:
+        for _ in range(pairs):
+            yield core.access(Pattern(np.array([BASE]), 256), Pattern(np.array([second]), 256))
+            yield core.cycles(others // pairs)
+        if rest := others % pairs:
+            yield core.cycles(rest)
+        ended.append(engine.now)
+
+    engine.attach_kernel(0, kernel)
+    engine.run(3 * pairs + others)
+    return {"cycles": ended[0]}
+
+
 def load_and_store(trips: int) -> Measured:
     """A loop of one cycle that loads a word and stores one in the same bank."""
     engine = Engine([Placed("compute")])
@@ -316,6 +342,7 @@ SETUPS = {
         core_beside_dma,
         store_beside_dma,
         paired_loads,
+        panel,
         load_and_store,
         lock_operations,
         wrong_half,
