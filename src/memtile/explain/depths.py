@@ -72,7 +72,10 @@ def _waited_for(engine: Engine) -> Iterator[int]:
     waited = np.flatnonzero((c.direction == S2MM) & ((fifos.shortest > 0) | idle)).tolist()
     before = _ways_back(engine) if waited else {}
     for ch in waited:
-        ports = reached(_ports_of(engine, ch), lambda port: before.get(port, []))
+        own = _ports_of(engine, ch)
+        if not any(before.get(port) for port in own):
+            continue  # what comes from outside of the model holds nothing in it
+        ports = reached(own, lambda port: before.get(port, []))
         outside = 0 if idle[ch] else max(int(fifos.shortest[ch]) - 1 - int(fifos.depth[ch]), 0)
         if outside <= _room(engine, ch, ports) and not _is_hosts_alone(engine, ports):
             yield ch
