@@ -62,7 +62,7 @@ _PLACES = {
     """,
     "fill": """
         model/dma/executions.py supplied compares
-        model/dma/external_read.py request compares
+        model/dma/external_read.py no_room compares
         model/dma/external_read.py stage compares
         model/dma/fifo.py put takes bits
         model/dma/mm2s.py ask compares
