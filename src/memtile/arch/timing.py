@@ -20,7 +20,7 @@ from enum import Enum, auto
 from functools import lru_cache, partial
 from typing import Any, SupportsIndex
 
-from memtile.arch.boards import OF_OTHERS, SPREAD
+from memtile.arch.boards import BOARDS, OF_OTHERS, SPREAD
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
 
@@ -72,32 +72,6 @@ _at_set_up, _in_runs = partial(_constant, used=Used.SET_UP), partial(_constant, 
 WIRE_IDLE = 8
 """Cycles without a word after which a wire between tiles is idle; assumed: 1 is too few, 1,000 are enough."""
 
-BOARDS: Mapping[str, Mapping[str, int]] = {
-    "phoenix": {
-        "external_latency": 335,
-        "external_write_latency": 183,
-        "external_egress_words": 384,
-        "external_first_read": 1255,
-        "external_first_write": 358,
-        "port_pause": 1,
-        "ingress_latency": 2,
-        "wire_start": 1,
-    },
-    "strix": {
-        "external_latency": 265,
-        "external_egress_words": 384,
-        "external_burst_overhead": 4,
-        "external_ahead": 1,
-        "firmware_room": 1,
-        "queue_running": 1,
-    },
-}
-"""What was measured of a board and differs from the assumed set, by its name; docs/silicon.md says how.
-
-Of Strix the rates of a column, 10.16 GB/s by one MM2S and 14.35 GB/s by two at 1.76 GHz (mlir-air PR 1786):
-as many words on their way as on Phoenix give the first one with this latency, bursts of 64 bytes the second
-one with this overhead. First accesses, ports and several columns on one controller were not measured there.
-"""
 ASSUMED = "assumed"
 """The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
 
@@ -378,7 +352,7 @@ class Timing:
 
     @classmethod
     def of_board(cls, name: str) -> Timing:
-        """The constants of a board: "phoenix", "strix", or the set "assumed" that no board has.
+        """The constants of a board: "phoenix", "strix", "strix_halo", or the set "assumed" of none.
 
         An array has those of its device's board unless others are given: of an npu1 "phoenix", of an npu2
         "strix". See docs/silicon.md for the measurements and docs/timing.md for what they are of.
@@ -441,6 +415,30 @@ def sets() -> dict[str, Mapping[str, int]]:
 def board_in_force(device_board: str) -> str:
     """The board whose constants a device has by default; "" with ``MEMTILE_TIMING=assumed``: none's."""
     return "" if os.environ.get("MEMTILE_TIMING") == ASSUMED else device_board
+
+
+@lru_cache
+def board_of(timing: Timing, usual: str) -> str:
+    """The board that a model is of: the one all of whose constants were chosen, else the usual one.
+
+    Args:
+        timing: constants of the model; those that are alike on all boards do not matter.
+        usual: board of the device.
+    """
+    for name, values in sets().items():
+        if name != ASSUMED and all(getattr(timing, each) == value for each, value in values.items()):
+            return name
+    return usual
+
+
+def of_run(board: str, changes: Mapping[str, int]) -> dict[str, int]:
+    """The constants of a run, to have them again whatever is chosen then.
+
+    Args:
+        board: that its model was of.
+        changes: constants that had another value than on that board, see :func:`changed`.
+    """
+    return {**(sets()[board] if board else _NONE), **changes}
 
 
 def constants() -> list[dict[str, int | str | list[int] | None]]:
