@@ -279,6 +279,35 @@ MUTANTS = (
         "target[...] = (steep * floats(x) + floats(y)).astype(target.dtype)",
         "tests/data/test_library_transformers.py::test_they_round_by_the_mode_of_the_core",
     ),
+    # Locks for which somebody waited
+    Mutant(
+        "a channel that found its lock there hears of it late too",
+        "model/memory/lock_port.py",
+        "if st.channels.stalled[ch] == 0:\n        return 0",
+        "if st.channels.stalled[ch] > 1:\n        return 0",
+        "tests/timing/test_locks.py::test_who_finds_its_lock_there_hears_of_it_at_once",
+    ),
+    Mutant(
+        "a channel that waited is no longer stalled while it has not heard",
+        "model/memory/lock_port.py",
+        "if st.clock.now[0] < st.channels.until[ch]:\n        stalled(st, ch)",
+        "if st.clock.now[0] < st.channels.until[ch]:\n        st.clock.activity[0] += 1",
+        "tests/timing/test_locks.py::test_who_waited_for_a_lock_hears_of_it_later",
+    ),
+    Mutant(
+        "a channel that will hear of its lock has no timer",
+        "sim/loop/clock.py",
+        "if phase == Phase.STARTING or phase == Phase.TAKEN:",
+        "if phase == Phase.STARTING:",
+        "tests/timing/test_locks.py::test_the_end_of_a_wait_is_found_without_looking_at_every_cycle",
+    ),
+    Mutant(
+        "a core that found its lock there hears of it late too",
+        "model/cores/core_step.py",
+        "if st.clock.now[0] > cores.until[core] else 0",
+        "if st.clock.now[0] >= cores.until[core] else 0",
+        "tests/timing/test_core_ports.py::test_a_core_that_waited_for_its_lock_hears_of_it_later",
+    ),
     # Measurements, and cycles as a band
     Mutant(
         "what was measured on the board is told as assumed",

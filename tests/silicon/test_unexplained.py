@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memtile.arch.tiles import MM2S
-from memtile.arch.timing import chosen_timing
+from memtile.arch.timing import board, chosen_timing
 from memtile.bd.windows import OWN
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.sim.doors.event_panel import EventUnit
@@ -44,11 +44,15 @@ def test_dev_silicon_1_a_relay_s_first_word_leaves_early() -> None:
     assert (MEASURED["relay-first-send"], relayed()["first_send"]) == (19, 4)
     with chosen_timing(PORTS):
         assert relayed()["first_send"] == 5
+    with chosen_timing(board("phoenix")):
+        assert relayed()["first_send"] == 11
 
 
-def test_dev_silicon_1_four_cycles_of_it_are_between_the_ends_of_both_descriptors() -> None:
+def test_dev_silicon_1_the_lock_has_more_than_all_between_the_ends_of_both_descriptors() -> None:
     """DEV-SILICON-1: what is measured by `memtile measure`'s design `relay` as relay_finished."""
     assert (MEASURED["relay-finished"], handed_on()["finished"]) == (14, 10)
+    with chosen_timing(board("phoenix")):
+        assert handed_on()["finished"] == 16
 
 
 def test_dev_silicon_2_a_receiving_port_pauses_if_asked() -> None:

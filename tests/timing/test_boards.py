@@ -7,8 +7,8 @@ import pytest
 
 import memtile
 from memtile import Array, Result, Timing
-from memtile.arch.boards import CLOCK_MHZ
-from memtile.arch.timing import ASSUMED, BOARDS, chosen_timing, default_timing, likely, sets
+from memtile.arch.boards import BOARDS, CLOCK_MHZ
+from memtile.arch.timing import ASSUMED, chosen_timing, default_timing, likely, sets
 from memtile.explain.cautions import cautions
 from memtile.explain.estimate import shared_cycles
 from memtile.explain.results import ChannelUse

@@ -1,12 +1,44 @@
-"""What is known of boards beside the constants of their timing: spreads, shared memory, clocks.
+"""What was measured of boards: constants of their timing, spreads, shared memory, clocks.
 
-The constants themselves are ``BOARDS`` of ``arch.timing``; docs/silicon.md has the measurements.
+docs/silicon.md has the measurements.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+BOARDS: Mapping[str, Mapping[str, int]] = {
+    "phoenix": {
+        "external_latency": 335,
+        "external_write_latency": 183,
+        "external_egress_words": 384,
+        "external_first_read": 1255,
+        "external_first_write": 358,
+        "port_pause": 1,
+        "ingress_latency": 2,
+        "wire_start": 1,
+        "core_lock_wait": 4,
+        "s2mm_lock_wait": 5,
+        "mm2s_lock_wait": 6,
+    },
+    "strix": {
+        "external_latency": 265,
+        "external_egress_words": 384,
+        "external_burst_overhead": 4,
+        "external_ahead": 1,
+        "firmware_room": 1,
+        "queue_running": 1,
+        "core_lock_wait": 5,
+        "s2mm_lock_wait": 4,
+        "mm2s_lock_wait": 5,
+    },
+}
+"""Constants of ``arch.timing.Timing`` that were measured on a board and are not those of the assumed set.
+
+Of Strix the rates of a column, 10.16 GB/s by one MM2S and 14.35 GB/s by two at 1.76 GHz (mlir-air PR 1786):
+as many words on their way as on Phoenix give the first one with this latency, bursts of 64 bytes the second
+one with this overhead. First accesses, ports and several columns on one controller were not measured there.
+"""
 SPREAD: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "phoenix": {
         "external_latency": (228, 433),

@@ -36,7 +36,7 @@ class Device:
         generation: of the array.
         transaction_generations: numbers by which headers of transactions name its generation.
         family: what AMD sells it as.
-        board: of ``arch.timing.BOARDS``, whose measured constants it has; "" where nothing was measured.
+        board: of ``arch.boards.BOARDS``, whose measured constants it has; "" where nothing was measured.
         dispatch: how its programs are launched unless a run says otherwise (DEV-QUEUE-2).
         first_column: physical number of design column 0.
         physical_columns: columns on the die that neighbour each other.

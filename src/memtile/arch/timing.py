@@ -20,7 +20,7 @@ from enum import Enum, auto
 from functools import lru_cache, partial
 from typing import Any, SupportsIndex
 
-from memtile.arch.boards import OF_OTHERS, SPREAD
+from memtile.arch.boards import BOARDS, OF_OTHERS, SPREAD
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
 
@@ -72,32 +72,6 @@ _at_set_up, _in_runs = partial(_constant, used=Used.SET_UP), partial(_constant, 
 WIRE_IDLE = 8
 """Cycles without a word after which a wire between tiles is idle; assumed: 1 is too few, 1,000 are enough."""
 
-BOARDS: Mapping[str, Mapping[str, int]] = {
-    "phoenix": {
-        "external_latency": 335,
-        "external_write_latency": 183,
-        "external_egress_words": 384,
-        "external_first_read": 1255,
-        "external_first_write": 358,
-        "port_pause": 1,
-        "ingress_latency": 2,
-        "wire_start": 1,
-    },
-    "strix": {
-        "external_latency": 265,
-        "external_egress_words": 384,
-        "external_burst_overhead": 4,
-        "external_ahead": 1,
-        "firmware_room": 1,
-        "queue_running": 1,
-    },
-}
-"""What was measured of a board and differs from the assumed set, by its name; docs/silicon.md says how.
-
-Of Strix the rates of a column, 10.16 GB/s by one MM2S and 14.35 GB/s by two at 1.76 GHz (mlir-air PR 1786):
-as many words on their way as on Phoenix give the first one with this latency, bursts of 64 bytes the second
-one with this overhead. First accesses, ports and several columns on one controller were not measured there.
-"""
 ASSUMED = "assumed"
 """The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
 
@@ -106,8 +80,8 @@ ASSUMED = "assumed"
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
-    Some measurements no constant explains: a relay's first word (DEV-SILICON-1), how often two sides meet in
-    a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors that
+    Some measurements no constant explains: all of a relay's first word (DEV-SILICON-1), how often two sides
+    meet in a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors that
     transactions use twice (DEV-SILICON-5), a cycle between a core's stream and its sender (DEV-SILICON-6),
     when a task that waits is said to start (DEV-SILICON-7), and how far a sender fetches ahead
     (DEV-SILICON-8).
@@ -203,6 +177,20 @@ class Timing:
         "cycles",
         "case core-lock-stall: a core's lock operation, also when uncontended",
         Grade.SILICON,
+    )
+    core_lock_wait: int = _in_runs(
+        0,
+        0,
+        16,
+        "cycles",
+        "case eights-full-to-core: grant to its end of a wait; 4 on Phoenix, 5 on Strix",
+        Grade.SILICON,
+    )
+    s2mm_lock_wait: int = _in_runs(
+        0, 0, 16, "cycles", "case eights-freed-to-port: the same of an S2MM; 5 and 4", Grade.SILICON
+    )
+    mm2s_lock_wait: int = _in_runs(
+        0, 0, 16, "cycles", "case eights-given-to-port: the same of an MM2S; 6 and 5", Grade.SILICON
     )
     cascade_latency: int = _in_runs(
         2,

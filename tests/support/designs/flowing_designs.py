@@ -44,6 +44,7 @@ TIMINGS = (
     ),
     Timing(ingress_words=3, task_start=5, external_burst_overhead=3),
     Timing(port_pause=1, ingress_latency=2, wire_start=1),
+    Timing(port_pause=1, core_lock_wait=4, s2mm_lock_wait=5, mm2s_lock_wait=6),
     Timing(ingress_ahead=0, ingress_words=6),
 )
 QUICK = Timing(external_latency=20, external_write_latency=10, external_egress_words=16)

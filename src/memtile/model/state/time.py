@@ -77,6 +77,9 @@ class Timings(NamedTuple):
     zeroisation: Ints
     scrub_granules: Ints
     core_lock: Ints
+    core_lock_wait: Ints
+    s2mm_lock_wait: Ints
+    mm2s_lock_wait: Ints
     cascade_latency: Ints
     broadcast_hop: Ints
     token_words: Ints

@@ -59,7 +59,7 @@ class Engine:
         placed: the tiles of the model.
         timing: timing constants; those of the board if omitted.
         switched: wire the channels to their stream switches.
-        board: of the device (``arch.timing.BOARDS``), "" = the assumed set.
+        board: of the device (``arch.boards.BOARDS``), "" = the assumed set.
         booted: start as firmware leaves a partition, see ``sim.loop.partition``; else as after reset.
 
     Attributes:
