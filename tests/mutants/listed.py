@@ -324,6 +324,20 @@ MUTANTS = (
         "tests/timing/test_boards.py::test_what_was_measured_on_a_board_is_not_told_as_assumed",
     ),
     Mutant(
+        "a model with one constant of a board is of it",
+        "arch/timing.py",
+        "if name != ASSUMED and all(",
+        "if name != ASSUMED and any(",
+        "tests/timing/test_boards.py::test_another_board_of_a_device_is_chosen_with_all_that_is_known_of_it",
+    ),
+    Mutant(
+        "a run on a chosen board is done again on the usual one",
+        "explore/rerun.py",
+        "with chosen_timing({**of_run(result.board, result.timing), **constants}):",
+        "with chosen_timing({**result.timing, **constants}):",
+        "tests/timing/test_boards.py::test_a_run_on_a_chosen_board_is_done_again_on_it",
+    ),
+    Mutant(
         "firmware of another board counts as measured",
         "explain/estimate.py",
         "        names += OF_OTHERS.get(engine.board, {})\n",

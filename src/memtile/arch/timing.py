@@ -366,7 +366,7 @@ class Timing:
 
     @classmethod
     def of_board(cls, name: str) -> Timing:
-        """The constants of a board: "phoenix", "strix", or the set "assumed" that no board has.
+        """The constants of a board: "phoenix", "strix", "strix_halo", or the set "assumed" of none.
 
         An array has those of its device's board unless others are given: of an npu1 "phoenix", of an npu2
         "strix". See docs/silicon.md for the measurements and docs/timing.md for what they are of.
@@ -429,6 +429,30 @@ def sets() -> dict[str, Mapping[str, int]]:
 def board_in_force(device_board: str) -> str:
     """The board whose constants a device has by default; "" with ``MEMTILE_TIMING=assumed``: none's."""
     return "" if os.environ.get("MEMTILE_TIMING") == ASSUMED else device_board
+
+
+@lru_cache
+def board_of(timing: Timing, usual: str) -> str:
+    """The board that a model is of: the one all of whose constants were chosen, else the usual one.
+
+    Args:
+        timing: constants of the model; those that are alike on all boards do not matter.
+        usual: board of the device.
+    """
+    for name, values in sets().items():
+        if name != ASSUMED and all(getattr(timing, each) == value for each, value in values.items()):
+            return name
+    return usual
+
+
+def of_run(board: str, changes: Mapping[str, int]) -> dict[str, int]:
+    """The constants of a run, to have them again whatever is chosen then.
+
+    Args:
+        board: that its model was of.
+        changes: constants that had another value than on that board, see :func:`changed`.
+    """
+    return {**(sets()[board] if board else _NONE), **changes}
 
 
 def constants() -> list[dict[str, int | str | list[int] | None]]:

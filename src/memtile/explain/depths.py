@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memtile.arch.tiles import MM2S, S2MM
-from memtile.arch.timing import chosen_timing, default_timing
+from memtile.arch.timing import chosen_timing, default_timing, of_run
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.results import Result, Status
 from memtile.explain.switch_ways import configured_ways, reached
@@ -140,7 +140,7 @@ def needed_depths(
         return ()
 
     def run(constants: Mapping[str, int]) -> Hang | None:
-        with chosen_timing({**result.timing, **constants}):
+        with chosen_timing({**of_run(result.board, result.timing), **constants}):
             other = again()
         return Hang.of(other.findings) if other.status is Status.STUCK else None
 

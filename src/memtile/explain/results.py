@@ -148,7 +148,7 @@ class Result:
         timed: False after an untimed run, which has no cycles.
         cycles: elapsed cycles of the array clock since the design began, all its runs together.
         clock_mhz: clock for the figures in GB/s.
-        board: whose measured constants the device has by default; "" = the assumed set.
+        board: whose measured constants the model has, its device's or another that was chosen; "" = none's.
         channels: every channel that did or was asked anything.
         outputs: arrays taken from the MM2S ports, by channel name; read-only, put together when you look.
         checks: comparisons with what was expected.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memtile.arch.timing import chosen_timing, default_timing, likely
+from memtile.arch.timing import chosen_timing, default_timing, likely, of_run
 from memtile.explain.depths import needed_depths
 from memtile.explain.estimate import Band, Lifted, RangeEnds
 from memtile.explain.results import Result
@@ -67,7 +67,7 @@ def _ends(result: Result, name: str, low: int, high: int, again: Again) -> Range
 
 
 def _cycles(result: Result, again: Again, constants: Mapping[str, int]) -> int | None:
-    with chosen_timing({**result.timing, **constants}):
+    with chosen_timing({**of_run(result.board, result.timing), **constants}):
         other = again()
     return other.cycles if other.status is result.status else None
 

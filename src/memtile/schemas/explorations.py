@@ -369,6 +369,7 @@ class SiliconCase(TypedDict):
             later stamp waits for external memory; kernel = it waits for core code whose instructions are not
             published; array = for nothing of these
         address: of the page, where it is not the source's
+        board: that it was measured on, where that is not the device's; as in memtile run --timing
         assumed: parts of the set-up that are not public
         not_simulated: why the set-up cannot be built
         again: id of a case that measured the same quantity, and may disagree
@@ -386,6 +387,7 @@ class SiliconCase(TypedDict):
     time_of: Literal["count", "host", "first", "external", "kernel", "array"]
     measured: Measured
     address: NotRequired[_Web]
+    board: NotRequired[_Text]
     rig: NotRequired[Rig]
     assumed: NotRequired[list[str]]
     not_simulated: NotRequired[_Text]

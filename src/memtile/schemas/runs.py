@@ -210,7 +210,7 @@ class RunOutput(TypedDict):
         cycles: Cycles of the array clock since the design began; null if untimed.
         cycles_before: Those of earlier runs.
         clock_mhz: Array clock for figures in GB/s.
-        board: Whose measured timing constants the device has by default; empty: the assumed set.
+        board: Whose measured timing constants it has, the device's or those chosen; empty: the assumed set.
         bit_exact: Whether all expected outputs came out; null if none was expected.
         unsimulated: Cores that were enabled and whose programs nobody gave as kernels; texts for people.
         cost_unknown: Functions that cores called and whose cycles nobody says: their calls took no time.

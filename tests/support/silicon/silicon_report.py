@@ -54,7 +54,8 @@ names the hardware run that they were measured in; the captures are not publishe
 
 Of the used documents, external memory is fitted to half of the cases, by the SHA-256 of their ids
 (`tests/support/silicon/silicon_fit.py`); medians of 50 runs of 64 words count, single runs do not:
-{board}. What was measured on Phoenix is run with the constants of that board.
+{board}. What was measured on Phoenix is run with the constants of that board, what was measured on
+Strix Halo with those of `--timing strix_halo`, all else of an npu2 with those of Strix.
 
 What a case says depends on what its time is of, and errors of one kind say nothing of another one, so the
 page has them apart. A case is of the first of these kinds that applies; its set-up and its quantity decide,

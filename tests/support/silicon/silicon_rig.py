@@ -28,7 +28,7 @@ from support.silicon import (
 FOLDER = TESTS / "silicon"
 RECORD = FOLDER / "simulated.json"
 USED: dict[str, list[str]] = json.loads((FOLDER / "used.json").read_text(encoding="utf-8"))
-"""By document, what was chosen with its measurements: constants, rules, parameters of set-ups."""
+"""By document, the end of its address, what was chosen with it: constants, rules, parameters of set-ups."""
 SETUPS = silicon_tiles.SETUPS | silicon_streams.SETUPS | silicon_hosts.SETUPS
 SETUPS |= silicon_cores.SETUPS | silicon_measure.SETUPS | silicon_objects.SETUPS | silicon_wide.SETUPS
 OUTLIER = 0.05
@@ -104,6 +104,13 @@ class Case:
         return "calibration" if used_of(self) else "prediction"
 
     @property
+    def board(self) -> str:
+        """The board whose constants simulate it: its own, else its device's."""
+        if self.kind != "silicon":
+            return ASSUMED
+        return str(self.data.get("board") or find_device(self.data["device"]).board)
+
+    @property
     def second_hand(self) -> bool:
         """The measured number is read from the source of an emulator, whose author measured it."""
         return self.document.endswith((".rs", ".py"))
@@ -125,8 +132,7 @@ class Case:
     def _simulated(self, end: str) -> float:
         rig = self.data["rig"]
         vary = () if end == "value" else [n for n in VARIED if n not in FIRST or self.under_first]
-        board = find_device(self.data["device"]).board if self.kind == "silicon" else ASSUMED
-        found = _run(rig["name"], json.dumps(rig["arguments"]), end, tuple(vary), board)
+        found = _run(rig["name"], json.dumps(rig["arguments"]), end, tuple(vary), self.board)
         return round(float(found[rig["reads"]]), 3)
 
 
@@ -140,8 +146,12 @@ def _run(name: str, arguments: str, end: str, vary: tuple[str, ...], board: str)
 
 def used_of(case: Case) -> list[str]:
     """What was chosen with measurements of its document."""
-    name = case.document.rstrip("/").rpartition("/")[2]
-    return [what for document, chosen in USED.items() if document in (name, case.source) for what in chosen]
+    return [what for name, chosen in USED.items() if is_of(case, name) for what in chosen]
+
+
+def is_of(case: Case, name: str) -> bool:
+    """Whether a case is of a document, by the end of its address, or of the source with this name."""
+    return case.source == name or case.document.rstrip("/").endswith(f"/{name}")
 
 
 def files() -> list[Path]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM, WORD_BYTES
-from memtile.arch.timing import Timing, board_in_force, looked, timing_in_force
+from memtile.arch.timing import Timing, board_in_force, board_of, looked, timing_in_force
 from memtile.errors import DesignError, raise_if
 from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
@@ -89,8 +89,8 @@ class Engine:
         booted: bool = True,
     ) -> None:
         raise_if(list(unmodelled(placed)), DesignError)
-        self.board = board_in_force(board)
-        self._given_timing, self._timing = timing, timing_in_force(timing, self.board)
+        self._usual_board = board_in_force(board)
+        self._given_timing, self._timing = timing, timing_in_force(timing, self._usual_board)
         make_room()
         self._state = fresh_state(placed, self._timing, switched=switched, booted=booted)
         note_new(self._state.memory.nbytes)
@@ -126,6 +126,11 @@ class Engine:
         """The timing constants of the model."""
         looked()
         return self._timing
+
+    @property
+    def board(self) -> str:
+        """The board whose measured constants the model has, "" = none's."""
+        return board_of(self._timing, self._usual_board)
 
     @property
     def state(self) -> State:

@@ -42,7 +42,7 @@ class ModelStart:
 
         False if these differ in others than ``RUN_ONLY``; then nothing is done.
         """
-        engine, timing = self._engine, timing_in_force(self._engine._given_timing, self._engine.board)
+        engine, timing = self._engine, timing_in_force(self._engine._given_timing, self._engine._usual_board)
         names = {each.name for each in fields(timing)}
         if any(getattr(timing, name) != getattr(self._timing, name) for name in names - RUN_ONLY):
             return False
