@@ -17,6 +17,7 @@ from memtile.runs.options import USUAL, RunKeywords, RunOptions
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+    from memtile.cpp.kernels import CppKernels
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
     from memtile.importers.bodies.container import Container
@@ -156,11 +157,17 @@ def mlir_design(
 
     kernels = options.kernels
     text = kernels.file if kernels.file and Path(kernels.file).suffix == SUFFIX else None
-    functions = kernels.with_functions(load_functions(kernels.file) if kernels.file and not text else {})
+    make_cpp = kernels.maker()
+    own = load_functions(kernels.file) if kernels.file and not text else {}
+    functions, beside = kernels.with_functions(own, make_cpp), list[Path]()
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *kernels.files, *(text.partition("=")[2] for text in options.given)]
 
     name, sequence = _chosen(options.kernel)
+
+    def found_beside(source: Path, **more: Any) -> CppKernels:
+        beside.append(source)
+        return make_cpp(source, **more)
 
     def make() -> Runnable:
         made = load(
@@ -172,8 +179,9 @@ def mlir_design(
             functions=functions,
             parameters=parameters,
             costs=known,
-            sources_beside=sources_beside,
+            sources_beside=sources_beside and found_beside,
         )
+        kernels.check_used(beside=bool(beside))
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 
@@ -219,6 +227,7 @@ def program_files(
     from memtile.importers.design_file import guarded
     from memtile.io.program.brought import brought
 
+    options.kernels.check_used(beside=False)
     form = None if options.format == "auto" else options.format
     read = read_programs(files, form, options.base, options.kernel)
     inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]

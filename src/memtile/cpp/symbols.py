@@ -41,9 +41,19 @@ class Frame(NamedTuple):
     line: int
 
 
-@cache
+def _state(library: Path) -> tuple[int, int]:
+    """What another file of that name differs in: sources that changed are compiled into the same place."""
+    found = library.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
 def _tables(library: Path) -> tuple[frozenset[str], int]:
     """Names of the functions that a library exports, and bytes that it takes in memory."""
+    return _read_tables(library, _state(library))
+
+
+@cache
+def _read_tables(library: Path, _state: tuple[int, int]) -> tuple[frozenset[str], int]:
     data = read_bytes(library)
     header = _HEADER.unpack_from(data)
     segments, sections = header[5], header[6]
@@ -110,9 +120,13 @@ def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
 
 
-@cache
 def place_in(library: Path, offset: int) -> str:
     """``kernel.cc:12`` for an address within a library; empty if nothing knows it."""
+    return _read_place(library, offset, _state(library))
+
+
+@cache
+def _read_place(library: Path, offset: int, _state: tuple[int, int]) -> str:
     found = lines(library, (offset,))
     return f"{Path(found[0].file).name}:{found[0].line}" if found else ""
 

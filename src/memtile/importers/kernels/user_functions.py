@@ -8,12 +8,14 @@ from __future__ import annotations
 import inspect
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from memtile.corelib.call_costs import CallCost
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
 from memtile.corelib.registry import Declared, External
+from memtile.cpp.comparison import Reference
 from memtile.cpp.kernel_calls import Signature
 from memtile.cpp.kernels import CppFunction
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
@@ -208,11 +210,13 @@ class CoreFunctions(NamedTuple):
         own: those of the user, which come first.
         shipped: those of the library, for each object file or none that cores link: by tile, then by name.
         notes: which functions of the library cores use, and which of them may be others than the design's.
+        references: what calls of C++ functions are compared with, by name.
     """
 
     own: Externals
     shipped: Mapping[str, Externals]
     notes: list[str]
+    references: Mapping[str, Reference] = MappingProxyType({})
 
     def of(self, tile: str) -> Externals:
         """Those for the core of a tile; the user's mapping may know names that it does not list."""
