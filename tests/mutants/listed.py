@@ -154,7 +154,7 @@ MUTANTS = (
     Mutant(
         "options for C++ do not hold for a source beside the design",
         "cli/runnable.py",
-        "sources_beside=sources_beside and found_beside,",
+        "sources_beside=sources_beside and make_cpp.beside,",
         "sources_beside=sources_beside,",
         "tests/clients/test_cli_cpp_kernels.py::test_options_of_cpp_hold_for_a_source_beside_the_design",
     ),
@@ -164,6 +164,13 @@ MUTANTS = (
         "return found.st_ino, found.st_mtime_ns",
         "return 0, 0",
         "tests/data/test_cpp_kernels.py::test_a_function_that_is_added_is_found_in_the_same_process",
+    ),
+    Mutant(
+        "a public module is not there until it is imported",
+        "lazy.py",
+        "if name in below:",
+        "if False:",
+        "tests/clients/test_fence.py::test_public_modules_are_attributes_that_load_when_they_are_used",
     ),
     Mutant(
         "a checked run does not look for order",

@@ -23,6 +23,29 @@ _FOR_CPP = ("include", "define", "sanitize", "against_kernels", "debug")
 _PLACE = re.compile(r"core=([0-9]{1,3}),([0-9]{1,3})")
 
 
+class CppMaker:
+    """Kernels of C++ sources, with the options of a command.
+
+    Args:
+        make: makes them.
+
+    Attributes:
+        found: sources beside a design that it was asked for.
+    """
+
+    def __init__(self, make: Callable[..., CppKernels]) -> None:
+        self._make, self.found = make, list[Path]()
+
+    def __call__(self, *sources: str) -> CppKernels:
+        """Kernels of sources that were given."""
+        return self._make(*sources)
+
+    def beside(self, source: Path, *, include: Sequence[Path]) -> CppKernels:
+        """Kernels of a source that was found beside a design."""
+        self.found.append(source)
+        return self._make(source, include=include)
+
+
 @dataclass(frozen=True, slots=True)
 class KernelSources:
     """The kernels that a command is given; :meth:`of` takes its options.
@@ -88,8 +111,8 @@ class KernelSources:
         """All that are read."""
         return [*([self.file] if self.file else []), *self.sources]
 
-    def maker(self) -> Callable[..., CppKernels]:
-        """What makes kernels of C++ sources, as the options say: those given, or found beside a design."""
+    def maker(self) -> CppMaker:
+        """What makes kernels of C++ sources, as the options say."""
         from memtile.cli.kernels_file import load_functions
         from memtile.cpp.comparison import references
         from memtile.cpp.kernels import cpp
@@ -108,7 +131,7 @@ class KernelSources:
                 debug=self._debugged(),
             )
 
-        return make
+        return CppMaker(make)
 
     def _debugged(self) -> tuple[int, int] | None:
         """Column and row of the core that a debugger is for."""
@@ -122,7 +145,7 @@ class KernelSources:
         return int(found[1]), int(found[2])
 
     def with_functions(
-        self, functions: Mapping[str, Callable[..., Any]], make: Callable[..., CppKernels] | None = None
+        self, functions: Mapping[str, Callable[..., Any]], make: CppMaker | None = None
     ) -> Given:
         """Functions of Python, then those of the C++ sources.
 

@@ -17,7 +17,6 @@ from memtile.runs.options import USUAL, RunKeywords, RunOptions
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from memtile.cpp.kernels import CppKernels
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
     from memtile.importers.bodies.container import Container
@@ -150,24 +149,17 @@ def mlir_design(
     Raises:
         InputFileError: functions, parameters or costs that cannot be read.
     """
-    from memtile.cli.kernels_file import load_functions
     from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 
     kernels = options.kernels
-    text = kernels.file if kernels.file and Path(kernels.file).suffix == SUFFIX else None
+    text = _bodies(kernels)
     make_cpp = kernels.maker()
-    own = load_functions(kernels.file) if kernels.file and not text else {}
-    functions, beside = kernels.with_functions(own, make_cpp), list[Path]()
+    functions = kernels.with_functions(_python_functions(kernels), make_cpp)
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *kernels.files, *(text.partition("=")[2] for text in options.given)]
-
     name, sequence = _chosen(options.kernel)
-
-    def found_beside(source: Path, **more: Any) -> CppKernels:
-        beside.append(source)
-        return make_cpp(source, **more)
 
     def make() -> Runnable:
         made = load(
@@ -179,20 +171,32 @@ def mlir_design(
             functions=functions,
             parameters=parameters,
             costs=known,
-            sources_beside=sources_beside and found_beside,
+            sources_beside=sources_beside and make_cpp.beside,
         )
-        kernels.check_used(beside=bool(beside))
+        kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 
         def once(how: RunOptions) -> Run:
             if wanted is None:
-                return guarded(options.kernels.file or "", lambda: _with_zeros(made, given, how))
-            return guarded(options.kernels.file or "", lambda: made.run_with(given, wanted, options=how))
+                return guarded(kernels.file or "", lambda: _with_zeros(made, given, how))
+            return guarded(kernels.file or "", lambda: made.run_with(given, wanted, options=how))
 
         return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels)
 
     return make
+
+
+def _bodies(kernels: KernelSources) -> str | None:
+    """The file of MLIR text among kernels; None = there is none."""
+    return kernels.file if kernels.file and Path(kernels.file).suffix == SUFFIX else None
+
+
+def _python_functions(kernels: KernelSources) -> dict[str, Any]:
+    """Functions of the file of Python among kernels, by name."""
+    from memtile.cli.kernels_file import load_functions
+
+    return load_functions(kernels.file) if kernels.file and not _bodies(kernels) else {}
 
 
 def _chosen(kernel: str | None) -> tuple[str | None, str | None]:

@@ -103,11 +103,10 @@ def load(
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
             itself, where aiecc's names say which one it is.
         sources_beside: compile C++ beside the file, named as objects that it links, where that is missing;
-            True, or what makes kernels of a source: ``partial(memtile.kernels.cpp, sanitize=True)``.
+            what does it may be given, as ``partial(memtile.kernels.cpp, sanitize=True)``.
 
     Raises:
-        InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
-            column.
+        InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with its place.
         DesignError: what the device cannot hold.
     """
     # Slow to load, and `load_still` needs neither.
@@ -118,14 +117,13 @@ def load(
     described = _chosen(text, found := devices(_tree(text)), name)
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
-    chosen = still.array.device.name
     known = _functions(still, functions, Path(text.name).parent, sources_beside)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, functions_for(other.device, known.own, chosen), costs)
+        return kernels(other, functions_for(other.device, known.own, still.array.device.name), costs)
 
     return replace(
         still,
