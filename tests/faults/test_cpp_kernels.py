@@ -270,11 +270,12 @@ def test_a_stream_access_that_does_not_wait_is_refused(kernel: Kernel) -> None:
 
 def test_errors_of_the_compiler_have_the_users_line(kernel: Kernel) -> None:
     with pytest.raises(InputFileError) as caught:
-        kernel.run(f"{HEAD}  b[0] = nothing;\n" + "  missing();\n" * 200 + "}\n")
+        kernel.run(f"{HEAD}  b[0] = nothing; // \x1b[2J\n" + "  missing();\n" * 200 + "}\n")
     lines = str(caught.value).splitlines()
     assert lines[0].endswith("kernel.cc: the kernel does not compile.")
     assert "kernel.cc:3:" in lines[1]
     assert "nothing" in lines[1]
+    assert "\x1b" not in str(caught.value)
     assert len(lines) <= 22
 
 

@@ -173,6 +173,20 @@ MUTANTS = (
         "tests/clients/test_fence.py::test_public_modules_are_attributes_that_load_when_they_are_used",
     ),
     Mutant(
+        "a terminal obeys the name of a source",
+        "jit/progress.py",
+        "{printable(text)}{_REST}",
+        "{text}{_REST}",
+        "tests/faults/test_engine_cache.py::test_a_command_shows_the_progress_and_no_escapes_of_names",
+    ),
+    Mutant(
+        "a command shows its line of progress as escapes",
+        "jit/progress.py",
+        'getattr(stream, "rich_proxied_file", stream)',
+        "stream",
+        "tests/faults/test_engine_cache.py::test_a_command_shows_the_progress_and_no_escapes_of_names",
+    ),
+    Mutant(
         "a checked run does not look for order",
         "cli/run.py",
         "return of_run.check or schedules > 0 or kernels.sanitize",
