@@ -61,6 +61,7 @@ _CLANG = (
 )
 _GCC = ("-fno-gnu-unique",)
 _UNCHECKED = ("-fno-sanitize=all",)
+_OF_RUNTIME = ("-fexceptions",)  # it says what was thrown
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
 _TWICE = re.compile(r"(?:multiple definition of|duplicate symbol:?) [`'\"]?([^'\"`;\n]+)")
@@ -184,7 +185,8 @@ def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     running = []
     for number, file in enumerate((*sources.files, RUNTIME)):
         target = place / f"{number}.o"
-        more = _UNCHECKED if file == RUNTIME and sources.sanitize else ()
+        own_file = file == RUNTIME
+        more = (*_UNCHECKED * (own_file and sources.sanitize), *_OF_RUNTIME * own_file)
         words = [
             *used.command,
             *sources.options(),

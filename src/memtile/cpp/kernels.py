@@ -16,6 +16,7 @@ from memtile.cpp.debugging import wait_for_debugger
 from memtile.cpp.image import Image
 from memtile.cpp.kernel_calls import KernelCalls, Signature
 from memtile.cpp.symbols import functions_of, plain_name, symbols_for
+from memtile.cpp.trial import try_once
 from memtile.errors import InputFileError
 from memtile.sim.kernels.kernel_core import Core
 
@@ -72,6 +73,7 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
 
     def __init__(self, sources: Sources, studies: Studies) -> None:
         self._sources, self._library, self.studies = sources, built(sources), studies
+        try_once(self._library, self.files)
         self._images: WeakKeyDictionary[Core, Image] = WeakKeyDictionary()
 
     @cached_property
