@@ -215,6 +215,13 @@ MUTANTS = (
         "tests/faults/test_cpp_kernels.py::test_a_library_is_tried_once",
     ),
     Mutant(
+        "a check of a text does not see lost results",
+        "check/check.py",
+        "lost_findings(subject.engine, subject.lost)",
+        "lost_findings(subject.engine)",
+        "tests/data/test_lost_results.py::test_a_check_of_a_text_reports_it_as_its_run_does",
+    ),
+    Mutant(
         "a checked run does not look for order",
         "cli/run.py",
         "return of_run.check or schedules > 0 or kernels.sanitize",

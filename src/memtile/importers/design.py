@@ -23,7 +23,12 @@ from memtile.importers.kernels.cpp_functions import (
     uncompiled,
 )
 from memtile.importers.kernels.linked_sources import Beside, with_linked
-from memtile.importers.kernels.user_functions import CoreFunctions, check_functions, functions_for
+from memtile.importers.kernels.user_functions import (
+    CoreFunctions,
+    check_functions,
+    functions_for,
+    lost_results,
+)
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -185,12 +190,19 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    known = functions_for(described, uncompiled(functions), still.array.device.name)
+    own = uncompiled(functions)
+    known = functions_for(described, own, still.array.device.name)
     check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
-    return replace(still, notes=(*still.notes, *known.notes))
+    loads = still.sequence.loads if still.sequence else ()
+    lost = [
+        (made.tiles[tile].place, each)
+        for made in (still.configured, *loads)
+        for tile, each in lost_results(made.device, own)
+    ]
+    return replace(still, notes=(*still.notes, *known.notes), lost=lost)
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:

@@ -40,6 +40,7 @@ from memtile.runs.operations import ArrayShape
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
+from memtile.sim.kernels.lost_results import LostResult
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that was not given
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -62,6 +63,8 @@ class Loaded:
         parameters: of the scratchpad, by name.
         said: how the text says that it is launched; None = it does not.
         references: what calls of C++ functions are compared with, by name.
+        lost: of a design that does not run, what functions of the user write nowhere, with the place of the
+            core.
     """
 
     array: Array
@@ -74,6 +77,7 @@ class Loaded:
     parameters: Parameters = field(default_factory=dict)
     said: Launch | None = None
     references: Mapping[str, Reference] = field(default_factory=dict)
+    lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
 
     def run(
         self,

@@ -24,6 +24,7 @@ from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import shaped
+from memtile.sim.kernels.lost_results import LostResult, lost_by
 
 REASON = "mlir_external"
 CALLED = "__called__"
@@ -182,6 +183,23 @@ def uncalled(name: str, called: Collection[str]) -> Problem:
         where="costs of operations",
         source="functions of cores, docs/kernels.md",
     )
+
+
+def without_result(given: Externals, declared: Mapping[str, Operation]) -> Iterator[Callable[..., Any]]:
+    """The user's functions that take memory and give nothing back: their results are what they write."""
+    for name, function in given.items():
+        words = declared[name].words
+        takes = any("memref" in word for word in words)
+        if takes and "->" not in words and not isinstance(function, External):
+            yield function
+
+
+def lost_results(described: DeviceDescription, own: Externals) -> Iterator[tuple[str, LostResult]]:
+    """What the user's functions compute and write nowhere, with the tile of each core that calls them."""
+    for core in described.cores:
+        declared = called_by(described, core.operation)
+        given = {name: own[name] for name in declared if name in own}
+        yield from ((core.tile, each) for each in lost_by(without_result(given, declared)))
 
 
 def _kinds(form: OperationForm) -> list[str]:
