@@ -75,6 +75,12 @@ def test_macros_and_folders_of_headers(kernel: Kernel) -> None:
     np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 8)
 
 
+def test_a_function_that_is_added_is_found_in_the_same_process(kernel: Kernel) -> None:
+    first = 'extern "C" void g(int *a) {}\n'
+    assert [*kernel.cpp(first).compiled("AIE-ML")] == ["g"]
+    assert [*kernel.cpp(f'{first}extern "C" void h(int *a) {{}}\n').compiled("AIE-ML")] == ["g", "h"]
+
+
 def test_a_header_that_changes_is_compiled_again(kernel: Kernel) -> None:
     header = kernel.folder / "step.h"
     for step in (5, 7):

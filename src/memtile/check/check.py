@@ -26,7 +26,7 @@ from memtile.sim.loop.engine import Engine
 
 def lost_rule(subject: Subject) -> Iterator[Finding]:
     """Functions of cores that write nowhere what they compute."""
-    return lost_findings(subject.engine)
+    return lost_findings(subject.engine, subject.lost)
 
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (

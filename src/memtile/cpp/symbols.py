@@ -5,11 +5,13 @@ The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -41,9 +43,19 @@ class Frame(NamedTuple):
     line: int
 
 
-@cache
+def _state(library: Path) -> tuple[int, int]:
+    """What another file of that name differs in: sources that changed are compiled into the same place."""
+    found = library.stat()
+    return found.st_ino, found.st_mtime_ns
+
+
 def _tables(library: Path) -> tuple[frozenset[str], int]:
     """Names of the functions that a library exports, and bytes that it takes in memory."""
+    return _read_tables(library, _state(library))
+
+
+@cache
+def _read_tables(library: Path, _state: tuple[int, int]) -> tuple[frozenset[str], int]:
     data = read_bytes(library)
     header = _HEADER.unpack_from(data)
     segments, sections = header[5], header[6]
@@ -110,11 +122,38 @@ def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
 
 
+def own_frame(library: Path, offsets: Sequence[int]) -> Frame | None:
+    """The user's function that was at work: the innermost one in a file that is no header of the system.
+
+    Args:
+        library: compiled kernels.
+        offsets: of the code in it, innermost first; others are of other libraries.
+
+    Returns:
+        The innermost one that has a line, where none is the user's; None if no line is known.
+    """
+    end = loaded_bytes(library)
+    found = lines(library, tuple(each for each in offsets if 0 <= each < end))
+    own = _files(library, _state(library))
+    return next((each for each in found if os.path.realpath(each.file) in own), next(iter(found), None))
+
+
 @cache
+def _files(library: Path, _state: tuple[int, int]) -> frozenset[str]:
+    """The files that a library was made of, without headers of the system, which compilers leave out."""
+    inputs = json.loads(library.with_name("inputs.json").read_text("utf-8"))
+    return frozenset(map(os.path.realpath, inputs))
+
+
 def place_in(library: Path, offset: int) -> str:
     """``kernel.cc:12`` for an address within a library; empty if nothing knows it."""
-    found = lines(library, (offset,))
-    return f"{Path(found[0].file).name}:{found[0].line}" if found else ""
+    return _read_place(library, offset, _state(library))
+
+
+@cache
+def _read_place(library: Path, offset: int, _state: tuple[int, int]) -> str:
+    found = own_frame(library, [offset])
+    return f"{Path(found.file).name}:{found.line}" if found else ""
 
 
 def _frame(function: str, place: str) -> Frame:

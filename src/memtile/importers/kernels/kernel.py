@@ -58,6 +58,7 @@ from memtile.importers.kernels.user_functions import (
     published_cost,
     signature_of,
     uncalled,
+    without_result,
 )
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -324,20 +325,11 @@ def _kernel(
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})
-    setattr(kernel, LOST, lost_by(_without_result(given, program.externals)))
+    setattr(kernel, LOST, lost_by(without_result(given, program.externals)))
     setattr(kernel, FREE_CALLS, free)
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
-
-
-def _without_result(given: Externals, declared: Mapping[str, Operation]) -> Iterator[Callable[..., Any]]:
-    """The user's functions that take memory and give nothing back: their results are what they write."""
-    for name, function in given.items():
-        words = declared[name].words
-        takes = any("memref" in word for word in words)
-        if takes and "->" not in words and not isinstance(function, External):
-            yield function
 
 
 def _places(made: Configured, tile: str, program: CoreProgram) -> set[tuple[int, int]]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 import inspect
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from memtile.corelib.call_costs import CallCost
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
 from memtile.corelib.registry import Declared, External
+from memtile.cpp.comparison import Reference
 from memtile.cpp.kernel_calls import Signature
 from memtile.cpp.kernels import CppFunction
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
@@ -22,6 +24,7 @@ from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import shaped
+from memtile.sim.kernels.lost_results import LostResult, lost_by
 
 REASON = "mlir_external"
 CALLED = "__called__"
@@ -182,6 +185,23 @@ def uncalled(name: str, called: Collection[str]) -> Problem:
     )
 
 
+def without_result(given: Externals, declared: Mapping[str, Operation]) -> Iterator[Callable[..., Any]]:
+    """The user's functions that take memory and give nothing back: their results are what they write."""
+    for name, function in given.items():
+        words = declared[name].words
+        takes = any("memref" in word for word in words)
+        if takes and "->" not in words and not isinstance(function, External):
+            yield function
+
+
+def lost_results(described: DeviceDescription, own: Externals) -> Iterator[tuple[str, LostResult]]:
+    """What the user's functions compute and write nowhere, with the tile of each core that calls them."""
+    for core in described.cores:
+        declared = called_by(described, core.operation)
+        given = {name: own[name] for name in declared if name in own}
+        yield from ((core.tile, each) for each in lost_by(without_result(given, declared)))
+
+
 def _kinds(form: OperationForm) -> list[str]:
     """Types of the arguments, with their names where the text has them."""
     return [form.text(item) for item in form.items()]
@@ -208,11 +228,13 @@ class CoreFunctions(NamedTuple):
         own: those of the user, which come first.
         shipped: those of the library, for each object file or none that cores link: by tile, then by name.
         notes: which functions of the library cores use, and which of them may be others than the design's.
+        references: what calls of C++ functions are compared with, by name.
     """
 
     own: Externals
     shipped: Mapping[str, Externals]
     notes: list[str]
+    references: Mapping[str, Reference] = MappingProxyType({})
 
     def of(self, tile: str) -> Externals:
         """Those for the core of a tile; the user's mapping may know names that it does not list."""
