@@ -16,6 +16,7 @@ from memtile.design.bench import Bench
 from memtile.design.host import HostPoll, HostSequence, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
+from memtile.explain.findings import Finding
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
@@ -46,6 +47,7 @@ class Subject:
         array: whether there are stream switches between the channels.
         hosted: the host is part of it; else somebody else may give locks their values.
         notes: what could not be looked at, a line each.
+        findings: about calls of C++ functions, which were compiled to see what they take.
     """
 
     engine: Engine
@@ -58,6 +60,7 @@ class Subject:
     array: bool = True
     hosted: bool = True
     notes: list[str] = field(default_factory=list)
+    findings: Sequence[Finding] = ()
 
 
 def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
@@ -112,6 +115,7 @@ def of_mlir(loaded: Loaded) -> Subject:
         devices,
         hosted=loaded.sequence is not None,
         notes=notes,
+        findings=loaded.findings,
     )
 
 

@@ -9,22 +9,38 @@ import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, wraps
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from memtile.cpp.build import INCLUDE, RUNTIME
 from memtile.input_files import read_bytes
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
-_SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
+HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
+SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
 _DYNAMIC_SYMBOLS, _LOADED, _FUNCTION, _GLOBAL = 11, 1, 2, (1, 2)
 _MANGLED = re.compile(r"_Z([0-9]+)")
 _LINE_TOOLS = ("addr2line", "llvm-addr2line")
 _SECONDS = 20
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+def by_content(read: T) -> T:
+    """A function of a library that reads it once, and again when it was compiled anew.
+
+    Args:
+        read: its first argument is the path of the library.
+    """
+    kept = cache(lambda _stamp, *given: read(*given))
+
+    @wraps(read)
+    def known(library: Path, *more: Any) -> Any:
+        return kept(library.stat().st_mtime_ns, library, *more)
+
+    return cast(T, known)
 
 
 class Frame(NamedTuple):
@@ -41,18 +57,18 @@ class Frame(NamedTuple):
     line: int
 
 
-@cache
+@by_content
 def _tables(library: Path) -> tuple[frozenset[str], int]:
     """Names of the functions that a library exports, and bytes that it takes in memory."""
     data = read_bytes(library)
-    header = _HEADER.unpack_from(data)
+    header = HEADER.unpack_from(data)
     segments, sections = header[5], header[6]
     segment_size, segment_count, section_size, section_count = header[9:13]
     end = 0
     for n in range(segment_count):
         kind, _, _, address, _, _, size, _ = _SEGMENT.unpack_from(data, segments + n * segment_size)
         end = max(end, address + size) if kind == _LOADED else end
-    table = [_SECTION.unpack_from(data, sections + n * section_size) for n in range(section_count)]
+    table = [SECTION.unpack_from(data, sections + n * section_size) for n in range(section_count)]
     names = set[str]()
     for section in table:
         if section[1] == _DYNAMIC_SYMBOLS:
@@ -110,7 +126,7 @@ def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
 
 
-@cache
+@by_content
 def place_in(library: Path, offset: int) -> str:
     """``kernel.cc:12`` for an address within a library; empty if nothing knows it."""
     found = lines(library, (offset,))

@@ -14,6 +14,7 @@ from memtile.arch.timing import Timing
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
+from memtile.importers.kernels.cpp_arguments import design_findings, without_types
 from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
 from memtile.importers.kernels.linked_sources import with_linked
 from memtile.importers.kernels.user_functions import CoreFunctions, check_functions, functions_for
@@ -123,7 +124,13 @@ def load(
         still,
         kernels=own,
         kernels_of=kernels_of,
-        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
+        notes=(
+            *still.notes,
+            *filled,
+            *without_contents(described),
+            *known.notes,
+            *without_types(described, known),
+        ),
     )
 
 
@@ -151,6 +158,7 @@ def load_still(
     sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
     functions: Given = _NO_FUNCTIONS,
+    compiles: bool = False,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
@@ -163,6 +171,8 @@ def load_still(
         sequence: symbol of the host sequence, where the device has several.
         parameters: of the scratchpad, by name; those that are not given are 0.
         functions: functions that cores call and the text only declares, by name; then those of the library.
+        compiles: those in C++ are compiled, to see whether they take what the text passes; else they may be
+            anything.
 
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
@@ -173,12 +183,14 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    known = functions_for(described, uncompiled(functions), still.array.device.name)
+    given = compiled(functions, still.array.device.generation) if compiles else uncompiled(functions)
+    known = functions_for(described, given, still.array.device.name)
     check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
-    return replace(still, notes=(*still.notes, *known.notes))
+    notes = (*still.notes, *known.notes, *without_types(described, known))
+    return replace(still, notes=notes, findings=design_findings(described, known))
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:

@@ -14,6 +14,7 @@ from memtile.arch.dispatch import Launch
 from memtile.corelib.call_costs import CallCost
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
+from memtile.explain.findings import Finding
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
@@ -59,6 +60,7 @@ class Loaded:
         notes: what was read and changes nothing here.
         parameters: of the scratchpad, by name.
         said: how the text says that it is launched; None = it does not.
+        findings: about calls of C++ functions, of a design that only stands.
     """
 
     array: Array
@@ -70,6 +72,7 @@ class Loaded:
     notes: Sequence[str] = ()
     parameters: Parameters = field(default_factory=dict)
     said: Launch | None = None
+    findings: Sequence[Finding] = ()
 
     def run(
         self,

@@ -1,0 +1,22 @@
+"""Findings about the functions that cores call, known before a core runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memtile.explain.findings import Finding
+from memtile.sim.loop.engine import Engine
+
+FINDINGS = "__findings__"
+"""Attribute of a kernel: what was found about the functions that it calls, as ``Finding``."""
+
+
+def kernel_findings(engine: Engine) -> Iterator[Finding]:
+    """What was found about the functions that cores call, each once."""
+    functions = (engine.cores.running[core].function for core in sorted(engine.cores.running))
+    yield from once(each for function in functions for each in getattr(function, FINDINGS, ()))
+
+
+def once(findings: Iterator[Finding]) -> Iterator[Finding]:
+    """Findings without those that say what another has said."""
+    return iter({each.message: each for each in findings}.values())
