@@ -179,9 +179,9 @@ MUTANTS = (
     ),
     Mutant(
         "a run does not say what C++ functions take",
-        "explain/outcome.py",
-        "            *kernel_findings(engine),\n",
-        "",
+        "explain/kernel_findings.py",
+        "    yield from once(each for function in functions for each in getattr(function, FINDINGS, ()))\n",
+        "    del functions\n",
         "tests/faults/test_cpp_parameters.py::test_memory_as_another_type_is_a_note",
     ),
     Mutant(

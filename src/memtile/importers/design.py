@@ -124,13 +124,7 @@ def load(
         still,
         kernels=own,
         kernels_of=kernels_of,
-        notes=(
-            *still.notes,
-            *filled,
-            *without_contents(described),
-            *known.notes,
-            *without_types(described, known),
-        ),
+        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
     )
 
 
@@ -138,7 +132,9 @@ def _functions(still: Loaded, given: Given, folder: Path | None) -> CoreFunction
     """The functions that cores call: of the user, the library, and C++ sources in a folder."""
     described, device = still.configured.device, still.array.device
     known = functions_for(described, compiled(given, device.generation), device.name)
-    return known if folder is None else with_linked(described, known, folder, device.generation)
+    if folder is not None:
+        known = with_linked(described, known, folder, device.generation)
+    return known._replace(notes=[*known.notes, *without_types(described, known)])
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
