@@ -39,6 +39,152 @@ class Mutant(NamedTuple):
 MUTANTS = (
     # C++ kernels
     Mutant(
+        "a byte keeps its sign where a C++ function takes none",
+        "cpp/kernel_calls.py",
+        'f"{type_.kind[0]}{8 * type_.size}"',
+        'f"s{8 * type_.size}"',
+        "tests/data/test_cpp_parameters.py::test_each_byte_arrives_as_the_type_of_its_parameter_has_it",
+    ),
+    Mutant(
+        "a truth value is a byte",
+        "cpp/kernel_calls.py",
+        "return int(value != 0)",
+        "return value & 1",
+        "tests/data/test_cpp_parameters.py::test_each_byte_arrives_as_the_type_of_its_parameter_has_it",
+    ),
+    Mutant(
+        "a const of C++ is not read",
+        "cpp/parameter_types.py",
+        'is_const=of.is_const or word == "const"',
+        "is_const=of.is_const",
+        "tests/data/test_cpp_parameters.py::test_types_are_those_of_the_source",
+    ),
+    Mutant(
+        "a function of a namespace has no line",
+        "cpp/parameter_types.py",
+        "while name not in entry.values and At.SPECIFICATION in entry.values:",
+        "while False:",
+        "tests/data/test_cpp_parameters.py::test_types_are_those_of_the_source",
+    ),
+    Mutant(
+        "debug information of another library is taken",
+        "cpp/symbols.py",
+        "kept(library.stat().st_mtime_ns, library, *more)",
+        "kept(0, library, *more)",
+        "tests/data/test_cpp_parameters.py::test_a_source_that_changes_has_other_types",
+    ),
+    Mutant(
+        "nobody says that types are not known",
+        "importers/kernels/cpp_arguments.py",
+        "isinstance(function, CppFunction) and function.source is None",
+        "False",
+        "tests/data/test_cpp_parameters.py::test_without_types_a_function_is_called_as_declared",
+    ),
+    Mutant(
+        "a C++ function may be called with another number of arguments",
+        "cpp/parameter_fit.py",
+        "    if len(source.parameters) != len(given):\n        texts",
+        "    if len(source.parameters) > len(given):\n        texts",
+        "tests/faults/test_cpp_parameters.py::test_what_registers_cannot_carry_is_refused[another number]",
+    ),
+    Mutant(
+        "a C++ function may get memory for a number",
+        "cpp/parameter_fit.py",
+        'return one.is_memory and parameter.kind == "pointer"',
+        "return True",
+        "tests/faults/test_cpp_parameters.py::"
+        "test_what_registers_cannot_carry_is_refused[memory for a number]",
+    ),
+    Mutant(
+        "a C++ function may get a whole number for a fraction",
+        "cpp/parameter_fit.py",
+        'return type_.kind in ("bf16", "class") and type_.size == size',
+        "return True",
+        "tests/faults/test_cpp_parameters.py::"
+        "test_what_registers_cannot_carry_is_refused[a whole number for a fraction]",
+    ),
+    Mutant(
+        "a C++ function may give back what it has not",
+        "cpp/parameter_fit.py",
+        "if result and not (source.result and _fits_number(source.result, result)):",
+        "if result and source.result and not _fits_number(source.result, result):",
+        "tests/faults/test_cpp_parameters.py::"
+        "test_what_registers_cannot_carry_is_refused[a result that is not there]",
+    ),
+    Mutant(
+        "elements of another width are as good",
+        "cpp/parameter_fit.py",
+        "    if element.size != size:\n        return False\n",
+        "    if element.size != size:\n        return True\n",
+        "tests/faults/test_cpp_parameters.py::test_memory_as_another_type_is_a_note",
+    ),
+    Mutant(
+        "vectors are elements of another width",
+        "cpp/parameter_fit.py",
+        'element.kind in ("void", "class", "pointer")',
+        'element.kind in ("void", "pointer")',
+        "tests/faults/test_cpp_parameters.py::"
+        "test_what_kernels_do_on_purpose_is_no_finding[vectors, and a truth value]",
+    ),
+    Mutant(
+        "an output that another call wrote is not written",
+        "importers/kernels/cpp_arguments.py",
+        "written.update(each.end.name for each in given if not each.is_const)",
+        "pass",
+        "tests/faults/test_cpp_parameters.py::"
+        "test_what_kernels_do_on_purpose_is_no_finding[an output that a call wrote before]",
+    ),
+    Mutant(
+        "an output that the core itself wrote is not written",
+        "importers/kernels/cpp_arguments.py",
+        "written.update(end.name for end in ends if end is not None)",
+        "pass",
+        "tests/faults/test_cpp_parameters.py::"
+        "test_what_kernels_do_on_purpose_is_no_finding[an output that the core writes]",
+    ),
+    Mutant(
+        "exchanged arguments are fine where the output was set to zero",
+        "importers/kernels/cpp_arguments.py",
+        "exchanged = bool(inputs) and _writes_inputs_only(given)",
+        "exchanged = False",
+        "tests/faults/test_cpp_parameters.py::test_arguments_in_the_wrong_order",
+    ),
+    Mutant(
+        "an output that nothing writes is fine",
+        "importers/kernels/cpp_arguments.py",
+        "if exchanged or each.end.name not in written:",
+        "if exchanged:",
+        "tests/faults/test_cpp_parameters.py::test_an_output_that_nothing_writes",
+    ),
+    Mutant(
+        "a view of an object is none",
+        "importers/kernels/cpp_arguments.py",
+        '        "memref.collapse_shape",\n',
+        "",
+        "tests/faults/test_cpp_parameters.py::test_through_views_of_an_object",
+    ),
+    Mutant(
+        "check does not say what C++ functions take",
+        "check/check.py",
+        "    return iter(subject.findings)\n",
+        "    return iter(())\n",
+        "tests/faults/test_cpp_parameters.py::test_check_compiles_what_it_is_given_and_says_the_same",
+    ),
+    Mutant(
+        "memtile check does not compile",
+        "cli/check.py",
+        "bool(kernels.sources)",
+        "False",
+        "tests/faults/test_cpp_parameters.py::test_commands_say_it",
+    ),
+    Mutant(
+        "a run does not say what C++ functions take",
+        "explain/kernel_findings.py",
+        "    yield from once(each for function in functions for each in getattr(function, FINDINGS, ()))\n",
+        "    del functions\n",
+        "tests/faults/test_cpp_parameters.py::test_memory_as_another_type_is_a_note",
+    ),
+    Mutant(
         "a header that changed is not compiled again",
         "cpp/build.py",
         "_hash(Path(name)) == was for name, was in inputs.items()",

@@ -29,6 +29,11 @@ def lost_rule(subject: Subject) -> Iterator[Finding]:
     return lost_findings(subject.engine, subject.lost)
 
 
+def argument_rule(subject: Subject) -> Iterator[Finding]:
+    """C++ functions of cores that take otherwise what the text passes."""
+    return iter(subject.findings)
+
+
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     descriptor_findings,
     stream_findings,
@@ -39,6 +44,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     await_findings,
     bench_findings,
     lost_rule,
+    argument_rule,
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""

@@ -16,6 +16,7 @@ from memtile.design.bench import Bench
 from memtile.design.host import HostPoll, HostSequence, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
+from memtile.explain.findings import Finding
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
@@ -48,6 +49,7 @@ class Subject:
         hosted: the host is part of it; else somebody else may give locks their values.
         notes: what could not be looked at, a line each.
         lost: what functions of cores that do not run here write nowhere, with the names of the cores.
+        findings: about calls of C++ functions, which were compiled to see what they take.
     """
 
     engine: Engine
@@ -61,6 +63,7 @@ class Subject:
     hosted: bool = True
     notes: list[str] = field(default_factory=list)
     lost: Sequence[tuple[str, LostResult]] = ()
+    findings: Sequence[Finding] = ()
 
 
 def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
@@ -116,6 +119,7 @@ def of_mlir(loaded: Loaded) -> Subject:
         hosted=loaded.sequence is not None,
         notes=notes,
         lost=[(f"core {place}", each) for place, each in loaded.lost],
+        findings=loaded.findings,
     )
 
 

@@ -18,6 +18,7 @@ from memtile.corelib.rounding import Modes, Rounding, Saturation
 from memtile.cpp.faults import Argument, error_of, place_of
 from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
 from memtile.cpp.operation_counts import estimate
+from memtile.cpp.parameter_types import CppSignature, CppType
 from memtile.cpp.touched import Guarded
 from memtile.errors import DesignError
 from memtile.sim.kernels.actions import Action
@@ -91,15 +92,24 @@ class KernelCalls:
         signature: as the text declares it.
         core: that calls it.
         sanitize: accesses are checked.
+        source: the function as its source has it; None = nobody knows.
 
     Attributes:
         spent: cycles that the last call takes at least, by its counted operations; 0 = it counted none.
     """
 
     def __init__(
-        self, image: Image, symbol: str, signature: Signature, core: Core, *, sanitize: bool
+        self,
+        image: Image,
+        symbol: str,
+        signature: Signature,
+        core: Core,
+        *,
+        sanitize: bool,
+        source: CppSignature | None = None,
     ) -> None:
         self._image, self._signature, self._core = image, signature, core
+        self._types: Sequence[CppType | None] = source.parameters if source else [None] * len(signature.kinds)
         self._function, self._sanitize = image.address(symbol), sanitize
         self._answer = _ANSWERS.get(signature.result, Answer.WHOLE if signature.result else Answer.NOTHING)
         self._synced: tuple[int, int] | None = None
@@ -164,13 +174,13 @@ class KernelCalls:
 
     def _arguments(self, given: Sequence[Any], places: Any) -> tuple[list[int], list[float]]:
         whole, fraction = list[int](), list[float]()
-        for value, (kind, _) in zip(given, self._signature.kinds, strict=True):
+        for value, (kind, _), type_ in zip(given, self._signature.kinds, self._types, strict=True):
             if isinstance(value, np.ndarray):
                 whole.append(next(places))
             elif kind in _FRACTIONS:
                 fraction.append(struct.unpack("<d", struct.pack(_FRACTIONS[kind], float(value)))[0])
             else:
-                whole.append(_word(value, kind))
+                whole.append(_extended(_word(value, kind), type_))
         return whole, fraction
 
     def _result(self) -> Any:
@@ -310,6 +320,18 @@ def _word(value: Any, kind: str) -> int:
     if kind == "bf16":
         return int(np.float32(value).view(np.uint32)) >> 16
     return _wrapped(int(value), kind, least=64 if kind[:1] == "u" else 0)
+
+
+def _extended(value: int, type_: CppType | None) -> int:
+    """A number as its callee wants the register: with as many bits as its type has, extended as that is.
+
+    Clang's code trusts its caller to have done this, by the type of the callee; GCC's does it itself.
+    """
+    if type_ is None or type_.kind not in ("signed", "unsigned", "bool"):
+        return value
+    if type_.kind == "bool":
+        return int(value != 0)
+    return _wrapped(value, f"{type_.kind[0]}{8 * type_.size}", least=64)
 
 
 def _wrapped(value: int, kind: str, least: int = 0) -> int:

@@ -12,9 +12,11 @@ from weakref import WeakKeyDictionary
 from memtile.corelib.call_costs import CallCost
 from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
 from memtile.cpp.comparison import Reference, references
+from memtile.cpp.debug_entries import UnreadableError
 from memtile.cpp.debugging import wait_for_debugger
 from memtile.cpp.image import Image
 from memtile.cpp.kernel_calls import KernelCalls, Signature
+from memtile.cpp.parameter_types import CppSignature, signatures_of
 from memtile.cpp.symbols import functions_of, plain_name, symbols_for
 from memtile.cpp.trial import try_once
 from memtile.errors import InputFileError
@@ -108,6 +110,19 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
         return found
 
     @property
+    def unreadable(self) -> str:
+        """Why nobody knows the types of parameters; empty where they are known."""
+        try:
+            signatures_of(self._library)
+        except UnreadableError as error:
+            return str(error)
+        return ""
+
+    def source_of(self, symbol: str) -> CppSignature | None:
+        """A function as its source has it; None if nobody knows."""
+        return None if self.unreadable else signatures_of(self._library).get(symbol)
+
+    @property
     def sanitize(self) -> bool:
         """Whether accesses are checked."""
         return self._sources.sanitize
@@ -158,7 +173,24 @@ class CppFunction:
         image = self.library.image(core)
         if self.library.studies.debug == core.at:
             wait_for_debugger(self._symbols[0], core.at)
-        return KernelCalls(image, self._symbols[0], signature, core, sanitize=self.library.sanitize)
+        return KernelCalls(
+            image,
+            self._symbols[0],
+            signature,
+            core,
+            sanitize=self.library.sanitize,
+            source=self.source,
+        )
+
+    @property
+    def source(self) -> CppSignature | None:
+        """What its source takes and gives back; None if nobody knows."""
+        return self.library.source_of(self._symbols[0])
+
+    @property
+    def unreadable(self) -> str:
+        """Why nobody knows its types; empty where they are known."""
+        return self.library.unreadable
 
 
 def cpp(

@@ -15,6 +15,7 @@ from memtile.cpp.kernels import cpp
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
+from memtile.importers.kernels.cpp_arguments import design_findings, without_types
 from memtile.importers.kernels.cpp_functions import (
     Given,
     check_references,
@@ -148,7 +149,7 @@ def _functions(still: Loaded, given: Given, folder: Path, beside: bool | Beside)
         make = cpp if isinstance(beside, bool) else beside
         known = with_linked(described, known, folder, device.generation, make)
     check_references(known.references, known.own)
-    return known
+    return known._replace(notes=[*known.notes, *without_types(described, known)])
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
@@ -168,6 +169,7 @@ def load_still(
     sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
     functions: Given = _NO_FUNCTIONS,
+    compiles: bool = False,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
@@ -180,6 +182,8 @@ def load_still(
         sequence: symbol of the host sequence, where the device has several.
         parameters: of the scratchpad, by name; those that are not given are 0.
         functions: functions that cores call and the text only declares, by name; then those of the library.
+        compiles: those in C++ are compiled, to see whether they take what the text passes; else they may be
+            anything.
 
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
@@ -190,7 +194,7 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    own = uncompiled(functions)
+    own = compiled(functions, still.array.device.generation) if compiles else uncompiled(functions)
     known = functions_for(described, own, still.array.device.name)
     check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
@@ -202,7 +206,8 @@ def load_still(
         for made in (still.configured, *loads)
         for tile, each in lost_results(made.device, own)
     ]
-    return replace(still, notes=(*still.notes, *known.notes), lost=lost)
+    notes = (*still.notes, *known.notes, *without_types(described, known))
+    return replace(still, notes=notes, lost=lost, findings=design_findings(described, known))
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:

@@ -15,6 +15,7 @@ from memtile.corelib.call_costs import CallCost
 from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
+from memtile.explain.findings import Finding
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
@@ -65,6 +66,7 @@ class Loaded:
         references: what calls of C++ functions are compared with, by name.
         lost: of a design that does not run, what functions of the user write nowhere, with the place of the
             core.
+        findings: about calls of C++ functions, of a design that only stands.
     """
 
     array: Array
@@ -78,6 +80,7 @@ class Loaded:
     said: Launch | None = None
     references: Mapping[str, Reference] = field(default_factory=dict)
     lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
+    findings: Sequence[Finding] = ()
 
     def run(
         self,
