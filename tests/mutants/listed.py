@@ -534,8 +534,8 @@ MUTANTS = (
     Mutant(
         "a channel that will hear of its lock has no timer",
         "sim/loop/clock.py",
-        "if phase == Phase.STARTING or phase == Phase.TAKEN:",
-        "if phase == Phase.STARTING:",
+        "if phase == Phase.STARTING or phase == Phase.LOADING or phase == Phase.TAKEN:",
+        "if phase == Phase.STARTING or phase == Phase.LOADING:",
         "tests/timing/test_locks.py::test_the_end_of_a_wait_is_found_without_looking_at_every_cycle",
     ),
     Mutant(
@@ -544,6 +544,20 @@ MUTANTS = (
         "if st.clock.now[0] > cores.until[core] else 0",
         "if st.clock.now[0] >= cores.until[core] else 0",
         "tests/timing/test_core_ports.py::test_a_core_that_waited_for_its_lock_hears_of_it_later",
+    ),
+    Mutant(
+        "a task that is being loaded has no timer",
+        "sim/loop/clock.py",
+        "if phase == Phase.STARTING or phase == Phase.LOADING or phase == Phase.TAKEN:",
+        "if phase == Phase.STARTING or phase == Phase.TAKEN:",
+        "tests/timing/test_task_start.py::test_a_channel_asks_a_known_time_after_its_task_has_started",
+    ),
+    Mutant(
+        "an untimed run leaves who waits to hear of a lock to the clock",
+        "model/dma/executions.py",
+        "if st.channels.phase[ch] == Phase.TAKEN:",
+        "if st.channels.phase[ch] < 0:",
+        "tests/timing/test_task_start.py::test_an_untimed_run_needs_none_of_these_times",
     ),
     # Measurements, and cycles as a band
     Mutant(

@@ -5,12 +5,16 @@ docs/silicon.md has the measurements.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+
+from memtile.errors import DesignError
 
 BOARDS: Mapping[str, Mapping[str, int]] = {
     "phoenix": {
-        "external_latency": 335,
-        "external_write_latency": 183,
+        "task_load": 12,
+        "external_latency": 323,
+        "external_write_latency": 171,
         "external_egress_words": 384,
         "external_first_read": 1255,
         "external_first_write": 358,
@@ -54,10 +58,12 @@ Of Strix Halo those of one page (hipfire, ``r1/README.md``): 7.44 bytes a cycle 
 the latency with as many words on their way, and two of one column take all 16 bytes of their master, so that
 bursts cost nothing. The rules of tokens, queues and locks are of the NPU, which is that of Strix.
 """
+ASSUMED = "assumed"
+"""The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
 SPREAD: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "phoenix": {
-        "external_latency": (228, 433),
-        "external_write_latency": (145, 185),
+        "external_latency": (216, 421),
+        "external_write_latency": (133, 173),
         "external_egress_words": (384, 384),
     },
     "strix": {"external_egress_words": (384, 384)},
@@ -101,3 +107,28 @@ No public page has 1,760 MHz itself: it is between 4 bytes a cycle and what one 
 to read. AMD's driver has 1,800 MHz as its highest step (xdna-driver, npu4_regs.c), a traced product 1,808 MHz
 (case gemm-clock). GB/s of an npu2 are 2 to 3 % low where those hold. Of Strix Halo it was published.
 """
+
+
+def board(name: str) -> Mapping[str, int]:
+    """The constants of a board that are not those of the assumed set, by their names.
+
+    Raises:
+        DesignError: no such board.
+    """
+    if name in BOARDS:
+        return BOARDS[name]
+    if name in ("", ASSUMED):
+        return {}
+    raise DesignError.of(
+        "board",
+        repr(name),
+        " or ".join((*BOARDS, ASSUMED)),
+        reason="timing",
+        where="timing constants",
+        source="docs/silicon.md",
+    )
+
+
+def board_in_force(device_board: str) -> str:
+    """The board whose constants a device has by default; "" with ``MEMTILE_TIMING=assumed``: none's."""
+    return "" if os.environ.get("MEMTILE_TIMING") == ASSUMED else device_board

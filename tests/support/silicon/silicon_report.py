@@ -94,7 +94,7 @@ LACKS = {
     "DEV-SILICON-8": "mechanism: a sender that fetches ahead across descriptors",
     "DEV-QUEUE-1": "set-up: what a task fills, and a device of another generation",
     "DEV-LOCK-6": "constant: whole cycles, the same of all tiles of a board",
-    "DEV-SILICON-1": "mechanism: what takes time between a task's or a lock's start and the first word",
+    "DEV-SILICON-1": "mechanism: what takes time between the end of a lock stall and the first word",
     "DEV-SILICON-2": "set-up: where the sender's descriptors end",
     "DEV-SILICON-3": "set-up: phases and places of accesses; mechanism: the order of core and DMA in a bank",
     "DEV-SILICON-7": "set-up: when firmware pushed it; it waited for the first access of the task before it",

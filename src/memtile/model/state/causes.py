@@ -18,12 +18,13 @@ class Phase(IntEnum):
     """How far a channel is in its task."""
 
     IDLE = 0  # no task
-    STARTING = 1  # task popped, first BD being loaded
+    STARTING = 1  # a task is in the queue and about to start
     ACQUIRE = 2  # BD loaded, asking for its lock
     RUN = 3  # moving the words of the BD
     HALTED = 4  # an error that only a channel reset ends (AM020: out-of-range requests)
     HEADER = 5  # out-of-order S2MM: waiting for the header that chooses the BD
     TAKEN = 6  # it has the lock for which it waited, and will hear of it (DEV-LOCK-6)
+    LOADING = 7  # its task has started and its first BD is being loaded (DEV-TASK-1)
 
 
 class Colours(NamedTuple):

@@ -70,6 +70,7 @@ class Timings(NamedTuple):
     """The constants of ``arch.timing.Timing`` that compiled code uses, one row; units as there."""
 
     task_start: Ints
+    task_load: Ints
     finished_bd_delay: Ints
     neighbour_latency: Ints
     count_fifo_words: Ints
