@@ -230,6 +230,13 @@ MUTANTS = (
         "tests/data/test_lost_results.py::test_a_check_of_a_text_reports_it_as_its_run_does",
     ),
     Mutant(
+        "copies of compiled kernels stay loaded",
+        "cpp/image.py",
+        "        weakref.finalize(self, _ctypes.dlclose, self._loaded._handle)\n",
+        "",
+        "tests/faults/test_cpp_kernels.py::test_another_run_after_a_failed_one_and_nothing_stays_loaded",
+    ),
+    Mutant(
         "a checked run does not look for order",
         "cli/run.py",
         "return of_run.check or schedules > 0 or kernels.sanitize",
