@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import subprocess
 import sys
@@ -262,11 +263,22 @@ def test_ctrl_c_ends_a_kernel_without_an_end(kernel: Kernel, tmp_path: Path) -> 
     assert running.returncode == 130
 
 
-def test_another_run_after_a_failed_one(kernel: Kernel) -> None:
+def copies() -> int:
+    """Mappings of the copies of libraries that this process has."""
+    return Path("/proc/self/maps").read_text("utf-8").count("/memtile-")
+
+
+def test_another_run_after_a_failed_one_and_nothing_stays_loaded(kernel: Kernel) -> None:
+    gc.collect()
+    before = copies()
     with pytest.raises(DesignError):
         kernel.run(f"{HEAD}  *reinterpret_cast<volatile int *>(64) = n;\n}}\n")
     done = kernel.run(f"{HEAD}  b[0] = n;\n}}\n")
     assert done.arrays["1"][0] == WORDS
+    assert copies() > before
+    del done
+    gc.collect()
+    assert copies() == before
 
 
 REACH = """

@@ -347,11 +347,19 @@ MUTANTS = (
         "tests/faults/test_cpp_kernels.py::test_a_kernel_cannot_end_or_copy_the_process[False-at]",
     ),
     Mutant(
-        "a global that fails is loaded from the cache",
+        "a global that fails has no line",
         "cpp/trial.py",
-        "    if done.returncode:\n",
-        "    mark.touch()\n    if done.returncode:\n",
+        "own_frame(library, [int(each, 16) for each in _PLACE.findall(done.stderr)])",
+        "own_frame(library, [])",
         "tests/faults/test_cpp_kernels.py::test_a_global_that_fails_does_not_end_the_process[throw]",
+    ),
+    Mutant(
+        "a kernel that is served writes to the array of its design",
+        "cli/served_files.py",
+        "            set_aside(names)\n",
+        "",
+        "tests/clients/test_serve_cores.py::test_a_kernel_that_goes_to_the_array_of_its_design_is_halted"
+        "[tile.store(counted, [seen[0] + 1])]",
     ),
     Mutant(
         "a library is tried each time",
@@ -366,6 +374,13 @@ MUTANTS = (
         "lost_findings(subject.engine, subject.lost)",
         "lost_findings(subject.engine)",
         "tests/data/test_lost_results.py::test_a_check_of_a_text_reports_it_as_its_run_does",
+    ),
+    Mutant(
+        "copies of compiled kernels stay loaded",
+        "cpp/image.py",
+        "        weakref.finalize(self, _ctypes.dlclose, self._loaded._handle)\n",
+        "",
+        "tests/faults/test_cpp_kernels.py::test_another_run_after_a_failed_one_and_nothing_stays_loaded",
     ),
     Mutant(
         "a checked run does not look for order",
