@@ -74,11 +74,13 @@ def test_a_source_beside_the_design_runs_without_being_named(kernel: Kernel) -> 
     assert "note: C++ kernels beside the design: f of kernel.cc" in done.stdout
 
 
-def test_check_compiles_nothing(kernel: Kernel) -> None:
+def test_check_compiles_what_it_is_given_and_nothing_beside(kernel: Kernel) -> None:
     kernel.write("this is no C++")
     kernel.design.write_text(through_core(CALL, f'{TWO} attributes {{link_with = "kernel.o"}}'))
     assert memtile("check", "design.mlir").exit_code == 0
-    assert memtile("check", "design.mlir", "--kernels", "kernel.cc").exit_code == 0
+    done = memtile("check", "design.mlir", "--kernels", "kernel.cc")
+    assert done.exit_code == 1
+    assert "kernel.cc: the kernel does not compile. kernel.cc:1:" in done.output
 
 
 def test_a_checked_run_says_what_is_wrong_and_where(kernel: Kernel) -> None:

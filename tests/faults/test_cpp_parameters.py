@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -174,14 +175,24 @@ def test_check_compiles_what_it_is_given_and_says_the_same(kernel: Kernel) -> No
     assert EXCHANGED in [str(each) for each in check("d", lambda: of_mlir(still)).findings]
 
 
-def test_commands_say_it(kernel: Kernel) -> None:
-    kernel.design.write_text(calling("exchanged"))
-    line = [str(kernel.design), "--kernels", str(kernel.source)]
-    said = CliRunner().invoke(app, ["check", *line, "-D", "UNUSED=1"])
-    assert EXCHANGED.partition(": ")[2] in said.output
-    said = CliRunner().invoke(app, ["run", *line, "--sanitize", "--pad-arguments"])
-    assert EXCHANGED.partition(" Pass")[0] in " ".join(said.output.split())
-    kernel.design.write_text(calling("two"))
+def test_commands_say_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of sources that are linked with each other, too."""
+    monkeypatch.chdir(tmp_path)
+    Path("set.cc").write_text("void set(int32_t *b) { b[0] = VALUE; }\n")
+    Path("kernel.cc").write_text(
+        "void set(int32_t *);\n"
+        'extern "C" void exchanged(int32_t *b, const int32_t *a, int32_t n) { set(b); }\n'
+        'extern "C" void two(int32_t *a, int32_t *b) {}\n'
+    )
+    Path("design.mlir").write_text(calling("exchanged"))
+    line = ["design.mlir", "--kernels", "kernel.cc", "--kernels", "set.cc", "-D", "VALUE=7"]
+    says = "as argument 1, which exchanged (kernel.cc:2) takes as const int32_t *, and its input 'in'"
     said = CliRunner().invoke(app, ["check", *line])
-    assert "the function two (kernel.cc:4) takes 2 parameters" in said.output
+    assert says in said.output
+    assert said.exit_code == 0
+    said = CliRunner().invoke(app, ["run", *line, "--sanitize", "--pad-arguments"])
+    assert says in " ".join(said.output.split())
+    Path("design.mlir").write_text(calling("two"))
+    said = CliRunner().invoke(app, ["check", *line])
+    assert "the function two (kernel.cc:3) takes 2 parameters" in said.output
     assert said.exit_code == 1

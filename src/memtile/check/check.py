@@ -131,7 +131,8 @@ def check_design(design: Callable[[], MemoryTile | Array], name: str = "design")
 
 def _refused(name: str, error: MemtileError) -> Iterator[Finding]:
     if not error.problems:
-        yield Finding("MT0100", Severity.ERROR, str(error), (Side(name, "is refused", name),))
+        text = " ".join(str(error).split())  # a compiler says it in several lines
+        yield Finding("MT0100", Severity.ERROR, text, (Side(name, "is refused", name),))
     for problem in error.problems:
         code = _CODES.get(problem.reason, "MT0100")
         text = problem.message.removesuffix(f" {problem.next_step}") if problem.next_step else problem.message

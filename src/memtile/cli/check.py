@@ -54,10 +54,10 @@ def check(
         ),
     ] = None,
     kernels: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Python or C++ file of functions that cores of a design in MLIR call, if not the library's.",
+            help="What cores of a design in MLIR call, in Python or C++, if not the library's; repeat.",
         ),
     ] = None,
     include: options.Include = None,
@@ -82,7 +82,7 @@ def check(
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
     with options.with_timing(timing):
-        sources = KernelSources.of([kernels] if kernels else [], include=include, define=define)
+        sources = KernelSources.of(kernels, include=include, define=define)
         results = checked(designs, device, settings or (), sources)
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):

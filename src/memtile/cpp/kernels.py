@@ -12,7 +12,6 @@ from weakref import WeakKeyDictionary
 from memtile.corelib.call_costs import CallCost
 from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
 from memtile.cpp.comparison import Reference, references
-from memtile.cpp.debug_entries import UnreadableError
 from memtile.cpp.debugging import wait_for_debugger
 from memtile.cpp.image import Image
 from memtile.cpp.kernel_calls import KernelCalls, Signature
@@ -112,15 +111,11 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
     @property
     def unreadable(self) -> str:
         """Why nobody knows the types of parameters; empty where they are known."""
-        try:
-            signatures_of(self._library)
-        except UnreadableError as error:
-            return str(error)
-        return ""
+        return signatures_of(self._library)[1]
 
     def source_of(self, symbol: str) -> CppSignature | None:
         """A function as its source has it; None if nobody knows."""
-        return None if self.unreadable else signatures_of(self._library).get(symbol)
+        return signatures_of(self._library)[0].get(symbol)
 
     @property
     def sanitize(self) -> bool:

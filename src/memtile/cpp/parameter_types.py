@@ -5,11 +5,11 @@ A C name has no types in it, so these come from where debuggers get them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from memtile.cpp.debug_entries import At, DebugEntries, Entry, Tag
+from memtile.cpp.debug_entries import At, DebugEntries, Entry, Tag, UnreadableError
 from memtile.cpp.symbols import by_content
 
 Kind = Literal["signed", "unsigned", "bool", "float", "bf16", "class", "void", "pointer"]
@@ -74,14 +74,16 @@ class CppSignature(NamedTuple):
 
 
 @by_content
-def signatures_of(library: Path) -> Mapping[str, CppSignature]:
-    """The functions that a library defines, by symbol.
+def signatures_of(library: Path) -> tuple[Mapping[str, CppSignature], str]:
+    """The functions that a library defines, by symbol; or none, and why nobody knows them."""
+    try:
+        return dict(_signatures(DebugEntries(library))), ""
+    except UnreadableError as error:
+        return {}, str(error)
 
-    Raises:
-        UnreadableError: its debug information is not there, or of a form that is not read here.
-    """
-    debug = DebugEntries(library)
-    types, found = _Types(debug.entries), dict[str, CppSignature]()
+
+def _signatures(debug: DebugEntries) -> Iterator[tuple[str, CppSignature]]:
+    types, found = _Types(debug.entries), set[object]()
     for entry in debug.entries.values():
         if entry.tag != Tag.SUBPROGRAM or entry.values.get(At.DECLARATION):
             continue
@@ -91,13 +93,16 @@ def signatures_of(library: Path) -> Mapping[str, CppSignature]:
             continue
         if not _said(debug.entries, entry, At.EXTERNAL):
             continue
+        found.add(name)
         given = _said(debug.entries, entry, At.TYPE)
-        found[str(name)] = CppSignature(
-            tuple(types.of(each.values[At.TYPE]) for each in entry.parameters),
-            types.of(given) if isinstance(given, int) else None,
-            _place(debug, entry),
+        yield (
+            str(name),
+            CppSignature(
+                tuple(types.of(each.values[At.TYPE]) for each in entry.parameters),
+                types.of(given) if isinstance(given, int) else None,
+                _place(debug, entry),
+            ),
         )
-    return found
 
 
 def _said(entries: Mapping[int, Entry], entry: Entry, name: At) -> object:
