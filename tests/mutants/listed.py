@@ -76,9 +76,30 @@ MUTANTS = (
     Mutant(
         "a stream access that does not block waits",
         "cpp/kernel_calls.py",
-        "if request.blocking:",
+        "if self._image.core.request.blocking:",
         "if True:",
-        "tests/faults/test_cpp_kernels.py::test_a_stream_access_that_does_not_wait_is_refused",
+        "tests/data/test_cpp_kernels.py::test_a_stream_access_that_does_not_wait_says_whether_it_succeeded",
+    ),
+    Mutant(
+        "a core sees the time and its stream as a jump has left them",
+        "sim/kernels/core_place.py",
+        "if self.bus.before is not None:",
+        "if False:",
+        "tests/timing/test_forward_flows.py::test_a_kernel_that_looks_at_its_core_sees_it_as_it_is_in_that_cycle[word]",
+    ),
+    Mutant(
+        "room is seen at a stream port before it can be taken",
+        "sim/kernels/core_links.py",
+        "return has_room(self._state_now, port)",
+        "return bool(self._state_now.switch.held[port] < self._state.switch.depth[port])",
+        "tests/timing/test_core_streams.py::test_a_word_and_room_are_seen_in_the_cycles_in_which_they_are_there",
+    ),
+    Mutant(
+        "a kernel of a graph does not see the end of a packet",
+        "cpp/include/aie_api/aie_adf.hpp",
+        "memtile::get_ss_words(0, words, sizeof(V) / 4, &tlast);",
+        "memtile::get_ss_words(0, words, sizeof(V) / 4);",
+        "tests/data/test_cpp_kernels.py::test_a_kernel_of_a_graph_reads_and_writes_its_streams",
     ),
     Mutant(
         "modes of the core do not reach a C++ kernel",
