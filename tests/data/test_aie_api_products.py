@@ -204,6 +204,7 @@ def test_matrix_products_of_integers(
     number = CALLS // (m * n)
     left, right = integers(one, number * m * k, 20), integers(other, number * k * n, 21)
     onto = integers(np.int32, number * m * n, 22)
+    left[: m * k], right[: k * n] = np.iinfo(one).min, np.iinfo(other).min
     a, b, c = exact(left).reshape(-1, m, k), exact(right).reshape(-1, k, n), exact(onto).reshape(-1, m, n)
     product = np.stack([x @ y for x, y in zip(a, b, strict=True)])
     out = (number * m * n, LANES[bits])
@@ -289,15 +290,19 @@ def seconds(check: str, left: Values, right: Values) -> float:
     return min(tries)
 
 
-def test_a_blocked_product_is_right_and_at_most_three_times_a_plain_loop() -> None:
-    left, right = integers(np.int8, 4096, 39).reshape(64, 64), integers(np.int8, 4096, 40).reshape(64, 64)
-    a = np.ascontiguousarray(left.reshape(16, 4, 8, 8).swapaxes(1, 2))
-    b = np.ascontiguousarray(right.reshape(8, 8, 8, 8).swapaxes(1, 2))
+@pytest.mark.parametrize(("kind", "m", "k", "n"), [("int8", 4, 8, 8), ("int16", 4, 4, 4)])
+def test_a_blocked_product_is_right_and_at_most_three_times_a_plain_loop(
+    kind: str, m: int, k: int, n: int
+) -> None:
+    """The numbers are small enough for sums of 32 bits."""
+    left, right = (integers(np.int8, 4096, seed).astype(kind).reshape(64, 64) for seed in (39, 40))
+    a = np.ascontiguousarray(left.reshape(64 // m, m, 64 // k, k).swapaxes(1, 2))
+    b = np.ascontiguousarray(right.reshape(64 // k, k, 64 // n, n).swapaxes(1, 2))
     product = left.astype(np.int64) @ right
-    found = run("blocked", 1, (4096, np.int32), a, b).reshape(16, 8, 4, 8).swapaxes(1, 2).reshape(64, 64)
-    assert (found == product).all()
-    assert (run("plain", 1, (4096, np.int32), left, right).reshape(64, 64) == product).all()
-    assert seconds("blocked", a, b) <= 3 * seconds("plain", left, right)
+    found = run(f"blocked_{kind}", 1, (4096, np.int32), a, b).reshape(64 // m, 64 // n, m, n)
+    assert (found.swapaxes(1, 2).reshape(64, 64) == product).all()
+    assert (run(f"plain_{kind}", 1, (4096, np.int32), left, right).reshape(64, 64) == product).all()
+    assert seconds(f"blocked_{kind}", a, b) <= 3 * seconds(f"plain_{kind}", left, right)
 
 
 def filtered(

@@ -7224,6 +7224,13 @@ MUTANTS = (
         "tests/data/test_aie_api_products.py::test_products_of_integers[int32-int16-64]",
     ),
     Mutant(
+        "the largest sum of two products of 16 bits turns over",
+        "cpp/include/aie_api/detail/pair_products.hpp",
+        "const four_words below = sums - 1, sign = below < 0;",
+        "const four_words below = sums - 1, sign = sums < 0;",
+        "tests/data/test_aie_api_products.py::test_matrix_products_of_integers[mmul_int16-shape2-int16-int16-64]",
+    ),
+    Mutant(
         "a matrix product of 16 bits wraps at 32",
         "cpp/include/aie_api/mmul.hpp",
         "std::is_same_v<chosen, acc32>, acc64, chosen>;",
