@@ -267,6 +267,30 @@ def test_blocks_asked_for_too_late_are_refused(tmp_path: Path) -> None:
     assert f"{AS_BLOCKS} has no effect here: give it to the compiler" in done.stderr
 
 
+REFUSED = {
+    "aie::sparse_vector<int8, 128> sparse;": "does not have sparse vectors: UG1603 has masks of 32 bits",
+    "aie::sparse_vector_input_buffer_stream<int16, 64, aie_dm_resource::a> from(at);": "Expand it and use",
+    "aie::sliding_mul_sym_ops<8, 16, 1, 1, 1, int16, int16, acc64>::mul_sym(x, 0, x, 0);": "use these",
+    "aie::sliding_mul_sym_xy_ops<8, 8, 1, 1, int16, int16>::mul_sym(x, 0, x, 0, 8);": "symmetric filters",
+    "aie::sliding_mul_ch_ops<4, 8, 4, 1, 1, 1, int16, int16>::mul(x, 0, x, 0);": "several channels",
+    "aie::fft_dit_r2_stage<8>(at, at, 64, 15, 15, false, to);": "the stages of FFTs: UG1529 does not say",
+    "aie::fft_dit_r5_stage(at, at, at, at, at, 80, 15, 15, false, to);": "nor in which order they write",
+}
+
+
+def test_what_is_not_simulated_is_refused_by_name_and_line(tmp_path: Path) -> None:
+    (source := tmp_path / "kernel.cc").write_text(
+        "#include <aie_api/aie.hpp>\nvoid f(const int16 *at, int16 *to, aie::vector<int16, 32> x) {\n"
+        + "".join(f"{line}\n" for line in REFUSED)
+        + "}\n"
+    )
+    command = [*compiler().command, *Sources((source,)).options(), "-fsyntax-only", str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    for line, says in enumerate(REFUSED.values(), 3):
+        assert says in done.stderr
+        assert f"kernel.cc:{line}:" in done.stderr
+
+
 def test_matrix_products_of_complex_integers() -> None:
     number = 300
     left, right = integers(np.int16, number * 16, 26), integers(np.int16, number * 64, 27)

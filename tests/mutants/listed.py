@@ -2499,8 +2499,8 @@ MUTANTS = (
     Mutant(
         "offsets of lookups count bytes of one copy",
         "cpp/include/memtile/intrinsics/lookups.h",
-        "static_cast<unsigned>(offset) / 2;",
-        "static_cast<unsigned>(offset);",
+        "place = offset >> 1, piece",
+        "place = offset, piece",
         "tests/data/test_cpp_intrinsics.py::test_lookups_find_their_entries_in_doubled_tables",
     ),
     Mutant(
@@ -7271,6 +7271,27 @@ MUTANTS = (
         "offset / line * 2 * line + offset % line;",
         "offset / line * line + offset % line;",
         "tests/data/test_aie_api_places.py::test_tables",
+    ),
+    Mutant(
+        "a slope of bfloat16 is the lower half of its place",
+        "cpp/include/aie_api/lookup.hpp",
+        "at<bfloat16>(place + sizeof(float) - sizeof(bfloat16));",
+        "at<bfloat16>(place);",
+        "tests/data/test_aie_api_places.py::test_a_line_for_each_piece_of_the_values_of_bfloat16[0]",
+    ),
+    Mutant(
+        "the outermost dimension of a tensor begins again",
+        "cpp/include/aie_api/tensor_streams.hpp",
+        "++index[at - 1];",
+        "index[at - 1] = (index[at - 1] + 1) % shape.dims[at - 1].num;",
+        "tests/data/test_aie_api_places.py::test_tensors_of_vectors_are_walked_innermost_dimension_first",
+    ),
+    Mutant(
+        "stages of FFTs are no errors",
+        "cpp/include/aie_api/not_simulated.hpp",
+        "static_assert(detail::never_v<Input>, ",
+        "static_assert(!detail::never_v<Input>, ",
+        "tests/data/test_aie_api_products.py::test_what_is_not_simulated_is_refused_by_name_and_line",
     ),
     Mutant(
         "an unaligned store does not say that it rewrites its windows",

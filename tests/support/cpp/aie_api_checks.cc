@@ -279,6 +279,30 @@ extern "C" void buffers(int16 *a, const int16 *, const void *, int16 *out, int n
     for (int i = 0; i < n; ++i) *to++ = *from++;
 }
 
+// A tensor of vectors: its dimensions are 3 x 2 (and 2 x 3 within these if `p` is 5), each with steps of its own.
+extern "C" void tensors(const int16 *a, const int16 *, const void *, int16 *out, int n, int p) {
+    using aie::tensor_dim;
+    const auto three = aie::make_tensor_descriptor<int16, 16>(tensor_dim(3u, 7), tensor_dim(2u, -2), tensor_dim(3u, 1));
+    const auto five = aie::make_tensor_descriptor<int16, 16>(tensor_dim(1u, 8), tensor_dim(2u, 4), tensor_dim(2u, 0),
+                                                             tensor_dim(2u, 2), tensor_dim(2u, 1));
+    const auto rows = aie::make_tensor_descriptor<int16, 16>(tensor_dim(1u, 1), tensor_dim(2u, 12));
+    auto from = aie::make_tensor_buffer_stream<aie_dm_resource::a>(a + 32, three);
+    auto nested = aie::make_tensor_buffer_stream(a, five);
+    Buffer all{out};
+    auto to = aie::make_restrict_tensor_buffer_stream(all, rows);
+    for (int i = 0; i < n; ++i) {
+        if (p == 3) {
+            to << from.pop();
+            continue;
+        }
+        aie::vector<int16, 16> x, y;
+        auto inner = nested.pop();
+        inner >> x >> y;
+        to << x << y << inner.pop();
+        to.push(inner.pop());
+    }
+}
+
 // Masks.
 CHECK(mask_words, const auto m = aie::mask<64>::from_uint64(static_cast<const uint64 *>(a)[i]);
       const auto k = aie::mask<64>::from_uint64(static_cast<const uint64 *>(b)[i]);
@@ -294,6 +318,9 @@ CHECK(lookup_low_bits, const auto *table = static_cast<const int16 *>(b); const 
       put(out, i, (aie::parallel_lookup<int16, aie::lut<4, int16>, aie::lut_oor_policy::truncate>(t, 2, p).fetch(in<int16, 32>(a, i)))))
 CHECK(linear, const auto *table = static_cast<const int16 *>(b); const aie::lut<4, int16> t(64, table, table);
       put(out, i, (aie::linear_approx<int16, aie::lut<4, int16>>(t, 4, p, 3).compute(in<int16, 16>(a, i)))))
+
+CHECK(linear_bfloat16, const auto *table = static_cast<const float *>(b); const aie::lut<4, float, bfloat16> t(32, table, table);
+      put(out, i, (aie::linear_approx<bfloat16, aie::lut<4, float, bfloat16>>(t, p, 16).compute(in<bfloat16, 16>(a, i)))))
 
 // Block floats.
 CHECK(blocks_of_floats, const auto x = lanes<accfloat, 64>(a, i).to_vector<bfp16ebs8>(); std::memcpy(static_cast<char *>(out) + sizeof x * i, &x, sizeof x))

@@ -27,6 +27,14 @@ MEMTILE_BUFFER_ITERATOR(begin_restrict_vector)
 MEMTILE_BUFFER_ITERATOR(cbegin_vector)
 MEMTILE_BUFFER_ITERATOR(cbegin_restrict_vector)
 #undef MEMTILE_BUFFER_ITERATOR
+#define MEMTILE_BUFFER_TENSOR(name)                                                                 \
+    template <aie_dm_resource Resource = aie_dm_resource::none, detail::Buffer B, typename Order>   \
+    auto name(B& buffer, const Order& order) {                                                      \
+        return name<Resource>(buffer.data(), order);                                                \
+    }
+MEMTILE_BUFFER_TENSOR(make_tensor_buffer_stream)
+MEMTILE_BUFFER_TENSOR(make_restrict_tensor_buffer_stream)
+#undef MEMTILE_BUFFER_TENSOR
 
 }  // namespace aie
 
