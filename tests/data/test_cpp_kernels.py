@@ -251,6 +251,66 @@ def test_the_same_cycles_each_time(kernel: Kernel) -> None:
     assert len({kernel.run(STREAM).result.cycles for _ in range(4)}) == 1
 
 
+POLLS = """
+extern "C" void f(int32_t n) {
+  int failed = 0;
+  bool got = false, last = false, put = false;
+  for (int at = 0; at < n; at++) {
+    unsigned long long before = get_cycles();
+    int word, asked = 0;
+    do { word = get_ss_nb(got, last); asked++; } while (!got && word == 0 && !last);
+    if (get_cycles() - before != asked) word = -1;
+    failed += asked - 1;
+    if (last) word = failed;
+    do put_ms_nb(3 * word, last, put); while (!put);
+  }
+}
+"""
+
+
+def test_a_stream_access_that_does_not_wait_says_whether_it_succeeded(kernel: Kernel) -> None:
+    """DEV-INTRINSIC-6: each takes a cycle; a word that cannot be put stays with the kernel."""
+    kernel.design.write_text(stream_design(WORDS))
+    failed = set()
+    for how in ({}, {"fast_forward": False}, {"check": True}, {"untimed": True}):
+        done = kernel.loaded(POLLS).run(*kernel.arrays(), **how)
+        assert done.result.good
+        np.testing.assert_array_equal(done.arrays["1"][:-1], 3 * np.arange(WORDS - 1))
+        failed.add(int(done.arrays["1"][-1]) if "untimed" not in how else max(failed))
+    assert len(failed) == 1
+    assert min(failed) > 3
+
+
+ADF = """
+#include <aie_api/aie_adf.hpp>
+void graph_kernel(input_stream<int32> *in, output_stream<int32> *out) {
+  bool last = false;
+  int32 first = readincr(in);
+  writeincr(out, 3 * first);
+  aie::vector<int32, 4> four = readincr_v<4>(in);
+  writeincr(out, aie::mul(four, 3).to_vector<int32>());
+  int64 two = readincr((input_stream<int64> *)in);
+  writeincr((output_stream<int64> *)out, 3 * two);
+  aie::vector<int32, 8> eight = readincr_v<8>(in, last);
+  if (last) return;
+  writeincr(out, aie::mul(eight, 3).to_vector<int32>());
+  int32 value = readincr(in, last);
+  writeincr(out, last ? 3 * value : 0, true);
+}
+extern "C" void f(int32_t n) {
+  input_stream<int32> in;
+  adf::output_stream<int32> out;
+  graph_kernel(&in, &out);
+}
+"""
+
+
+def test_a_kernel_of_a_graph_reads_and_writes_its_streams(kernel: Kernel) -> None:
+    """DEV-INTRINSIC-7: values of several words go lowest word first."""
+    kernel.design.write_text(stream_design(WORDS))
+    np.testing.assert_array_equal(kernel.run(ADF).arrays["1"], 3 * np.arange(WORDS))
+
+
 def test_a_kernel_that_waits_for_ever_is_found_with_its_line(kernel: Kernel) -> None:
     kernel.design.write_text(stream_design(WORDS - 1))
     done = kernel.run(STREAM)

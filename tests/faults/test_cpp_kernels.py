@@ -301,12 +301,6 @@ def test_an_exact_acquire_waits_for_exactly_that(kernel: Kernel) -> None:
     assert "at kernel.cc:3: waits until lock 12" in str(done.result)
 
 
-def test_a_stream_access_that_does_not_wait_is_refused(kernel: Kernel) -> None:
-    body = "  uint32_t word;\n  b[0] = memtile::try_get_ss_words(0, &word, 1);"
-    with pytest.raises(DesignError, match="a stream access that does not block, which is not simulated"):
-        kernel.run(f"{HEAD}{body}\n}}\n")
-
-
 # sources that are none --------------------------------------------------------------------------------------
 
 

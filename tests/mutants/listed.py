@@ -222,9 +222,30 @@ MUTANTS = (
     Mutant(
         "a stream access that does not block waits",
         "cpp/kernel_calls.py",
-        "if request.blocking:",
+        "if self._image.core.request.blocking:",
         "if True:",
-        "tests/faults/test_cpp_kernels.py::test_a_stream_access_that_does_not_wait_is_refused",
+        "tests/data/test_cpp_kernels.py::test_a_stream_access_that_does_not_wait_says_whether_it_succeeded",
+    ),
+    Mutant(
+        "a core sees the time and its stream as a jump has left them",
+        "sim/kernels/core_place.py",
+        "if self.bus.before is not None:",
+        "if False:",
+        "tests/timing/test_forward_flows.py::test_a_kernel_that_looks_at_its_core_sees_it_as_it_is_in_that_cycle[word]",
+    ),
+    Mutant(
+        "room is seen at a stream port before it can be taken",
+        "sim/kernels/core_links.py",
+        "return has_room(self._state_now, port)",
+        "return bool(self._state_now.switch.held[port] < self._state.switch.depth[port])",
+        "tests/timing/test_core_streams.py::test_a_word_and_room_are_seen_in_the_cycles_in_which_they_are_there",
+    ),
+    Mutant(
+        "a kernel of a graph does not see the end of a packet",
+        "cpp/include/aie_api/aie_adf.hpp",
+        "memtile::get_ss_words(0, words, sizeof(V) / 4, &tlast);",
+        "memtile::get_ss_words(0, words, sizeof(V) / 4);",
+        "tests/data/test_cpp_kernels.py::test_a_kernel_of_a_graph_reads_and_writes_its_streams",
     ),
     Mutant(
         "modes of the core do not reach a C++ kernel",
@@ -2787,8 +2808,8 @@ MUTANTS = (
     Mutant(
         "offsets of lookups count bytes of one copy",
         "cpp/include/memtile/intrinsics/lookups.h",
-        "static_cast<unsigned>(offset) / 2;",
-        "static_cast<unsigned>(offset);",
+        "place = offset >> 1, piece",
+        "place = offset, piece",
         "tests/data/test_cpp_intrinsics.py::test_lookups_find_their_entries_in_doubled_tables",
     ),
     Mutant(
@@ -7512,6 +7533,13 @@ MUTANTS = (
         "tests/data/test_aie_api_products.py::test_products_of_integers[int32-int16-64]",
     ),
     Mutant(
+        "the largest sum of two products of 16 bits turns over",
+        "cpp/include/aie_api/detail/pair_products.hpp",
+        "const four_words below = sums - 1, sign = below < 0;",
+        "const four_words below = sums - 1, sign = sums < 0;",
+        "tests/data/test_aie_api_products.py::test_matrix_products_of_integers[mmul_int16-shape2-int16-int16-64]",
+    ),
+    Mutant(
         "a matrix product of 16 bits wraps at 32",
         "cpp/include/aie_api/mmul.hpp",
         "std::is_same_v<chosen, acc32>, acc64, chosen>;",
@@ -7552,6 +7580,27 @@ MUTANTS = (
         "offset / line * 2 * line + offset % line;",
         "offset / line * line + offset % line;",
         "tests/data/test_aie_api_places.py::test_tables",
+    ),
+    Mutant(
+        "a slope of bfloat16 is the lower half of its place",
+        "cpp/include/aie_api/lookup.hpp",
+        "at<bfloat16>(place + sizeof(float) - sizeof(bfloat16));",
+        "at<bfloat16>(place);",
+        "tests/data/test_aie_api_places.py::test_a_line_for_each_piece_of_the_values_of_bfloat16[0]",
+    ),
+    Mutant(
+        "the outermost dimension of a tensor begins again",
+        "cpp/include/aie_api/tensor_streams.hpp",
+        "++index[at - 1];",
+        "index[at - 1] = (index[at - 1] + 1) % shape.dims[at - 1].num;",
+        "tests/data/test_aie_api_places.py::test_tensors_of_vectors_are_walked_innermost_dimension_first",
+    ),
+    Mutant(
+        "stages of FFTs are no errors",
+        "cpp/include/aie_api/not_simulated.hpp",
+        "static_assert(detail::never_v<Input>, ",
+        "static_assert(!detail::never_v<Input>, ",
+        "tests/data/test_aie_api_products.py::test_what_is_not_simulated_is_refused_by_name_and_line",
     ),
     Mutant(
         "an unaligned store does not say that it rewrites its windows",

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE, SIDES
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import COMPUTE
 from memtile.corelib.call_costs import COUNTED, UNKNOWN, CallCost
 from memtile.corelib.rounding import Modes, Rounding, Saturation
@@ -45,7 +46,6 @@ _WORD = 0xFFFF_FFFF
 _SOURCE = "C++ kernels, docs/cpp.md"
 _FRACTIONS = {"f32": "<fxxxx", "f64": "<d"}
 _ANSWERS = {"f32": Answer.SINGLE, "f64": Answer.DOUBLE}
-_NONBLOCKING = "a stream access that does not block"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +132,6 @@ class KernelCalls:
         ctypes_counts = data.counts
         for unit in range(len(ctypes_counts)):
             ctypes_counts[unit] = 0
-        data.cycle = self._core.now
         before = None if guarded or self._core.notes is None else [array.copy() for array in arrays]
         asked = image.start(self._function, whole, fraction, self._answer, SECONDS)
         while asked != Ask.FINISH:
@@ -144,7 +143,6 @@ class KernelCalls:
                 )
             assert called_from is not None  # what looks for the place of a wait finds it by this name
             yield from self._served(Ask(asked))
-            data.cycle = self._core.now
             if guarded:
                 guarded.enter()
             asked = image.go_on()
@@ -232,12 +230,13 @@ class KernelCalls:
     def _served(self, asked: Ask) -> Generator[Action, Any, None]:
         """The action for what the kernel asks, and its answer."""
         request, core = self._image.core.request, self._core
+        if self._fails(asked):
+            yield core.cycles(1)
+            return
         if asked is Ask.GET_STREAM:
-            self._blocks(request)
             self._answered((yield core.get_stream(request.count, np.uint32)))
             request.last = int(core.last)
         elif asked is Ask.PUT_STREAM:
-            self._blocks(request)
             yield core.put_stream(self._words(), last=bool(request.last))
         elif asked is Ask.GET_CASCADE:
             self._answered((yield core.get_cascade(np.uint32)))
@@ -247,23 +246,17 @@ class KernelCalls:
             yield core.event(request.index)
         elif asked is Ask.DELAY:
             yield core.cycles(request.value)
+        elif asked is Ask.CYCLE:
+            request.words[0], request.words[1] = core.now & _WORD, core.now >> WORD_BITS
         else:
             yield self._lock(asked)
         request.done = 1
 
-    def _blocks(self, request: Any) -> None:
-        if request.blocking:
-            return
-        raise DesignError.of(
-            "stream",
-            _NONBLOCKING,
-            "a stream access that waits",
-            f"{self._signature.name} makes {_NONBLOCKING}, which is not simulated",
-            "Use the form that waits, such as get_ss or put_ms.",
-            reason="cpp_stream",
-            where=self._core.name,
-            source=_SOURCE,
-        )
+    def _fails(self, asked: Ask) -> bool:
+        """Whether it is a stream access that does not wait, and would have to (DEV-INTRINSIC-6)."""
+        if self._image.core.request.blocking:
+            return False
+        return not (self._core.has_word() if asked is Ask.GET_STREAM else self._core.has_room())
 
     def _words(self) -> npt.NDArray[np.uint32]:
         request = self._image.core.request

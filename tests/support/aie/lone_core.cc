@@ -65,7 +65,7 @@ const memtile::Hooks hooks{ask, check, check, check_window, fail};
 }  // namespace
 
 namespace memtile {
-Core the_core{&hooks, 0, 1, 2, {}, {}, {}};
+Core the_core{&hooks, 1, 2, {}, {}, {}};
 }
 
 MEMTILE_EXPORT void lone_core_put(std::uint32_t queue, const std::uint32_t *words, std::uint32_t number) {
