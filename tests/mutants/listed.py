@@ -210,6 +210,27 @@ MUTANTS = (
         "tests/data/test_library_tiles.py::test_what_does_not_fit_is_refused",
     ),
     Mutant(
+        "lanes beside a sum on the cascade are 0",
+        "corelib/matrices.py",
+        "after[1:] = before[1:]",
+        "after[1:] = 0",
+        "tests/data/test_library_cascades.py::test_lanes_beside_a_sum_go_on_as_they_came",
+    ),
+    Mutant(
+        "blocks go on column by column",
+        "corelib/matrices.py",
+        "reshape(n, m, r * t).swapaxes(0, 1).reshape(-1)",
+        "reshape(n, m, r * t).reshape(-1)",
+        "tests/data/test_library_cascades.py::test_blocks_go_on_row_by_row",
+    ),
+    Mutant(
+        "a trace is flushed by its first event alone",
+        "corelib/elementwise.py",
+        "        yield core.event(0)\n        yield core.event(1)",
+        "        yield core.event(0)\n        yield core.event(0)",
+        "tests/data/test_library_elements.py::test_marks_raise_the_events_of_the_core",
+    ),
+    Mutant(
         "the lanes of a product of columns are added in another order",
         "corelib/matrices.py",
         "total[:half] += total[half : 2 * half]",
