@@ -210,6 +210,20 @@ MUTANTS = (
         "tests/data/test_library_tiles.py::test_what_does_not_fit_is_refused",
     ),
     Mutant(
+        "a product in parts is taken for one of all rows",
+        "corelib/block_floats.py",
+        "if min(a.ndim, c.ndim) > 1 and a.shape[0] != c.shape[0]:",
+        "if min(a.ndim, c.ndim) > 1 and a.shape[0] > c.shape[0]:",
+        "tests/data/test_library_blocks.py::test_a_product_in_parts_is_refused_by_its_rows",
+    ),
+    Mutant(
+        "c of bytes is column-major on every device",
+        "corelib/matrices.py",
+        'c_columns = c_columns and not (generation == "AIE-ML" and a.itemsize == 1 and c.itemsize > 1)',
+        "c_columns = c_columns and True",
+        "tests/data/test_library_matrices.py::test_c_of_bytes_stays_row_major_on_npu1",
+    ),
+    Mutant(
         "lanes beside a sum on the cascade are 0",
         "corelib/matrices.py",
         "after[1:] = before[1:]",

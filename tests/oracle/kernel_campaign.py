@@ -38,9 +38,10 @@ from support.aie.plain_references import Function
 
 Array = npt.NDArray[Any]
 DEVICES = {"AIE-ML": "npu1", "AIE2P": "npu2"}
-ABSENT, REFUSES = -1, -2  # instead of a number of calls
+ABSENT, REFUSES, OTHER = -1, -2, -3  # instead of a number of calls
 QUEUED = ("get", "put", "stream", "asked", "global")
 _OUT = {"put": "cascade out", "stream": "stream out"}
+_WORDS = {REFUSES: "the library refuses", OTHER: "of another file"}
 _TINY = float(np.finfo(np.float32).tiny)
 _SHOWN = 3
 _LANES = 16  # words of a value of the cascade
@@ -55,7 +56,8 @@ class Verdict:
         calls: that were made.
         differs: calls that differ from the reference by hand.
         worst: greatest error, in the measure of the tolerance.
-        library: calls that differ from memtile's library by more than the tolerance; ABSENT or REFUSES.
+        library: calls that differ from memtile's library by more than the tolerance; ABSENT, REFUSES, or
+            OTHER: its function of this name is that of another file.
         library_bits: calls that differ from it in any bit.
         library_worst: its greatest error.
         row: of ``docs/deviations.md``, why the library may differ.
@@ -79,7 +81,7 @@ class Verdict:
     @property
     def is_bad(self) -> bool:
         """Whether something differs that must not, or nothing was compared."""
-        of_library = self.library > 0 or self.library == REFUSES or self.library_bits > 0
+        of_library = self.library not in (0, ABSENT) or self.library_bits > 0
         return bool(self.differs or self.missed or not self.calls or (of_library and not self.row))
 
 
@@ -164,13 +166,17 @@ def has_queues(case: Case) -> bool:
     return any(map(_is_beside, case.arguments))
 
 
+def _title(case: Case) -> str:
+    return " ".join([case.file, case.name, *case.defines])
+
+
 def run(case: Case, kernel: LoneKernels, calls: int) -> Verdict:
     """Call a function and its references with the same values, a batch at a time."""
-    verdict = Verdict(f"{case.file} {case.name} {' '.join(map(str, case.defines))}".strip())
+    verdict = Verdict(_title(case))
     other = _of_library(case)
     if not kernel.has(case.name):
         return replace(verdict, says="the compiled file has no function of this name")
-    verdict.library = 0 if other else ABSENT
+    verdict.library = 0 if other else OTHER if case.name in _library(case) else ABSENT
     verdict.row = case.row
     reference = case.reference or other
     if reference is None:
@@ -314,7 +320,7 @@ def in_a_process(case: Case, kernel: Path, calls: int) -> Verdict:
     try:
         found: Verdict = receive.recv()
     except EOFError:
-        found = Verdict(f"{case.file} {case.name}", 1, 1, says="the kernel ended the process")
+        found = Verdict(_title(case), 1, 1, says="the kernel ended the process")
     child.join()
     return found
 
@@ -329,10 +335,10 @@ def every_case() -> tuple[Case, ...]:
 
 
 def groups(only: str) -> list[list[int]]:
-    """Numbers of the cases whose file and function have a text, those of one compiled library together."""
+    """Numbers of the cases whose file, function and macros have a text, those of one library together."""
     found: dict[object, list[int]] = {}
     for at, case in enumerate(every_case()):
-        if only in f"{case.file} {case.name}":
+        if only in _title(case):
             key = (case.file, tuple(case.defines.items()), case.generation, case.before, case.after)
             found.setdefault(key, []).append(at)
     return list(found.values())
@@ -349,7 +355,7 @@ def verdicts_of(root: Path, folder: Path, calls: int, group: list[int]) -> list[
         )
     except CompileError as error:
         says = next((line for line in str(error).splitlines() if "error" in line), str(error))
-        return [Verdict(f"{each.file} {each.name}", says=f"does not compile: {says}") for each in mine]
+        return [Verdict(_title(each), says=f"does not compile: {says}") for each in mine]
     found = [in_a_process(each, kernel, calls) for each in mine]
     called = {each.name for each in every_case() if each.file == case.file}
     found[0].missed = sorted(name for name in exported(kernel) - called if name in _library(case))
@@ -371,8 +377,8 @@ def table(found: list[Verdict]) -> list[str]:
         "|---|---|---|---|---|---|",
     ]
     for each in found:
-        if each.library == REFUSES:
-            lines.append(f"| {each.case} | {each.calls:,} | the library refuses | | | {each.row} |")
+        if each.library in _WORDS:
+            lines.append(f"| {each.case} | {each.calls:,} | {_WORDS[each.library]} | | | {each.row} |")
         elif each.library != ABSENT:
             differs = f"{each.library_bits:,} | {each.library:,} | {each.library_worst:.2g}"
             lines.append(f"| {each.case} | {each.calls:,} | {differs} | {each.row} |")
@@ -387,7 +393,7 @@ def main() -> int:
     )
     parser.add_argument("folder", type=Path, help="a checkout of mlir-aie")
     parser.add_argument("--calls", type=int, default=100, help="of each function")
-    parser.add_argument("--only", default="", help="cases whose file and function have this text")
+    parser.add_argument("--only", default="", help="cases whose file, function or macros have this text")
     parser.add_argument("--workers", type=int, default=2, help="processes at once")
     parser.add_argument(
         "--built", type=Path, help="a folder that keeps the compiled kernels for the next time"
@@ -413,16 +419,15 @@ def _summary(found: list[Verdict]) -> str:
         f"{len(found)} functions of {len(files)} files, {sum(each.calls for each in found):,} calls, "
         f"{sum(each.differs for each in found):,} differ from their reference; "
         f"{len(both)} also in the library, "
-        f"{sum(each.library_bits > 0 or each.library == REFUSES for each in both)} of them differ, "
+        f"{sum(each.library_bits > 0 or each.library != 0 for each in both)} of them differ, "
         f"{sum(each.is_bad for each in found)} without a row or not compared"
     )
 
 
 def _line(verdict: Verdict) -> str:
     state = "DIFFERS" if verdict.differs else "same" if verdict.calls else "-"
-    beside = {ABSENT: "", REFUSES: ", library refuses"}.get(
-        verdict.library, f", library {verdict.library or 'same'}"
-    )
+    beside = f", library {_WORDS.get(verdict.library, verdict.library or 'same')}"
+    beside = "" if verdict.library == ABSENT else beside
     return (
         f"{verdict.case}: {state} {verdict.calls:,} calls{beside}, worst {verdict.worst:.3g} {verdict.says}"
     )

@@ -67,9 +67,10 @@ def matmul(
     4, 8, 8 for i8. Arrays of four dimensions say themselves what they hold; mlir-air's have the two outer
     dimensions swapped. Integers wrap in c's type, or saturate where the core does; floats are summed
     exactly, then rounded to float32 and to c's type by the mode of the core. A library with ``b_columns``
-    or ``c_columns`` has b or c transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r].
-    Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
+    or ``c_columns`` has b or c transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r] (not c of i16 and i32 from
+    i8 on npu1: DEV-KERNEL-12). Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
     """
+    c_columns = c_columns and not (generation == "AIE-ML" and a.itemsize == 1 and c.itemsize > 1)
     sizes = dimensions(a, b, c)
     blocks = None if b_columns or c_columns else _blocks_of_types(a, b, c)
     swapped = blocks is not None and _swapped(a, b, c)

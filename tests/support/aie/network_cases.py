@@ -34,9 +34,16 @@ def _own_references() -> list[Case]:
         width, inputs, outputs, inputs, _SHIFT, (1, 3), _SHIFT,
     )  # fmt: skip
     for macros in ({"INT8_ACT": None}, {"INT8_ACT": None, "SCALAR": None}):
-        # Its twin for unsigned inputs is empty (DEV-KERNEL-10).
         found.append(Case(f"{AIE2}conv2dk1_skip_init.cc", "conv2dk1_skip_init_i8", arguments,
                           net.skip_with_convolution, macros))  # fmt: skip
+    unsigned = (
+        *arguments[:3],
+        buffer(f"u8:{width * outputs}:both"),
+        buffer(f"u8:{width * inputs}"),
+        *arguments[5:],
+    )
+    found.append(Case(f"{AIE2}conv2dk1_skip_init.cc", "conv2dk1_skip_init_ui8", unsigned, net.nothing,
+                      row="DEV-KERNEL-10"))  # fmt: skip
     line = f"i8:{width * 16}"
     strided = args(line, line, line, f"i8:{16 * 16 * 9}", f"u8:{width // 2 * 16}:out",
                     width, 16, 16, 3, 3, _CHECK, (6, 10), 0)  # fmt: skip
@@ -112,6 +119,7 @@ def _bottlenecks_with_cascades() -> list[Case]:
     seven = buffer(f"i64:{7 * 16}:get", _SUM)
     some = (2, (0, 1), 0, (0, 1))  # parts of the outputs, which, x, block of a part
     line = (w, f"u8:{width * outputs}:both", *sizes, _SHIFT, 2)
+    starts = ("", "bn13_1_", "bn14_1_")
     return [
         Case(f"{file}skip.cc", "conv2dk1_skip_ui8_i8_put", args(unsigned, w, *sizes, put),
              net.put_sums, {"PUT": None}),
@@ -125,14 +133,24 @@ def _bottlenecks_with_cascades() -> list[Case]:
         Case(f"{file}skip.cc", "conv2dk1_skip_ui8_i8_i8_get",
              args(unsigned, w, f"i8:{width * outputs}:out", skip, *sizes, _SHIFT, (1, 3), get),
              net.get_sums_beside_skip, {"GET": None}),
-        Case(f"{file}i8.cc", "bn13_1_conv2dk1_ui8_ui8_input_split_partial_width_put_new",
-             args(unsigned, w, *sizes, 2, (0, 1), 0, (0, 3), pixels),
-             net.put_pixels, {"BN13_1_INPUT_SPLIT_PARTIAL_PUT_UI8_UI8_CAS_WIDTH_NEW": 1}),
-        Case(f"{file}i8.cc", "conv2dk1_i8_ui8_partial_width_put_new",
-             args(signed, w, *sizes, 2, (0, 1), 0, (0, 3), pixels),
-             net.put_pixels, {"PARTIAL_PUT_I8_CAS_WIDTH_NEW": 1}),
-        Case(f"{file}relu.cc", "conv2dk1_i8_ui8_partial_width_get_new", args(signed, *line, *some, seven),
-             net.get_pixels(1), {"PARTIAL_GET_I8_CAS_WIDTH_NEW": 1}),
+        *(
+            Case(f"{file}i8.cc", f"bn{n}_1_conv2dk1_ui8_ui8_input_split_partial_width_put_new",
+                 args(unsigned, w, *sizes, 2, (0, 1), 0, (0, 3), pixels), net.put_pixels,
+                 {f"BN{each}_1_INPUT_SPLIT_PARTIAL_PUT_UI8_UI8_CAS_WIDTH_NEW": 1 for each in (13, 14)})
+            for n in (13, 14)
+        ),
+        *(
+            Case(f"{file}i8.cc", f"{start}conv2dk1_i8_ui8_partial_width_put_new",
+                 args(signed, w, *sizes, 2, (0, 1), 0, (0, 3), pixels), net.put_pixels,
+                 {f"{each.upper()}PARTIAL_PUT_I8_CAS_WIDTH_NEW": 1 for each in starts})
+            for start in starts
+        ),
+        *(
+            Case(f"{file}relu.cc", f"{start}conv2dk1_i8_ui8_partial_width_get_new",
+                 args(signed, *line, *some, seven), net.get_pixels(1),
+                 {f"{each.upper()}PARTIAL_GET_I8_CAS_WIDTH_NEW": 1 for each in starts})
+            for start in starts
+        ),
         Case(f"{file}relu.cc", "bn13_1_conv2dk1_ui8_ui8_input_split_partial_width_get_new",
              args(unsigned, *line, *some, seven),
              net.get_pixels(0), {"BN13_1_INPUT_SPLIT_PARTIAL_GET_UI8_UI8_CAS_WIDTH_NEW": 1}),
@@ -245,16 +263,16 @@ def _block_floats() -> list[Case]:
              net.matmul_mixed(m, k, n), sizes, **rounded),
         make(f"{AIE2P}mm_bfp_mixed.cc", "zero_kernel_bf16", args(f"bf16:{m * n}:both"), plain.zero, sizes),
         make(unequal, "matmul_vectorized_different_datatypes", parts, net.matmul_mixed(32, 64, 128, 4, 2),
-             {**sizes, "DIM_M": 128, "DIM_N": 128}, library="", **rounded),
+             {**sizes, "DIM_M": 128, "DIM_N": 128}, library="", **{**rounded, "row": "DEV-KERNEL-11"}),
         make(unequal, "zero_kernel_bf16", args(f"bf16:{128 * 128}:both"), plain.zero,
              {**sizes, "DIM_M": 128, "DIM_N": 128}),
         make(paired, "matmul_vectorized_bfp16", six, net.matmul_bfp_in_pairs(32, 128, 96, 6),
-             {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}, library=""),
+             {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}, library="", row="DEV-KERNEL-11"),
         make(paired, "zero_kernel", args(f"bfp:{192 * 96 // 8 * 9}:both"), plain.zero,
              {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}),
         make(staged, "matmul_vectorized_bfp16", four, net.matmul_bfp_staged(32, 64, 128, 4, 256), square,
-             library=""),
-        make(staged, "zero_kernel", (sums,), net.zero_first(8192), square, library=""),
+             library="", row="DEV-KERNEL-11"),
+        make(staged, "zero_kernel", (sums,), net.zero_first(8192), square, library="", row="DEV-KERNEL-11"),
         make(f"{folder}bfp_conversion/kernel.cc", "bfp16_matrix_multiplication",
              args(tile, tile, f"{tile}:out"), net.matmul_bfp(8, 8, 8, adds=False), library=""),
         make(f"{folder}bfp_conversion/kernel.cc", "bf16_to_bfp_conversion",

@@ -195,18 +195,18 @@ def unblocks(matrix: Array, r: int, s: int) -> Array:
     return matrix.reshape(rows // r, r, columns // s, s).transpose(0, 2, 1, 3).reshape(-1)
 
 
-def matmul(m: int, k: int, n: int, r: int = 1, s: int = 0, t: int = 0, *, columns: bool = False) -> Function:
-    """``c += a @ b``; blocks of r x s, s x t and r x t, or plain matrices. By columns: b and c transposed."""
+def matmul(m: int, k: int, n: int, r: int = 1, s: int = 0, t: int = 0, *, columns: str = "") -> Function:
+    """``c += a @ b``; blocks of r x s, s x t and r x t, or plain matrices; ``columns``: those transposed."""
     s, t = s or k, t or n
 
     def run(a: Array, b: Array, c: Array) -> None:
         left = blocks(a, m, k, r, s)
-        right = blocks(b, n, k, t, s).T if columns else blocks(b, k, n, s, t)
-        start = blocks(c, n, m, t, r).T if columns else blocks(c, m, n, r, t)
+        right = blocks(b, n, k, t, s).T if "b" in columns else blocks(b, k, n, s, t)
+        start = blocks(c, n, m, t, r).T if "c" in columns else blocks(c, m, n, r, t)
         # float64 has the sums of these products as they are; of 32-bit numbers it would not
         exact = start.astype(np.float64) + left.astype(np.float64) @ right.astype(np.float64)
         found = exact.astype(np.int64 if c.dtype.kind in "iu" else np.float32)
-        c[...] = _stored(unblocks(found.T, t, r) if columns else unblocks(found, r, t), c)
+        c[...] = _stored(unblocks(found.T, t, r) if "c" in columns else unblocks(found, r, t), c)
 
     return run
 
