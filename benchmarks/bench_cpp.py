@@ -27,14 +27,19 @@ STEPS, PARTS = SIZE // TILE, SIZE // (SIDE * TILE)
 IN, OUT = f"memref<{TILE}x{TILE}xi8>", f"memref<{TILE}x{TILE}xi32>"
 JOINED, MATRIX = f"memref<{SIDE * TILE}x{TILE}xi32>", f"memref<{SIZE * SIZE}x"
 ROUNDS = 5
-MMUL = f"""
+BLOCKS = {"int8": (M, K, N), "int16": (4, 4, 4)}
+
+
+def mmul(kind: str) -> str:
+    """Kernels that zero a tile and multiply two, by blocks of a type."""
+    return f"""
 #include <aie_api/aie.hpp>
-using Block = aie::mmul<{M}, {K}, {N}, int8, int8>;
+using Block = aie::mmul<{", ".join(map(str, BLOCKS[kind]))}, {kind}, {kind}>;
 constexpr int side = {TILE}, down = side / Block::M, inner = side / Block::K, across = side / Block::N;
 extern "C" void zero_i32(int32_t *c) {{
   for (int at = 0; at < side * side; at += 16) aie::store_v(c + at, aie::zeros<int32_t, 16>());
 }}
-extern "C" void matmul_i8_i32(const int8_t *a, const int8_t *b, int32_t *c) {{
+extern "C" void matmul_i8_i32(const {kind} *a, const {kind} *b, int32_t *c) {{
   for (int i = 0; i < down; i++)
     for (int j = 0; j < across; j++) {{
       int32_t *place = c + (i * across + j) * Block::size_C;
@@ -46,9 +51,13 @@ extern "C" void matmul_i8_i32(const int8_t *a, const int8_t *b, int32_t *c) {{
     }}
 }}
 """
-PLAIN = f"""
+
+
+def plain_loop(kind: str) -> str:
+    """The same product in three lines of C."""
+    return f"""
 #include <cstdint>
-extern "C" void plain(const int8_t *a, const int8_t *b, int32_t *c) {{
+extern "C" void plain(const {kind}_t *a, const {kind}_t *b, int32_t *c) {{
   for (int i = 0; i < {TILE}; i++)
     for (int j = 0; j < {TILE}; j++) {{
       int32_t sum = c[i * {TILE} + j];
@@ -172,15 +181,16 @@ def design() -> str:
     return "\n".join(["module { aie.device(npu1) {", declared, *wires(), *cores, *host(), "} }"])
 
 
-def test_a_product_by_mmul_against_plain_c(benchmark: Any, tmp_path: Path) -> None:
-    """64 x 64 x 64 int8: the plain loop is three lines of C at -O2."""
-    mmul, plain = tmp_path / "mmul.cc", tmp_path / "plain.cc"
-    mmul.write_text(MMUL)
-    plain.write_text(PLAIN)
+@pytest.mark.parametrize("kind", BLOCKS)
+def test_a_product_by_mmul_against_plain_c(benchmark: Any, tmp_path: Path, kind: str) -> None:
+    """64 x 64 x 64: the plain loop is three lines of C at -O2."""
+    blocked, plain = tmp_path / "mmul.cc", tmp_path / "plain.cc"
+    blocked.write_text(mmul(kind))
+    plain.write_text(plain_loop(kind))
     words = ["-O2", "-shared", "-fPIC", str(plain), "-o", str(library := tmp_path / "plain.so")]
     subprocess.run([*compiler().command, *words], check=True)
-    ours, theirs = ctypes.CDLL(str(built(Sources((mmul,))))), ctypes.CDLL(str(library))
-    a, b = np.random.default_rng(1).integers(-128, 128, (2, TILE, TILE)).astype(np.int8)
+    ours, theirs = ctypes.CDLL(str(built(Sources((blocked,))))), ctypes.CDLL(str(library))
+    a, b = np.random.default_rng(1).integers(-128, 128, (2, TILE, TILE)).astype(kind)
     c = np.zeros((TILE, TILE), np.int32)
 
     def repeated(function: Any) -> Callable[[], None]:
@@ -202,7 +212,7 @@ def test_a_product_by_mmul_against_plain_c(benchmark: Any, tmp_path: Path) -> No
 def test_a_gemm_with_cpp_kernels_against_library_functions(benchmark: Any, tmp_path: Path) -> None:
     """512 x 512 x 512 int8 on sixteen cores, with data; nothing is compiled in what is measured."""
     (file := tmp_path / "design.mlir").write_text(design())
-    (source := tmp_path / "mm.cc").write_text(MMUL)
+    (source := tmp_path / "mm.cc").write_text(mmul("int8"))
     a, b = np.random.default_rng(1).integers(-128, 128, (2, SIZE, SIZE)).astype(np.int8)
     expected = a.astype(np.int32) @ b.astype(np.int32)
 

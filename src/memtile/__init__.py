@@ -13,6 +13,12 @@ from typing import TYPE_CHECKING
 from memtile.lazy import enlist, offer
 
 if TYPE_CHECKING:
+    from memtile import access as access
+    from memtile import bd as bd
+    from memtile import kernels as kernels
+    from memtile import programs as programs
+    from memtile import testing as testing
+    from memtile import trace as trace
     from memtile.access.drawing import Drawing
     from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
     from memtile.access.tiling import TilingParameters, TraversingParameters
@@ -161,6 +167,8 @@ _HOMES = {
     "view": "memtile.access.views",
 }
 
+_BELOW = "access", "bd", "kernels", "programs", "testing", "trace"
+
 __all__ = [
     "Array",
     "Attention",
@@ -256,4 +264,4 @@ enlist(
     }
 )
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = offer(__name__, _HOMES)
+    __getattr__, __dir__ = offer(__name__, _HOMES, _BELOW)

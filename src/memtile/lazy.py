@@ -7,17 +7,20 @@ asks for and a room above does: a result writes its report, and knows no room th
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from typing import Any
 
 
-def offer(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def offer(
+    module: str, homes: Mapping[str, str], below: Collection[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """``__getattr__`` and ``__dir__`` of a module that offers names of others.
 
     Args:
         module: its ``__name__``.
         homes: each public name and the module that defines it.
+        below: public modules within it, by the last part of their names.
 
     Returns:
         The two functions. The first raises AttributeError for any other name; what it finds stays in the
@@ -25,6 +28,8 @@ def offer(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], 
     """
 
     def load(name: str) -> Any:
+        if name in below:
+            return import_module(f"{module}.{name}")  # which sets the attribute itself
         if name not in homes:
             raise AttributeError(f"module {module!r} has no attribute {name!r}")
         value = getattr(import_module(homes[name]), name)
@@ -32,7 +37,7 @@ def offer(module: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], 
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[module]), *homes})
+        return sorted({*vars(sys.modules[module]), *homes, *below})
 
     return load, names
 

@@ -16,6 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memtile.cli.main import app
+from memtile.importers.design import load
 from places import ROOT
 from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, through_core
 
@@ -73,11 +74,13 @@ def test_a_source_beside_the_design_runs_without_being_named(kernel: Kernel) -> 
     assert "note: C++ kernels beside the design: f of kernel.cc" in done.stdout
 
 
-def test_check_compiles_nothing(kernel: Kernel) -> None:
+def test_check_compiles_what_it_is_given_and_nothing_beside(kernel: Kernel) -> None:
     kernel.write("this is no C++")
     kernel.design.write_text(through_core(CALL, f'{TWO} attributes {{link_with = "kernel.o"}}'))
     assert memtile("check", "design.mlir").exit_code == 0
-    assert memtile("check", "design.mlir", "--kernels", "kernel.cc").exit_code == 0
+    done = memtile("check", "design.mlir", "--kernels", "kernel.cc")
+    assert done.exit_code == 1
+    assert "kernel.cc: the kernel does not compile. kernel.cc:1:" in done.output
 
 
 def test_a_checked_run_says_what_is_wrong_and_where(kernel: Kernel) -> None:
@@ -99,8 +102,59 @@ REFERENCE = "def f(a, b, n):\n    b[...] = a + 2\n"
 
 def test_a_kernel_that_agrees_with_its_reference() -> None:
     Path("reference.py").write_text(REFERENCE)
-    done = run("--kernels", "kernel.cc", "-D", "STEP=2", "--against-kernels", "reference.py")
+    asked = "--kernels", "kernel.cc", "-D", "STEP=2", "--against-kernels", "reference.py"
+    done = run(*asked)
     assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0].strip() == "compared with references, no difference: f (1 call)"
+    assert json.loads(run(*asked, "--json").stdout)["compared"] == [{"function": "f", "calls": 1}]
+
+
+def test_a_run_that_compares_nothing_says_so_first() -> None:
+    """Python functions of the same name come before those in C++."""
+    Path("reference.py").write_text(f"{REFERENCE}def g(a):\n    pass\n")
+    Path("own.py").write_text(f"{REFERENCE}def h(a):\n    pass\n")
+    both = "--kernels", "kernel.cc", "-D", "STEP=2", "--kernels", "own.py"
+    done = run(*both, "--against-kernels", "reference.py")
+    assert "no reference has the name of a function; they are f, g, functions are none." in done.output
+    Path("kernel.cc").write_text(f'{SOURCE}extern "C" void g(int32_t *a) {{}}\n')
+    done = run(*both, "--against-kernels", "reference.py")
+    assert done.exit_code == 0, done.output
+    first = "nothing was compared with a reference: no core has made a call in C++ to f, g"
+    assert done.stdout.splitlines()[0].strip() == first
+    told = json.loads(run(*both, "--against-kernels", "reference.py", "--json").stdout)["compared"]
+    assert told == [{"function": "f", "calls": 0}, {"function": "g", "calls": 0}]
+    assert json.loads(run(*both, "--json").stdout)["compared"] is None
+
+
+def test_each_run_counts_its_own_comparisons(kernel: Kernel) -> None:
+    def f(a: Any, b: Any, _n: int) -> None:
+        b[...] = a + 2
+
+    source = kernel.cpp(SOURCE, defines={"STEP": 2}, against={"f": f, "other": f})
+    for _ in range(2):
+        done = load(kernel.design, functions=source).run(*Kernel.arrays())
+        assert done.result.compared == {"f": 1, "other": 0}
+    assert (
+        str(done.result)
+        .lstrip()
+        .startswith(
+            "compared with references, no difference: f (1 call); no core has made a call in C++ to other"
+        )
+    )
+
+
+def test_options_of_cpp_hold_for_a_source_beside_the_design(kernel: Kernel) -> None:
+    kernel.design.write_text(through_core(CALL, f'{TWO} attributes {{link_with = "kernel.o"}}'))
+    Path("reference.py").write_text(REFERENCE)
+    kernel.write('#include "own.h"\n' + SOURCE)
+    Path("headers").mkdir()
+    Path("headers/own.h").write_text("#define OWN 9\n")
+    options = "-D", "STEP=OWN-7", "-I", "headers", "--sanitize", "--against-kernels", "reference.py"
+    done = run(*options)
+    assert done.exit_code == 0, done.output
+    assert "compared with references, no difference: f (1 call)" in done.stdout
+    done = run(*options, "-D", "STEP=b[n]")
+    assert "kernel.cc:4: the kernel reads 4 bytes at index 16 of argument 1 (16 x i32)" in done.output
 
 
 def test_the_first_difference_with_its_inputs(kernel: Kernel) -> None:
@@ -124,8 +178,11 @@ def test_a_reference_of_other_functions() -> None:
 
 
 WRONG = [
-    (("--sanitize",), "--sanitize is for C++ kernels. Give a source too: --kernels kernel.cc."),
-    (("-D", "A=1"), "--define is for C++ kernels."),
+    (
+        ("--sanitize", "--kernels", "f.py"),
+        "--sanitize is for C++ kernels. Give a source too: --kernels kernel.cc.",
+    ),
+    (("-D", "A=1", "--kernels", "f.py"), "--define is for C++ kernels."),
     (("-I", "headers", "--kernels", "f.py"), "--include is for C++ kernels."),
     (
         ("--kernels", "kernel.h"),

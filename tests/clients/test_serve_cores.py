@@ -245,6 +245,19 @@ def test_a_body_that_fails_halts_its_core_and_the_server_goes_on(server: Server,
     assert server.stop() == 0
 
 
+@pytest.mark.parametrize("access", ["tile.store(counted, [seen[0] + 1])", "array.poll(0x21F000, 1, 0)"])
+def test_a_kernel_that_goes_to_the_array_of_its_design_is_halted(tmp_path: Path, access: str) -> None:
+    """That array does not run: what is written there would be lost."""
+    (tmp_path / "design.py").write_text(SUMS.replace("seen[0] += 1", access))
+    with serving(tmp_path, "--design", "design.py") as server, closing(server.client()) as client:
+        control(client, ENABLE)
+        assert give(client, 1) == (0, 0)
+        assert client.read32(CORE + STATUS) >> 19 & 1, "Error_Halt"
+        assert "of the design is accessed, and its kernels run in the array that clients set up" in server.log
+        assert "Use the core that the kernel is given, such as core.view(buffer)" in server.log
+        assert "(design.py, line 16)" in server.log
+
+
 def test_kernels_by_core_need_no_design(tmp_path: Path) -> None:
     (tmp_path / "kernels.py").write_text(
         "def core_0_2(core):\n    yield core.acquire(0, -1)\n    yield core.release(1, 1)\n"

@@ -8,7 +8,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from support.cpp.aie_api import BF16, Values, integers, library, run, set_modes
+from support.cpp.aie_api import BF16, Values, floats, integers, library, run, set_modes
 
 TYPES = (("int8", np.dtype(np.int8), 64), ("int16", np.dtype(np.int16), 32), ("bfloat16", BF16, 32))
 
@@ -153,6 +153,22 @@ def test_iterators_and_buffer_streams() -> None:
     assert (run("streams", 10, (320, np.int16), values, p=2)[:256] == vectors[2:].reshape(-1)).all()
 
 
+def test_tensors_of_vectors_are_walked_innermost_dimension_first() -> None:
+    """DEV-AIEAPI-9: the outermost one goes on without end; more than three are streams of streams."""
+    values = integers(np.int16, 40 * 16, 15)
+    vectors = values.reshape(-1, 16)
+    order = [2 + 7 * x - 2 * y + z for x, y, z in np.ndindex(4, 2, 3)]  # of three steps, one more
+    found = (
+        run("tensors", 24, (24 * 16, np.int16), values, p=3).reshape(2, 12, 16).swapaxes(0, 1).reshape(24, 16)
+    )
+    assert (found == vectors[order]).all()
+    order = [8 * v + 4 * w + 2 * y + z for v, w, _, y, z in np.ndindex(2, 2, 2, 2, 2)][:24]
+    found = (
+        run("tensors", 6, (24 * 16, np.int16), values, p=5).reshape(2, 12, 16).swapaxes(0, 1).reshape(24, 16)
+    )
+    assert (found == vectors[order]).all()
+
+
 def test_iterators_without_alignment_and_over_buffers() -> None:
     values = integers(np.int16, 330, 11)
     found = run("unaligned_iterators", 10, (321, np.int16), values, p=5)
@@ -197,3 +213,19 @@ def test_tables() -> None:
         slopes, offsets = table[0:128:2].astype(np.int64), table[1:128:2].astype(np.int64)
         assert (checked == slopes[places] * (values.astype(np.int64) & 15) + offsets[places] * 8).all()
         assert (run("lookup", 100, (3200, np.int16), values, twice(table), p=p) == held).all()
+
+
+@pytest.mark.parametrize("step", [-2, 0, 3])
+def test_a_line_for_each_piece_of_the_values_of_bfloat16(step: int) -> None:
+    """DEV-AIEAPI-8: a slope is the upper half of its 32 bits; sums are rounded once."""
+    values = floats(3200, 12, BF16)
+    values[:400] = (np.arange(400) / 16 - 12).astype(BF16)
+    table = floats(64, 13)
+    piece = np.clip(np.floor(values.astype(np.float64) * 2.0**-step) + 16, 0, 31).astype(int)
+    slopes = (table[0::2].view(np.uint32) & np.uint32(0xFFFF0000)).view(np.float32).astype(np.float64)
+    with np.errstate(over="ignore"):
+        lines = (slopes[piece] * values.astype(np.float64) + table[1::2].astype(np.float64)[piece]).astype(
+            np.float32
+        )
+    found = run("linear_bfloat16", 200, (3200, np.float32), values, twice(table), p=step)
+    assert (found == lines).all()

@@ -257,15 +257,19 @@ def doubled(table: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("name", "dtype", "step"), [("call_lookup", np.int16, 4), ("call_lookup_int16", np.int32, 8)]
+    ("name", "dtype", "step"),
+    [("call_lookup", np.int16, 4), ("call_lookup_int16", np.int32, 8), ("call_lookup_float", np.int64, 16)],
 )
 def test_lookups_find_their_entries_in_doubled_tables(
     core: LoneKernels, rng: np.random.Generator, name: str, dtype: type, step: int
 ) -> None:
+    """From the middle of a table, and with offsets that point into entries, as mlir-aie's tanh has them."""
     table = rng.integers(-30000, 30000, 64).astype(dtype)
     index = rng.integers(0, 64, 16).astype(np.int32)
+    first, second, middle = doubled(table), doubled(table), 32 * step
     low, high = aligned(64, np.uint8), aligned(64, np.uint8)
-    core.call(name, doubled(table), doubled(table), filled(index * step), low, high)
+    offsets = index * step - middle + rng.integers(0, step, 16).astype(np.int32)
+    core.call(name, first.reshape(-1)[middle:], second.reshape(-1)[middle:], filled(offsets), low, high)
     found = np.concatenate([low, high]).reshape(16, 8)[:, : table.itemsize].copy().view(dtype).reshape(-1)
     assert np.array_equal(found, table[index])
     assert not np.concatenate([low, high]).reshape(16, 8)[:, table.itemsize :].any()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from memtile.cpp.compilers import Compiler, compiler
+from memtile.cpp.compilers import Compiler
 from memtile.importers.design import load
 from memtile.kernels import cpp
 from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, compilers, through_core
@@ -75,6 +75,12 @@ def test_macros_and_folders_of_headers(kernel: Kernel) -> None:
     np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 8)
 
 
+def test_a_function_that_is_added_is_found_in_the_same_process(kernel: Kernel) -> None:
+    first = 'extern "C" void g(int *a) {}\n'
+    assert [*kernel.cpp(first).compiled("AIE-ML")] == ["g"]
+    assert [*kernel.cpp(f'{first}extern "C" void h(int *a) {{}}\n').compiled("AIE-ML")] == ["g", "h"]
+
+
 def test_a_header_that_changes_is_compiled_again(kernel: Kernel) -> None:
     header = kernel.folder / "step.h"
     for step in (5, 7):
@@ -116,8 +122,6 @@ extern "C" void f(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) 
   b[3] = n;
 }}"""
     found = kernel.run(source).arrays["1"]
-    if compiler().is_clang and (kind, type_) == ("i8", "uint8_t"):
-        expected = given  # Clang trusts its caller, who does not know that it is unsigned: docs/cpp.md
     assert found[:2].view(np.float64)[0] == expected
     assert found[2:4].tolist() == [2, WORDS]
 
@@ -245,6 +249,66 @@ def test_a_kernel_waits_for_streams_in_simulated_time(kernel: Kernel, sanitize: 
 def test_the_same_cycles_each_time(kernel: Kernel) -> None:
     kernel.design.write_text(stream_design(WORDS))
     assert len({kernel.run(STREAM).result.cycles for _ in range(4)}) == 1
+
+
+POLLS = """
+extern "C" void f(int32_t n) {
+  int failed = 0;
+  bool got = false, last = false, put = false;
+  for (int at = 0; at < n; at++) {
+    unsigned long long before = get_cycles();
+    int word, asked = 0;
+    do { word = get_ss_nb(got, last); asked++; } while (!got && word == 0 && !last);
+    if (get_cycles() - before != asked) word = -1;
+    failed += asked - 1;
+    if (last) word = failed;
+    do put_ms_nb(3 * word, last, put); while (!put);
+  }
+}
+"""
+
+
+def test_a_stream_access_that_does_not_wait_says_whether_it_succeeded(kernel: Kernel) -> None:
+    """DEV-INTRINSIC-6: each takes a cycle; a word that cannot be put stays with the kernel."""
+    kernel.design.write_text(stream_design(WORDS))
+    failed = set()
+    for how in ({}, {"fast_forward": False}, {"check": True}, {"untimed": True}):
+        done = kernel.loaded(POLLS).run(*kernel.arrays(), **how)
+        assert done.result.good
+        np.testing.assert_array_equal(done.arrays["1"][:-1], 3 * np.arange(WORDS - 1))
+        failed.add(int(done.arrays["1"][-1]) if "untimed" not in how else max(failed))
+    assert len(failed) == 1
+    assert min(failed) > 3
+
+
+ADF = """
+#include <aie_api/aie_adf.hpp>
+void graph_kernel(input_stream<int32> *in, output_stream<int32> *out) {
+  bool last = false;
+  int32 first = readincr(in);
+  writeincr(out, 3 * first);
+  aie::vector<int32, 4> four = readincr_v<4>(in);
+  writeincr(out, aie::mul(four, 3).to_vector<int32>());
+  int64 two = readincr((input_stream<int64> *)in);
+  writeincr((output_stream<int64> *)out, 3 * two);
+  aie::vector<int32, 8> eight = readincr_v<8>(in, last);
+  if (last) return;
+  writeincr(out, aie::mul(eight, 3).to_vector<int32>());
+  int32 value = readincr(in, last);
+  writeincr(out, last ? 3 * value : 0, true);
+}
+extern "C" void f(int32_t n) {
+  input_stream<int32> in;
+  adf::output_stream<int32> out;
+  graph_kernel(&in, &out);
+}
+"""
+
+
+def test_a_kernel_of_a_graph_reads_and_writes_its_streams(kernel: Kernel) -> None:
+    """DEV-INTRINSIC-7: values of several words go lowest word first."""
+    kernel.design.write_text(stream_design(WORDS))
+    np.testing.assert_array_equal(kernel.run(ADF).arrays["1"], 3 * np.arange(WORDS))
 
 
 def test_a_kernel_that_waits_for_ever_is_found_with_its_line(kernel: Kernel) -> None:

@@ -269,3 +269,13 @@ def test_what_follows_a_product() -> None:
 def test_sizes_that_do_not_fit_are_refused(name: str, arguments: list[Any], says: str) -> None:
     with pytest.raises(DesignError, match=says):
         LIBRARY[name](*arguments)
+
+
+@pytest.mark.parametrize("name", ["matmul_vectorized_bfp16", "matmul_vectorized_different_datatypes"])
+def test_a_product_in_parts_is_refused_by_its_rows(name: str) -> None:
+    """DEV-KERNEL-11: rows of a and c as in the designs of gemm_asymmetric_tile_buffering."""
+    kind, each = (BF16, 8) if "different" in name else (np.dtype("V9"), 1)
+    a, c = np.zeros((32, 8 * each), kind), np.zeros((128, 16 * each), kind)
+    says = "the number of rows of a and c is 32 and 128; it must be the same: functions of this name that"
+    with pytest.raises(DesignError, match=says):
+        LIBRARY[name](a, np.zeros((64, 16), "V9"), c)

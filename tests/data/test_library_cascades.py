@@ -84,6 +84,45 @@ def test_blocks_go_on_through_all_cores() -> None:
     assert np.array_equal(results[3].transpose(1, 2, 0, 3).reshape(16, 16), a @ b)
 
 
+def words_after(name: str, operands: tuple[Any, Any, Any], given: list[Any]) -> list[Any]:
+    """The values that a core puts on its cascade when a function of the library gets the given ones."""
+    array, library = Array("npu1", 3), aie.library("npu1")
+    tiles = [array.compute_tile(n, 2) for n in range(3)]
+    for tile, following in pairwise(tiles):
+        tile.cascade_to(following)
+    found: list[Any] = []
+
+    def sender(core: Core) -> Iterator[Action]:
+        for each in given:
+            yield core.put_cascade(each)
+
+    def receiver(core: Core) -> Iterator[Action]:
+        while True:
+            found.append((yield core.get_cascade()).copy())
+
+    tiles[0].run_kernel(sender)
+    tiles[1].run_kernel(lambda core: library[name](*operands, core=core))
+    tiles[2].run_kernel(receiver)
+    array.run()
+    return found
+
+
+def test_lanes_beside_a_sum_go_on_as_they_came() -> None:
+    """As the compiled kernel does (tests/oracle/kernel_campaign.py)."""
+    one = np.ones((1, 1), np.int32)
+    given = np.arange(100, 116, dtype=np.int32)
+    (found,) = words_after("matmul_scalar_cascade_put_get_i32_i32", (2 * one, 3 * one, 0 * one), [given])
+    assert [*found] == [106, *range(101, 116)]
+
+
+def test_blocks_go_on_row_by_row() -> None:
+    """c lies by columns of blocks, its numbers go by rows (tests/oracle/kernel_campaign.py)."""
+    a = np.array([1, 10], np.int32).reshape(1, 2, 1, 1)
+    b = np.array([1, 2], np.int32).reshape(2, 1, 1, 1)
+    found = words_after("matmul_scalar_put_2x1x2_1x1x1_i32_i32", (a, b, np.zeros((2, 2, 1, 1), np.int32)), [])
+    assert [int(each[0]) for each in found[::2]] == [1, 2, 10, 20]
+
+
 def test_a_target_with_gaps_is_written_at_the_end() -> None:
     rng = np.random.default_rng(3)
     operands = parts(rng, "i32", 50)

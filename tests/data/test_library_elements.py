@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import ml_dtypes
@@ -140,7 +141,13 @@ def test_scales_and_single_steps() -> None:
     assert (z == BF16(0.1)).all()
     LIBRARY["add_10_i32"](a, a, c)
     assert (c[:10] == (2 * wide[:10]).astype(np.int32)).all()
-    assert LIBRARY["event_0"]() is None
+
+
+def test_marks_raise_the_events_of_the_core() -> None:
+    """As the compiled functions do (tests/oracle/kernel_campaign.py)."""
+    core = SimpleNamespace(event=lambda number: number)
+    raised = [list(LIBRARY[name](core=core)) for name in ("event_0", "event_1", "flush_trace")]
+    assert raised == [[0], [1], [0, 1] * 32]
 
 
 def test_conversions_round_saturate_and_wrap() -> None:

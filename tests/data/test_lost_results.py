@@ -13,8 +13,10 @@ import pytest
 
 from memtile import Array
 from memtile.check.check import check
-from memtile.check.checked_program import of_design
+from memtile.check.checked_program import of_design, of_mlir
 from memtile.corelib.library import library
+from memtile.importers.design import load_still
+from memtile.importers.mlir.token_packets import Text
 from memtile.kernels import Action, Core
 from memtile.sim.kernels.lost_results import lost_result
 from support.mlir.mlir_designs import copied, device, host, loaded
@@ -201,6 +203,16 @@ def test_a_run_of_a_text_reports_it_with_the_cores() -> None:
     assert not [
         each for each in loaded(TEXT, {"work": helper}).run().result.findings if each.code == "MT0407"
     ]
+
+
+def test_a_check_of_a_text_reports_it_as_its_run_does() -> None:
+    result = loaded(TEXT, {"work": work}).run().result
+    before = check("d", lambda: of_mlir(load_still(Text("d", TEXT), functions={"work": work})))
+    (found,) = [each for each in before.findings if each.code == "MT0407"]
+    assert found == next(each for each in result.findings if each.code == "MT0407")
+    assert before.good
+    after = check("d", lambda: of_mlir(load_still(Text("d", TEXT), functions={"work": helper})))
+    assert not [each for each in after.findings if each.code == "MT0407"]
 
 
 def kernel_design(*, into: bool) -> Array:

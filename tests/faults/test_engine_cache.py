@@ -19,6 +19,8 @@ import pytest
 
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
+from memtile.cli.terminal_streams import printable_streams
+from memtile.cpp import build
 from memtile.errors import MemtileError
 from memtile.jit import cache, native, progress
 from memtile.jit import cache as jit_cache
@@ -280,14 +282,30 @@ def test_the_progress_of_the_compiler_goes_from_nothing_to_nearly_all() -> None:
     assert line.startswith("  [##########..............]  44% translating functions, about 13 s left")
 
 
-def test_a_terminal_shows_the_progress_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
+class Terminal(io.StringIO):
+    """A terminal that keeps what it gets."""
 
+    def isatty(self) -> bool:
+        """It is one."""
+        return True
+
+
+def test_a_command_shows_the_progress_and_no_escapes_of_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The streams of a command make escapes printable; the line goes past them, and its names do not."""
+    monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.01)
+    monkeypatch.setattr(build, "_QUIET_SECONDS", 0)
+    file = Terminal()
+    monkeypatch.setattr("sys.stderr", file)
+    with printable_streams(), progress.shown(build.line_for(["a\x1b[2J.cc"])):
+        time.sleep(0.2)
+    assert file.getvalue().startswith("\r  compiling a\\x1b[2J.cc (0 s)\x1b[K")
+    assert file.getvalue().endswith("\r\x1b[K")
+
+
+def test_a_terminal_shows_the_progress_and_a_pipe_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_EVERY_SECONDS", 0.01)
     for file, shows in ((Terminal(), True), (io.StringIO(), False)):
-        with progress.shown(file):
+        with progress.shown(file=file):
             time.sleep(0.2)
         assert ("\r  [" in file.getvalue()) == shows
         assert file.getvalue().endswith("\r\x1b[K" if shows else "")

@@ -12,8 +12,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from memtile import DesignError, Timing, schema
-from memtile.arch.boards import BOARDS
-from memtile.arch.timing import ASSUMED, likely, sources
+from memtile.arch.boards import ASSUMED, BOARDS
+from memtile.arch.timing import likely, sources
 from support.silicon.silicon_fit import fits, fitted, spread
 from support.silicon.silicon_report import DRAW, LACKS, lacks, of_role, page, quantities
 from support.silicon.silicon_rig import (

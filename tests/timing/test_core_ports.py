@@ -191,6 +191,24 @@ def test_a_core_waits_for_its_lock_and_sees_a_release_one_cycle_later() -> None:
     assert timelines(engine, 12, cores=(0, 1)) == ["######Lddddd", "#LLLLLLL##dd"]
 
 
+def test_a_core_that_waited_for_its_lock_hears_of_it_later() -> None:
+    """DEV-LOCK-6: the lock is taken in cycle 7 as before; the second one is there, and costs one cycle."""
+    engine = Engine(COLUMN, Timing(core_lock_wait=4))
+
+    def giver(core: Core) -> Iterator[Action]:
+        yield core.cycles(5)
+        yield core.release(0, 2)
+
+    def taker(core: Core) -> Iterator[Action]:
+        yield core.acquire(0, tile=0)
+        yield core.acquire(0, tile=0)
+        yield core.cycles(2)
+
+    engine.attach_kernel(0, giver)
+    engine.attach_kernel(1, taker)
+    assert timelines(engine, 17, cores=(0, 1)) == ["######L" + 10 * "d", "#LLLLLLLLLLL#L##d"]
+
+
 def test_cores_and_channels_rotate_at_a_lock() -> None:
     """DEV-LOCK-2: one acquire per lock and cycle; channels before cores in the first turn."""
     rig = Rig("compute", timing=Timing(task_start=1))

@@ -87,6 +87,36 @@ def test_a_put_waits_for_room_in_the_ports() -> None:
     assert "waits for room in its stream, at slave port CORE0 of its stream switch, where none is" in text
 
 
+def polls(seen: list[int], cycles: int, *, room: bool = False) -> Any:
+    """Notes each cycle in which its port has a word, or room, and uses it."""
+
+    def kernel(core: Core) -> Any:
+        for _ in range(cycles):
+            if not (core.has_room() if room else core.has_word()):
+                yield core.cycles(1)
+                continue
+            seen.append(core.now)
+            yield core.put_stream(core.now) if room else core.get_stream()
+
+    return kernel
+
+
+def test_a_word_and_room_are_seen_in_the_cycles_in_which_they_are_there() -> None:
+    """The same moves as of a core that waits, and no cycle of it is a stall."""
+    room = 4 + 4 + 4 + 2
+    sender = sends(np.arange(room + 4, dtype=np.int32))
+    waited = run(joined(), [sender, takes([6, 1, 1], [], before=40)], 70)
+    put, got, ready = list[int](), list[int](), list[int]()
+    asked = run(joined(), [polls(put, 70, room=True), takes([6, 1, 1], [], before=40)], 70)
+    assert [at for at, sign in enumerate(waited[0]) if sign == "#"] == put[: room + 4]
+    assert "S" not in asked[0]
+    texts = run(joined(), [sends([1, 2]), polls(got, 20)])
+    assert got == [7, 8]
+    assert "S" not in texts[1]
+    run(joined(), [sends([1, 2]), polls(ready, 7)])
+    assert not ready
+
+
 def test_tlast_comes_with_the_last_word_alone() -> None:
     got: list[Any] = []
     run(joined(), [sends(range(3), last=True), takes([1, 1, 1], got)])

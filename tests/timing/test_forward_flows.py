@@ -122,6 +122,29 @@ def test_a_kernel_that_looks_at_the_time_sees_that_of_stepping() -> None:
     assert len(seen[0]) == 2
 
 
+@pytest.mark.parametrize(
+    "look", [Core.has_word, Core.has_room, lambda core: core.now], ids=["word", "room", "time"]
+)
+def test_a_kernel_that_looks_at_its_core_sees_it_as_it_is_in_that_cycle(look: Callable[[Core], int]) -> None:
+    seen: list[list[tuple[int, int]]] = []
+
+    def kernel(_engine: Engine) -> Kernel:
+        found: list[tuple[int, int]] = []
+        seen.append(found)
+
+        def looks(core: Core) -> Iterator[Action]:
+            for n in range(200):
+                if n in (AT, 2 * AT):
+                    found.append((look(core), int(core._state.clock.now[0])))
+                yield from one_round(core, n)
+
+        return looks
+
+    both(kernel)
+    assert seen[0] == seen[1]
+    assert len(seen[0]) == 2
+
+
 def test_a_kernel_that_looks_at_the_accounts_finds_all_cycles_booked_each_time() -> None:
     def kernel(engine: Engine) -> Kernel:
         def looks(core: Core) -> Iterator[Action]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from memtile.arch.timing import Timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import OWN
 from memtile.model.state.causes import Cause
+from memtile.model.state.event_columns import ChannelEvent
 from memtile.testing.rig import Rig
 
 TAKE, GIVE = Acquire(OWN.lock(0), -1, True), Release(OWN.lock(0), 1)
@@ -133,3 +135,56 @@ def test_a_blocked_acquire_does_not_keep_others_from_the_lock() -> None:
     assert rig.lock(0) == 3
     assert rig.cycles(second, Cause.MOVING) == [5, 6]
     assert rig.timeline(first).endswith("L")
+
+
+@pytest.mark.parametrize(("direction", "pipeline"), [("s2mm", 1), ("mm2s", 2)])
+def test_who_waited_for_a_lock_hears_of_it_later(direction: str, pipeline: int) -> None:
+    """DEV-LOCK-6: the lock is taken in cycle 25 as before, the stall lasts five cycles longer."""
+    waits = {"s2mm_lock_wait": 9, "mm2s_lock_wait": 9} | {f"{direction}_lock_wait": 5}
+    rig = Rig(timing=Timing(**waits))
+    ch = rig.s2mm() if direction == "s2mm" else rig.mm2s()
+    rig.feed(rig.s2mm(), 4)
+    rig.catch(rig.mm2s())
+    rig.write_bd(0, bd(4, acquire=TAKE))
+    rig.issue(ch, 0)
+    rig.step(25)
+    rig.set_lock(0, 1)
+    rig.assert_earliest(25, lambda: rig.lock(0) == 0)
+    rig.assert_earliest(25 + 5 + pipeline, lambda: rig.timeline(ch).endswith("#"))
+    assert rig.cycles(ch, Cause.LOCK_ACQUIRE) == list(range(4, 30))
+    assert int(rig.engine.state.seen[ch, ChannelEvent.STALLED_LOCK]) == 29
+
+
+def test_who_finds_its_lock_there_hears_of_it_at_once() -> None:
+    """DEV-LOCK-6: of three BDs in a chain only the second one finds no lock."""
+    rig = Rig(timing=Timing(s2mm_lock_wait=5))
+    s = rig.s2mm()
+    for n in range(3):
+        rig.write_bd(n, bd(2, 64 * n, acquire=TAKE, next=n + 1 if n < 2 else None))
+    rig.set_lock(0, 1)
+    rig.feed(s, 6)
+    rig.issue(s, 0)
+    rig.step(12)
+    rig.set_lock(0, 2)
+    rig.step(14)
+    assert rig.timeline(s) == "tttt-##LLLLLLLLLL-##-##-.."
+
+
+def test_the_end_of_a_wait_is_found_without_looking_at_every_cycle() -> None:
+    """DEV-LOCK-6: the clock jumps to it, and nobody takes the design for stuck meanwhile."""
+    at = []
+    for one_by_one in (True, False):
+        rig = Rig(timing=Timing(mm2s_lock_wait=16))
+        m = rig.mm2s()
+        rig.catch(m)
+        rig.write_bd(0, bd(4, acquire=TAKE))
+        rig.issue(m, 0)
+        rig.engine.run(50)
+        rig.set_lock(0, 1)
+        began = rig.now
+        if one_by_one:
+            rig.step(400)
+        else:
+            rig.engine.run(began + 400)
+        at.append(rig.finished_bd(m) - began)
+    assert at == [16 + 1 + 2] * 2

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from memtile.arch.timing import Timing
+from memtile.arch.timing import Timing, chosen_timing
 from memtile.bd.descriptor import Acquire, Descriptor, Release
 from memtile.bd.windows import EAST, OWN
 from memtile.model.state.causes import Cause, CoreCause
@@ -59,6 +59,14 @@ def lock_hand_over() -> dict[str, str]:
     rig.feed(s, 4)
     rig.step(18)
     return {"S2MM 0": rig.timeline(s), "MM2S 0": rig.timeline(m)}
+
+
+def lock_wait() -> dict[str, str]:
+    with chosen_timing({"mm2s_lock_wait": 6}):
+        rig, (s, m) = started(("S2MM", 0, words(4, release=GIVE)), ("MM2S", 0, words(4, acquire=TAKE)))
+        rig.feed(s, 4)
+        rig.step(24)
+        return {"S2MM 0": rig.timeline(s), "MM2S 0": rig.timeline(m)}
 
 
 def lock_rotation() -> dict[str, str]:
@@ -188,6 +196,7 @@ SCENARIOS: dict[str, Callable[[], dict[str, str]]] = {
     "task-start": task_start,
     "bd-boundary": bd_boundary,
     "lock-hand-over": lock_hand_over,
+    "lock-wait": lock_wait,
     "lock-rotation": lock_rotation,
     "bank-conflict": bank_conflict,
     "host-access": host_access,

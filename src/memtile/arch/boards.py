@@ -1,22 +1,29 @@
-"""What is known of boards: constants of their timing, spreads, shared memory, clocks.
+"""What was measured of boards: constants of their timing, spreads, shared memory, clocks.
 
 docs/silicon.md has the measurements.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+
+from memtile.errors import DesignError
 
 BOARDS: Mapping[str, Mapping[str, int]] = {
     "phoenix": {
-        "external_latency": 335,
-        "external_write_latency": 183,
+        "task_load": 12,
+        "external_latency": 323,
+        "external_write_latency": 171,
         "external_egress_words": 384,
         "external_first_read": 1255,
         "external_first_write": 358,
         "port_pause": 1,
         "ingress_latency": 2,
         "wire_start": 1,
+        "core_lock_wait": 4,
+        "s2mm_lock_wait": 5,
+        "mm2s_lock_wait": 6,
     },
     "strix": {
         "external_latency": 265,
@@ -25,6 +32,9 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "external_ahead": 1,
         "firmware_room": 1,
         "queue_running": 1,
+        "core_lock_wait": 5,
+        "s2mm_lock_wait": 4,
+        "mm2s_lock_wait": 5,
     },
     "strix_halo": {
         "external_latency": 206,
@@ -34,9 +44,12 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "external_ahead": 1,
         "firmware_room": 1,
         "queue_running": 1,
+        "core_lock_wait": 5,
+        "s2mm_lock_wait": 4,
+        "mm2s_lock_wait": 5,
     },
 }
-"""What was measured of a board and differs from the assumed set, by its name; docs/silicon.md says how.
+"""Constants of ``arch.timing.Timing`` that were measured on a board and are not those of the assumed set.
 
 Of Strix the rates of a column, 10.16 GB/s by one MM2S and 14.35 GB/s by two at 1.76 GHz (mlir-air PR 1786):
 as many words on their way as on Phoenix give the first one with this latency, bursts of 64 bytes the second
@@ -45,12 +58,15 @@ one with this overhead. First accesses, ports and several columns on one control
 Of Strix Halo those of one page (hipfire, ``r1/README.md``): 7.44 bytes a cycle by one MM2S of one column give
 the latency with as many words on their way, and two of one column take all 16 bytes of their master, so that
 bursts cost nothing. Each of four columns at a time reads 6.19, as if the reads of each took 14 cycles longer
-for each of the three others. The rules of tokens and queues are of the NPU, which is that of Strix.
+for each of the three others. The rules of tokens, queues and locks are of the NPU, which
+is that of Strix.
 """
+ASSUMED = "assumed"
+"""The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
 SPREAD: Mapping[str, Mapping[str, tuple[int, int]]] = {
     "phoenix": {
-        "external_latency": (228, 433),
-        "external_write_latency": (145, 185),
+        "external_latency": (216, 421),
+        "external_write_latency": (133, 173),
         "external_egress_words": (384, 384),
     },
     "strix": {"external_egress_words": (384, 384)},
@@ -93,3 +109,28 @@ No public page has 1,760 MHz itself: it is between 4 bytes a cycle and what one 
 to read. AMD's driver has 1,800 MHz as its highest step (xdna-driver, npu4_regs.c), a traced product 1,808 MHz
 (case gemm-clock). GB/s of an npu2 are 2 to 3 % low where those hold. Of Strix Halo it was published.
 """
+
+
+def board(name: str) -> Mapping[str, int]:
+    """The constants of a board that are not those of the assumed set, by their names.
+
+    Raises:
+        DesignError: no such board.
+    """
+    if name in BOARDS:
+        return BOARDS[name]
+    if name in ("", ASSUMED):
+        return {}
+    raise DesignError.of(
+        "board",
+        repr(name),
+        " or ".join((*BOARDS, ASSUMED)),
+        reason="timing",
+        where="timing constants",
+        source="docs/silicon.md",
+    )
+
+
+def board_in_force(device_board: str) -> str:
+    """The board whose constants a device has by default; "" with ``MEMTILE_TIMING=assumed``: none's."""
+    return "" if os.environ.get("MEMTILE_TIMING") == ASSUMED else device_board

@@ -10,7 +10,6 @@ They are in force where they are asked for and nowhere else: ``memtile run --tim
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -20,7 +19,7 @@ from enum import Enum, auto
 from functools import lru_cache, partial
 from typing import Any, SupportsIndex
 
-from memtile.arch.boards import BOARDS, OF_OTHERS, SPREAD
+from memtile.arch.boards import ASSUMED, BOARDS, OF_OTHERS, SPREAD, board
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
 
@@ -72,16 +71,13 @@ _at_set_up, _in_runs = partial(_constant, used=Used.SET_UP), partial(_constant, 
 WIRE_IDLE = 8
 """Cycles without a word after which a wire between tiles is idle; assumed: 1 is too few, 1,000 are enough."""
 
-ASSUMED = "assumed"
-"""The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""
-
 
 @dataclass(frozen=True, slots=True)
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
-    Some measurements no constant explains: a relay's first word (DEV-SILICON-1), how often two sides meet in
-    a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors that
+    Some measurements no constant explains: all of a relay's first word (DEV-SILICON-1), how often two sides
+    meet in a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors that
     transactions use twice (DEV-SILICON-5), a cycle between a core's stream and its sender (DEV-SILICON-6),
     when a task that waits is said to start (DEV-SILICON-7), and how far a sender fetches ahead
     (DEV-SILICON-8).
@@ -137,6 +133,9 @@ class Timing:
         likely=(1, 16),
         shown_by=("Cause.TASK_START",),
     )
+    task_load: int = _in_runs(
+        0, 0, 64, "cycles", "case drain-starved: START_TASK to lock request; 12 on Phoenix", Grade.SILICON
+    )
     zeroisation: int = _at_set_up(
         2048,
         1,
@@ -177,6 +176,20 @@ class Timing:
         "cycles",
         "case core-lock-stall: a core's lock operation, also when uncontended",
         Grade.SILICON,
+    )
+    core_lock_wait: int = _in_runs(
+        0,
+        0,
+        16,
+        "cycles",
+        "case eights-full-to-core: grant to the end of its wait; 4 on Phoenix",
+        Grade.SILICON,
+    )
+    s2mm_lock_wait: int = _in_runs(
+        0, 0, 16, "cycles", "case eights-freed-to-port: the same of an S2MM; 5 on Phoenix", Grade.SILICON
+    )
+    mm2s_lock_wait: int = _in_runs(
+        0, 0, 16, "cycles", "case eights-given-to-port: the same of an MM2S; 6 on Phoenix", Grade.SILICON
     )
     cascade_latency: int = _in_runs(
         2,
@@ -387,37 +400,12 @@ class Timing:
         raise_if(problems, DesignError)
 
 
-def board(name: str) -> Mapping[str, int]:
-    """The constants of a board that are not those of the assumed set, by their names.
-
-    Raises:
-        DesignError: no such board.
-    """
-    if name in BOARDS:
-        return BOARDS[name]
-    if name in ("", ASSUMED):
-        return _NONE
-    raise DesignError.of(
-        "board",
-        repr(name),
-        " or ".join((*BOARDS, ASSUMED)),
-        reason="timing",
-        where="timing constants",
-        source="docs/silicon.md",
-    )
-
-
 def sets() -> dict[str, Mapping[str, int]]:
     """What ``--timing NAME`` chooses, by name: of each board all constants that differ on any."""
     names = dict.fromkeys(name for measured in BOARDS.values() for name in measured)
     return {
         each: {name: getattr(Timing.of_board(each), name) for name in names} for each in (*BOARDS, ASSUMED)
     }
-
-
-def board_in_force(device_board: str) -> str:
-    """The board whose constants a device has by default; "" with ``MEMTILE_TIMING=assumed``: none's."""
-    return "" if os.environ.get("MEMTILE_TIMING") == ASSUMED else device_board
 
 
 @lru_cache

@@ -26,7 +26,12 @@ from memtile.sim.loop.engine import Engine
 
 def lost_rule(subject: Subject) -> Iterator[Finding]:
     """Functions of cores that write nowhere what they compute."""
-    return lost_findings(subject.engine)
+    return lost_findings(subject.engine, subject.lost)
+
+
+def argument_rule(subject: Subject) -> Iterator[Finding]:
+    """C++ functions of cores that take otherwise what the text passes."""
+    return iter(subject.findings)
 
 
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
@@ -39,6 +44,7 @@ RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
     await_findings,
     bench_findings,
     lost_rule,
+    argument_rule,
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""
@@ -125,7 +131,8 @@ def check_design(design: Callable[[], MemoryTile | Array], name: str = "design")
 
 def _refused(name: str, error: MemtileError) -> Iterator[Finding]:
     if not error.problems:
-        yield Finding("MT0100", Severity.ERROR, str(error), (Side(name, "is refused", name),))
+        text = " ".join(str(error).split())  # a compiler says it in several lines
+        yield Finding("MT0100", Severity.ERROR, text, (Side(name, "is refused", name),))
     for problem in error.problems:
         code = _CODES.get(problem.reason, "MT0100")
         text = problem.message.removesuffix(f" {problem.next_step}") if problem.next_step else problem.message

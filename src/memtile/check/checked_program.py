@@ -16,6 +16,7 @@ from memtile.design.bench import Bench
 from memtile.design.host import HostPoll, HostSequence, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
+from memtile.explain.findings import Finding
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
@@ -24,6 +25,7 @@ from memtile.runs.operations import ArrayShape, Operation, Other, locate
 from memtile.runs.register_writes import Advance, apply
 from memtile.runs.waits import WAIT, places_of, polled_channel
 from memtile.sim.kernels.core_control import enabled_cores
+from memtile.sim.kernels.lost_results import LostResult
 from memtile.sim.loop.engine import Engine
 
 _REBUILDS = re.compile(r"Core_Control|Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
@@ -46,6 +48,8 @@ class Subject:
         array: whether there are stream switches between the channels.
         hosted: the host is part of it; else somebody else may give locks their values.
         notes: what could not be looked at, a line each.
+        lost: what functions of cores that do not run here write nowhere, with the names of the cores.
+        findings: about calls of C++ functions, which were compiled to see what they take.
     """
 
     engine: Engine
@@ -58,6 +62,8 @@ class Subject:
     array: bool = True
     hosted: bool = True
     notes: list[str] = field(default_factory=list)
+    lost: Sequence[tuple[str, LostResult]] = ()
+    findings: Sequence[Finding] = ()
 
 
 def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
@@ -112,6 +118,8 @@ def of_mlir(loaded: Loaded) -> Subject:
         devices,
         hosted=loaded.sequence is not None,
         notes=notes,
+        lost=[(f"core {place}", each) for place, each in loaded.lost],
+        findings=loaded.findings,
     )
 
 

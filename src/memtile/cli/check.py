@@ -12,6 +12,7 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.plain_text import json_text
 
@@ -25,6 +26,7 @@ Examples:
   memtile check design.py --set m=32
   memtile check design.mlir --device npu1
   memtile check design.mlir --kernels functions.py
+  memtile check design.mlir --kernels kernel.cc
   memtile check build/ --sarif > findings.sarif
   memtile check *.mlir --junit > findings.xml
   memtile check design.mlir --timing queue_running=0
@@ -52,12 +54,14 @@ def check(
         ),
     ] = None,
     kernels: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Python file with functions that cores of a design in MLIR call, if not the library's.",
+            help="What cores of a design in MLIR call, in Python or C++, if not the library's; repeat.",
         ),
     ] = None,
+    include: options.Include = None,
+    define: options.Define = None,
     timing: options.TimingConstants = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
     as_sarif: Annotated[
@@ -69,6 +73,7 @@ def check(
 
     Nothing is run, so what depends on data or time is not seen: memtile run says that. Functions that cores
     call need not be known; those of the library must fit what the text declares, or --kernels has others.
+    A C++ source is compiled to see whether its functions take what cores pass (docs/cpp.md).
     Every finding has a code that stays, the place in the file where it is known, and a repair where there is
     one.
 
@@ -77,14 +82,18 @@ def check(
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
     with options.with_timing(timing):
-        results = checked(designs, device, settings or (), kernels)
+        sources = KernelSources.of(kernels, include=include, define=define)
+        results = checked(designs, device, settings or (), sources)
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):
         raise typer.Exit(ExitCode.BAD_RESULT)
 
 
 def checked(
-    designs: Sequence[str], device: str = "", settings: Sequence[str] = (), kernels: str | None = None
+    designs: Sequence[str],
+    device: str = "",
+    settings: Sequence[str] = (),
+    kernels: KernelSources = NO_KERNELS,
 ) -> list[CheckResult]:
     """What is wrong with each design of the files, before it runs.
 
@@ -92,7 +101,7 @@ def checked(
         designs: files and build folders.
         device: of files that leave it open.
         settings: ``NAME=VALUE`` of parameters of designs in Python, and of the scratchpad of designs in MLIR.
-        kernels: Python file with functions that cores of designs in MLIR call.
+        kernels: functions that cores of designs in MLIR call; those in C++ are compiled.
 
     Raises:
         UsageError: no such file; settings of register writes, which have no parameters.
@@ -114,7 +123,7 @@ Part = tuple[str, Callable[[], "Subject"]]
 """A design and what brings it into an array."""
 
 
-def _parts(name: str, device: str, settings: Sequence[str], kernels: str | None) -> Iterator[Part]:
+def _parts(name: str, device: str, settings: Sequence[str], kernels: KernelSources) -> Iterator[Part]:
     """The designs of a file: one, but for MLIR files with several devices."""
     suffix = Path(name).suffix
     if suffix == SUFFIX:
@@ -137,8 +146,7 @@ def _python(name: str, settings: Sequence[str]) -> Subject:
     return subject
 
 
-def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) -> Iterator[Part]:
-    from memtile.cli.kernel_sources import KernelSources
+def _mlir(name: str, device: str, settings: Sequence[str], kernels: KernelSources) -> Iterator[Part]:
     from memtile.cli.kernels_file import load_functions
     from memtile.cli.mlir_file import parameters_of
     from memtile.errors import MemtileError
@@ -148,8 +156,8 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) 
         found = sequence_names(name)
     except MemtileError:
         found = [("", [])]  # the check itself says why
-    parameters, sources = parameters_of(settings), KernelSources.of([kernels] if kernels else [])
-    functions = sources.with_functions(load_functions(sources.file) if sources.file else {})
+    parameters, compiles = parameters_of(settings), bool(kernels.sources)
+    functions = kernels.with_functions(load_functions(kernels.file) if kernels.file else {})
     several = len(found) > 1
     for n, (each, sequences) in enumerate(found or [("", [])], 1):
         for sequence in sequences if len(sequences) > 1 else [""]:
@@ -157,7 +165,7 @@ def _mlir(name: str, device: str, settings: Sequence[str], kernels: str | None) 
             title = f"{name} ({chosen})" if chosen else name
             # By place: a device without a name is called like others of its chip.
             which = f"#{n}" if several else None, sequence or None
-            yield title, partial(_still, name, which, device, parameters, functions)
+            yield title, partial(_still, name, which, device, parameters, functions, compiles)
 
 
 def _still(
@@ -166,13 +174,14 @@ def _still(
     device: str,
     parameters: Mapping[str, float],
     functions: Given,
+    compiles: bool,
 ) -> Subject:
     from memtile.check.checked_program import of_mlir
     from memtile.importers.design import load_still
 
     name, sequence = which
     options = {"device": device or None, "name": name, "sequence": sequence}
-    return of_mlir(load_still(file, **options, parameters=parameters, functions=functions))
+    return of_mlir(load_still(file, **options, parameters=parameters, functions=functions, compiles=compiles))
 
 
 def _program(name: str, device: str) -> Subject:

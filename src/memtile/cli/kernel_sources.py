@@ -19,7 +19,31 @@ _CPP = (".cc", ".cpp", ".cxx")
 _HEADERS = (".h", ".hpp", ".hh")
 
 
+_FOR_CPP = ("include", "define", "sanitize", "against_kernels", "debug")
 _PLACE = re.compile(r"core=([0-9]{1,3}),([0-9]{1,3})")
+
+
+class CppMaker:
+    """Kernels of C++ sources, with the options of a command.
+
+    Args:
+        make: makes them.
+
+    Attributes:
+        found: sources beside a design that it was asked for.
+    """
+
+    def __init__(self, make: Callable[..., CppKernels]) -> None:
+        self._make, self.found = make, list[Path]()
+
+    def __call__(self, *sources: str) -> CppKernels:
+        """Kernels of sources that were given."""
+        return self._make(*sources)
+
+    def beside(self, source: Path, *, include: Sequence[Path]) -> CppKernels:
+        """Kernels of a source that was found beside a design."""
+        self.found.append(source)
+        return self._make(source, include=include)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,35 +89,49 @@ class KernelSources:
             raise InputFileError(
                 f"{others[1]}: --kernels has {others[0]} already. Give one file of Python, and C++ sources."
             )
-        for name, value in options.items():
-            if value and not sources:
-                option = f"--{name.replace('_', '-')}"
-                raise InputFileError(f"{option} is for C++ kernels. Give a source too: --kernels kernel.cc.")
         return cls(next(iter(others), None), sources, kernels=tuple(given) or None, **options)
+
+    def check_used(self, *, beside: bool) -> None:
+        """See that options for C++ have sources that they are for.
+
+        Args:
+            beside: sources beside the design were found.
+
+        Raises:
+            InputFileError: there are none.
+        """
+        asked = (name for name in _FOR_CPP if getattr(self, name))
+        if self.sources or beside or (name := next(asked, None)) is None:
+            return
+        option = f"--{name.replace('_', '-')}"
+        raise InputFileError(f"{option} is for C++ kernels. Give a source too: --kernels kernel.cc.")
 
     @property
     def files(self) -> list[str]:
         """All that are read."""
         return [*([self.file] if self.file else []), *self.sources]
 
-    @property
-    def cpp(self) -> CppKernels | None:
-        """The C++ sources; None without any."""
-        if not self.sources:
-            return None
+    def maker(self) -> CppMaker:
+        """What makes kernels of C++ sources, as the options say."""
         from memtile.cli.kernels_file import load_functions
+        from memtile.cpp.comparison import references
         from memtile.cpp.kernels import cpp
 
-        named = (each.partition("=") for each in self.define or ())
-        against = load_functions(self.against_kernels) if self.against_kernels else {}
-        return cpp(
-            *self.sources,
-            include=self.include or (),
-            defines={name: value if equals else None for name, equals, value in named},
-            sanitize=self.sanitize,
-            against=against,
-            debug=self._debugged(),
-        )
+        named = [each.partition("=") for each in self.define or ()]
+        functions = load_functions(self.against_kernels) if self.against_kernels else {}
+        against = references({name: each for name, each in functions.items() if not isinstance(each, type)})
+
+        def make(*sources: Path | str, include: Sequence[Path | str] = ()) -> CppKernels:
+            return cpp(
+                *sources,
+                include=[*(self.include or ()), *include],
+                defines={name: value if equals else None for name, equals, value in named},
+                sanitize=self.sanitize,
+                against=against,
+                debug=self._debugged(),
+            )
+
+        return CppMaker(make)
 
     def _debugged(self) -> tuple[int, int] | None:
         """Column and row of the core that a debugger is for."""
@@ -106,12 +144,19 @@ class KernelSources:
             )
         return int(found[1]), int(found[2])
 
-    def with_functions(self, functions: Mapping[str, Callable[..., Any]]) -> Given:
-        """Functions of Python, then those of the C++ sources."""
-        own = self.cpp
-        return (
-            functions if own is None else ChainMap(cast(Any, functions), cast(Any, own)) if functions else own
-        )
+    def with_functions(
+        self, functions: Mapping[str, Callable[..., Any]], make: CppMaker | None = None
+    ) -> Given:
+        """Functions of Python, then those of the C++ sources.
+
+        Args:
+            functions: of Python, by name.
+            make: what :meth:`maker` gave; None = ask it.
+        """
+        if not self.sources:
+            return functions
+        own = (make or self.maker())(*self.sources)
+        return ChainMap(cast(Any, functions), cast(Any, own)) if functions else own
 
 
 NO_KERNELS = KernelSources()

@@ -158,6 +158,7 @@ def _loaded(
     if of_run.untimed or kinds != {".py"}:
         _with_words(of_run)
     if SUFFIX not in kinds and ".py" in kinds:
+        of_program.kernels.check_used(beside=False)
         alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None
         if len(files) > 1 or not alone:
             raise typer.BadParameter(options.FOR_PROGRAMS)

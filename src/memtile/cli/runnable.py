@@ -149,17 +149,16 @@ def mlir_design(
     Raises:
         InputFileError: functions, parameters or costs that cannot be read.
     """
-    from memtile.cli.kernels_file import load_functions
     from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
 
     kernels = options.kernels
-    text = kernels.file if kernels.file and Path(kernels.file).suffix == SUFFIX else None
-    functions = kernels.with_functions(load_functions(kernels.file) if kernels.file and not text else {})
+    text = _bodies(kernels)
+    make_cpp = kernels.maker()
+    functions = kernels.with_functions(_python_functions(kernels), make_cpp)
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *kernels.files, *(text.partition("=")[2] for text in options.given)]
-
     name, sequence = _chosen(options.kernel)
 
     def make() -> Runnable:
@@ -172,19 +171,32 @@ def mlir_design(
             functions=functions,
             parameters=parameters,
             costs=known,
-            sources_beside=sources_beside,
+            sources_beside=sources_beside and make_cpp.beside,
         )
+        kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 
         def once(how: RunOptions) -> Run:
             if wanted is None:
-                return guarded(options.kernels.file or "", lambda: _with_zeros(made, given, how))
-            return guarded(options.kernels.file or "", lambda: made.run_with(given, wanted, options=how))
+                return guarded(kernels.file or "", lambda: _with_zeros(made, given, how))
+            return guarded(kernels.file or "", lambda: made.run_with(given, wanted, options=how))
 
         return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels)
 
     return make
+
+
+def _bodies(kernels: KernelSources) -> str | None:
+    """The file of MLIR text among kernels; None = there is none."""
+    return kernels.file if kernels.file and Path(kernels.file).suffix == SUFFIX else None
+
+
+def _python_functions(kernels: KernelSources) -> dict[str, Any]:
+    """Functions of the file of Python among kernels, by name."""
+    from memtile.cli.kernels_file import load_functions
+
+    return load_functions(kernels.file) if kernels.file and not _bodies(kernels) else {}
 
 
 def _chosen(kernel: str | None) -> tuple[str | None, str | None]:
@@ -219,6 +231,7 @@ def program_files(
     from memtile.importers.design_file import guarded
     from memtile.io.program.brought import brought
 
+    options.kernels.check_used(beside=False)
     form = None if options.format == "auto" else options.format
     read = read_programs(files, form, options.base, options.kernel)
     inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]

@@ -62,6 +62,7 @@ class ServedFiles:
         """
         from memtile.cli.kernels_file import load_kernels
         from memtile.cli.runnable import load_beside
+        from memtile.design.set_aside import set_aside
         from memtile.runs.core_kernels import NO_KERNELS
         from memtile.runs.live_run import LiveHost
         from memtile.runs.program import Program
@@ -71,6 +72,7 @@ class ServedFiles:
         if self.design:
             design = load_beside(self.design, device=array.device.name, kernels=self.kernels)
             names, kernels = design.array, design.kernels
+            set_aside(names)
         elif self.kernels:
             kernels = load_kernels(self.kernels).kernels
         noted = options.history or self.report is not None or self.perfetto is not None

@@ -59,8 +59,9 @@ def matmul_blocks(a: Values, b: Values, c: Values) -> None:
     """``c += a @ b``, all bfp16: a[m/8, k/8, 8, 8], c[m/8, n/8, 8, 8], b transposed: b[n/8, k/8, 8 of n,
     8 of k]. m, k, n follow from the sizes. Sums are exact, rounded to float32, then down to bfp16.
 
-    Source: mlir-aie ``mm_bfp.cc``, DEV-KERNEL-6.
+    Source: mlir-aie ``mm_bfp.cc``, DEV-KERNEL-6, DEV-KERNEL-11.
     """
+    _check_rows(a, c)
     left, right, old = (unpacked(values).reshape(-1, _SIDE, _SIDE) for values in (a, b, c))
     _bytes(c)[...] = packed(_product(left, right, old)).reshape(-1)
 
@@ -70,8 +71,9 @@ def matmul_mixed(a: Values, b: Values, c: Values, *, modes: Modes) -> None:
     """As ``matmul_vectorized_bfp16`` with a and c in bf16; a becomes bfp16 first, c is rounded
     by the mode of the core.
 
-    Source: mlir-aie ``mm_bfp_mixed.cc``, DEV-KERNEL-6.
+    Source: mlir-aie ``mm_bfp_mixed.cc``, DEV-KERNEL-6, DEV-KERNEL-11.
     """
+    _check_rows(a, c)
     left = unpacked(packed(_whole_blocks(a, "a"))).reshape(-1, _SIDE, _SIDE)
     right = unpacked(b).reshape(-1, _SIDE, _SIDE)
     total = _product(left, right, _whole_blocks(c, "c").reshape(-1, _SIDE, _SIDE))
@@ -109,6 +111,13 @@ def shuffle(a: Values, c: Values, width: int, height: int, back: int = 0) -> Non
     shape = (down, across, _SIDE) if back else (down, _SIDE, across)
     moved = source[:size].reshape(*shape, BFP16_BYTES).swapaxes(1, 2)
     target[:size] = moved.reshape(-1)
+
+
+def _check_rows(a: Values, c: Values) -> None:
+    """Refuse a c with more rows than a, which a call of another kernel of this name fills in parts."""
+    if min(a.ndim, c.ndim) > 1 and a.shape[0] != c.shape[0]:
+        allowed = "the same: functions of this name that fill c in parts are not in the library"
+        raise CallError("the number of rows of a and c", f"{a.shape[0]} and {c.shape[0]}", allowed)
 
 
 def _product(left: Floats, right: Floats, old: Floats) -> npt.NDArray[np.float32]:

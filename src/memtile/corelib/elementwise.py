@@ -7,6 +7,7 @@ round a count up to whole vectors, and some have their length compiled in; here 
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from math import prod
 from typing import Any
 
@@ -16,12 +17,13 @@ from memtile.corelib.name_types import TYPES, Values, floats, is_float, saturate
 from memtile.corelib.registry import ANY_OBJECT, CallError, all_pairs, answers, first, same_size
 from memtile.corelib.rounding import Modes, to_whole
 
+Marks = Generator[Any, None, None]
 _FLOATS = ("bf16", "f32")
 _C = {"c": "TYPE"}
 _WITH_ZERO = ("zero", "mm", "mv", "cascade_mm", "sum")  # sources that include ``zero.cc``, or have their own
 _AC = {"a": "TYPE", "c": "TYPE"}
 _ABC = {"a": "TYPE", "b": "TYPE", "c": "TYPE"}
-_SAXPY_FACTOR, _SCALE_FACTOR = 3, 3  # compiled into the public functions
+_SAXPY_FACTOR, _SCALE_FACTOR, _FLUSHING_MARKS = 3, 3, 32  # compiled into the public functions
 
 
 @answers(
@@ -196,9 +198,27 @@ def convert(a: Values, c: Values, count: int | None = None, *, modes: Modes) -> 
         target[...] = source.astype(target.dtype)
 
 
-@answers("event_0", "event_1", "flush_trace", writes=(), objects=ANY_OBJECT)
-def no_data() -> None:
-    """Marks for the trace; nothing happens to data. Source: mlir-aie ``test/npu-xrt``."""
+@answers("event_0", writes=(), objects=ANY_OBJECT)
+def mark_begin(*, core: Any) -> Marks:
+    """The core's event INSTR_EVENT_0, for one cycle. Source: mlir-aie ``test/npu-xrt``."""
+    yield core.event(0)
+
+
+@answers("event_1", writes=(), objects=ANY_OBJECT)
+def mark_end(*, core: Any) -> Marks:
+    """The core's event INSTR_EVENT_1, for one cycle. Source: mlir-aie ``test/npu-xrt``."""
+    yield core.event(1)
+
+
+@answers("flush_trace", writes=(), objects=ANY_OBJECT)
+def flush_trace(*, core: Any) -> Marks:
+    """INSTR_EVENT_0 and 1, 32 times in turns, so that a trace sends what it has.
+
+    Source: mlir-aie ``test/npu-xrt``.
+    """
+    for _ in range(_FLUSHING_MARKS):
+        yield core.event(0)
+        yield core.event(1)
 
 
 def _binary(operation: np.ufunc, given: dict[str, Values], count: int | None, modes: Modes) -> None:

@@ -67,9 +67,10 @@ def matmul(
     4, 8, 8 for i8. Arrays of four dimensions say themselves what they hold; mlir-air's have the two outer
     dimensions swapped. Integers wrap in c's type, or saturate where the core does; floats are summed
     exactly, then rounded to float32 and to c's type by the mode of the core. A library with ``b_columns``
-    or ``c_columns`` has b or c transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r].
-    Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
+    or ``c_columns`` has b or c transposed: b[n/t, k/s, t, s], c[n/t, m/r, t, r] (not c of i16 and i32 from
+    i8 on npu1: DEV-KERNEL-12). Source: mlir-aie ``mm.cc``, DEV-KERNEL-2.
     """
+    c_columns = c_columns and not (generation == "AIE-ML" and a.itemsize == 1 and c.itemsize > 1)
     sizes = dimensions(a, b, c)
     blocks = None if b_columns or c_columns else _blocks_of_types(a, b, c)
     swapped = blocks is not None and _swapped(a, b, c)
@@ -347,11 +348,13 @@ def put_only(a: Values, b: Values, c: Values, *, core: Any, modes: Modes) -> Act
 def put_get(a: Values, b: Values, c: Values, *, core: Any, modes: Modes) -> Actions:
     """Gets a number for each element of ``a @ b`` from the cascade and puts their sum; c stays as it is.
 
-    Source: mlir-aie ``cascade_mm.cc``.
+    The other 15 lanes of a value go on as they came. Source: mlir-aie ``cascade_mm.cc``.
     """
     for own in _sums(a, b, c, modes):
         before = yield core.get_cascade(np.int32)
-        yield core.put_cascade(_value(_plus(own, before[0], modes)))
+        after = _value(_plus(own, before[0], modes))
+        after[1:] = before[1:]
+        yield core.put_cascade(after)
 
 
 @answers("matmul_scalar_cascade_get_only_{IN}_{OUT}", types=_TYPES, pairs=_PAIRS, macs=_macs_of_part)
@@ -372,7 +375,7 @@ def put_blocks(
 ) -> Actions:
     """``c += a @ b`` in blocks, as without ``put``; then each number of c goes on the cascade.
 
-    It takes two values of 512 bits, of which the first has it.
+    It takes two values of 512 bits, of which the first has it; blocks go row by row.
 
     Source: mlir-aie ``test/npu-xrt/matrix_multiplication_using_cascade``.
     """
@@ -410,7 +413,8 @@ def _blocks(
     own, target = np.zeros_like(c), c.reshape(-1)
     m, k, n, r, s, t = sizes
     matmul_of_blocks(a, b, own, m=m, k=k, n=n, r=r, s=s, t=t, modes=Modes())
-    for at, each in enumerate(own.reshape(-1)):
+    order = np.arange(c.size).reshape(n, m, r * t).swapaxes(0, 1).reshape(-1)  # c is [n, m, r, t]
+    for at, each in zip(order, own.reshape(-1)[order], strict=True):
         if gets:
             low = yield core.get_cascade(np.int32)
             yield core.get_cascade(np.int32)

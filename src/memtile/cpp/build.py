@@ -12,11 +12,9 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +24,7 @@ from filelock import FileLock
 from memtile.cpp.compilers import STANDARD, Compiler, compiler
 from memtile.errors import InputFileError
 from memtile.jit.cache import cache_directory
+from memtile.jit.progress import shown
 from memtile.sim.loop.compiled_sources import ENGINE
 
 SUFFIXES = (".cc", ".cpp", ".cxx")
@@ -62,6 +61,7 @@ _CLANG = (
 )
 _GCC = ("-fno-gnu-unique",)
 _UNCHECKED = ("-fno-sanitize=all",)
+_OF_RUNTIME = ("-fexceptions",)  # it says what was thrown
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
 _TWICE = re.compile(r"(?:multiple definition of|duplicate symbol:?) [`'\"]?([^'\"`;\n]+)")
@@ -126,7 +126,7 @@ def built(sources: Sources) -> Path:
     with FileLock(f"{folder}.lock"):
         library = folder / "kernels.so"
         if not _is_current(folder):
-            with _shown([file.name for file in sources.files]):
+            with shown(line_for([file.name for file in sources.files])):
                 _make(sources, found, folder)
             _forget_old(folder)
         os.utime(folder)
@@ -185,7 +185,8 @@ def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     running = []
     for number, file in enumerate((*sources.files, RUNTIME)):
         target = place / f"{number}.o"
-        more = _UNCHECKED if file == RUNTIME and sources.sanitize else ()
+        own_file = file == RUNTIME
+        more = (*_UNCHECKED * (own_file and sources.sanitize), *_OF_RUNTIME * own_file)
         words = [
             *used.command,
             *sources.options(),
@@ -254,29 +255,12 @@ def _forget_old(mine: Path) -> None:
         shutil.rmtree(each, ignore_errors=True)
 
 
-@contextmanager
-def _shown(names: Sequence[str]) -> Iterator[None]:
-    """Context in which a terminal says what is compiled, if that takes long."""
-    import threading
+def line_for(names: Sequence[str]) -> Callable[[float], str]:
+    """What a terminal says while sources are compiled, if that takes long."""
+    begun = time.monotonic()
 
-    out, over = sys.stderr, threading.Event()
-    if not out.isatty():
-        yield
-        return
+    def line(now: float) -> str:
+        spent = now - begun
+        return f"  compiling {', '.join(names)} ({spent:.0f} s)" if spent > _QUIET_SECONDS else ""
 
-    def show() -> None:
-        begun = time.monotonic()
-        while not over.wait(_QUIET_SECONDS / 4):
-            if (spent := time.monotonic() - begun) > _QUIET_SECONDS:
-                out.write(f"\r  compiling {', '.join(names)} ({spent:.0f} s)\x1b[K")
-                out.flush()
-
-    thread = threading.Thread(target=show, daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join()
-        out.write("\r\x1b[K")
-        out.flush()
+    return line

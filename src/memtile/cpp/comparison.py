@@ -1,9 +1,12 @@
-"""Each call of a C++ kernel beside a function in Python: the first difference, with inputs for a replay."""
+"""Each call of a C++ kernel beside a function in Python: the first difference, with inputs for a replay.
+
+A reference counts the calls that it was compared with, so that a run without any can say so.
+"""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +16,37 @@ from memtile.errors import DesignError
 from memtile.output_files import write_output
 
 
+class Reference:
+    """A function in Python that calls of a C++ function are compared with.
+
+    Args:
+        function: it changes its arrays in place.
+
+    Attributes:
+        function: the same.
+        calls: that have been compared with it.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function, self.calls = function, 0
+
+
+def references(functions: Mapping[str, Callable[..., Any] | Reference]) -> dict[str, Reference]:
+    """References of functions in Python, by name; one that is a reference already stays the same."""
+    return {
+        name: each if isinstance(each, Reference) else Reference(each) for name, each in functions.items()
+    }
+
+
 def compared(
-    name: str, calls: Callable[..., Any], reference: Callable[..., Any], where: str
+    name: str, calls: Callable[..., Any], reference: Reference, where: str
 ) -> Callable[..., Generator[Any, Any, Any]]:
     """A C++ function that runs the reference after each call, on what that call was given.
 
     Args:
         name: of the function.
         calls: the C++ function, which gives actions.
-        reference: the function in Python; it changes its arrays in place.
+        reference: what they are compared with.
         where: the core, for messages.
     """
     number = 0
@@ -32,12 +57,16 @@ def compared(
         answer = yield from calls(*given)
         number += 1
         expected = [_copy(each) for each in before]
-        wanted = reference(*expected)
+        wanted, found = reference.function(*expected), answer is not None
         for at, (one, other) in enumerate(zip(given, expected, strict=True)):
-            if isinstance(one, np.ndarray) and (found := _first(one, other)) is not None:
-                raise _difference(name, number, f"argument {at}", found, before, where)
+            if not isinstance(one, np.ndarray):
+                continue
+            found = True
+            if (says := _first(one, other)) is not None:
+                raise _difference(name, number, f"argument {at}", says, before, where)
         if answer is not None and wanted != answer:
             raise _difference(name, number, "the result", f"is {answer}, expected {wanted}", before, where)
+        reference.calls += found
         return answer
 
     return run

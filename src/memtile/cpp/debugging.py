@@ -8,6 +8,8 @@ import sys
 import time
 from pathlib import Path
 
+from memtile.plain_text import printable
+
 _PR_SET_PTRACER, _ANY = int.from_bytes(b"Yama", "big"), -1  # prctl(2): any process of the user may attach
 _LOOK_SECONDS = 0.1
 
@@ -21,11 +23,8 @@ def wait_for_debugger(function: str, place: tuple[int, int]) -> None:
     """
     ctypes.CDLL(None).prctl(_PR_SET_PTRACER, ctypes.c_ulong(_ANY & (2**64 - 1)), 0, 0, 0)
     command = f"gdb -p {os.getpid()} -ex 'break {function}' -ex continue"
-    print(
-        f"core {place} is about to call {function}. Attach a debugger:\n  {command}",
-        file=sys.stderr,
-        flush=True,
-    )
+    says = f"core {place} is about to call {function}. Attach a debugger:\n  {command}"
+    print(printable(says, "\n"), file=sys.stderr, flush=True)
     while not _is_traced():
         time.sleep(_LOOK_SECONDS)
 

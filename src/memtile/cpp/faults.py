@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtile.cpp.image import Fault, Image
-from memtile.cpp.symbols import Frame, lines
+from memtile.cpp.symbols import Frame, own_frame
 from memtile.errors import DesignError
 from memtile.sim.kernels.kernel_core import Core
 
@@ -84,9 +84,7 @@ def place_of(image: Image) -> Frame | None:
     report = image.report
     if report.line:
         return Frame("", report.file.decode("utf-8", "replace"), report.line)
-    offsets = tuple(int(each) - image.base for each in report.frame[: report.frames])
-    found = lines(image.library, offsets)
-    return found[0] if found else None
+    return own_frame(image.library, [int(each) - image.base for each in report.frame[: report.frames]])
 
 
 def _short(file: str) -> str:

@@ -42,6 +42,7 @@ class Ask(IntEnum):
     RELEASE = 7
     EVENT = 8
     DELAY = 9
+    CYCLE = 10
 
 
 class Fault(IntEnum):
@@ -100,7 +101,6 @@ class CoreData(ctypes.Structure):
 
     _fields_ = (
         ("hooks", ctypes.c_void_p),
-        ("cycle", ctypes.c_uint64),
         ("column", ctypes.c_uint32),
         ("row", ctypes.c_uint32),
         ("mode", ctypes.c_uint32 * 8),

@@ -12,12 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.core import CORE, SIDES
+from memtile.arch.registers import WORD_BITS
 from memtile.arch.tiles import COMPUTE
 from memtile.corelib.call_costs import COUNTED, UNKNOWN, CallCost
 from memtile.corelib.rounding import Modes, Rounding, Saturation
 from memtile.cpp.faults import Argument, error_of, place_of
 from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
 from memtile.cpp.operation_counts import estimate
+from memtile.cpp.parameter_types import CppSignature, CppType
 from memtile.cpp.touched import Guarded
 from memtile.errors import DesignError
 from memtile.sim.kernels.actions import Action
@@ -44,7 +46,6 @@ _WORD = 0xFFFF_FFFF
 _SOURCE = "C++ kernels, docs/cpp.md"
 _FRACTIONS = {"f32": "<fxxxx", "f64": "<d"}
 _ANSWERS = {"f32": Answer.SINGLE, "f64": Answer.DOUBLE}
-_NONBLOCKING = "a stream access that does not block"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +92,24 @@ class KernelCalls:
         signature: as the text declares it.
         core: that calls it.
         sanitize: accesses are checked.
+        source: the function as its source has it; None = nobody knows.
 
     Attributes:
         spent: cycles that the last call takes at least, by its counted operations; 0 = it counted none.
     """
 
     def __init__(
-        self, image: Image, symbol: str, signature: Signature, core: Core, *, sanitize: bool
+        self,
+        image: Image,
+        symbol: str,
+        signature: Signature,
+        core: Core,
+        *,
+        sanitize: bool,
+        source: CppSignature | None = None,
     ) -> None:
         self._image, self._signature, self._core = image, signature, core
+        self._types: Sequence[CppType | None] = source.parameters if source else [None] * len(signature.kinds)
         self._function, self._sanitize = image.address(symbol), sanitize
         self._answer = _ANSWERS.get(signature.result, Answer.WHOLE if signature.result else Answer.NOTHING)
         self._synced: tuple[int, int] | None = None
@@ -122,7 +132,6 @@ class KernelCalls:
         ctypes_counts = data.counts
         for unit in range(len(ctypes_counts)):
             ctypes_counts[unit] = 0
-        data.cycle = self._core.now
         before = None if guarded or self._core.notes is None else [array.copy() for array in arrays]
         asked = image.start(self._function, whole, fraction, self._answer, SECONDS)
         while asked != Ask.FINISH:
@@ -134,7 +143,6 @@ class KernelCalls:
                 )
             assert called_from is not None  # what looks for the place of a wait finds it by this name
             yield from self._served(Ask(asked))
-            data.cycle = self._core.now
             if guarded:
                 guarded.enter()
             asked = image.go_on()
@@ -164,13 +172,13 @@ class KernelCalls:
 
     def _arguments(self, given: Sequence[Any], places: Any) -> tuple[list[int], list[float]]:
         whole, fraction = list[int](), list[float]()
-        for value, (kind, _) in zip(given, self._signature.kinds, strict=True):
+        for value, (kind, _), type_ in zip(given, self._signature.kinds, self._types, strict=True):
             if isinstance(value, np.ndarray):
                 whole.append(next(places))
             elif kind in _FRACTIONS:
                 fraction.append(struct.unpack("<d", struct.pack(_FRACTIONS[kind], float(value)))[0])
             else:
-                whole.append(_word(value, kind))
+                whole.append(_extended(_word(value, kind), type_))
         return whole, fraction
 
     def _result(self) -> Any:
@@ -222,12 +230,13 @@ class KernelCalls:
     def _served(self, asked: Ask) -> Generator[Action, Any, None]:
         """The action for what the kernel asks, and its answer."""
         request, core = self._image.core.request, self._core
+        if self._fails(asked):
+            yield core.cycles(1)
+            return
         if asked is Ask.GET_STREAM:
-            self._blocks(request)
             self._answered((yield core.get_stream(request.count, np.uint32)))
             request.last = int(core.last)
         elif asked is Ask.PUT_STREAM:
-            self._blocks(request)
             yield core.put_stream(self._words(), last=bool(request.last))
         elif asked is Ask.GET_CASCADE:
             self._answered((yield core.get_cascade(np.uint32)))
@@ -237,23 +246,17 @@ class KernelCalls:
             yield core.event(request.index)
         elif asked is Ask.DELAY:
             yield core.cycles(request.value)
+        elif asked is Ask.CYCLE:
+            request.words[0], request.words[1] = core.now & _WORD, core.now >> WORD_BITS
         else:
             yield self._lock(asked)
         request.done = 1
 
-    def _blocks(self, request: Any) -> None:
-        if request.blocking:
-            return
-        raise DesignError.of(
-            "stream",
-            _NONBLOCKING,
-            "a stream access that waits",
-            f"{self._signature.name} makes {_NONBLOCKING}, which is not simulated",
-            "Use the form that waits, such as get_ss or put_ms.",
-            reason="cpp_stream",
-            where=self._core.name,
-            source=_SOURCE,
-        )
+    def _fails(self, asked: Ask) -> bool:
+        """Whether it is a stream access that does not wait, and would have to (DEV-INTRINSIC-6)."""
+        if self._image.core.request.blocking:
+            return False
+        return not (self._core.has_word() if asked is Ask.GET_STREAM else self._core.has_room())
 
     def _words(self) -> npt.NDArray[np.uint32]:
         request = self._image.core.request
@@ -310,6 +313,18 @@ def _word(value: Any, kind: str) -> int:
     if kind == "bf16":
         return int(np.float32(value).view(np.uint32)) >> 16
     return _wrapped(int(value), kind, least=64 if kind[:1] == "u" else 0)
+
+
+def _extended(value: int, type_: CppType | None) -> int:
+    """A number as its callee wants the register: with as many bits as its type has, extended as that is.
+
+    Clang's code trusts its caller to have done this, by the type of the callee; GCC's does it itself.
+    """
+    if type_ is None or type_.kind not in ("signed", "unsigned", "bool"):
+        return value
+    if type_.kind == "bool":
+        return int(value != 0)
+    return _wrapped(value, f"{type_.kind[0]}{8 * type_.size}", least=64)
 
 
 def _wrapped(value: int, kind: str, least: int = 0) -> int:

@@ -11,10 +11,13 @@ from weakref import WeakKeyDictionary
 
 from memtile.corelib.call_costs import CallCost
 from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
+from memtile.cpp.comparison import Reference, references
 from memtile.cpp.debugging import wait_for_debugger
 from memtile.cpp.image import Image
 from memtile.cpp.kernel_calls import KernelCalls, Signature
+from memtile.cpp.parameter_types import CppSignature, signatures_of
 from memtile.cpp.symbols import functions_of, plain_name, symbols_for
+from memtile.cpp.trial import try_once
 from memtile.errors import InputFileError
 from memtile.sim.kernels.kernel_core import Core
 
@@ -25,12 +28,12 @@ class Studies:
 
     Attributes:
         cycles: of a call, by function, as the user says.
-        against: functions in Python that calls are compared with, by name.
+        against: what calls are compared with, by name.
         debug: column and row of the core that a debugger is for.
     """
 
     cycles: Mapping[str, int]
-    against: Mapping[str, Callable[..., Any]]
+    against: Mapping[str, Reference]
     debug: tuple[int, int] | None
 
 
@@ -55,14 +58,7 @@ class CppKernels:
             InputFileError: there is no compiler, or they do not compile.
         """
         known = generation if generation in ARCHITECTURES else "AIE-ML"
-        found = CompiledKernels(replace(self.sources, generation=known), self.studies)
-        if self.studies.against and not any(name in found for name in self.studies.against):
-            own, others = ", ".join(found) or "none", ", ".join(self.studies.against)
-            raise InputFileError(
-                f"{found.files}: no reference has the name of a function; "
-                f"they are {others}, functions are {own}."
-            )
-        return found
+        return CompiledKernels(replace(self.sources, generation=known), self.studies)
 
 
 class CompiledKernels(Mapping[str, "CppFunction"]):
@@ -78,6 +74,7 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
 
     def __init__(self, sources: Sources, studies: Studies) -> None:
         self._sources, self._library, self.studies = sources, built(sources), studies
+        try_once(self._library, self.files)
         self._images: WeakKeyDictionary[Core, Image] = WeakKeyDictionary()
 
     @cached_property
@@ -112,6 +109,15 @@ class CompiledKernels(Mapping[str, "CppFunction"]):
         return found
 
     @property
+    def unreadable(self) -> str:
+        """Why nobody knows the types of parameters; empty where they are known."""
+        return signatures_of(self._library)[1]
+
+    def source_of(self, symbol: str) -> CppSignature | None:
+        """A function as its source has it; None if nobody knows."""
+        return signatures_of(self._library)[0].get(symbol)
+
+    @property
     def sanitize(self) -> bool:
         """Whether accesses are checked."""
         return self._sources.sanitize
@@ -126,18 +132,19 @@ class CppFunction:
         symbols: that it may be; one, unless it is overloaded.
 
     Attributes:
+        library: the same kernels.
         stated: cycles of a call, as the user says; None = the user does not.
-        reference: function in Python that its calls are compared with; None = none is.
+        reference: what its calls are compared with; None = nothing.
         charged: what its calls took.
     """
 
     def __init__(self, kernels: CompiledKernels, name: str, symbols: Sequence[str]) -> None:
         self.stated, self.reference = kernels.studies.cycles.get(name), kernels.studies.against.get(name)
-        self._kernels, self.__name__, self._symbols = kernels, name, symbols
+        self.library, self.__name__, self._symbols = kernels, name, symbols
         self.charged: dict[CallCost, None] = {}
 
     def __repr__(self) -> str:
-        return f"<{self.__name__} of {self._kernels.files}>"
+        return f"<{self.__name__} of {self.library.files}>"
 
     def __call__(self, *given: Any, core: Any) -> Any:
         """It is called by a core, under the types of a text.
@@ -147,21 +154,38 @@ class CppFunction:
         """
         del given, core
         raise InputFileError(
-            f"{self._kernels.files}: {self.__name__} is called by the core of a design in MLIR."
+            f"{self.library.files}: {self.__name__} is called by the core of a design in MLIR."
         )
 
     def problem(self, signature: Signature) -> str:
         """Why a text cannot call it as it declares it; empty if it can."""
         if len(self._symbols) > 1:
-            return f"{self._kernels.files} has {len(self._symbols)} functions of this name"
+            return f"{self.library.files} has {len(self._symbols)} functions of this name"
         return signature.problem()
 
     def calls(self, core: Core, signature: Signature) -> KernelCalls:
         """What the core calls: a generator of actions that gives its answer."""
-        image = self._kernels.image(core)
-        if self._kernels.studies.debug == core.at:
+        image = self.library.image(core)
+        if self.library.studies.debug == core.at:
             wait_for_debugger(self._symbols[0], core.at)
-        return KernelCalls(image, self._symbols[0], signature, core, sanitize=self._kernels.sanitize)
+        return KernelCalls(
+            image,
+            self._symbols[0],
+            signature,
+            core,
+            sanitize=self.library.sanitize,
+            source=self.source,
+        )
+
+    @property
+    def source(self) -> CppSignature | None:
+        """What its source takes and gives back; None if nobody knows."""
+        return self.library.source_of(self._symbols[0])
+
+    @property
+    def unreadable(self) -> str:
+        """Why nobody knows its types; empty where they are known."""
+        return self.library.unreadable
 
 
 def cpp(
@@ -171,7 +195,7 @@ def cpp(
     flags: Sequence[str] | str = (),
     cycles: Mapping[str, int] | None = None,
     sanitize: bool = False,
-    against: Mapping[str, Callable[..., Any]] | None = None,
+    against: Mapping[str, Callable[..., Any] | Reference] | None = None,
     debug: tuple[int, int] | None = None,
 ) -> CppKernels:
     """Functions of cores from C++ sources, compiled for this machine when a run needs them.
@@ -188,7 +212,8 @@ def cpp(
         cycles: of a call, by function: ``{"f": 128}``. Others take what is published of a kernel of that
             name, else at least what their vector operations take.
         sanitize: check every access of memory.
-        against: functions in Python by name; each call of a C++ function of that name is compared with one.
+        against: functions in Python by name; each call of a C++ function of that name is compared with one,
+            and ``Result.compared`` counts them.
         debug: column and row of a core that waits for a debugger before it begins.
 
     Raises:
@@ -204,4 +229,4 @@ def cpp(
     folders, words = tuple(map(Path, include)), (flags,) if isinstance(flags, str) else tuple(flags)
     words = (*words, *(("-O0",) if debug else ()))
     made = Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
-    return CppKernels(made, Studies(dict(cycles or {}), dict(against or {}), debug))
+    return CppKernels(made, Studies(dict(cycles or {}), references(against or {}), debug))

@@ -5,26 +5,45 @@ The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shutil
 import struct
 import subprocess
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, wraps
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from memtile.cpp.build import INCLUDE, RUNTIME
 from memtile.input_files import read_bytes
 
-_HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
-_SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
+HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
+SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
 _DYNAMIC_SYMBOLS, _LOADED, _FUNCTION, _GLOBAL = 11, 1, 2, (1, 2)
 _MANGLED = re.compile(r"_Z([0-9]+)")
 _LINE_TOOLS = ("addr2line", "llvm-addr2line")
 _SECONDS = 20
+T = TypeVar("T", bound=Callable[..., Any])
+
+
+def by_content(read: T) -> T:
+    """A function of a library that reads it once, and again when it was compiled anew.
+
+    Args:
+        read: its first argument is the path of the library.
+    """
+    kept = cache(lambda _stamp, *given: read(*given))
+
+    @wraps(read)
+    def known(library: Path, *more: Any) -> Any:
+        found = library.stat()
+        return kept((found.st_ino, found.st_mtime_ns), library, *more)
+
+    return cast(T, known)
 
 
 class Frame(NamedTuple):
@@ -41,18 +60,18 @@ class Frame(NamedTuple):
     line: int
 
 
-@cache
+@by_content
 def _tables(library: Path) -> tuple[frozenset[str], int]:
     """Names of the functions that a library exports, and bytes that it takes in memory."""
     data = read_bytes(library)
-    header = _HEADER.unpack_from(data)
+    header = HEADER.unpack_from(data)
     segments, sections = header[5], header[6]
     segment_size, segment_count, section_size, section_count = header[9:13]
     end = 0
     for n in range(segment_count):
         kind, _, _, address, _, _, size, _ = _SEGMENT.unpack_from(data, segments + n * segment_size)
         end = max(end, address + size) if kind == _LOADED else end
-    table = [_SECTION.unpack_from(data, sections + n * section_size) for n in range(section_count)]
+    table = [SECTION.unpack_from(data, sections + n * section_size) for n in range(section_count)]
     names = set[str]()
     for section in table:
         if section[1] == _DYNAMIC_SYMBOLS:
@@ -110,11 +129,34 @@ def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
 
 
-@cache
+def own_frame(library: Path, offsets: Sequence[int]) -> Frame | None:
+    """The user's function that was at work: the innermost one in a file that is no header of the system.
+
+    Args:
+        library: compiled kernels.
+        offsets: of the code in it, innermost first; others are of other libraries.
+
+    Returns:
+        The innermost one that has a line, where none is the user's; None if no line is known.
+    """
+    end = loaded_bytes(library)
+    found = lines(library, tuple(each for each in offsets if 0 <= each < end))
+    own = _files(library)
+    return next((each for each in found if os.path.realpath(each.file) in own), next(iter(found), None))
+
+
+@by_content
+def _files(library: Path) -> frozenset[str]:
+    """The files that a library was made of, without headers of the system, which compilers leave out."""
+    inputs = json.loads(library.with_name("inputs.json").read_text("utf-8"))
+    return frozenset(map(os.path.realpath, inputs))
+
+
+@by_content
 def place_in(library: Path, offset: int) -> str:
     """``kernel.cc:12`` for an address within a library; empty if nothing knows it."""
-    found = lines(library, (offset,))
-    return f"{Path(found[0].file).name}:{found[0].line}" if found else ""
+    found = own_frame(library, [offset])
+    return f"{Path(found.file).name}:{found.line}" if found else ""
 
 
 def _frame(function: str, place: str) -> Frame:

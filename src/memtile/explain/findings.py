@@ -117,6 +117,10 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0404": FindingCode("bytes come out in another order", Severity.ERROR),
         "MT0406": FindingCode("the same block comes out again", Severity.ERROR),
         "MT0407": FindingCode("a function of a core that writes nowhere what it computes", Severity.WARNING),
+        "MT0408": FindingCode(
+            "memory that a C++ kernel takes as another type than the design says", Severity.NOTE
+        ),
+        "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import core_name
@@ -15,14 +15,21 @@ _NONE = "writes into none of its arguments"
 _FIX_NONE = "Write into the argument that is the output, or call no function there."
 
 
-def lost_findings(engine: Engine) -> Iterator[Finding]:
-    """What functions of cores compute and lose, each function once, with the cores that it is of."""
+def lost_findings(engine: Engine, more: Iterable[tuple[str, LostResult]] = ()) -> Iterator[Finding]:
+    """What functions of cores compute and lose, each function once, with the cores that it is of.
+
+    Args:
+        engine: whose cores run.
+        more: others, each with the name of its core.
+    """
     found = dict[LostResult, list[str]]()
     for core in sorted(engine.cores.running):
         function = engine.cores.running[core].function
         known = getattr(function, LOST, None)
         for lost in lost_by([function] if function is not None else ()) if known is None else known:
             found.setdefault(lost, []).append(core_name(engine, core))
+    for name, lost in more:
+        found.setdefault(lost, []).append(name)
     for lost, cores in found.items():
         does = _ANEW.format(name=lost.name) if lost.name else _NONE
         text = f"Function {lost.function!r} of {', '.join(cores)} {does}, so what it computes is lost."

@@ -27,8 +27,8 @@ from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang
 from memtile.explain.estimate import assumed, estimated, measured
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.kernel_findings import function_findings
 from memtile.explain.lock_waits import lock_errors, owner
-from memtile.explain.lost_results import lost_findings
 from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
 from memtile.explain.results import Array, ChannelUse, Result, Status
@@ -206,7 +206,7 @@ def outcome(
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=(*stopped.findings, *_wrong(checks, status), *lost_findings(engine)),
+        findings=(*stopped.findings, *_wrong(checks, status), *function_findings(engine)),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )

@@ -175,6 +175,8 @@ class Result:
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
         cost_unknown: functions that cores called and whose cycles nobody says: their calls took no time.
+        compared: calls of C++ functions that were compared with a reference, by its name, 0 = none was; None
+            = there was no reference.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -196,6 +198,7 @@ class Result:
     resting: tuple[str, ...] = ()
     unsimulated: tuple[str, ...] = ()
     cost_unknown: tuple[str, ...] = ()
+    compared: Mapping[str, int] | None = None
     timing: Mapping[str, int] = field(default_factory=dict)
     host_cycles: int = 0
     jumped: int = field(default=0, compare=False)
@@ -287,6 +290,7 @@ class Result:
             "checks": [check.as_json() for check in self.checks],
             "unsimulated": list(self.unsimulated),
             "cost_unknown": list(self.cost_unknown),
+            "compared": self._compared_json(),
             "bound": None if self.bound is None else self.bound.as_json(),
             "estimate": None if self.estimate is None else self.estimate._asdict(),
             "band": plain(self.band),
@@ -409,13 +413,34 @@ class Result:
         since = f", {self.before} of them before this run" if self.before else ""
         return Sheet(
             above=self.unsimulated,
-            title="\n".join((f"{self.cycles} cycles{since}", *self._range_lines()))
-            if self.timed
-            else "untimed: words moved",
+            title="\n".join((*self._compared_lines(), *self._title_lines(since))),
             columns=tuple(self._columns(causes, named)),
             rows=tuple(self._row(use, causes, named) for use in self.channels),
             below=tuple(self._lines()),
         )
+
+    def _title_lines(self, since: str) -> Iterator[str]:
+        if not self.timed:
+            yield "untimed: words moved"
+            return
+        yield f"{self.cycles} cycles{since}"
+        yield from self._range_lines()
+
+    def _compared_json(self) -> list[dict[str, Any]] | None:
+        found = self.compared
+        return None if found is None else [{"function": name, "calls": n} for name, n in found.items()]
+
+    def _compared_lines(self) -> Iterator[str]:
+        """Which functions were compared with references, and first of all if none was."""
+        if self.compared is None:
+            return
+        done = [f"{name} ({calls} call{'s' * (calls > 1)})" for name, calls in self.compared.items() if calls]
+        left = ", ".join(name for name, calls in self.compared.items() if not calls)
+        if not done:
+            yield f"nothing was compared with a reference: no core has made a call in C++ to {left}"
+            return
+        rest = f"; no core has made a call in C++ to {left}" if left else ""
+        yield f"compared with references, no difference: {', '.join(done)}{rest}"
 
     def _row(self, use: ChannelUse, causes: Sequence[Cause], named: bool) -> tuple[str, ...]:
         cells = (str(use.spent.get(cause, 0) or "-") for cause in causes)

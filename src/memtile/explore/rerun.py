@@ -99,7 +99,7 @@ _LIMITS: Mapping[str, tuple[Mapping[str, int], Callable[[Result], bool]]] = {
         {},
         lambda result: any(use.spent.get(CoreCause.RUNNING) for use in result.cores),
     ),
-    "tasks started at once": ({"task_start": 1}, _spent(Cause.TASK_START)),
+    "tasks started at once": ({"task_start": 1, "task_load": 0}, _spent(Cause.TASK_START)),
 }
 """Limits by what would be without them: the constants of that, and whether they cost a run anything."""
 

@@ -11,12 +11,25 @@ from typing import Any, Protocol
 from memtile.arch.core_costs import CoreCosts
 from memtile.arch.devices import device as find_device
 from memtile.arch.timing import Timing
+from memtile.cpp.kernels import cpp
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.bodies.texts import fill
-from memtile.importers.kernels.cpp_functions import Given, compiled, uncompiled
-from memtile.importers.kernels.linked_sources import with_linked
-from memtile.importers.kernels.user_functions import CoreFunctions, check_functions, functions_for
+from memtile.importers.kernels.cpp_arguments import design_findings, without_types
+from memtile.importers.kernels.cpp_functions import (
+    Given,
+    check_references,
+    compiled,
+    references_in,
+    uncompiled,
+)
+from memtile.importers.kernels.linked_sources import Beside, with_linked
+from memtile.importers.kernels.user_functions import (
+    CoreFunctions,
+    check_functions,
+    functions_for,
+    lost_results,
+)
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.importers.mlir.configure import Configured, configure
 from memtile.importers.mlir.description import DeviceDescription
@@ -76,7 +89,7 @@ def load(
     costs: CoreCosts | None = None,
     timing: Timing | None = None,
     bodies: Path | str | None = None,
-    sources_beside: bool = False,
+    sources_beside: bool | Beside = False,
 ) -> Loaded:
     """The design of a file of MLIR text, configured, its cores ready to run.
 
@@ -95,11 +108,11 @@ def load(
         timing: timing constants.
         bodies: text with the bodies of cores for which this one has ELF files; that of the same build by
             itself, where aiecc's names say which one it is.
-        sources_beside: compile C++ beside the file, named as objects that it links, where that is missing.
+        sources_beside: compile C++ beside the file, named as objects that it links, where that is missing;
+            what does it may be given, as ``partial(memtile.kernels.cpp, sanitize=True)``.
 
     Raises:
-        InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with line and
-            column.
+        InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with its place.
         DesignError: what the device cannot hold.
     """
     # Slow to load, and `load_still` needs neither.
@@ -110,28 +123,33 @@ def load(
     described = _chosen(text, found := devices(_tree(text)), name)
     filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
     still = _still(described, found, device, sequence, parameters, timing)
-    chosen = still.array.device.name
-    known = _functions(still, functions, Path(text.name).parent if sources_beside else None)
+    known = _functions(still, functions, Path(text.name).parent, sources_beside)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
 
     def kernels_of(other: Configured) -> Kernels:
-        return kernels(other, functions_for(other.device, known.own, chosen), costs)
+        return kernels(other, functions_for(other.device, known.own, still.array.device.name), costs)
 
     return replace(
         still,
         kernels=own,
         kernels_of=kernels_of,
         notes=(*still.notes, *filled, *without_contents(described), *known.notes),
+        references=known.references,
     )
 
 
-def _functions(still: Loaded, given: Given, folder: Path | None) -> CoreFunctions:
+def _functions(still: Loaded, given: Given, folder: Path, beside: bool | Beside) -> CoreFunctions:
     """The functions that cores call: of the user, the library, and C++ sources in a folder."""
     described, device = still.configured.device, still.array.device
     known = functions_for(described, compiled(given, device.generation), device.name)
-    return known if folder is None else with_linked(described, known, folder, device.generation)
+    known = known._replace(references=references_in(given))
+    if beside:
+        make = cpp if isinstance(beside, bool) else beside
+        known = with_linked(described, known, folder, device.generation, make)
+    check_references(known.references, known.own)
+    return known._replace(notes=[*known.notes, *without_types(described, known)])
 
 
 def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
@@ -151,6 +169,7 @@ def load_still(
     sequence: str | None = None,
     parameters: Parameters = NO_PARAMETERS,
     functions: Given = _NO_FUNCTIONS,
+    compiles: bool = False,
 ) -> Loaded:
     """A design as it stands before it runs: configured, with its host sequence, without kernels.
 
@@ -163,6 +182,8 @@ def load_still(
         sequence: symbol of the host sequence, where the device has several.
         parameters: of the scratchpad, by name; those that are not given are 0.
         functions: functions that cores call and the text only declares, by name; then those of the library.
+        compiles: those in C++ are compiled, to see whether they take what the text passes; else they may be
+            anything.
 
     Raises:
         InputFileError: as :func:`load`; parameters of a text whose host sequence cannot take any: there is
@@ -173,12 +194,20 @@ def load_still(
     found = devices(_tree(text))
     described = _chosen(text, found, name)
     still = _still(described, found, device, sequence, _Zeros(parameters), None)
-    known = functions_for(described, uncompiled(functions), still.array.device.name)
+    own = compiled(functions, still.array.device.generation) if compiles else uncompiled(functions)
+    known = functions_for(described, own, still.array.device.name)
     check_functions(described, known)
     open_ = still.sequence is not None and still.sequence.is_open
     if parameters and (open_ or not any(each.sequences for each in found)):
         raise InputFileError(_no_taker(text.name, parameters, open_=open_))
-    return replace(still, notes=(*still.notes, *known.notes))
+    loads = still.sequence.loads if still.sequence else ()
+    lost = [
+        (made.tiles[tile].place, each)
+        for made in (still.configured, *loads)
+        for tile, each in lost_results(made.device, own)
+    ]
+    notes = (*still.notes, *known.notes, *without_types(described, known))
+    return replace(still, notes=notes, lost=lost, findings=design_findings(described, known))
 
 
 def _no_taker(where: str, parameters: Parameters, *, open_: bool) -> Problem:

@@ -12,12 +12,15 @@ import numpy.typing as npt
 
 from memtile.arch.dispatch import Launch
 from memtile.corelib.call_costs import CallCost
+from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
+from memtile.explain.findings import Finding
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.instructions import instructions_of
-from memtile.importers.kernels.user_functions import CALLED, FREE_CALLS
+from memtile.importers.kernels.call_accounts import CallAccounts
+from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.sequence.program import (
@@ -38,6 +41,7 @@ from memtile.runs.operations import ArrayShape
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.session import Session
+from memtile.sim.kernels.lost_results import LostResult
 
 _MOST_ZEROS = 1 << 30  # bytes of an argument that was not given
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
@@ -59,6 +63,10 @@ class Loaded:
         notes: what was read and changes nothing here.
         parameters: of the scratchpad, by name.
         said: how the text says that it is launched; None = it does not.
+        references: what calls of C++ functions are compared with, by name.
+        lost: of a design that does not run, what functions of the user write nowhere, with the place of the
+            core.
+        findings: about calls of C++ functions, of a design that only stands.
     """
 
     array: Array
@@ -70,6 +78,9 @@ class Loaded:
     notes: Sequence[str] = ()
     parameters: Parameters = field(default_factory=dict)
     said: Launch | None = None
+    references: Mapping[str, Reference] = field(default_factory=dict)
+    lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
+    findings: Sequence[Finding] = ()
 
     def run(
         self,
@@ -97,7 +108,7 @@ class Loaded:
         """
         options = RunOptions.of(options, more)
         if self.sequence is None and self.configured.external:
-            return run_alone(self.configured, arrays, self.kernels, options)
+            return self._alone(arrays, options)
         arguments = self.arguments
         if len(arrays) > len(arguments):
             raise InputFileError(_too_many(arrays, arguments))
@@ -176,14 +187,18 @@ class Loaded:
         named = filled(self.configured, given, wanted, alone=alone)
         options = RunOptions.of(options, more)
         if alone:
-            done = replace(run_alone(self.configured, (), self.kernels, options), arrays={})
-            done = _with_free_calls(done, self.kernels)
+            done = replace(self._alone((), options), arrays={})
         else:
             check_numbers([*(each.name for each in given), *(each.name for each in wanted)], self, scalars)
             done = self._sequence_run(named, self._sequence(scalars, parameters), options)
         arrays = {**done.arrays, **taken(self.configured, named.own)}
         notes = (*self.notes, *_other_types(self, given), *_costs(done), *_calls(self.kernels), *done.notes)
         return replace(done, arrays=arrays, notes=notes)
+
+    def _alone(self, arrays: Sequence[npt.ArrayLike | None], options: RunOptions) -> Run:
+        """The result of the cores of a text without host sequence."""
+        accounts = CallAccounts(self.references)
+        return accounts.settled(run_alone(self.configured, arrays, self.kernels, options), self.kernels)
 
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
@@ -196,8 +211,8 @@ class Loaded:
         program = Program(
             steps, given, named.wanted, running=kernels, programs=loads, launched=True, said=self.said
         )
-        done = Session(self.array).run(program, options)
-        return _with_free_calls(done, kernels, *loads)
+        accounts = CallAccounts(self.references)
+        return accounts.settled(Session(self.array).run(program, options), kernels, *loads)
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
@@ -341,13 +356,6 @@ def _calls(kernels: Kernels) -> list[str]:
             found.setdefault(name, {}).update(function.charged)
     texts = [f"{name} {', '.join(map(str, costs))}" for name, costs in found.items() if costs]
     return [f"cycles of a call: {'; '.join(texts)}"] if texts else []
-
-
-def _with_free_calls(done: Run, *kernels: Kernels) -> Run:
-    """The run with the functions that were called and whose cycles nobody says."""
-    every = [kernel for each in kernels for kernel in each.values()]
-    names = sorted({name for kernel in every for name in getattr(kernel, FREE_CALLS, ())})
-    return replace(done, result=replace(done.result, cost_unknown=tuple(names)))
 
 
 def design_problem(

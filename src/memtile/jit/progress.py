@@ -1,4 +1,4 @@
-"""How far the compiler is, as a line on a terminal: functions translated, then machine code made of them.
+"""How far a compiler is, as a line on a terminal: functions translated, then machine code made of them.
 
 The second stage is one call into LLVM; how long it will take follows from the first.
 """
@@ -8,13 +8,16 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
+
+from memtile.plain_text import printable
 
 _FIRST = 0.87  # share of the time in which functions are translated
 _EVERY_SECONDS = 0.5
 _BAR = 24  # characters
+_REST = "\x1b[K"  # what else is in the line goes
 
 
 class Progress:
@@ -56,18 +59,25 @@ PROGRESS = Progress()
 
 
 @contextmanager
-def shown(file: TextIO | None = None) -> Iterator[None]:
-    """Context in which a terminal shows the progress in one line, that is gone at its end."""
-    out = file or sys.stderr
-    if not out.isatty():
+def shown(line: Callable[[float], str] = PROGRESS.line, file: TextIO | None = None) -> Iterator[None]:
+    """Context in which a terminal shows how far something is in one line, that is gone at its end.
+
+    Args:
+        line: the text at a time of ``time.monotonic``; empty = nothing is shown yet.
+        file: the terminal; None = standard error.
+    """
+    stream = file or sys.stderr
+    if not stream.isatty():
         yield
         return
+    out: TextIO = getattr(stream, "rich_proxied_file", stream)  # a command's own makes escapes of commands
     over = threading.Event()
 
     def show() -> None:
         while not over.wait(_EVERY_SECONDS):
-            out.write(f"\r{PROGRESS.line(time.monotonic())}\x1b[K")
-            out.flush()
+            if text := line(time.monotonic()):
+                out.write(f"\r{printable(text)}{_REST}")
+                out.flush()
 
     thread = threading.Thread(target=show, daemon=True)
     thread.start()
@@ -76,5 +86,5 @@ def shown(file: TextIO | None = None) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        out.write("\r\x1b[K")
+        out.write(f"\r{_REST}")
         out.flush()

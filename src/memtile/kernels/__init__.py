@@ -13,6 +13,7 @@ from memtile.lazy import offer
 if TYPE_CHECKING:
     from memtile.corelib.cost import kernel
     from memtile.cpp.kernels import CppKernels, cpp
+    from memtile.kernels import aie as aie
     from memtile.model.state.causes import CoreCause
     from memtile.sim.kernels.actions import (
         Accesses,
@@ -72,4 +73,4 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__ = offer(__name__, _HOMES)
+    __getattr__, __dir__ = offer(__name__, _HOMES, ("aie",))

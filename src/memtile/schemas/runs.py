@@ -188,6 +188,18 @@ class Saved(TypedDict):
 _OF_PROGRAM = ("device", "launch", "stopped", "notes", "buffers", "saved")
 
 
+class ComparedCalls(TypedDict):
+    """A function in Python that calls of a C++ kernel were compared with.
+
+    Attributes:
+        function: Its name.
+        calls: That were compared; 0 = none was.
+    """
+
+    function: str
+    calls: Count
+
+
 class LaunchData(TypedDict):
     """How a program was launched, and who says so.
 
@@ -214,6 +226,7 @@ class RunOutput(TypedDict):
         bit_exact: Whether all expected outputs came out; null if none was expected.
         unsimulated: Cores that were enabled and whose programs nobody gave as kernels; texts for people.
         cost_unknown: Functions that cores called and whose cycles nobody says: their calls took no time.
+        compared: References of --against-kernels; null = there were none.
         bound: What limits the run; null without time.
         band: With --sensitivity.
         lifted: With --bottleneck.
@@ -244,6 +257,7 @@ class RunOutput(TypedDict):
     checks: list[CheckData]
     unsimulated: list[str]
     cost_unknown: list[str]
+    compared: list[ComparedCalls] | None
     bound: BoundData | None
     estimate: EstimateData | None
     band: Band | None

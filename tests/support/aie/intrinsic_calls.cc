@@ -78,6 +78,10 @@ CALL(call_lookup_int16)(In first, In second, In a_at, Out low, Out high) {
     TAKE(v16int32, a);
     load_lut_2x_int16(first, second, a, *static_cast<v32int16 *>(low), *static_cast<v32int16 *>(high));
 }
+CALL(call_lookup_float)(In first, In second, In a_at, Out low, Out high) {
+    TAKE(v16int32, a);
+    load_lut_2x_float(first, second, a, *static_cast<v32bfloat16 *>(low), *static_cast<v32bfloat16 *>(high));
+}
 CALL(call_exp)(In a_at, Out out) {
     TAKE(v16bfloat16, a);
     *static_cast<v16accfloat *>(out) = getExpBf16(a);

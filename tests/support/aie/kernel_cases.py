@@ -20,6 +20,7 @@ KINDS = {
     "i32": "int32",
     "i64": "int64",
     "bfp": "uint8",
+    "bits": "uint16",  # of bfloat16 numbers
     "f32": "float32",
     "bf16": BF16,
 }
@@ -35,7 +36,10 @@ class Buffer:
         kind: a key of ``KINDS``.
         count: its elements.
         role: ``in``, ``out`` (zeros before) or ``both``; ``get`` and ``put``: words that the call takes from
-            the cascade, and puts there.
+            the cascade, and puts there; ``stream``: words that it puts on its stream;
+            ``asked``: what else it asks of its core, three numbers each; ``global``: a variable of the
+            source, before and after the call.
+        place: the name of a global.
         spread: of floats: the standard deviation; of integers: the largest magnitude; 0 = of all sizes.
         least: of integers with a spread, the smallest value if it is not ``-spread``.
     """
@@ -45,6 +49,7 @@ class Buffer:
     role: str = "in"
     spread: float = 0
     least: int | None = None
+    place: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +78,8 @@ class Case:
         of_largest: errors are relative to the largest element of an output instead.
         library: what memtile's library calls the function, None = as the file; "" = not in the library.
         options: of memtile's library.
+        row: of ``docs/deviations.md``, why the library may differ from the C++ function.
+        before, after: C++ around the file: variables that it declares, functions that call its templates.
     """
 
     file: str
@@ -86,6 +93,9 @@ class Case:
     of_largest: bool = False
     library: str | None = None
     options: Mapping[str, object] = field(default_factory=dict)
+    row: str = ""
+    before: str = ""
+    after: str = ""
 
 
 def buffer(text: str, spread: float = 0, least: int | None = None) -> Buffer:
@@ -134,7 +144,14 @@ def _elementwise() -> list[Case]:
     found.append(Case(f"{AIE2}relu.cc", "bf16_relu", args("bf16:1024", "bf16:1024:out"), plain.relu))
     many = args("bf16:4096", "bf16:4096", "bf16:4096:out")
     found += [
-        Case(f"{PE}getting_started/01_SAXPY/saxpy.cc", name, many, plain.saxpy, tolerance=2**-7)
+        Case(
+            f"{PE}getting_started/01_SAXPY/saxpy.cc",
+            name,
+            many,
+            plain.saxpy,
+            tolerance=2**-7,
+            row="DEV-KERNEL-5",
+        )
         for name in ("saxpy", "saxpy_scalar")
     ]
     found.append(
@@ -333,6 +350,7 @@ def _matrices() -> list[Case]:
                 generation=generation,
                 tolerance=tolerance,
                 of_largest=True,
+                row="DEV-KERNEL-2" if tolerance else "",
             )
             found.append(make(f"matmul_{given}_{result}", reference=plain.matmul(m, k, n, *block)))
             found.append(make(f"matmul_scalar_{given}_{result}", reference=plain.matmul_in_steps(m, k, n)))
@@ -352,6 +370,48 @@ def _matrices() -> list[Case]:
                 {"DIM_M": 32, "DIM_K": 32},
             )
         )
+    for way in ("scalar", "vectorized"):
+        found.append(
+            Case(
+                f"{AIE2}mv.cc",
+                f"zero_{way}_i32",
+                args("i32:32:both"),
+                plain.zero,
+                {"DIM_M": 32, "DIM_K": 32},
+            )
+        )
+    return found
+
+
+def _matrices_by_columns() -> list[Case]:
+    """Compiled with b and c column-major; i8 with wider results is compiled alone, as it is in no set."""
+    m, k, n = 32, 32, 32
+    macros = {"DIM_M": m, "DIM_K": k, "DIM_N": n, "B_COL_MAJ": None, "C_COL_MAJ": None}
+    found = []
+    for generation, folder in (("AIE-ML", AIE2), ("AIE2P", AIE2P)):
+        for (given, result), block in _BLOCKS[generation].items():
+            spread = 1.0 if given == "bf16" else 0
+            is_alone = given == "i8" and result != "i8"
+            make = partial(
+                Case,
+                f"{folder}mm.cc",
+                arguments=args(
+                    buffer(f"{given}:{m * k}", spread),
+                    buffer(f"{given}:{k * n}", spread),
+                    buffer(f"{result}:{m * n}:both", spread),
+                ),
+                defines={**macros, f"{given}_{result}_ONLY": None} if is_alone else macros,
+                generation=generation,
+                tolerance={"f32": 2**-20, "bf16": 2**-7}.get(result, 0),
+                of_largest=True,
+                options={"b_columns": True, "c_columns": True},
+                row="DEV-KERNEL-2" if given == "bf16" else "",
+            )
+            ignores_c = is_alone and generation == "AIE-ML"  # DEV-KERNEL-12
+            act = plain.matmul(m, k, n, *block, columns="b" if ignores_c else "bc")
+            found.append(make(f"matmul_{given}_{result}", reference=act))
+            steps = plain.matmul_in_steps(m, k, n, columns=True)
+            found.append(make(f"matmul_scalar_{given}_{result}", reference=steps))
     return found
 
 
@@ -417,7 +477,14 @@ def _moves() -> list[Case]:
         file = f"{PE}basic/transposes/aie_kernels/transpose.cc"
         found.append(Case(file, "copy", pair, plain.copy, base))
         found.append(
-            Case(file, "transpose_8x8", pair, plain.transposed(32, 32, 8), {**base, "DIM_s": 8}, library="")
+            Case(
+                file,
+                "transpose_8x8",
+                pair,
+                plain.transposed(32, 32, 8),
+                {**base, "DIM_s": 8},
+                options={"defines": {"DIM_m": 32}},
+            )
         )
     found.append(
         Case(
@@ -426,7 +493,7 @@ def _moves() -> list[Case]:
             args("i32:256", "i32:256:out"),
             plain.transposed(16, 16, 4),
             {"DTYPE_i32": None, "DIM_m": 16, "DIM_n": 16, "DIM_s": 4},
-            library="",
+            options={"defines": {"DIM_m": 16}},
         )
     )
     return found
@@ -442,7 +509,7 @@ def _activations() -> list[Case]:
     """With inputs from the ranges of mlir-aie's own programs: swiglu up to 1, softmax from -4 to 8."""
     found = []
     for generation, folder in (("AIE-ML", AIE2), ("AIE2P", AIE2P)):
-        make = partial(Case, generation=generation, tolerance=CONTRACT)
+        make = partial(Case, generation=generation, tolerance=CONTRACT, row="DEV-KERNEL-4")
         unit, wide = buffer("bf16:1024", 0.25), buffer("bf16:1024", 1.0)
         out = buffer("bf16:1024:out")
         found.append(make(f"{folder}bf16_exp.cc", "exp_bf16_1024", (wide, out), plain.exp))
@@ -452,7 +519,7 @@ def _activations() -> list[Case]:
         found.append(
             make(f"{folder}softmax.cc", "softmax_bf16", (wide, out, Number(1024, 1024)), plain.softmax)
         )
-    make = partial(Case, generation="AIE2P", tolerance=_ROUNDED, of_largest=True)
+    make = partial(Case, generation="AIE2P", tolerance=_ROUNDED, of_largest=True, row="DEV-KERNEL-4")
     row, floats = buffer("bf16:512", 1.0), buffer("f32:512", 1.0)
     found.append(make(f"{AIE2P}rms_norm.cc", "rms_norm", args(row, "bf16:512:out", 512), plain.rms_norm))
     found.append(
@@ -515,7 +582,8 @@ def _convolutions() -> list[Case]:
 
 
 MAKERS: tuple[Callable[[], list[Case]], ...] = (
-    _elementwise, _reductions, _pictures, _matrices, _moves, _activations, _convolutions,
+    _elementwise, _reductions, _pictures, _matrices, _matrices_by_columns, _moves, _activations,
+    _convolutions,
 )  # fmt: skip
 
 

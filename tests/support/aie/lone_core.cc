@@ -65,12 +65,13 @@ const memtile::Hooks hooks{ask, check, check, check_window, fail};
 }  // namespace
 
 namespace memtile {
-Core the_core{&hooks, 0, 1, 2, {}, {}, {}};
+Core the_core{&hooks, 1, 2, {}, {}, {}};
 }
 
 MEMTILE_EXPORT void lone_core_put(std::uint32_t queue, const std::uint32_t *words, std::uint32_t number) {
     for (std::uint32_t at = 0; at < number; ++at) queues[queue].push_back({words[at], at + 1 == number});
 }
+MEMTILE_EXPORT std::uint32_t lone_core_waiting(std::uint32_t queue) { return queues[queue].size(); }
 MEMTILE_EXPORT std::uint32_t lone_core_take(std::uint32_t queue, std::uint32_t *words, std::uint32_t most) {
     std::uint32_t taken = 0;
     for (; taken < most && !queues[queue].empty(); ++taken) {
@@ -79,6 +80,7 @@ MEMTILE_EXPORT std::uint32_t lone_core_take(std::uint32_t queue, std::uint32_t *
     }
     return taken;
 }
+MEMTILE_EXPORT std::uint32_t lone_core_requests() { return asked.size(); }
 MEMTILE_EXPORT std::uint32_t lone_core_asked(std::int32_t *found, std::uint32_t most) {
     const std::uint32_t taken = asked.size() < most ? asked.size() : most;
     std::memcpy(found, asked.data(), taken * sizeof(std::int32_t));

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,9 @@ ARCHITECTURES = {"AIE-ML": ("20", "__AIE2__", "2"), "AIE2P": ("21", "__AIE2P__",
 ROUNDING = {"floor": 0, "ceil": 1, "negative_inf": 8, "positive_inf": 9, "symmetric_zero": 10,
             "symmetric_inf": 11, "conv_even": 12, "conv_odd": 13}  # fmt: skip
 SATURATION = {"none": 0, "saturate": 1, "symmetric": 3}
-_ASKS = ("finish", "get_stream", "put_stream", "get_cascade", "put_cascade", "acquire_equal",
-         "acquire_greater_equal", "release", "event", "delay")  # fmt: skip
+ASKS = ("finish", "get_stream", "put_stream", "get_cascade", "put_cascade", "acquire_equal",
+        "acquire_greater_equal", "release", "event", "delay")  # fmt: skip
 _ALIGNMENT = 64
-_MOST = 1 << 20  # words that a queue gives at once
 _FLAGS = ("-std=c++20", "-O2", "-fPIC", "-shared", "-w", "-fwrapv", "-fno-strict-aliasing",
           "-ffp-contract=off", "-fno-exceptions", "-include", "memtile/intrinsics.h")  # fmt: skip
 
@@ -52,8 +52,11 @@ def compiled(
     include: Sequence[Path] = (),
     generation: str = "AIE-ML",
     flags: Sequence[str] = (),
+    around: tuple[str, str] = ("", ""),
 ) -> Path:
-    """The library of a source, in a folder.
+    """The library of a source, in a folder; the one that is there if headers and options are the same.
+
+    ``around`` is C++ before the source and after it.
 
     Raises:
         CompileError: the source does not compile.
@@ -65,9 +68,15 @@ def compiled(
         **{k: "" if v is None else str(v) for k, v in (defines or {}).items()},
     }
     words = [*_FLAGS, *flags, *(f"-D{key}={value}" for key, value in macros.items()), f"-I{INCLUDE}"]
+    if any(around):
+        text = f'#include "{source.resolve()}"'.join(f"{each}\n" for each in around)
+        source = folder / f"{source.stem}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.cc"
+        source.write_text(text, "utf-8")
     words += [*(f"-I{each}" for each in include), str(source), str(CORE)]
-    key = hashlib.sha256("\0".join(words).encode()).hexdigest()[:16]
+    key = hashlib.sha256("\0".join([*words, source.read_text("utf-8"), _headers()]).encode()).hexdigest()[:16]
     library = folder / f"{source.stem}-{key}.so"
+    if library.is_file():
+        return library
     used = compiler()
     if used is None:
         raise CompileError("this machine has no C++ compiler")
@@ -75,6 +84,20 @@ def compiled(
     if done.returncode:
         raise CompileError(done.stderr)
     return library
+
+
+@cache
+def _headers() -> str:
+    """A digest of memtile's own headers and of the core beside them."""
+    files = [*sorted(each for each in INCLUDE.rglob("*") if each.is_file()), CORE]
+    return hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()
+
+
+def exported(library: Path) -> set[str]:
+    """The C functions that a library of kernels has, without those of the lone core."""
+    done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
+    names = {name for _, kind, name in map(str.split, done.stdout.splitlines()) if kind == "T"}
+    return {each for each in names if not each.startswith(("_", "lone_core_"))}
 
 
 def aligned(count: int, dtype: npt.DTypeLike) -> npt.NDArray[Any]:
@@ -113,17 +136,24 @@ class LoneKernels:
 
     def take(self, queue: str) -> Words:
         """Take all words of a queue."""
-        found = np.zeros(_MOST, np.uint32)
-        count = self._library.lone_core_take(QUEUES[queue], ctypes.c_void_p(found.ctypes.data), len(found))
-        return found[:count]
+        found = np.empty(self._library.lone_core_waiting(QUEUES[queue]), np.uint32)
+        self._library.lone_core_take(QUEUES[queue], ctypes.c_void_p(found.ctypes.data), len(found))
+        return found
 
     def asked(self) -> list[tuple[str, int, int]]:
         """What else kernels asked of their core since the last look: what, which, value."""
-        found = np.zeros(_MOST, np.int32)
-        count = self._library.lone_core_asked(ctypes.c_void_p(found.ctypes.data), len(found))
-        return [
-            (_ASKS[int(what)], int(index), int(value)) for what, index, value in found[:count].reshape(-1, 3)
-        ]
+        return [(ASKS[int(what)], int(index), int(value)) for what, index, value in self.asked_numbers()]
+
+    def asked_numbers(self) -> npt.NDArray[np.int32]:
+        """The same as int32[requests, 3]; ``ASKS`` has the names of the first ones."""
+        found = np.empty(self._library.lone_core_requests(), np.int32)
+        self._library.lone_core_asked(ctypes.c_void_p(found.ctypes.data), len(found))
+        return found.reshape(-1, 3)
+
+    def variable(self, name: str, dtype: npt.DTypeLike, count: int) -> npt.NDArray[Any]:
+        """A view of a global array."""
+        size = np.dtype(dtype).itemsize * count
+        return np.frombuffer((ctypes.c_uint8 * size).in_dll(self._library, name), dtype)
 
 
 def _passed(value: Any) -> Any:

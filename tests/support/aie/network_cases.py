@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from support.aie import magika_references as magika
 from support.aie import network_references as net
 from support.aie import plain_references as plain
 from support.aie.kernel_cases import AIE2, AIE2P, CONTRACT, NPU, PE, Case, args, buffer
@@ -33,18 +34,25 @@ def _own_references() -> list[Case]:
         width, inputs, outputs, inputs, _SHIFT, (1, 3), _SHIFT,
     )  # fmt: skip
     for macros in ({"INT8_ACT": None}, {"INT8_ACT": None, "SCALAR": None}):
-        # Its twin for unsigned inputs is empty (DEV-KERNEL-10).
         found.append(Case(f"{AIE2}conv2dk1_skip_init.cc", "conv2dk1_skip_init_i8", arguments,
                           net.skip_with_convolution, macros))  # fmt: skip
+    unsigned = (
+        *arguments[:3],
+        buffer(f"u8:{width * outputs}:both"),
+        buffer(f"u8:{width * inputs}"),
+        *arguments[5:],
+    )
+    found.append(Case(f"{AIE2}conv2dk1_skip_init.cc", "conv2dk1_skip_init_ui8", unsigned, net.nothing,
+                      row="DEV-KERNEL-10"))  # fmt: skip
     line = f"i8:{width * 16}"
     strided = args(line, line, line, f"i8:{16 * 16 * 9}", f"u8:{width // 2 * 16}:out",
                     width, 16, 16, 3, 3, _CHECK, (6, 10), 0)  # fmt: skip
     found.append(Case(f"{AIE2}bottleneck/bn_conv2dk3.cc", "conv2dk3_stride2_i8", strided, net.strided_3x3))
     image = args("u8:12544", "i8:12544", "i8:256:out", 224, 4, 16, 14, (8, 15))
     # The scalar function rounds halves up; the library is the vectorized one.
-    for away, macros, name in ((True, {}, None), (False, {"SCALAR": None}, "")):
+    for away, macros, row in ((True, {}, ""), (False, {"SCALAR": None}, "DEV-KERNEL-5")):
         found.append(Case(f"{AIE2P}conv2dk14.cc", "conv2dk14_i8", image, net.patches(away=away), macros,
-                          "AIE2P", library=name))  # fmt: skip
+                          "AIE2P", row=row))  # fmt: skip
     return found
 
 
@@ -111,6 +119,7 @@ def _bottlenecks_with_cascades() -> list[Case]:
     seven = buffer(f"i64:{7 * 16}:get", _SUM)
     some = (2, (0, 1), 0, (0, 1))  # parts of the outputs, which, x, block of a part
     line = (w, f"u8:{width * outputs}:both", *sizes, _SHIFT, 2)
+    starts = ("", "bn13_1_", "bn14_1_")
     return [
         Case(f"{file}skip.cc", "conv2dk1_skip_ui8_i8_put", args(unsigned, w, *sizes, put),
              net.put_sums, {"PUT": None}),
@@ -124,14 +133,24 @@ def _bottlenecks_with_cascades() -> list[Case]:
         Case(f"{file}skip.cc", "conv2dk1_skip_ui8_i8_i8_get",
              args(unsigned, w, f"i8:{width * outputs}:out", skip, *sizes, _SHIFT, (1, 3), get),
              net.get_sums_beside_skip, {"GET": None}),
-        Case(f"{file}i8.cc", "bn13_1_conv2dk1_ui8_ui8_input_split_partial_width_put_new",
-             args(unsigned, w, *sizes, 2, (0, 1), 0, (0, 3), pixels),
-             net.put_pixels, {"BN13_1_INPUT_SPLIT_PARTIAL_PUT_UI8_UI8_CAS_WIDTH_NEW": 1}),
-        Case(f"{file}i8.cc", "conv2dk1_i8_ui8_partial_width_put_new",
-             args(signed, w, *sizes, 2, (0, 1), 0, (0, 3), pixels),
-             net.put_pixels, {"PARTIAL_PUT_I8_CAS_WIDTH_NEW": 1}),
-        Case(f"{file}relu.cc", "conv2dk1_i8_ui8_partial_width_get_new", args(signed, *line, *some, seven),
-             net.get_pixels(1), {"PARTIAL_GET_I8_CAS_WIDTH_NEW": 1}),
+        *(
+            Case(f"{file}i8.cc", f"bn{n}_1_conv2dk1_ui8_ui8_input_split_partial_width_put_new",
+                 args(unsigned, w, *sizes, 2, (0, 1), 0, (0, 3), pixels), net.put_pixels,
+                 {f"BN{each}_1_INPUT_SPLIT_PARTIAL_PUT_UI8_UI8_CAS_WIDTH_NEW": 1 for each in (13, 14)})
+            for n in (13, 14)
+        ),
+        *(
+            Case(f"{file}i8.cc", f"{start}conv2dk1_i8_ui8_partial_width_put_new",
+                 args(signed, w, *sizes, 2, (0, 1), 0, (0, 3), pixels), net.put_pixels,
+                 {f"{each.upper()}PARTIAL_PUT_I8_CAS_WIDTH_NEW": 1 for each in starts})
+            for start in starts
+        ),
+        *(
+            Case(f"{file}relu.cc", f"{start}conv2dk1_i8_ui8_partial_width_get_new",
+                 args(signed, *line, *some, seven), net.get_pixels(1),
+                 {f"{each.upper()}PARTIAL_GET_I8_CAS_WIDTH_NEW": 1 for each in starts})
+            for start in starts
+        ),
         Case(f"{file}relu.cc", "bn13_1_conv2dk1_ui8_ui8_input_split_partial_width_get_new",
              args(unsigned, *line, *some, seven),
              net.get_pixels(0), {"BN13_1_INPUT_SPLIT_PARTIAL_GET_UI8_UI8_CAS_WIDTH_NEW": 1}),
@@ -193,6 +212,9 @@ def _cascades() -> list[Case]:
             name = f"matmul_scalar_cascade_{way}_{kind}_{result}"
             macros = {"DIM_M": size, "DIM_K": size, "DIM_N": size}
             found.append(Case(f"{AIE2}cascade_mm.cc", name, arguments, act, macros))
+        for way in ("", "scalar_"):
+            found.append(Case(f"{AIE2}cascade_mm.cc", f"zero_{way}{result}",
+                              args(f"{result}:{size * size}:both"), plain.zero, macros))  # fmt: skip
     flows = f"{NPU}cascade_flows/kernel"
 
     def first(words: plain.Array) -> None:
@@ -217,7 +239,7 @@ def _block_floats() -> list[Case]:
     make = partial(Case, generation="AIE2P")
     m, k, n = 64, 64, 64
     sizes = {"DIM_M": m, "DIM_K": k, "DIM_N": n}
-    rounded = {"tolerance": 2.0**-7, "of_largest": True}
+    rounded = {"tolerance": 2.0**-7, "of_largest": True, "row": "DEV-KERNEL-2"}
     blocks = args(f"bfp:{m * k // 8 * 9}", f"bfp:{k * n // 8 * 9}", f"bfp:{m * n // 8 * 9}:both")
     mixed = args(buffer(f"bf16:{m * k}", 1.0), f"bfp:{k * n // 8 * 9}", buffer(f"bf16:{m * n}:both", 1.0))
     unequal = f"{PE}ml/block_datatypes/gemm_asymmetric_tile_buffering/config1/mm_bfp_mixed.cc"
@@ -226,6 +248,10 @@ def _block_floats() -> list[Case]:
     )
     paired = f"{PE}ml/block_datatypes/gemm_asymmetric_tile_buffering/config2/mm_bfp_mixed.cc"
     six = args(f"bfp:{32 * 128 // 8 * 9}", f"bfp:{128 * 96 // 8 * 9}", f"bfp:{6 * 32 * 96 // 8 * 9}:both")
+    staged = f"{PE}ml/block_datatypes/gemm_asymmetric_tile_buffering/config3/mm_bfp_mixed.cc"
+    square = {**sizes, "DIM_M": 128, "DIM_N": 128}
+    sums = buffer("bits:9216:both", 1.0)  # 128 x 128 numbers in bfp16; before, half of them in bfloat16
+    four = args(f"bfp:{32 * 64 // 8 * 9}", f"bfp:{64 * 128 // 8 * 9}", sums)
     tile = f"bfp:{64 // 8 * 9}"
     turn = args(f"u8:{32 * 16 // 8 * 9}", f"u8:{32 * 16 // 8 * 9}:out", 32, 16, (0, 1))
     folder = f"{PE}ml/block_datatypes/"
@@ -237,11 +263,16 @@ def _block_floats() -> list[Case]:
              net.matmul_mixed(m, k, n), sizes, **rounded),
         make(f"{AIE2P}mm_bfp_mixed.cc", "zero_kernel_bf16", args(f"bf16:{m * n}:both"), plain.zero, sizes),
         make(unequal, "matmul_vectorized_different_datatypes", parts, net.matmul_mixed(32, 64, 128, 4, 2),
-             {**sizes, "DIM_M": 128, "DIM_N": 128}, library="", **rounded),
+             {**sizes, "DIM_M": 128, "DIM_N": 128}, library="", **{**rounded, "row": "DEV-KERNEL-11"}),
         make(unequal, "zero_kernel_bf16", args(f"bf16:{128 * 128}:both"), plain.zero,
              {**sizes, "DIM_M": 128, "DIM_N": 128}),
         make(paired, "matmul_vectorized_bfp16", six, net.matmul_bfp_in_pairs(32, 128, 96, 6),
-             {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}, library=""),
+             {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}, library="", row="DEV-KERNEL-11"),
+        make(paired, "zero_kernel", args(f"bfp:{192 * 96 // 8 * 9}:both"), plain.zero,
+             {"DIM_M": 192, "DIM_K": 128, "DIM_N": 96}),
+        make(staged, "matmul_vectorized_bfp16", four, net.matmul_bfp_staged(32, 64, 128, 4, 256), square,
+             library="", row="DEV-KERNEL-11"),
+        make(staged, "zero_kernel", (sums,), net.zero_first(8192), square, library="", row="DEV-KERNEL-11"),
         make(f"{folder}bfp_conversion/kernel.cc", "bfp16_matrix_multiplication",
              args(tile, tile, f"{tile}:out"), net.matmul_bfp(8, 8, 8, adds=False), library=""),
         make(f"{folder}bfp_conversion/kernel.cc", "bf16_to_bfp_conversion",
@@ -314,7 +345,7 @@ def _unit_tests() -> list[Case]:
                       args("i16:96", "i16:32", "i16:128:out", 96, 32, 128), plain.joined))  # fmt: skip
     found.append(Case(f"{AIE2}bf16_softmax.cc", "softmax_bf16",
                       args(buffer("bf16:1024", 1.0), "bf16:1024:out", 1024), plain.softmax,
-                      tolerance=CONTRACT))  # fmt: skip
+                      tolerance=CONTRACT, row="DEV-KERNEL-4"))  # fmt: skip
     return found
 
 
@@ -323,10 +354,17 @@ def _five_times(a: plain.Array, c: plain.Array) -> None:
 
 
 def _magika() -> list[Case]:
-    index = buffer("i16:2048", 63, 0)
+    index, folder = buffer("i16:2048", 63, 0), f"{PE}ml/magika/kernels/"
+    weights = buffer("bits:32768", 0.25)
     return [
-        Case(f"{PE}ml/magika/kernels/group0.cc", "group0a_kernel",
+        Case(f"{folder}group0.cc", "group0a_kernel",
              args(index, "i16:4096:out", "i16:4096", (0, 3), 0), net.gathered, {"GROUPA": None}, library=""),
+        Case(f"{folder}group0.cc", "group0b_kernel",
+             args(buffer("bits:4096", 1.0), "bits:4096:out", buffer("bits:8704:both", 1.0),
+                  buffer("bits:4608", 1.0)), magika.normed, {"GROUPB": None}, library=""),
+        Case(f"{folder}group2.cc", "group2_kernel",
+             args(buffer("bits:688", 1.0), weights, weights, weights, buffer("bits:20064:both", 0.25),
+                  "f32:214:stream"), magika.classified, library=""),
     ]  # fmt: skip
 
 

@@ -210,6 +210,10 @@ def skip_with_convolution(a: Array, b: Array, w: Array, c: Array, skip: Array, *
     c[...] = grouped(rounded(added, skip_shift, np.uint8))
 
 
+def nothing(*_: Any) -> None:
+    """A function whose body is a comment."""
+
+
 def patches(*, away: bool) -> Function:
     """14 x 14 pixels of four bytes each to 16 channels, 16 patches."""
 
@@ -309,19 +313,19 @@ def packed(numbers: Array) -> Array:
     """bfp16 blocks of float[..., 8], rounded down to 64ths of the largest's power of two (DEV-KERNEL-6)."""
     rows = np.asarray(numbers, np.float64).reshape(-1, 8)
     found = np.zeros((len(rows), 9), np.uint8)
-    for row, out in zip(rows, found, strict=True):
-        largest = np.abs(row).max()
-        if largest:
-            power = int(np.floor(np.log2(largest)))
-            out[0] = np.clip(power + 127, 0, 254)
-            scaled = np.floor(row * 2.0 ** (127 + 6 - int(out[0])))
-            out[1:] = np.clip(scaled, -128, 127).astype(np.int8).view(np.uint8)
-    return found.reshape(-1)
+    _, power = np.frexp(np.abs(rows).max(1))  # of a half and more: one above that of the largest
+    exponent = np.clip(power - 1 + 127, 0, 254)
+    scaled = np.clip(np.floor(np.ldexp(rows, (127 + 6 - exponent)[:, None])), -128, 127)
+    found[:, 0], found[:, 1:] = exponent, scaled.astype(np.int8).view(np.uint8)
+    return np.where(rows.any(1)[:, None], found, 0).astype(np.uint8).reshape(-1)
 
 
 def _product(left: Array, right: Array, old: Array, m: int, k: int, n: int) -> Array:
-    blocks = left.reshape(m // 8, k // 8, 8, 8), right.reshape(n // 8, k // 8, 8, 8)
-    return (old.reshape(m // 8, n // 8, 8, 8) + np.einsum("mkrs,nkts->mnrt", *blocks)).astype(np.float32)
+    """``old + left @ right`` of blocks, right transposed: float32[m / 8, n / 8, 8, 8]; all sums are exact."""
+    a = left.reshape(m // 8, k // 8, 8, 8).swapaxes(1, 2).reshape(m, k)
+    b = right.reshape(n // 8, k // 8, 8, 8).swapaxes(1, 2).reshape(n, k)
+    sums = (a @ b.T).reshape(m // 8, 8, n // 8, 8).swapaxes(1, 2)
+    return (old.reshape(m // 8, n // 8, 8, 8) + sums).astype(np.float32)
 
 
 def matmul_bfp(m: int, k: int, n: int, *, adds: bool = True) -> Function:
@@ -363,6 +367,40 @@ def matmul_mixed(m: int, k: int, n: int, calls: int = 1, pair: int = 1) -> Funct
         left = unpacked(packed(a.astype(np.float64)))
         right = unpacked(b).reshape(-1, k // 8, pair, 64).swapaxes(1, 2)
         part[...] = down(_product(left, right, part.astype(np.float64), m, k, n)).reshape(-1)
+
+    return run
+
+
+def matmul_bfp_staged(m: int, k: int, n: int, parts: int, calls: int) -> Function:
+    """As ``matmul_bfp_in_pairs`` with sums in bfloat16: those of the first half of the parts lie in c, the
+    others in a buffer of the kernel's own; after ``calls`` calls all become bfp16, in c.
+    """
+    state, half = {"call": 0}, parts // 2
+    staged = np.zeros((half, m * n), down(0).dtype)
+
+    def run(a: Array, b: Array, c: Array) -> None:
+        part = state["call"] % parts
+        numbers = c.view(staged.dtype)
+        place = staged[part - half] if part >= half else numbers[part * m * n : (part + 1) * m * n]
+        left, right = (unpacked(each).reshape(-1, k // 8, 2, 64).swapaxes(1, 2) for each in (a, b))
+        total = place.astype(np.float64).reshape(m // 16, n // 16, 2, 2, 64).swapaxes(1, 2)
+        for at in range(k // 8):  # each product of blocks is added and rounded: DEV-AIEAPI-1
+            total = _product(left[:, :, at], right[:, :, at], total, m, 8, n)
+        found = total.reshape(m // 16, 2, n // 16, 2, 64).swapaxes(1, 2)
+        place[...] = down(found).reshape(-1)
+        if state["call"] % calls == calls - 1:
+            sums = np.concatenate([numbers[: half * m * n], staged.reshape(-1)])
+            c[...] = packed(sums.astype(np.float64)).view(c.dtype)
+        state["call"] += 1
+
+    return run
+
+
+def zero_first(count: int) -> Function:
+    """The first elements become 0."""
+
+    def run(c: Array) -> None:
+        c[:count] = 0
 
     return run
 

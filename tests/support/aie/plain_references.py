@@ -195,34 +195,32 @@ def unblocks(matrix: Array, r: int, s: int) -> Array:
     return matrix.reshape(rows // r, r, columns // s, s).transpose(0, 2, 1, 3).reshape(-1)
 
 
-def matmul(m: int, k: int, n: int, r: int = 1, s: int = 0, t: int = 0, *, saturate: bool = False) -> Function:
-    """``c += a @ b``; blocks of r x s, s x t and r x t, or plain matrices."""
+def matmul(m: int, k: int, n: int, r: int = 1, s: int = 0, t: int = 0, *, columns: str = "") -> Function:
+    """``c += a @ b``; blocks of r x s, s x t and r x t, or plain matrices; ``columns``: those transposed."""
     s, t = s or k, t or n
 
     def run(a: Array, b: Array, c: Array) -> None:
-        left, right = blocks(a, m, k, r, s), blocks(b, k, n, s, t)
-        start = blocks(c, m, n, r, t)
-        if c.dtype.kind in "iu":
-            found = start.astype(np.int64) + left.astype(np.int64) @ right.astype(np.int64)
-            if saturate:
-                found = np.clip(found, np.iinfo(c.dtype).min, np.iinfo(c.dtype).max)
-            c[...] = unblocks(found.astype(c.dtype), r, t)
-            return
+        left = blocks(a, m, k, r, s)
+        right = blocks(b, n, k, t, s).T if "b" in columns else blocks(b, k, n, s, t)
+        start = blocks(c, n, m, t, r).T if "c" in columns else blocks(c, m, n, r, t)
+        # float64 has the sums of these products as they are; of 32-bit numbers it would not
         exact = start.astype(np.float64) + left.astype(np.float64) @ right.astype(np.float64)
-        c[...] = unblocks(_stored(exact.astype(np.float32), c), r, t)
+        found = exact.astype(np.int64 if c.dtype.kind in "iu" else np.float32)
+        c[...] = _stored(unblocks(found.T, t, r) if "c" in columns else unblocks(found, r, t), c)
 
     return run
 
 
-def matmul_in_steps(m: int, k: int, n: int) -> Function:
+def matmul_in_steps(m: int, k: int, n: int, *, columns: bool = False) -> Function:
     """``c += a @ b`` of plain matrices, one product after another, each sum in the type of c."""
 
     def run(a: Array, b: Array, c: Array) -> None:
-        left, right = wide(a).reshape(m, k), wide(b).reshape(k, n)
+        left = wide(a).reshape(m, k)
+        right = wide(b).reshape(n, k).T if columns else wide(b).reshape(k, n)
         total = np.zeros((m, n), c.dtype)
         for at in range(k):
             total = _stored(wide(total) + left[:, at, None] * right[at], c)
-        c[...] = _stored(wide(c) + wide(total).reshape(-1), c)
+        c[...] = _stored(wide(c) + wide(total.T if columns else total).reshape(-1), c)
 
     return run
 

@@ -43,7 +43,7 @@ void put_mask(void *to, int at, const aie::mask<N> &m) {
 
 }  // namespace
 
-memtile::Core memtile::the_core{&hooks, 0, 3, 4, {}, {}, {}};
+memtile::Core memtile::the_core{&hooks, 3, 4, {}, {}, {}};
 
 #define CHECK(name, ...)                                                                                             \
     extern "C" void name([[maybe_unused]] const void *a, [[maybe_unused]] const void *b, [[maybe_unused]] const void *c, \
@@ -167,29 +167,32 @@ CHECK(mmul_blocks, aie::mmul<8, 8, 8, bfloat16> x; x.mul(in<bfloat16, 64>(a, i),
 CHECK(sliding, put(out, i, (aie::sliding_mul_xy_ops<32, 8, 1, 1, int8, uint8>::mul(in<int8, 32>(a, i), p, in<uint8, 64>(b, i), 3))))
 CHECK(sliding_steps, put(out, i, (aie::sliding_mac<16, 4, 2, 3, 2>(lanes<acc32, 16>(c, i), in<int16, 16>(a, i), p, in<int16, 32>(b, i), 5))))
 
-// A product of 64 x 64 x 64 numbers of 8 bits, n times: in blocks, as kernels have it, and as the plainest loop.
-extern "C" void blocked(const int8 *a, const int8 *b, const void *, int32 *out, int n, int) {
-    using Block = aie::mmul<4, 8, 8, int8, int8>;
+// A product of 64 x 64 x 64 numbers, n times: in blocks, as kernels have it, and as the plainest loop.
+template <typename Block, typename T>
+void blocked(const T *a, const T *b, int32 *out, int n) {
+    constexpr unsigned A = Block::size_A, B = Block::size_B, C = Block::size_C;
+    constexpr unsigned rows = 64 / Block::M, columns = 64 / Block::N, inner = 64 / Block::K;
     for (int turn = 0; turn < n; ++turn)
-        for (unsigned row = 0; row < 16; row += 2)
-            for (unsigned column = 0; column < 8; column += 2) {
-                int32 *c[2] = {out + (row * 8 + column) * 32, out + ((row + 1) * 8 + column) * 32};
+        for (unsigned row = 0; row < rows; row += 2)
+            for (unsigned column = 0; column < columns; column += 2) {
+                int32 *c[2] = {out + (row * columns + column) * C, out + ((row + 1) * columns + column) * C};
                 Block sums[2][2];
                 for (unsigned i = 0; i < 2; ++i)
-                    for (unsigned j = 0; j < 2; ++j) sums[i][j] = Block(aie::load_v<32>(c[i] + 32 * j));
-                for (unsigned k = 0; k < 8; ++k) {
-                    const auto left0 = aie::load_v<32>(a + (row * 8 + k) * 32), left1 = aie::load_v<32>(a + ((row + 1) * 8 + k) * 32);
-                    const auto right0 = aie::load_v<64>(b + (k * 8 + column) * 64), right1 = aie::load_v<64>(b + (k * 8 + column + 1) * 64);
+                    for (unsigned j = 0; j < 2; ++j) sums[i][j] = Block(aie::load_v<C>(c[i] + C * j));
+                for (unsigned k = 0; k < inner; ++k) {
+                    const auto left0 = aie::load_v<A>(a + (row * inner + k) * A), left1 = aie::load_v<A>(a + ((row + 1) * inner + k) * A);
+                    const auto right0 = aie::load_v<B>(b + (k * columns + column) * B), right1 = aie::load_v<B>(b + (k * columns + column + 1) * B);
                     sums[0][0].mac(left0, right0);
                     sums[0][1].mac(left0, right1);
                     sums[1][0].mac(left1, right0);
                     sums[1][1].mac(left1, right1);
                 }
                 for (unsigned i = 0; i < 2; ++i)
-                    for (unsigned j = 0; j < 2; ++j) aie::store_v(c[i] + 32 * j, sums[i][j].to_vector<int32>());
+                    for (unsigned j = 0; j < 2; ++j) aie::store_v(c[i] + C * j, sums[i][j].template to_vector<int32>());
             }
 }
-extern "C" void plain(const int8 *__restrict a, const int8 *__restrict b, const void *, int32 *__restrict out, int n, int) {
+template <typename T>
+void plain(const T *__restrict a, const T *__restrict b, int32 *__restrict out, int n) {
     for (int turn = 0; turn < n; ++turn)
         for (int i = 0; i < 64; ++i)
             for (int j = 0; j < 64; ++j) {
@@ -198,6 +201,13 @@ extern "C" void plain(const int8 *__restrict a, const int8 *__restrict b, const 
                 out[64 * i + j] += sum;
             }
 }
+#define LARGE(type, ...)                                                                                         \
+    extern "C" void blocked_##type(const type *a, const type *b, const void *, int32 *out, int n, int) {           \
+        blocked<aie::mmul<__VA_ARGS__, type, type>>(a, b, out, n);                                                 \
+    }                                                                                                              \
+    extern "C" void plain_##type(const type *a, const type *b, const void *, int32 *out, int n, int) { plain(a, b, out, n); }
+LARGE(int8, 4, 8, 8)
+LARGE(int16, 4, 4, 4)
 
 // Places.
 #define SHUFFLE(type, N)                                                                                           \
@@ -269,6 +279,30 @@ extern "C" void buffers(int16 *a, const int16 *, const void *, int16 *out, int n
     for (int i = 0; i < n; ++i) *to++ = *from++;
 }
 
+// A tensor of vectors: its dimensions are 3 x 2 (and 2 x 3 within these if `p` is 5), each with steps of its own.
+extern "C" void tensors(const int16 *a, const int16 *, const void *, int16 *out, int n, int p) {
+    using aie::tensor_dim;
+    const auto three = aie::make_tensor_descriptor<int16, 16>(tensor_dim(3u, 7), tensor_dim(2u, -2), tensor_dim(3u, 1));
+    const auto five = aie::make_tensor_descriptor<int16, 16>(tensor_dim(1u, 8), tensor_dim(2u, 4), tensor_dim(2u, 0),
+                                                             tensor_dim(2u, 2), tensor_dim(2u, 1));
+    const auto rows = aie::make_tensor_descriptor<int16, 16>(tensor_dim(1u, 1), tensor_dim(2u, 12));
+    auto from = aie::make_tensor_buffer_stream<aie_dm_resource::a>(a + 32, three);
+    auto nested = aie::make_tensor_buffer_stream(a, five);
+    Buffer all{out};
+    auto to = aie::make_restrict_tensor_buffer_stream(all, rows);
+    for (int i = 0; i < n; ++i) {
+        if (p == 3) {
+            to << from.pop();
+            continue;
+        }
+        aie::vector<int16, 16> x, y;
+        auto inner = nested.pop();
+        inner >> x >> y;
+        to << x << y << inner.pop();
+        to.push(inner.pop());
+    }
+}
+
 // Masks.
 CHECK(mask_words, const auto m = aie::mask<64>::from_uint64(static_cast<const uint64 *>(a)[i]);
       const auto k = aie::mask<64>::from_uint64(static_cast<const uint64 *>(b)[i]);
@@ -284,6 +318,9 @@ CHECK(lookup_low_bits, const auto *table = static_cast<const int16 *>(b); const 
       put(out, i, (aie::parallel_lookup<int16, aie::lut<4, int16>, aie::lut_oor_policy::truncate>(t, 2, p).fetch(in<int16, 32>(a, i)))))
 CHECK(linear, const auto *table = static_cast<const int16 *>(b); const aie::lut<4, int16> t(64, table, table);
       put(out, i, (aie::linear_approx<int16, aie::lut<4, int16>>(t, 4, p, 3).compute(in<int16, 16>(a, i)))))
+
+CHECK(linear_bfloat16, const auto *table = static_cast<const float *>(b); const aie::lut<4, float, bfloat16> t(32, table, table);
+      put(out, i, (aie::linear_approx<bfloat16, aie::lut<4, float, bfloat16>>(t, p, 16).compute(in<bfloat16, 16>(a, i)))))
 
 // Block floats.
 CHECK(blocks_of_floats, const auto x = lanes<accfloat, 64>(a, i).to_vector<bfp16ebs8>(); std::memcpy(static_cast<char *>(out) + sizeof x * i, &x, sizeof x))

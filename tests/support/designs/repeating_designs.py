@@ -26,6 +26,7 @@ TIMINGS = (
     Timing(ingress_words=1, memory_egress_words=4, task_start=1, neighbour_latency=3),
     Timing(ingress_words=5, memory_egress_words=13, task_start=23, finished_bd_delay=7),
     Timing(port_pause=1),
+    Timing(core_lock_wait=3, s2mm_lock_wait=2, mm2s_lock_wait=5),
     Timing(port_pause=1, ingress_words=5, ingress_latency=2),
     Timing(ingress_ahead=0),
     Timing(ingress_ahead=0, ingress_words=5, ingress_bds=1),

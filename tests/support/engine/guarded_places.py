@@ -85,6 +85,7 @@ _PLACES = {
     "due": """
         model/cores/core_step.py ask_locks compares
         model/cores/core_step.py next_timer compares
+        model/cores/core_step.py receive_lock compares
         model/cores/core_step.py release_locks compares
         model/cores/core_step.py use_memory compares
         model/dma/external.py ask compares
@@ -92,6 +93,7 @@ _PLACES = {
         model/dma/external_write.py next_response compares
         model/dma/external_write.py write compares
         model/dma/task_queue.py wake compares
+        model/memory/lock_port.py hear compares
         model/memory/banks.py busy compares
     """,
     "over": """

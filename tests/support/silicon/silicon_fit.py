@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from memtile.arch.boards import BOARDS
 from support.silicon.silicon_rig import Case
 
 RUNS = 50  # of the medians that count; single runs differ by the whole of what is fitted
@@ -29,14 +30,15 @@ def fitted(found: Iterable[Case]) -> dict[str, int]:
     longer: a read all of its time, a write the answer to its first beat.
     """
     used = [case for case in found if fits(case) and case.runs == RUNS and case.id != WAITED]
-    read = _middle(used, "mm2s", "external") - WORDS
-    write = _middle(used, "s2mm", "external") - WORDS - COLLECTED
+    load = BOARDS["phoenix"]["task_load"]
+    read = _middle(used, "mm2s", "external") - WORDS - load
+    write = _middle(used, "s2mm", "external") - WORDS - COLLECTED - load
     return {
         "external_latency": read,
         "external_write_latency": write,
         "external_egress_words": EGRESS * (read // EGRESS + 1),
-        "external_first_read": _middle(used, "mm2s", "first") - WORDS - read,
-        "external_first_write": _middle(used, "s2mm", "first") - BEAT - COLLECTED - write,
+        "external_first_read": _middle(used, "mm2s", "first") - WORDS - read - load,
+        "external_first_write": _middle(used, "s2mm", "first") - BEAT - COLLECTED - write - load,
     }
 
 
@@ -46,12 +48,14 @@ def spread(found: Iterable[Case]) -> dict[str, tuple[int, int]]:
     Writes of 1,024 words and more hide it, and say nothing.
     """
     used = [case for case in found if fits(case) and case.time_of == "first"]
-    latency = fitted(found)
+    latency, load = fitted(found), BOARDS["phoenix"]["task_load"]
     reads = [
-        case.measured - latency["external_latency"] - _words(case) for case in used if "-mm2s" in case.id
+        case.measured - load - latency["external_latency"] - _words(case)
+        for case in used
+        if "-mm2s" in case.id
     ]
     writes = [
-        case.measured - latency["external_write_latency"] - COLLECTED - BEAT
+        case.measured - load - latency["external_write_latency"] - COLLECTED - BEAT
         for case in used
         if "-s2mm" in case.id and _words(case) < 1024
     ]

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from memtile.arch.boards import ASSUMED
 from memtile.arch.devices import device as find_device
-from memtile.arch.timing import ASSUMED, chosen_timing, constants, likely, sets
+from memtile.arch.timing import chosen_timing, constants, likely, sets
 from places import TESTS
 from support.silicon import (
     silicon_cores,

@@ -88,13 +88,15 @@ def relay(first: int = 45, pauses: tuple[int, ...] = (20, 25), words: int = 64) 
     """Words from an interface tile through a two-descriptor ring of 16 to a compute tile with buffers of 8.
 
     Args:
-        first: cycles from a buffer's being taken by the core to its being given back.
+        first: cycles from a buffer's being full to its being free again, as both hear of it.
         pauses: cycles of the core after that, by turns: those with which the gaps at the port of its tile are
             the measured 25, 61, 66 and 61, where ports pause.
         words: sent in all.
     """
     column = Column()
     column.up()
+    timing = column.engine.state.spec.timing
+    heard = int(timing.core_lock_wait[0] + timing.s2mm_lock_wait[0])
     column.circuit(1, "DMA0", "NORTH0")
     column.circuit(2, "SOUTH0", "DMA0")
     set_lock(column, 1, 0, 2)
@@ -106,9 +108,9 @@ def relay(first: int = 45, pauses: tuple[int, ...] = (20, 25), words: int = 64) 
     def kernel(core: Core) -> Iterator[Action]:
         for pause in repeated(pauses):
             yield core.acquire(1)
-            yield core.cycles(first)
+            yield core.cycles(first - heard)
             yield core.release(0)
-            yield core.cycles(pause)
+            yield core.cycles(pause + heard)
 
     column.engine.attach_kernel(2, kernel)
     buffer = column.engine.external.add("in", np.arange(words, dtype=np.uint32))

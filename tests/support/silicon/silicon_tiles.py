@@ -39,6 +39,12 @@ def lock(name: TileName, number: int = 0) -> DmaLock:
     return OWN.lock(number) if name == "memory" else DmaLock(number)
 
 
+def stall_ends(rig: Rig, ch: int) -> int:
+    """The first cycle in which the lock stall of a channel, whose lock has just been given, is over."""
+    rig.step_until(lambda: not rig.timeline(ch).endswith("L"))
+    return rig.now - 1
+
+
 def span(tile: TileName, stride_bytes: int, words: int = 256) -> Measured:
     """From the end of an MM2S lock stall to FINISHED_BD of a descriptor with one stride."""
     rig = Rig(tile)
@@ -50,15 +56,20 @@ def span(tile: TileName, stride_bytes: int, words: int = 256) -> Measured:
     rig.issue(m, 0)
     rig.step(40)
     rig.set_lock(0, 1)
-    falling = rig.now
+    falling = stall_ends(rig, m)
     rig.step(words + 60)
     return {"span": rig.finished_bd(m) - falling}
 
 
 def back_pressure(tile: TileName, window: int) -> Measured:
-    """When a lock-blocked S2MM refuses words, after its ingress buffer was empty."""
+    """When a lock-blocked S2MM refuses words, after its ingress buffer was empty.
+
+    Args:
+        tile: of the channel.
+        window: cycles of its lock stall.
+    """
     rig = Rig(tile)
-    s = rig.s2mm()
+    s, wait = rig.s2mm(), int(rig.engine.state.spec.timing.s2mm_lock_wait[0])
     take = Acquire(lock(tile), -1, True)
     rig.write_bd(0, Descriptor(tile, 64, start(tile), next=0, acquire=take))
     rig.set_lock(0, 1)
@@ -67,9 +78,9 @@ def back_pressure(tile: TileName, window: int) -> Measured:
     rig.feed(s, 1000)
     rig.step_until(lambda: rig.timeline(s).endswith("#L"))
     first = rig.now - 1
-    rig.step(window - 1)
+    rig.step(window - wait - 1)
     rig.set_lock(0, 1)
-    end = rig.now
+    end = stall_ends(rig, s)
     rig.step(30)
     refused = [cycle for cycle in range(first, rig.now - 20) if cycle not in rig.entered(s)]
     return {
@@ -109,7 +120,7 @@ def filled_and_drained(fill_offset: int, later: int, *, fill: bool) -> Measured:
         rig.issue(s, 1)
     rig.step(later)
     rig.set_lock(0, 1)
-    falling = rig.now
+    falling = stall_ends(rig, m)
     rig.step(400)
     return {"span": rig.finished_bd(m) - falling, "conflicts": unit.counted(0)}
 
@@ -135,12 +146,13 @@ def _beside(loop: Callable[[Core, int], Iterator[Action]] | None, at: int, drain
     rig.step(_PHASE)
     spans = []
     stalls = 0
+    wait = int(rig.engine.state.spec.timing.mm2s_lock_wait[0])
     for _ in range(16):
-        rig.step(50)
+        rig.step(50 - wait)
         rig.set_lock(0, 1)
-        falling = rig.now
+        falling = stall_ends(rig, m)
         before = rig.engine.state.core_spent.copy()
-        rig.step(300)
+        rig.step(299)
         stalls += int((rig.engine.state.core_spent - before)[0, CoreCause.BANK_CONFLICT])
         spans.append(rig.finished_bd(m) - falling)
     return {

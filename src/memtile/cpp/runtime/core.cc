@@ -2,16 +2,23 @@
 //
 // Compiled together with the user's kernels. `cpp/image.py` mirrors the structures and calls the exported functions:
 // it starts a call, answers what the kernel asks of its core, and continues it. A fault of the kernel (a bad address, a
-// trap, abort, or no end) ends the call with its place instead of the process.
+// trap, abort, an exception, or no end) ends the call with its place instead of the process.
 #include <memtile/core.h>
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <cxxabi.h>
+#include <exception>
 #include <pthread.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <type_traits>
+#include <typeinfo>
 #include <ucontext.h>
+#include <unistd.h>
+#include <unwind.h>
 
 namespace memtile {
 Core the_core;
@@ -179,18 +186,93 @@ void note_frames(std::uintptr_t first, std::uintptr_t frame) {
     }
 }
 
+// The same by unwinding: code of the C and C++ libraries has no frame pointers.
+_Unwind_Reason_Code note_one(_Unwind_Context *context, void *) {
+    int before_instruction = 0;
+    std::uintptr_t at = _Unwind_GetIPInfo(context, &before_instruction);
+    if (!at || report.frames == most_frames) return _URC_END_OF_STACK;
+    report.frame[report.frames++] = before_instruction ? at : at - 1;
+    return _URC_NO_REASON;
+}
+void unwind_frames() {
+    report.frames = 0;
+    _Unwind_Backtrace(note_one, nullptr);
+}
+
 void copy_text(char *to, const char *from) {
     std::strncpy(to, from ? from : "", most_reason - 1);
     to[most_reason - 1] = 0;
 }
 
-// Ends the call from inside the kernel; nothing on its stack is used again.
-[[noreturn]] void leave(Fault fault, std::uintptr_t frame) {
+// Both end the call from inside the kernel; nothing on its stack is used again.
+[[noreturn]] void leave_noted(Fault fault) {
     running = false;
     report.fault = fault;
-    note_frames(0, frame);
     memtile_switch(&kernel_stack, host_stack);
     __builtin_unreachable();
+}
+[[noreturn]] void leave(Fault fault, std::uintptr_t frame) {
+    note_frames(0, frame);
+    leave_noted(fault);
+}
+
+// What was thrown that nothing catches, as a sentence.
+void say_thrown() {
+    const std::type_info *type = abi::__cxa_current_exception_type();
+    if (!type) return copy_text(report.reason, "the kernel calls std::terminate");
+    int status = 0;
+    char *name = abi::__cxa_demangle(type->name(), nullptr, nullptr, &status);
+    const char *shown = name ? name : type->name();
+    try {
+        throw;
+    } catch (const std::exception &error) {
+        std::snprintf(report.reason, most_reason, "the kernel throws %s: %s", shown, error.what());
+    } catch (...) {
+        std::snprintf(report.reason, most_reason, "the kernel throws %s", shown);
+    }
+    std::free(name);
+    abi::__cxa_end_catch();
+}
+
+std::terminate_handler terminate_before;
+[[noreturn]] void on_terminate() {
+    if (!running || !pthread_equal(pthread_self(), owner)) {
+        terminate_before();
+        __builtin_trap();
+    }
+    running = false;
+    unwind_frames();
+    say_thrown();
+    leave_noted(failed);
+}
+
+// A library is loaded by a child process first (`cpp/trial.py`), where a global that fails ends nothing else: it says why,
+// and at which offsets of the library.
+bool trial;
+extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
+[[noreturn]] void end_of_trial() {
+    std::fprintf(stderr, "\nmemtile: %s\n", report.reason);  // the C++ library may have begun a line
+    auto first = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
+    for (std::uint32_t i = 0; i < report.frames; ++i)
+        if (report.frame[i] >= first) std::fprintf(stderr, "at %llx\n", static_cast<unsigned long long>(report.frame[i] - first));
+    std::fflush(stderr);
+    for (;;) syscall(SYS_exit_group, 1);  // exit and abort are refused below
+}
+void on_trial_signal(int number) {
+    unwind_frames();
+    std::snprintf(report.reason, most_reason, "signal %d", number);
+    end_of_trial();
+}
+[[noreturn]] void on_trial_terminate() {
+    unwind_frames();
+    say_thrown();
+    end_of_trial();
+}
+__attribute__((constructor(101))) void begin_trial() {  // before those of the kernel
+    trial = std::getenv("MEMTILE_TRIAL") != nullptr;
+    if (!trial) return;
+    for (int number : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT}) std::signal(number, on_trial_signal);
+    std::set_terminate(on_trial_terminate);
 }
 
 void on_signal(int number, siginfo_t *information, void *context_) {
@@ -211,7 +293,10 @@ void on_signal(int number, siginfo_t *information, void *context_) {
     report.fault = number == SIGVTALRM ? endless : signalled;
     report.signal = number;
     report.address = reinterpret_cast<std::uint64_t>(information->si_addr);
-    note_frames(static_cast<std::uintptr_t>(place_of(context)), frame_of(context));
+    if (number == SIGABRT)
+        unwind_frames();
+    else
+        note_frames(static_cast<std::uintptr_t>(place_of(context)), frame_of(context));
     place_of(context) = static_cast<Register>(reinterpret_cast<std::uintptr_t>(&memtile_leave));
     stack_of(context) = static_cast<Register>(reinterpret_cast<std::uintptr_t>(host_stack));
 }
@@ -360,6 +445,7 @@ std::int32_t enter(bool fresh) {
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < number_handled; ++i) sigaction(handled[i], &action, &before[i]);
+    terminate_before = std::set_terminate(on_terminate);
     int seconds = the_call->seconds;
     itimerval limit{}, previous{};
     limit.it_value.tv_sec = seconds;
@@ -367,6 +453,7 @@ std::int32_t enter(bool fresh) {
     if (fresh) prepare(entry);
     memtile_switch(&host_stack, kernel_stack);
     if (seconds) setitimer(ITIMER_VIRTUAL, &previous, nullptr);
+    std::set_terminate(terminate_before);
     for (int i = 0; i < number_handled; ++i) sigaction(handled[i], &before[i], nullptr);
     sigaltstack(&old, nullptr);
     if (report.fault) return -1;
@@ -388,7 +475,10 @@ MEMTILE_EXPORT std::int32_t memtile_continue() { return enter(false); }
 // library's. Weak, as a kernel may have a function of such a name itself.
 namespace {
 [[noreturn]] __attribute__((noinline)) void refused(const char *reason) {
-    if (running) memtile::fail(reason);
+    unwind_frames();
+    copy_text(report.reason, reason);
+    if (running) leave_noted(failed);
+    if (trial) end_of_trial();
     std::fprintf(stderr, "memtile: a global of a C++ kernel fails before any call: %s\n", reason);
     __builtin_trap();
 }

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import takewhile
 from pathlib import Path
@@ -11,10 +11,13 @@ from typing import Unpack
 
 from memtile.arch.devices import Device
 from memtile.arch.dispatch import Dispatch, Launch
+from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.importers.bodies.device_finder import NO_FUNCTIONS, Functions
 from memtile.importers.bodies.program_bodies import Bodies, bodies
 from memtile.importers.bodies.texts import beside
+from memtile.importers.kernels.call_accounts import CallAccounts
+from memtile.importers.kernels.cpp_functions import references_in
 from memtile.input_files import read_bytes
 from memtile.io.program import program_formats
 from memtile.io.program.brought import brought
@@ -46,6 +49,7 @@ class Container:
         launch: how many of the operations configure the array before the host begins.
         programs: as they were read, in the order in which they are done.
         notes: on the order, and on where bodies come from.
+        references: what calls of C++ functions are compared with, by name.
     """
 
     device: Device
@@ -54,6 +58,7 @@ class Container:
     launch: int
     programs: Sequence[program_formats.Program]
     notes: tuple[str, ...]
+    references: Mapping[str, Reference] = field(default_factory=dict)
 
     @cached_property
     def array(self) -> Array:
@@ -96,7 +101,9 @@ class Container:
             launch=self.launch - first,
             said=_said(self.programs),
         )
-        return Session(self.array).run(program, RunOptions.of(options, more))
+        accounts = CallAccounts(self.references)
+        done = Session(self.array).run(program, RunOptions.of(options, more))
+        return accounts.settled(done, self.bodies.kernels, *self.bodies.programs)
 
 
 def container(
@@ -133,7 +140,8 @@ def container(
         operations, shape, found.name, texts, functions=functions, own=kernels, names=called, stems=stems
     )
     notes = (*filter(None, [order]), *_without_instructions(programs, operations, shape), *known.notes)
-    return Container(found, shape, known, _launch(done, known), tuple(done), notes)
+    launch, compared = _launch(done, known), references_in(functions)
+    return Container(found, shape, known, launch, tuple(done), notes, compared)
 
 
 def _without_instructions(

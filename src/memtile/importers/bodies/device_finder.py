@@ -14,7 +14,7 @@ from memtile.design.array import Array
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.bodies.texts import DeviceCandidate, body_words
 from memtile.importers.build_comparison import different_registers
-from memtile.importers.kernels.cpp_functions import Given, compiled
+from memtile.importers.kernels.cpp_functions import Given, check_references, compiled, references_in
 from memtile.importers.kernels.kernel import kernels
 from memtile.importers.kernels.user_functions import functions_for
 from memtile.importers.mlir.configure import Configured, configure
@@ -209,9 +209,9 @@ class Finder:
     def _kernels(self, best: _Match, wanted: Sequence[Place]) -> dict[Place, Kernel]:
         """The kernels of cores, each on its own: one whose function nobody gave is left out and told."""
         made = best.made
-        known = functions_for(
-            made.device, compiled(self._functions, made.array.device.generation), self._device
-        )
+        own = compiled(self._functions, made.array.device.generation)
+        check_references(references_in(self._functions), own)
+        known = functions_for(made.device, own, self._device)
         self.notes += known.notes
         found: dict[Place, Kernel] = {}
         for core in made.device.cores:

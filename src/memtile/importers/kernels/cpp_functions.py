@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
+from memtile.cpp.comparison import Reference
 from memtile.cpp.kernels import CppFunction, CppKernels
 from memtile.errors import InputFileError
 
@@ -43,6 +44,36 @@ def _of(kernels: CppKernels, name: str, generation: str) -> CppFunction:
         known = ", ".join(library) or "none"
         raise InputFileError(f"{library.files}: there is no function {name}; its functions are {known}.")
     return library[name]
+
+
+def references_in(given: Given) -> dict[str, Reference]:
+    """What calls of the C++ functions among these are compared with, by name."""
+    if isinstance(given, CppKernels):
+        return dict(given.studies.against)
+    parts = cast(Any, given.maps) if isinstance(given, ChainMap) else given.values()
+    own = (each for each in parts if isinstance(each, CppKernels | Mapping))
+    return {name: each for part in own for name, each in references_in(part).items()}
+
+
+def check_references(references: Mapping[str, Reference], own: Functions) -> None:
+    """See that a reference can be compared with something.
+
+    Args:
+        references: what calls are compared with, by name.
+        own: the functions of a design, those in C++ compiled.
+
+    Raises:
+        InputFileError: no name of a reference is that of a function in C++.
+    """
+    if not references or any(isinstance(own.get(name), CppFunction) for name in references):
+        return
+    found = [each for each in map(own.__getitem__, own) if isinstance(each, CppFunction)]
+    files = dict.fromkeys(each.library.files for each in found)
+    known = ", ".join(each.__name__ for each in found)
+    raise InputFileError(
+        f"{', '.join(files) or 'C++ kernels'}: no reference has the name of a function; "
+        f"they are {', '.join(references)}, functions are {known or 'none'}."
+    )
 
 
 class Uncompiled(Mapping[str, Callable[..., Any]]):

@@ -25,6 +25,7 @@ from memtile.cpp.kernel_calls import KernelCalls
 from memtile.cpp.kernels import CppFunction
 from memtile.design.locks import Lock
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.explain.kernel_findings import FINDINGS
 from memtile.importers.kernels.arithmetic import (
     AMOUNT,
     DIVISOR,
@@ -46,6 +47,7 @@ from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
+from memtile.importers.kernels.cpp_arguments import cpp_findings
 from memtile.importers.kernels.user_functions import (
     CALLED,
     FREE_CALLS,
@@ -58,6 +60,7 @@ from memtile.importers.kernels.user_functions import (
     published_cost,
     signature_of,
     uncalled,
+    without_result,
 )
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription
@@ -324,20 +327,12 @@ def _kernel(
     if all(keeps_apart(each) or isinstance(each, External) for each in given.values()):
         known_to_reach(kernel, _places(made, core.tile, program))
     setattr(kernel, CALLED, {name: each for name, each in given.items() if isinstance(each, _WITH_COST)})
-    setattr(kernel, LOST, lost_by(_without_result(given, program.externals)))
+    setattr(kernel, LOST, lost_by(without_result(given, program.externals)))
     setattr(kernel, FREE_CALLS, free)
+    setattr(kernel, FINDINGS, cpp_findings(made.device, core.operation, given))
     setattr(kernel, SAID, said)
     setattr(kernel, RELEASES, released_by_core(made, core))
     return kernel
-
-
-def _without_result(given: Externals, declared: Mapping[str, Operation]) -> Iterator[Callable[..., Any]]:
-    """The user's functions that take memory and give nothing back: their results are what they write."""
-    for name, function in given.items():
-        words = declared[name].words
-        takes = any("memref" in word for word in words)
-        if takes and "->" not in words and not isinstance(function, External):
-            yield function
 
 
 def _places(made: Configured, tile: str, program: CoreProgram) -> set[tuple[int, int]]:

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from memtile.cpp.build import SUFFIXES
-from memtile.cpp.kernels import CompiledKernels, cpp
+from memtile.cpp.comparison import Reference
+from memtile.cpp.kernels import CompiledKernels, CppKernels
 from memtile.importers.kernels.user_functions import CoreFunctions, called_by, files_of
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import OperationForm
@@ -23,8 +24,12 @@ _ABOVE = ("..", "../..")
 """Where the sources of a text in a build folder are, seen from there."""
 
 
+Beside = Callable[..., CppKernels]
+"""What makes kernels of a source that was found: ``memtile.kernels.cpp``, or a partial of it."""
+
+
 def with_linked(
-    described: DeviceDescription, known: CoreFunctions, folder: Path, generation: str
+    described: DeviceDescription, known: CoreFunctions, folder: Path, generation: str, beside: Beside
 ) -> CoreFunctions:
     """The functions of cores, with those that nothing else has from C++ sources beside the text.
 
@@ -33,6 +38,7 @@ def with_linked(
         known: functions that the user gave, and those of the library.
         folder: of the text.
         generation: of its cores.
+        beside: what makes kernels of a source; it gets ``include=`` too, the folder of that.
 
     Raises:
         InputFileError: a source that does not compile.
@@ -40,16 +46,19 @@ def with_linked(
     found: dict[str, Callable[..., Any]] = {}
     used: dict[str, list[str]] = {}
     libraries: dict[Path, CompiledKernels] = {}
+    references: dict[str, Reference] = dict(known.references)
     for name, stems in _missing(described, known):
         for source in filter(None, (_source(folder, stem) for stem in stems)):
             if source not in libraries:
-                libraries[source] = cpp(source, include=[source.parent]).compiled(generation)
+                made = beside(source, include=[source.parent])
+                libraries[source] = made.compiled(generation)
+                references |= made.studies.against
             if name in libraries[source] and name not in found:
                 found[name] = libraries[source][name]
                 used.setdefault(str(source), []).append(name)
     notes = [f"C++ kernels beside the design: {', '.join(names)} of {file}" for file, names in used.items()]
     own = ChainMap(cast(Any, known.own), cast(Any, found))
-    return known._replace(own=own, notes=[*known.notes, *notes])
+    return known._replace(own=own, notes=[*known.notes, *notes], references=references)
 
 
 def _missing(described: DeviceDescription, known: CoreFunctions) -> Iterator[tuple[str, list[str]]]:

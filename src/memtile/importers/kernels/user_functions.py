@@ -8,20 +8,25 @@ from __future__ import annotations
 import inspect
 from collections import ChainMap
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
 from memtile.corelib.call_costs import CallCost
 from memtile.corelib.library import library, nearest
 from memtile.corelib.object_files import linked
 from memtile.corelib.registry import Declared, External
+from memtile.cpp.comparison import Reference
 from memtile.cpp.kernel_calls import Signature
 from memtile.cpp.kernels import CppFunction
+from memtile.cpp.parameter_fit import Passed, misfits
+from memtile.cpp.parameter_types import CppSignature
 from memtile.errors import DesignError, InputFileError, Problem, raise_if
 from memtile.importers.kernels.emitter import items_of
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.types import shaped
+from memtile.sim.kernels.lost_results import LostResult, lost_by
 
 REASON = "mlir_external"
 CALLED = "__called__"
@@ -49,18 +54,12 @@ def missing_function(name: str, declared: Operation) -> Iterator[Problem]:
 
 def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterator[Problem]:
     """What a function that was given has wrong: what it takes, and its cycles."""
-    form, name = OperationForm(declared), _name(declared)
+    form, name = OperationForm(declared), function_name(declared)
     if isinstance(function, External):
         yield from _wrong_call(form, name, function)
         return
     if isinstance(function, CppFunction):
-        if says := function.problem(signature_of(declared)):
-            yield from form.error(
-                f"{name} cannot be called: {says}",
-                "a function that C++ can be given",
-                reason=REASON,
-                given=name,
-            ).problems
+        yield from _wrong_cpp(declared, function)
         return
     known = {"core": None} if asks_for_core(function) else {}
     kinds = _kinds(form)
@@ -83,6 +82,34 @@ def wrong_function(declared: Operation, function: Callable[..., Any]) -> Iterato
         ).problems
 
 
+def _wrong_cpp(declared: Operation, function: CppFunction) -> Iterator[Problem]:
+    """Why the text cannot call a C++ function as it declares it."""
+    form, name, signature = OperationForm(declared), function_name(declared), signature_of(declared)
+    if says := function.problem(signature):
+        allowed = "a function that C++ can be given"
+        yield from form.error(f"{name} cannot be called: {says}", allowed, reason=REASON, given=name).problems
+        return
+    source = function.source
+    if source is None:
+        return
+    for misfit in misfits(source, passed_to(declared), signature.result):
+        says = f"the function {name}{at_place(source)} {misfit.says}"
+        step = "Declare it in the design as its source has it, or change the source."
+        yield from form.error(says, misfit.allowed, reason=REASON, given=name, step=step).problems
+
+
+def at_place(source: CppSignature) -> str:
+    """Where a C++ function is, for messages: `` (kernel.cc:3)``; empty if nobody knows."""
+    return f" ({source.place})" if source.place else ""
+
+
+def passed_to(declared: Operation) -> list[Passed]:
+    """The arguments of a function as a text declares them."""
+    form = OperationForm(declared)
+    texts = [text.partition(":")[2].strip() if text[:1] == "%" else text for text in _kinds(form)]
+    return [Passed(text, *each) for text, each in zip(texts, _declared(form), strict=True)]
+
+
 def signature_of(declared: Operation, stack: int = 0) -> Signature:
     """How a text declares a function.
 
@@ -94,7 +121,7 @@ def signature_of(declared: Operation, stack: int = 0) -> Signature:
     after = words[words.index("->") + 1 :] if "->" in words else []
     results = after[1 : after.index(")")] if after[:1] == ["("] else after[:1]
     result = results[0] if results else ""
-    return Signature(_name(declared), tuple(_declared(form)), result, stack)
+    return Signature(function_name(declared), tuple(_declared(form)), result, stack)
 
 
 def published_cost(declared: Operation, device: str) -> Callable[..., CallCost] | None:
@@ -107,7 +134,7 @@ def published_cost(declared: Operation, device: str) -> Callable[..., CallCost] 
     Returns:
         A function of the arguments of a call; None where nothing is published.
     """
-    name, shipped = _name(declared), library(device)
+    name, shipped = function_name(declared), library(device)
     for each in shipped.all_of(name) if name in shipped else ():
         if not any(_wrong_call(OperationForm(declared), name, each)):
             return each.cost
@@ -161,7 +188,7 @@ def check_answer(declared: Operation, answer: object, given: Sequence[Any]) -> N
         return
     if any(isinstance(each, np.ndarray) and np.may_share_memory(answer, each) for each in given):
         return
-    name = _name(declared)
+    name = function_name(declared)
     says = f"the function {name} that was given returns an array, and the text declares no result"
     step = "Write into the argument that is the output, a1[...] = result, and return nothing."
     raise OperationForm(declared).error(
@@ -182,6 +209,23 @@ def uncalled(name: str, called: Collection[str]) -> Problem:
     )
 
 
+def without_result(given: Externals, declared: Mapping[str, Operation]) -> Iterator[Callable[..., Any]]:
+    """The user's functions that take memory and give nothing back: their results are what they write."""
+    for name, function in given.items():
+        words = declared[name].words
+        takes = any("memref" in word for word in words)
+        if takes and "->" not in words and not isinstance(function, External):
+            yield function
+
+
+def lost_results(described: DeviceDescription, own: Externals) -> Iterator[tuple[str, LostResult]]:
+    """What the user's functions compute and write nowhere, with the tile of each core that calls them."""
+    for core in described.cores:
+        declared = called_by(described, core.operation)
+        given = {name: own[name] for name in declared if name in own}
+        yield from ((core.tile, each) for each in lost_by(without_result(given, declared)))
+
+
 def _kinds(form: OperationForm) -> list[str]:
     """Types of the arguments, with their names where the text has them."""
     return [form.text(item) for item in form.items()]
@@ -193,7 +237,8 @@ def _stub(name: str, form: OperationForm) -> str:
     return f"def {name}({arguments}):  # {', '.join(kinds)}"
 
 
-def _name(declared: Operation) -> str:
+def function_name(declared: Operation) -> str:
+    """The symbol of a function."""
     found = next((word[1:].strip('"') for word in declared.words if word[:1] == "@"), "")
     return found or str(OperationForm(declared).attributes.get("sym_name", ""))
 
@@ -208,11 +253,13 @@ class CoreFunctions(NamedTuple):
         own: those of the user, which come first.
         shipped: those of the library, for each object file or none that cores link: by tile, then by name.
         notes: which functions of the library cores use, and which of them may be others than the design's.
+        references: what calls of C++ functions are compared with, by name.
     """
 
     own: Externals
     shipped: Mapping[str, Externals]
     notes: list[str]
+    references: Mapping[str, Reference] = MappingProxyType({})
 
     def of(self, tile: str) -> Externals:
         """Those for the core of a tile; the user's mapping may know names that it does not list."""

@@ -3,6 +3,7 @@
 An action begins in the cycle after the one before it ended. Its last cycle puts the core on the list of those
 that ask for their next action; the clock loop then returns to Python before the next cycle. Lock operations
 are decided with those of the channels, after an arbitration that an uncontended one pays too (``core_lock``).
+A core that waited for a lock hears ``core_lock_wait`` cycles later that it has it (DEV-LOCK-6).
 A core that its debug unit has halted stays where it is (``debug``).
 
 It also has the stream ports of a core: 32 bits in and 32 bits out, a word a cycle, without a FIFO (AM020).
@@ -12,7 +13,7 @@ The words of an action are in ``State.accesses``: of its step, the word and its 
 
 from __future__ import annotations
 
-from memtile.jit.decorators import jit
+from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
 from memtile.model.cores import cascade, core_ports, debug
 from memtile.model.memory import locks
@@ -70,6 +71,12 @@ def over(st: State, core: int) -> None:
     st.clock.activity[0] += 1
 
 
+@inlined
+def at_locks(phase: int) -> bool:
+    """Whether a core in this phase is at a lock operation."""
+    return bool(phase == CorePhase.ACQUIRE or phase == CorePhase.RELEASE or phase == CorePhase.TAKEN)
+
+
 @jit
 def ask_memory(st: State) -> None:
     """Phase 2a: begin each core's cycle, and enter its accesses into the banks' arbitration."""
@@ -79,7 +86,7 @@ def ask_memory(st: State) -> None:
         if cores.halted[core] > 0:
             cores.why[core] = CoreCause.HALTED
             continue
-        stalled = cores.phase[core] == CorePhase.ACQUIRE or cores.phase[core] == CorePhase.RELEASE
+        stalled = at_locks(cores.phase[core])
         cores.why[core] = CoreCause.LOCK_STALL if stalled and cores.step[core] > 0 else CoreCause.RUNNING
         if stalled and cores.step[core] == 0:
             requested = (
@@ -102,10 +109,10 @@ def use_memory(st: State) -> None:
         if cores.phase[core] == CorePhase.ACCESS:
             core_ports.receive(st, core)
             ends = cores.step[core] == cores.steps[core]
-        elif cores.phase[core] >= CorePhase.GET_CASCADE:
-            ends = use_link(st, core)
+        elif cores.phase[core] == CorePhase.WAIT or cores.phase[core] == CorePhase.TAKEN:
+            ends = st.clock.now[0] >= cores.until[core]
         else:
-            ends = cores.phase[core] == CorePhase.WAIT and st.clock.now[0] >= cores.until[core]
+            ends = cores.phase[core] >= CorePhase.GET_CASCADE and use_link(st, core)
         if ends:
             over(st, core)
 
@@ -153,7 +160,13 @@ def receive_lock(st: State, core: int) -> None:
     if locks.won(st, cores.target[core], core_lock(st, core)):
         locks.take(st, cores.target[core], cores.value[core])
         notes.acquired(st, notes.core_agent(st, core), cores.target[core], cores.value[core])
-        over(st, core)
+        wait = st.spec.timing.core_lock_wait[0] if st.clock.now[0] > cores.until[core] else 0
+        if wait == 0:
+            over(st, core)
+            return
+        cores.phase[core] = CorePhase.TAKEN
+        cores.until[core] = st.clock.now[0] + wait
+        st.clock.activity[0] += 1
 
 
 @jit
@@ -226,8 +239,7 @@ def next_timer(st: State) -> int:
     for slot in range(1, st.active_cores[0] + 1):
         core = st.active_cores[slot]
         at = st.cores.until[core]
-        timed = st.cores.phase[core] == CorePhase.WAIT or st.cores.phase[core] == CorePhase.ACQUIRE
-        timed = timed or st.cores.phase[core] == CorePhase.RELEASE
+        timed = st.cores.phase[core] == CorePhase.WAIT or at_locks(st.cores.phase[core])
         if timed and st.cores.single[core] > 0:
             at = min(at, st.clock.now[0] + st.cores.single[core] - 1)
         timed = timed and st.cores.halted[core] == 0

@@ -127,5 +127,6 @@ def load_bd(st: State, ch: int, bd: int) -> None:
     load_walk(st, ch, iterate(st, ch, bd))
     c.lock[ch] = resolve(st, c.tile[ch], c.number[ch], c.acquire_lock[ch])
     c.phase[ch] = Phase.ACQUIRE
+    c.stalled[ch] = 0
     wait_for_lock(st, ch)
     st.clock.activity[0] += 1

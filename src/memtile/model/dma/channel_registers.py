@@ -73,7 +73,7 @@ def status(st: State, ch: int) -> int:
     word = c.errors[ch] | _STALLED[why] | (c.bd[ch] << current_bd) | (waiting << _QUEUE_SIZE)
     if phase != Phase.IDLE or c.queue_count[ch] > 0:
         word |= 1 << _RUNNING
-    if phase == Phase.STARTING:
+    if phase == Phase.STARTING or phase == Phase.LOADING:
         return int(word | _STATUS_STARTING)
     return int(word | (_STATUS_IDLE if phase == Phase.IDLE else _STATUS_RUNNING))
 

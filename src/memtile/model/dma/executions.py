@@ -14,7 +14,7 @@ from memtile.jit.decorators import jit
 from memtile.model.dma.channel_registers import FOT_MASK
 from memtile.model.dma.mm2s import pad_value
 from memtile.model.dma.task_queue import bd_done, token_blocked, wake
-from memtile.model.memory.lock_port import post_release, serve
+from memtile.model.memory.lock_port import granted, post_release, serve
 from memtile.model.memory.locks import resolve
 from memtile.model.memory.memory_control import finish_zeroisation
 from memtile.model.memory.neighbours import memory_owner
@@ -135,12 +135,14 @@ def order(st: State, ch: int, room: int) -> int:
 def go_on(st: State, orders: Ints) -> bool:
     """Begin a round: all that happens before BDs can move; False when nothing did."""
     st.clock.activity[0] = 0
-    st.clock.now[0] += st.spec.timing.task_start[0]
+    st.clock.now[0] += st.spec.timing.task_start[0] + st.spec.timing.task_load[0]
     finish_zeroisation(st)
     for ch in range(orders.shape[0]):
         if st.channels.active[ch] == OFF:
             continue
         wake(st, ch)
+        if st.channels.phase[ch] == Phase.TAKEN:
+            granted(st, ch)
         if orders[ch] == MOVED:
             finish(st, ch)
     st.clock.locks_changed[0] = 1

@@ -106,7 +106,7 @@ def _ended(st: State, ch: int) -> bool:
     c = st.channels
     if st.fifos.entered[ch] != st.clock.now[0] - 1 or c.packed[ch] == 1 or c.length[ch] <= 0:
         return False
-    if c.phase[ch] != Phase.RUN and c.phase[ch] != Phase.ACQUIRE:
+    if c.phase[ch] != Phase.RUN and not _waits_for_lock(st, ch):
         return False
     return bool((c.moved[ch] + st.fifos.held[ch]) % c.length[ch] == 0)
 
@@ -115,7 +115,7 @@ def _ended(st: State, ch: int) -> bool:
 def _satisfied(st: State, ch: int) -> bool:
     """Whether the channel has no task, or has the words that its BD, or those it looks ahead to, need."""
     c, fifos = st.channels, st.fifos
-    if c.phase[ch] == Phase.ACQUIRE:
+    if _waits_for_lock(st, ch):
         ahead = st.spec.timing.ingress_bds[0]
         return bool(ahead > 0 and c.packed[ch] == 0 and fifos.held[ch] >= (1 + ahead) * c.length[ch])
     if c.phase[ch] != Phase.RUN:
@@ -127,3 +127,9 @@ def _satisfied(st: State, ch: int) -> bool:
         if fifos.last[ch, newest] != 0:
             return True
     return bool(c.moved[ch] + fifos.held[ch] >= c.length[ch])
+
+
+@inlined
+def _waits_for_lock(st: State, ch: int) -> bool:
+    """Whether the BD at hand moves nothing yet: it waits for its lock, or to hear that it has it."""
+    return bool(st.channels.phase[ch] == Phase.ACQUIRE or st.channels.phase[ch] == Phase.TAKEN)

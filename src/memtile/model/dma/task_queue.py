@@ -220,7 +220,7 @@ def in_reset(st: State, ch: int) -> bool:
 
 @inlined
 def wake(st: State, ch: int) -> None:
-    """Let an idle channel with a queued task start it, ``task_start`` cycles later."""
+    """Let an idle channel with a queued task start it ``task_start`` cycles later, and load its first BD."""
     c = st.channels
     if c.phase[ch] == Phase.IDLE:
         if c.queue_count[ch] == 0 or in_reset(st, ch):
@@ -229,7 +229,12 @@ def wake(st: State, ch: int) -> None:
         c.until[ch] = st.clock.now[0] + st.spec.timing.task_start[0]
         st.clock.activity[0] += 1
     elif c.phase[ch] == Phase.STARTING and st.clock.now[0] >= c.until[ch]:
-        turn_to(st, ch, start_task(st, ch))
+        start_task(st, ch)
+        c.phase[ch] = Phase.LOADING
+        c.until[ch] = st.clock.now[0] + st.spec.timing.task_load[0]
+        st.clock.activity[0] += 1
+    if c.phase[ch] == Phase.LOADING and st.clock.now[0] >= c.until[ch]:
+        turn_to(st, ch, c.task_bd[ch])
 
 
 @jit

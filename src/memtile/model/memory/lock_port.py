@@ -1,10 +1,13 @@
 """The lock requests of a channel: acquire before the first word of a BD, release after its last (AM020).
 
-Within a cycle all acquires look at the values before any release of that cycle.
+Within a cycle all acquires look at the values before any release of that cycle. A channel that waited for a
+lock hears ``s2mm_lock_wait`` or ``mm2s_lock_wait`` cycles later that it has it, and stays stalled until then
+(DEV-LOCK-6).
 """
 
 from __future__ import annotations
 
+from memtile.arch.tiles import MM2S
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
 from memtile.model.cores import core_step
@@ -42,7 +45,8 @@ def granted(st: State, ch: int) -> None:
 
 @inlined
 def stalled(st: State, ch: int) -> None:
-    """The channel did not get its lock in this cycle."""
+    """The channel did not get its lock in this cycle, or has not heard of it."""
+    st.channels.stalled[ch] = 1
     st.seen[ch, ChannelEvent.STALLED_LOCK] = st.clock.now[0]
     if st.channels.why[ch] != Cause.MOVING:
         st.channels.why[ch] = Cause.LOCK_ACQUIRE
@@ -69,12 +73,41 @@ def ask(st: State, ch: int) -> None:
 def receive(st: State, ch: int) -> None:
     """Take the lock if it was granted, else the channel is stalled on it."""
     c = st.channels
-    if won(st, c.lock[ch], ch):
-        take(st, c.lock[ch], c.acquire_value[ch])
-        notes.acquired(st, notes.FIRST_CHANNEL + ch, c.lock[ch], c.acquire_value[ch])
-        granted(st, ch)
-    else:
+    if not won(st, c.lock[ch], ch):
         stalled(st, ch)
+        return
+    take(st, c.lock[ch], c.acquire_value[ch])
+    notes.acquired(st, notes.FIRST_CHANNEL + ch, c.lock[ch], c.acquire_value[ch])
+    wait = _wait(st, ch)
+    if wait == 0:
+        granted(st, ch)
+        return
+    wake_waiting(st, ch)
+    stalled(st, ch)
+    c.phase[ch] = Phase.TAKEN
+    c.until[ch] = st.clock.now[0] + wait
+    st.clock.activity[0] += 1
+
+
+@jit
+def _wait(st: State, ch: int) -> int:
+    """Cycles until a channel hears of the lock that it takes in this cycle."""
+    if st.channels.stalled[ch] == 0:
+        return 0
+    if st.channels.direction[ch] == MM2S:
+        return int(st.spec.timing.mm2s_lock_wait[0])
+    return int(st.spec.timing.s2mm_lock_wait[0])
+
+
+@jit
+def hear(st: State, ch: int) -> None:
+    """A cycle of a channel that has its lock: stalled until it hears of it, and then at work."""
+    if st.clock.now[0] < st.channels.until[ch]:
+        stalled(st, ch)
+    elif st.clock.now[0] == st.channels.until[ch]:
+        st.clock.activity[0] += 1
+    else:
+        granted(st, ch)
 
 
 @jit

@@ -18,11 +18,13 @@ class Phase(IntEnum):
     """How far a channel is in its task."""
 
     IDLE = 0  # no task
-    STARTING = 1  # task popped, first BD being loaded
+    STARTING = 1  # a task is in the queue and about to start
     ACQUIRE = 2  # BD loaded, asking for its lock
     RUN = 3  # moving the words of the BD
     HALTED = 4  # an error that only a channel reset ends (AM020: out-of-range requests)
     HEADER = 5  # out-of-order S2MM: waiting for the header that chooses the BD
+    TAKEN = 6  # it has the lock for which it waited, and will hear of it (DEV-LOCK-6)
+    LOADING = 7  # its task has started and its first BD is being loaded (DEV-TASK-1)
 
 
 class Colours(NamedTuple):
@@ -241,6 +243,8 @@ class CorePhase(Members):
         is_work=True,
         link=CoreLink("waits for room in its stream", CoreCause.STREAM_STALL, "Stream_Stall_MS0", False),
     )
+    # it has the lock for which it waited, and will hear of it (DEV-LOCK-6)
+    TAKEN = PhaseFacts(11, is_work=True)
 
 
 LINKS = {phase: phase.link for phase in CorePhase if phase.link is not None}

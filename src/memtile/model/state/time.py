@@ -70,6 +70,7 @@ class Timings(NamedTuple):
     """The constants of ``arch.timing.Timing`` that compiled code uses, one row; units as there."""
 
     task_start: Ints
+    task_load: Ints
     finished_bd_delay: Ints
     neighbour_latency: Ints
     count_fifo_words: Ints
@@ -77,6 +78,9 @@ class Timings(NamedTuple):
     zeroisation: Ints
     scrub_granules: Ints
     core_lock: Ints
+    core_lock_wait: Ints
+    s2mm_lock_wait: Ints
+    mm2s_lock_wait: Ints
     cascade_latency: Ints
     broadcast_hop: Ints
     token_words: Ints

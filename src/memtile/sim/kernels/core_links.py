@@ -17,7 +17,9 @@ from memtile.errors import DesignError
 from memtile.model.state.causes import CorePhase
 from memtile.model.state.columns import CORE_STEPS
 from memtile.model.state.state import State
+from memtile.model.streams.switch_ports import has_room, offers
 from memtile.sim.kernels.actions import CascadeGet, CascadePut, Ints, LinkAction, Made, StreamGet, StreamPut
+from memtile.sim.kernels.core_place import CorePlace
 
 Array = npt.NDArray[Any]
 
@@ -32,7 +34,7 @@ _CASCADE = "AM020 chapter 4: cascade stream interface, 512 bits"
 _STREAM = "AM020 chapter 4: one 32-bit stream in and one out"
 
 
-class Links:
+class Links(CorePlace):
     """The actions of a core on its cascade and its stream; part of ``sim.kernels.kernel_core.Core``.
 
     Attributes:
@@ -112,6 +114,19 @@ class Links:
             raise self._error("kernel_stream", "words", str(count), "1 or more", _STREAM)
         found = self._type(dtype, int(count) * WORD_BYTES)
         return self.made.add(StreamGet(int(count), found), f"core.get_stream({count})")
+
+    def has_word(self) -> bool:
+        """Whether a word waits at the core's stream port: ``core.get_stream()`` gets it in this cycle."""
+        return offers(self._state_now, int(self._state.cores.stream_in[self._number]))
+
+    def has_room(self) -> bool:
+        """Whether the core's stream port has room: ``core.put_stream(word)`` puts a word in this cycle."""
+        port = int(self._state.cores.stream_out[self._number])
+        return has_room(self._state_now, port)
+
+    @property
+    def _number(self) -> int:
+        return int(self._state.spec.tiles.core[self.tile])
 
     def _type(self, dtype: npt.DTypeLike, nbytes: int) -> np.dtype[Any]:
         found = np.dtype(dtype)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memtile.model.state.state import State
+from memtile.sim.doors.processor_bus import ProcessorBus
 
 _FIRST = 1 << 15  # sites of accesses from here on are no lines of the kernel's own text
 
@@ -33,9 +34,11 @@ class CorePlace:
 
     Attributes:
         tile: model index of the core's tile.
+        bus: its accesses to the registers of its tile.
     """
 
     tile: int
+    bus: ProcessorBus
     _state: State
     _tiles: Any
     _reach: list[int]
@@ -48,7 +51,14 @@ class CorePlace:
     @property
     def now(self) -> int:
         """The cycle that it is."""
-        return int(self._state.clock.now[0])
+        return int(self._state_now.clock.now[0])
+
+    @property
+    def _state_now(self) -> State:
+        """The state as it is in this cycle, where a jump over time that repeats has left it behind."""
+        if self.bus.before is not None:
+            self.bus.before()
+        return self._state
 
     @property
     def reach(self) -> Sequence[int]:

@@ -37,7 +37,7 @@ from memtile.sim.kernels.actions import (
     merge,
 )
 from memtile.sim.kernels.core_links import Links
-from memtile.sim.kernels.core_place import CorePlace, OutsidePlaces
+from memtile.sim.kernels.core_place import OutsidePlaces
 from memtile.sim.kernels.isolation import REACHES, keeps_apart, known_to_reach
 from memtile.sim.races.kernel_notes import CoreNotes, watched
 
@@ -134,7 +134,7 @@ _OPERANDS = range(-MEMORY.lock_value_max - 1, MEMORY.lock_value_max + 1)
 _REACH = "AM020 chapter 4: a core reaches its own, north, south and west data memory"
 
 
-class Core(Links, CorePlace):
+class Core(Links):
     """What a kernel sees of its core.
 
     Buffers and locks of a design know their tile. Of others ``tile`` is the column and row, or the model

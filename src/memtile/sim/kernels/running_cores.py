@@ -371,7 +371,7 @@ class Cores:
             self.ahead()
 
     def _touch(self) -> None:
-        """A kernel is about to access a register of its tile."""
+        """A kernel is about to access a register of its tile, or to look at the time or its stream port."""
         self.touches += 1
         if self.ahead is not None:
             self.ahead()

@@ -45,11 +45,13 @@ def begin_waiting(st: State, ch: int) -> None:
     why = Cause.BD_SWITCH
     if phase == Phase.IDLE:
         why = Cause.IDLE
-    elif phase == Phase.STARTING:
+    elif phase == Phase.STARTING or phase == Phase.LOADING:
         why = Cause.TASK_START
     elif phase == Phase.HALTED:
         why = Cause.HALTED
     st.channels.why[ch] = why
+    if phase == Phase.TAKEN:
+        lock_port.hear(st, ch)
 
 
 @inlined
@@ -192,7 +194,7 @@ def step(st: State) -> None:
 def channel_timer(st: State, ch: int) -> int:
     """Cycle in which something happens to the channel by itself, or -1."""
     phase = st.channels.phase[ch]
-    if phase == Phase.STARTING:
+    if phase == Phase.STARTING or phase == Phase.LOADING or phase == Phase.TAKEN:
         return int(st.channels.until[ch])
     if phase != Phase.RUN or st.channels.external[ch] < 0:
         return -1

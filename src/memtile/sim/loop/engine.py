@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.boards import board_in_force
 from memtile.arch.ports import PORTS
 from memtile.arch.tiles import S2MM, WORD_BYTES
-from memtile.arch.timing import Timing, board_in_force, board_of, looked, timing_in_force
+from memtile.arch.timing import Timing, board_of, looked, timing_in_force
 from memtile.errors import DesignError, raise_if
 from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain

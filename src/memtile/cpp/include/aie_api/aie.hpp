@@ -14,10 +14,12 @@
 #include "mmul.hpp"
 #include "modifiers.hpp"
 #include "mul.hpp"
+#include "not_simulated.hpp"
 #include "operators.hpp"
 #include "reductions.hpp"
 #include "shuffles.hpp"
 #include "sliding_mul.hpp"
+#include "tensor_streams.hpp"
 #include "tile.hpp"
 #include "utils.hpp"
 

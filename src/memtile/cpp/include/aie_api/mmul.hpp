@@ -5,6 +5,7 @@
 #pragma once
 
 #include "block_vector.hpp"
+#include "detail/pair_products.hpp"
 #include "mul.hpp"
 
 namespace aie {
@@ -40,6 +41,27 @@ inline constexpr bool fits_int16_v =
 /// What the factors are brought to, and multiplied in.
 template <typename Slot, typename A, typename B>
 using factor_t = std::conditional_t<fits_int16_v<A> && fits_int16_v<B>, int16_t, sum_t<Slot>>;
+
+/// Whether products of a shape are summed in pairs.
+template <unsigned K, unsigned N, typename Slot, typename A, typename B>
+inline constexpr bool in_pairs_v = has_pair_products && std::is_same_v<factor_t<Slot, A, B>, int16_t> && K % 2 == 0 &&
+                                   N % pair_lanes == 0;
+
+/// The numbers of a factor in 16 bits.
+template <typename T, unsigned Size>
+struct as_int16 {
+    __attribute__((always_inline)) explicit as_int16(const vector<T, Size>& given) {
+        for (unsigned at = 0; at < Size; ++at) made[at] = static_cast<int16_t>(widened(given.get(at)));
+    }
+    const int16_t* data() const { return made; }
+    int16_t made[Size];
+};
+template <unsigned Size>
+struct as_int16<int16_t, Size> {
+    __attribute__((always_inline)) explicit as_int16(const vector<int16_t, Size>& given) : made(given.slots) {}
+    const int16_t* data() const { return made; }
+    const int16_t* made;
+};
 
 /// sums[m][n] += a[m][k] * b[k][n], of real numbers.
 template <unsigned M, unsigned K, unsigned N, typename Slot, typename A, typename B>
@@ -146,6 +168,13 @@ class mmul {
                         sum.slots[m * N + n] = detail::lane_sum(
                             sum.slots[m * N + n], detail::product<Slot>(a.get(m * K + k), b.get(k * N + n)), false);
         } else {
+            if constexpr (detail::in_pairs_v<K, N, Slot, TypeA, TypeB>)
+                if (!std::is_constant_evaluated()) {
+                    const detail::as_int16<TypeA, size_A> left(a);
+                    const detail::as_int16<TypeB, size_B> right(b);
+                    auto* lanes = reinterpret_cast<detail::sum_t<Slot>*>(sum.slots);
+                    return detail::add_pair_products<M, K, N>(lanes, left.data(), right.data());
+                }
             detail::sum_t<Slot> sums[size_C] = {};
             detail::add_products<M, K, N, Slot>(sums, a, b);
             for (unsigned at = 0; at < size_C; ++at)

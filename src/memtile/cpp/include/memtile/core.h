@@ -61,6 +61,7 @@ enum class Ask : std::uint32_t {
     release,        // index, value: added to the lock
     event,          // index: 0..3, an instruction event of the core
     delay,          // value: cycles that pass
+    cycle,          // the time in 64 bits, low word first; takes none
 };
 
 inline constexpr std::size_t request_words = 64;
@@ -71,7 +72,7 @@ struct Request {
     std::int32_t value;
     std::uint32_t count;
     std::uint32_t last;
-    std::uint32_t blocking;  // 0: returns at once; `done` says whether it happened
+    std::uint32_t blocking;  // 0: takes one cycle; `done` says whether it happened
     std::uint32_t done;
     std::uint32_t reserved;
     std::uint32_t words[request_words];
@@ -90,7 +91,6 @@ struct Hooks {
 
 struct Core {
     const Hooks *hooks;
-    std::uint64_t cycle;  // simulated time at which the kernel last started or continued
     std::uint32_t column, row;
     std::uint32_t mode[static_cast<std::size_t>(Mode::number)];
     std::uint64_t counts[static_cast<std::size_t>(Unit::number)];
@@ -107,10 +107,8 @@ inline void set_mode(Mode mode, std::uint32_t value) { the_core.mode[static_cast
 inline std::uint32_t rounding() { return get_mode(Mode::rounding); }
 inline std::uint32_t saturation() { return get_mode(Mode::saturation); }
 
-// Identity and time. A simulated cycle, not one of the host.
 inline std::uint32_t column() { return the_core.column; }
 inline std::uint32_t row() { return the_core.row; }
-inline std::uint64_t get_cycles() { return the_core.cycle; }
 
 namespace detail {
 inline Request &ask(Ask what, std::uint32_t index, std::int32_t value, std::uint32_t count, bool last = false, bool blocking = true) {
@@ -138,20 +136,20 @@ inline void count([[maybe_unused]] Unit unit, [[maybe_unused]] std::uint64_t tim
 }
 
 // Streams: `words` words of 32 bits from or to port `index`. `last` is TLAST of the final word.
-// The non-blocking forms return false and move nothing if the port is not ready.
+// `try_` forms have one word and never wait: false if the port has no word, or no room, in the cycle of the call, which
+// that takes; nothing moves then and `word` and `last` stay as they were.
 inline void get_ss_words(std::uint32_t index, std::uint32_t *words, std::uint32_t number, bool *last = nullptr) {
     count(Unit::stream);
     Request &request = detail::send(detail::ask(Ask::get_stream, index, 0, number));
     for (std::uint32_t i = 0; i < number; ++i) words[i] = request.words[i];
     if (last) *last = request.last != 0;
 }
-inline bool try_get_ss_words(std::uint32_t index, std::uint32_t *words, std::uint32_t number, bool *last = nullptr) {
+inline bool try_get_ss(std::uint32_t index, std::uint32_t &word, bool *last = nullptr) {
     count(Unit::stream);
-    Request &request = detail::send(detail::ask(Ask::get_stream, index, 0, number, false, false));
-    if (!request.done) return false;
-    for (std::uint32_t i = 0; i < number; ++i) words[i] = request.words[i];
-    if (last) *last = request.last != 0;
-    return true;
+    const Request &request = detail::send(detail::ask(Ask::get_stream, index, 0, 1, false, false));
+    if (request.done) word = request.words[0];
+    if (request.done && last) *last = request.last != 0;
+    return request.done != 0;
 }
 inline void put_ms_words(std::uint32_t index, const std::uint32_t *words, std::uint32_t number, bool last = false) {
     count(Unit::stream);
@@ -159,10 +157,10 @@ inline void put_ms_words(std::uint32_t index, const std::uint32_t *words, std::u
     for (std::uint32_t i = 0; i < number; ++i) request.words[i] = words[i];
     detail::send(request);
 }
-inline bool try_put_ms_words(std::uint32_t index, const std::uint32_t *words, std::uint32_t number, bool last = false) {
+inline bool try_put_ms(std::uint32_t index, std::uint32_t word, bool last = false) {
     count(Unit::stream);
-    Request &request = detail::ask(Ask::put_stream, index, 0, number, last, false);
-    for (std::uint32_t i = 0; i < number; ++i) request.words[i] = words[i];
+    Request &request = detail::ask(Ask::put_stream, index, 0, 1, last, false);
+    request.words[0] = word;
     return detail::send(request).done != 0;
 }
 inline std::uint32_t get_ss(std::uint32_t index, bool *last = nullptr) {
@@ -199,6 +197,12 @@ inline void release(std::uint32_t lock, std::int32_t value) { detail::send(detai
 
 // Instruction events 0 to 3 of the core, for its trace unit.
 inline void event(std::uint32_t number) { detail::send(detail::ask(Ask::event, number, 0, 0)); }
+
+// A simulated cycle, not one of the host.
+inline std::uint64_t get_cycles() {
+    const Request &request = detail::send(detail::ask(Ask::cycle, 0, 0, 0));
+    return std::uint64_t{request.words[1]} << 32 | request.words[0];
+}
 
 // Lets `cycles` cycles of the array clock pass.
 inline void delay(std::uint32_t cycles) { detail::send(detail::ask(Ask::delay, 0, static_cast<std::int32_t>(cycles), 0)); }

@@ -12,13 +12,15 @@
 #include "aie_api/aie.hpp"
 #include "memtile/core.h"
 
-// Streams: words of 32 bits. `tlast` of a write ends the packet.
+// Streams: words of 32 bits. `tlast` of a write ends the packet. What does not succeed in its cycle gives 0, without TLAST
+// (DEV-INTRINSIC-6).
 #define MEMTILE_STREAM_READ(type, get, get_nb)                                                       \
     inline type get() { return std::bit_cast<type>(memtile::get_ss(0)); }                            \
     inline type get(bool &tlast) { return std::bit_cast<type>(memtile::get_ss(0, &tlast)); }         \
     inline type get_nb(bool &success, bool &tlast) {                                                 \
         std::uint32_t word = 0;                                                                      \
-        success = memtile::try_get_ss_words(0, &word, 1, &tlast);                                    \
+        tlast = false;                                                                               \
+        success = memtile::try_get_ss(0, word, &tlast);                                              \
         return std::bit_cast<type>(word);                                                            \
     }                                                                                                \
     inline type get_nb(bool &success) {                                                              \
@@ -45,8 +47,7 @@ inline void put_ms(T value, int tlast = 0) {
 }
 template <memtile::stream_word T>
 inline void put_ms_nb(T value, int tlast, bool &success) {
-    const auto word = std::bit_cast<std::uint32_t>(value);
-    success = memtile::try_put_ms_words(0, &word, 1, tlast != 0);
+    success = memtile::try_put_ms(0, std::bit_cast<std::uint32_t>(value), tlast != 0);
 }
 template <memtile::stream_word T>
 inline void put_ms_nb(T value, bool &success) {

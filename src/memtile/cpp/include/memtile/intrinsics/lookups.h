@@ -2,9 +2,9 @@
 //
 // A table of 16-byte pieces is stored with each piece twice in a row (UG1603, Lookup Tables), once for each bank, and
 // `first` and `second` are two such copies. An offset counts bytes of the doubled table, so that entry i of B bytes
-// has offset 2 B i. A lookup reads the entry and fills its 64 bits with zeros above; lanes 0 to 7 are in `low`, 8 to
-// 15 in `high`. Widths of entries and which of the four copies a lane reads are DEV-INTRINSIC-2: public kernels show
-// the 2 bytes of int8 alone; tables that lie as documented do not show the copy.
+// has offset 2 B i; below 0 it goes back from pointers into the middle of a table. A lookup reads the entry and fills
+// its 64 bits with zeros above; lanes 0 to 7 are in `low`, 8 to 15 in `high`. Widths of entries and which of the four
+// copies a lane reads are DEV-INTRINSIC-2: tables that lie as documented do not show the copy.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ inline constexpr unsigned lookup_lanes = 16, lookup_bytes = 8, bank_bytes = 16;
 // The entry of `width` bytes at `offset`, as lane `lane` reads it.
 inline void look_up(const void *first, const void *second, std::int32_t offset, unsigned lane, unsigned width,
                     unsigned char *entry) {
-    const unsigned place = static_cast<unsigned>(offset) / 2;
-    const unsigned piece = place / bank_bytes, within = place % bank_bytes / width * width;
+    const auto bank = static_cast<std::int32_t>(bank_bytes), place = offset >> 1, piece = place >> 4;
+    const unsigned within = static_cast<unsigned>(place) % bank_bytes / width * width;
     const auto *table = static_cast<const unsigned char *>(lane / 2 % 2 ? second : first);
-    const unsigned char *from = table + (2 * piece + lane % 2) * bank_bytes + within;
+    const unsigned char *from = table + (2 * piece + static_cast<std::int32_t>(lane % 2)) * bank + within;
     before_load(from, width, 1);
     std::memcpy(entry, from, width);
 }
