@@ -646,6 +646,20 @@ MUTANTS = (
         "tests/timing/test_boards.py::test_what_was_measured_on_a_board_is_not_told_as_assumed",
     ),
     Mutant(
+        "a tile's own reads slow it down",
+        "model/dma/external_read.py",
+        "if other != tile and st.spec.kinds",
+        "if st.spec.kinds",
+        "tests/timing/test_external.py::test_a_read_takes_longer_for_each_other_tile_that_waits_for_words",
+    ),
+    Mutant(
+        "tiles whose words are there slow others down",
+        "model/dma/external_read.py",
+        "if row >= 0 and x.held[row] > x.arrived[row]:",
+        "if row >= 0 and x.held[row] >= x.arrived[row]:",
+        "tests/timing/test_external.py::test_a_read_takes_longer_for_each_other_tile_that_waits_for_words",
+    ),
+    Mutant(
         "a model with one constant of a board is of it",
         "arch/timing.py",
         "if name != ASSUMED and all(",

@@ -155,3 +155,26 @@ def test_two_thirds_of_a_matrix_product_are_jumped_over() -> None:
 @pytest.mark.parametrize("stop", [71_003, 80_517, 90_100])
 def test_a_matrix_product_is_that_of_stepping(stop: int) -> None:
     compared(lambda on: product(on).engine, range(stop, stop + 1))
+
+
+def columns_that_read(forward: bool) -> Engine:
+    """Three columns that read for another while each, and so slow each other down (DEV-EXT-7)."""
+    timing = Timing(external_latency=60, external_egress_words=32, external_beside=14)
+    array = Array("npu1", 3, timing)
+    for n, objects in enumerate((96, 36, 60)):
+        door, tile = array.interface_tile(n), array.memory_tile(n)
+        come = array.external(f"in{n}", np.arange(64 * objects, dtype=np.int32))
+        go = array.external(f"out{n}", np.zeros(64 * objects, np.int32))
+        fifo = array.object_fifo(f"come{n}", door, tile, shape=64)
+        back = fifo.forward(f"go{n}", door)
+        fifo.producer.channel.start(door.read(come))
+        back.consumers[0].channel.start(door.write(go))
+    array.route()
+    array.engine.forward.on, array.engine.forward.free = forward, EAGER
+    return array.engine
+
+
+@LONG
+def test_columns_that_slow_each_other_down_are_those_of_stepping() -> None:
+    engine = compared(columns_that_read, range(2003, 16_003, 1500))
+    assert engine.forward.jumped > 9000

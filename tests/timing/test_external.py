@@ -14,7 +14,7 @@ from memtile.model.column_clock import reset_tile
 from memtile.model.state.causes import Cause
 from memtile.sim.loop import compiled_model
 from memtile.sim.loop.clock import Stop
-from support.designs.interface_bench import Column, caught, fed
+from support.designs.interface_bench import Column, caught, fed, side_by_side
 
 FIRST_REQUEST = Timing().task_start + 1  # the lock is granted one cycle earlier
 LIMIT = 100_000
@@ -242,6 +242,30 @@ def test_the_first_read_of_a_channel_alone_takes_longer(first: int) -> None:
     column.issue(0, MM2S, 0, 0)
     assert sent_after(column, ch, began + FIRST_REQUEST + 50 - 1) == 8
     assert sent_after(column, ch, began + FIRST_REQUEST + 50) == 9
+
+
+@pytest.mark.parametrize(("tile", "channel", "more"), [(0, 1, 0), (1, 0, 14), (1, 1, 14)])
+def test_a_read_takes_longer_for_each_other_tile_that_waits_for_words(
+    tile: int, channel: int, more: int
+) -> None:
+    """DEV-EXT-7: for its own tile's other channel it does not, nor when the words of the others are there."""
+    engine = side_by_side(2, Timing(external_latency=50, external_beside=14), rows=1)
+    columns = [Column(rows=1, attached=False, beside=engine, number=n) for n in range(2)]
+    own, other = columns[0].channel(0, MM2S), 4 * tile + columns[0].channel(0, MM2S, channel)
+    engine.catch(own)
+    engine.catch(other)
+    at = source(columns[0])
+    columns[tile].start(0, MM2S, channel, 0, 1000, at)
+    engine.run(200)
+    columns[0].start(0, MM2S, 0, 1, 8, at)
+    assert sent_after(columns[0], own, 200 + FIRST_REQUEST + 50 + more - 1) == 0
+    assert sent_after(columns[0], own, 200 + FIRST_REQUEST + 50 + more) == 1
+    engine.run(3000)
+    assert len(engine.caught(other)) == 1000
+    began = engine.now
+    columns[0].issue(0, MM2S, 0, 1)
+    assert sent_after(columns[0], own, began + FIRST_REQUEST + 50 - 1) == 8
+    assert sent_after(columns[0], own, began + FIRST_REQUEST + 50) == 9
 
 
 def test_each_channel_has_a_first_access_of_its_own() -> None:

@@ -235,6 +235,9 @@ class Timing:
     external_ahead: int = _in_runs(
         0, 0, 1, "rule", "DEV-EXT-6: 1 on Strix: tiles read ahead, tokens leave then", Grade.SILICON
     )
+    external_beside: int = _in_runs(
+        0, 0, 256, "cycles", "case halo-feed-4: a read, for each other tile that reads; 14", Grade.SILICON
+    )
     external_first_read: int = _in_runs(
         0,
         0,

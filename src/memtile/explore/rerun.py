@@ -81,6 +81,7 @@ _EXTERNAL = {
     "external_write_latency": 1,
     "external_burst_overhead": 0,
     "external_egress_words": 256,
+    "external_beside": 0,
     "external_first_read": 0,
     "external_first_write": 0,
 }

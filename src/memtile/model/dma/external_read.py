@@ -4,7 +4,8 @@ Per cycle: words that external memory brings enter a ring, one read of it moves 
 word leaves to the stream, and one beat may be asked of the AXI master. Reads run ahead of the stream by
 ``external_egress_words``; the BD counts as finished when its last words have come (DEV-EXT-5). With
 ``external_ahead`` only words that have not come yet count among these: the tile keeps those of up to
-``EXTERNAL_SLOTS`` reads, and the token of a task leaves when its last words have come (DEV-EXT-6).
+``EXTERNAL_SLOTS`` reads, and the token of a task leaves when its last words have come (DEV-EXT-6). A read
+takes ``external_beside`` cycles longer for each other interface tile that waits for words then (DEV-EXT-7).
 """
 
 from __future__ import annotations
@@ -115,6 +116,29 @@ def ask(st: State, ch: int) -> None:
 
 
 @jit
+def waits(st: State, tile: int) -> bool:
+    """Whether a tile has reads under way."""
+    x, first = st.externals, st.spec.tiles.channel_base[tile]
+    for ch in range(first, first + st.spec.tiles.channels[tile]):
+        row = st.channels.external[ch]
+        if row >= 0 and x.held[row] > x.arrived[row]:
+            return True
+    return False
+
+
+@jit
+def beside(st: State, tile: int) -> int:
+    """Cycles that a read of a tile takes longer since others have reads under way."""
+    each, tiles, others = st.spec.timing.external_beside[0], st.spec.tiles, 0
+    if each == 0:
+        return 0
+    for other in range(tiles.kind.shape[0]):
+        if other != tile and st.spec.kinds.external[tiles.kind[other]] == 1 and waits(st, other):
+            others += 1
+    return int(each * others)
+
+
+@jit
 def receive(st: State, ch: int) -> None:
     """Phase 2b: send the read off if the master served the channel."""
     g, x = st.granules, st.externals
@@ -124,6 +148,7 @@ def receive(st: State, ch: int) -> None:
     row = st.channels.external[ch]
     slot = (x.head[row] + x.held[row]) % EXTERNAL_SLOTS
     later = external.first_access(st, row, st.spec.timing.external_first_read[0])
+    later += beside(st, st.channels.tile[ch])
     x.ready[row, slot] = st.clock.now[0] + st.spec.timing.external_latency[0] + later
     x.target[row, slot] = address
     x.length[row, slot] = count

@@ -88,6 +88,7 @@ class Timings(NamedTuple):
     external_write_latency: Ints
     external_egress_words: Ints
     external_burst_overhead: Ints
+    external_beside: Ints
     external_first_read: Ints
     external_first_write: Ints
     port_pause: Ints
