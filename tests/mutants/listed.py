@@ -7442,7 +7442,7 @@ MUTANTS = (
     ),
     Mutant(
         "functions of a text are not followed",
-        "importers/kernels/kernel.py",
+        "importers/kernels/user_functions.py",
         'if takes and "->" not in words and',
         "if not takes and",
         "tests/data/test_lost_results.py::test_a_run_of_a_text_reports_it_with_the_cores",
@@ -7450,7 +7450,7 @@ MUTANTS = (
     Mutant(
         "check follows no functions",
         "check/check.py",
-        "    return lost_findings(subject.engine)\n",
+        "    return lost_findings(subject.engine, subject.lost)\n",
         "    return iter(())\n",
         "tests/data/test_lost_results.py::test_a_kernel_that_assigns_a_view_anew_is_reported_by_run_and_check",
     ),
