@@ -11,6 +11,7 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <exception>
+#include <link.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -249,10 +250,21 @@ std::terminate_handler terminate_before;
 // A library is loaded by a child process first (`cpp/trial.py`), where a global that fails ends nothing else: it says why,
 // and at which offsets of the library.
 bool trial;
-extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
+// Where this library is loaded. The linker's __ehdr_start says so too, but GDB finds no lines in a library that names it.
+std::uintptr_t first_address() {
+    std::uintptr_t first = 0;
+    auto compare = [](dl_phdr_info *info, std::size_t, void *found) {
+        auto own = reinterpret_cast<std::uintptr_t>(&trial), start = static_cast<std::uintptr_t>(info->dlpi_addr);
+        for (int i = 0; i < info->dlpi_phnum; ++i)
+            if (own - start - info->dlpi_phdr[i].p_vaddr < info->dlpi_phdr[i].p_memsz) *static_cast<std::uintptr_t *>(found) = start;
+        return 0;
+    };
+    dl_iterate_phdr(compare, &first);
+    return first;
+}
 [[noreturn]] void end_of_trial() {
     std::fprintf(stderr, "\nmemtile: %s\n", report.reason);  // the C++ library may have begun a line
-    auto first = reinterpret_cast<std::uintptr_t>(&__ehdr_start);
+    std::uintptr_t first = first_address();
     for (std::uint32_t i = 0; i < report.frames; ++i)
         if (report.frame[i] >= first) std::fprintf(stderr, "at %llx\n", static_cast<unsigned long long>(report.frame[i] - first));
     std::fflush(stderr);
