@@ -13,7 +13,7 @@ PAGES := .cache/pages
 USED := examples docs/pictures.py docs/rooms.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
-.PHONY: setup demo check test interpreted bounds mutants corpus oldest bench lint docs site lock clean
+.PHONY: setup demo check test properties interpreted bounds mutants corpus oldest bench lint docs site lock clean
 
 setup: $(SETUP)
 
@@ -32,7 +32,10 @@ check: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter"
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" --ignore tests/properties
+
+properties: $(SETUP)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" tests/properties
 
 interpreted: $(SETUP)
 	MEMTILE_JIT=0 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/timing tests/data tests/silicon/test_ground_truth.py

@@ -113,5 +113,5 @@ def test_info_lists_them() -> None:
         "likely": [1, 16],
     } in listed
     table = printed("info", "--timing")
-    assert "--timing phoenix: external_latency 323, " in table
+    assert "--timing phoenix: task_load 12, external_latency 323, " in table
     assert all(f"{each['name']} " in table and str(each["source"]) in table for each in constants())
