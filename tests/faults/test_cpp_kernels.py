@@ -263,9 +263,10 @@ def test_ctrl_c_ends_a_kernel_without_an_end(kernel: Kernel, tmp_path: Path) -> 
     assert running.returncode == 130
 
 
-def copies() -> int:
-    """Mappings of the copies of libraries that this process has."""
-    return Path("/proc/self/maps").read_text("utf-8").count("/memtile-")
+def copies() -> set[str]:
+    """The addresses at which this process has copies of libraries."""
+    lines = Path("/proc/self/maps").read_text("utf-8").splitlines()
+    return {line.split()[0] for line in lines if "/memtile-" in line}
 
 
 def test_another_run_after_a_failed_one_and_nothing_stays_loaded(kernel: Kernel) -> None:
@@ -275,10 +276,10 @@ def test_another_run_after_a_failed_one_and_nothing_stays_loaded(kernel: Kernel)
         kernel.run(f"{HEAD}  *reinterpret_cast<volatile int *>(64) = n;\n}}\n")
     done = kernel.run(f"{HEAD}  b[0] = n;\n}}\n")
     assert done.arrays["1"][0] == WORDS
-    assert copies() > before
+    assert copies() - before
     del done
     gc.collect()
-    assert copies() == before
+    assert copies() <= before  # those of other tests may go as well
 
 
 REACH = """
