@@ -580,6 +580,21 @@ MUTANTS = (
         "target[...] = (steep * floats(x) + floats(y)).astype(target.dtype)",
         "tests/data/test_library_transformers.py::test_they_round_by_the_mode_of_the_core",
     ),
+    # Lines of C++ without addr2line
+    Mutant(
+        "of an inlined function the line of its caller is its own",
+        "cpp/line_tables.py",
+        'file, line = self._number(entry, "DW_AT_call_file"), self._number(entry, "DW_AT_call_line")',
+        'file, line = self._number(entry, "DW_AT_call_file"), line',
+        "tests/data/test_cpp_lines.py::test_the_innermost_function_comes_first",
+    ),
+    Mutant(
+        "without addr2line no line is known",
+        "cpp/symbols.py",
+        "line_tables.places(library, offsets) if line_tables.readable() else []",
+        "[]",
+        "tests/data/test_cpp_lines.py::test_lines_are_those_of_addr2line",
+    ),
     # Locks for which somebody waited
     Mutant(
         "a channel that found its lock there hears of it late too",

@@ -1,6 +1,7 @@
 """Functions of a compiled library by name, the C++ ones too, and the lines of their code.
 
-The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2line``, where one is there.
+The table of symbols is read here; lines come from ``addr2line`` or ``llvm-addr2line``, where one is there,
+else from the debug information itself (``line_tables``).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from functools import cache, wraps
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, cast
 
+from memtile.cpp import line_tables
 from memtile.cpp.build import INCLUDE, RUNTIME
 from memtile.input_files import read_bytes
 
@@ -113,9 +115,20 @@ def plain_name(symbol: str) -> str:
 
 def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     """The functions and lines of addresses within a library, inlined ones first, without those of memtile."""
+    ours = (str(INCLUDE), str(RUNTIME))
+    return [
+        frame for frame in _every_line(library, offsets) if frame.line and not frame.file.startswith(ours)
+    ]
+
+
+def _every_line(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
+    """The functions and lines of addresses, those of memtile among them."""
     tool = next(filter(None, map(shutil.which, _LINE_TOOLS)), None)
-    if tool is None or not offsets:
+    if not offsets:
         return []
+    if tool is None:
+        known = line_tables.places(library, offsets) if line_tables.readable() else []
+        return [Frame(*each) for each in known]
     words = [tool, "-e", str(library), "-i", "-f", "-C", *map(hex, offsets)]
     try:
         done = subprocess.run(
@@ -124,9 +137,7 @@ def lines(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     except (OSError, subprocess.SubprocessError):
         return []
     said = done.stdout.splitlines()
-    found = [_frame(function, place) for function, place in zip(said[::2], said[1::2], strict=False)]
-    ours = (str(INCLUDE), str(RUNTIME))
-    return [frame for frame in found if frame.line and not frame.file.startswith(ours)]
+    return [_frame(function, place) for function, place in zip(said[::2], said[1::2], strict=False)]
 
 
 def own_frame(library: Path, offsets: Sequence[int]) -> Frame | None:
