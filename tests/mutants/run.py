@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from zlib import crc32
 
 from alone import LATE
 from listed import MUTANTS, PACKAGE, SOURCE, Mutant
@@ -28,9 +29,10 @@ SLOWEST = 10  # whose times are printed
 SECONDS = 300  # a mutant whose test runs longer lets it hang
 
 
-def outcome(source: Path, tests: Iterable[str], seconds: int = 0) -> tuple[str, str]:
+def outcome(source: Path, tests: Iterable[str], seconds: int = 0, workers: int = 0) -> tuple[str, str]:
     """Whether tests of the package in ``source`` passed, failed, hang or did not run; what pytest said."""
-    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
+    spread = ["-n", str(workers), "--dist", "worksteal"] if workers else []
+    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *spread, *tests]
     command = [sys.executable, str(ALONE), str(seconds), *pytest]
     changes = {"PYTHONPATH": str(source), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
     run = subprocess.run(command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True)
@@ -66,11 +68,17 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="parts of the names of mutants; all if omitted")
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument(
+        "--part", default=os.environ.get("MUTANTS", "1/1"), help="1/3: a third of them; or MUTANTS=1/3"
+    )
     chosen = parser.parse_args()
     names = chosen.names or [""]
+    part, parts = map(int, chosen.part.split("/"))
     mutants = [mutant for mutant in MUTANTS if any(name in mutant.name for name in names)]
+    mutants = [mutant for mutant in mutants if crc32(mutant.name.encode()) % parts == part - 1]
     with tempfile.TemporaryDirectory() as place:
-        became, said = outcome(copied(place), dict.fromkeys(mutant.test for mutant in mutants))
+        tests = dict.fromkeys(mutant.test for mutant in mutants)
+        became, said = outcome(copied(place), tests, workers=chosen.workers)
     if became != "passed":
         print(f"the tests do not pass without mutants:\n{said}")
         return 1
