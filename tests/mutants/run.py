@@ -74,6 +74,8 @@ def main() -> int:
     chosen = parser.parse_args()
     names = chosen.names or [""]
     part, parts = map(int, chosen.part.split("/"))
+    if not 1 <= part <= parts:
+        parser.error(f"--part {chosen.part}: it must be 1/2 or 2/2 of two parts, and so on")
     mutants = [mutant for mutant in MUTANTS if any(name in mutant.name for name in names)]
     mutants = [mutant for mutant in mutants if crc32(mutant.name.encode()) % parts == part - 1]
     with tempfile.TemporaryDirectory() as place:

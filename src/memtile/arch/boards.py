@@ -10,6 +10,14 @@ from collections.abc import Mapping
 
 from memtile.errors import DesignError
 
+_STRIX_NPU: Mapping[str, int] = {
+    "external_ahead": 1,
+    "firmware_room": 1,
+    "queue_running": 1,
+    "core_lock_wait": 5,
+    "s2mm_lock_wait": 4,
+    "mm2s_lock_wait": 5,
+}
 BOARDS: Mapping[str, Mapping[str, int]] = {
     "phoenix": {
         "task_load": 12,
@@ -29,24 +37,14 @@ BOARDS: Mapping[str, Mapping[str, int]] = {
         "external_latency": 265,
         "external_egress_words": 384,
         "external_burst_overhead": 4,
-        "external_ahead": 1,
-        "firmware_room": 1,
-        "queue_running": 1,
-        "core_lock_wait": 5,
-        "s2mm_lock_wait": 4,
-        "mm2s_lock_wait": 5,
+        **_STRIX_NPU,
     },
     "strix_halo": {
         "external_latency": 206,
         "external_egress_words": 384,
         "external_burst_overhead": 0,
         "external_beside": 14,
-        "external_ahead": 1,
-        "firmware_room": 1,
-        "queue_running": 1,
-        "core_lock_wait": 5,
-        "s2mm_lock_wait": 4,
-        "mm2s_lock_wait": 5,
+        **_STRIX_NPU,
     },
 }
 """Constants of ``arch.timing.Timing`` that were measured on a board and are not those of the assumed set.
@@ -58,8 +56,7 @@ one with this overhead. First accesses, ports and several columns on one control
 Of Strix Halo those of one page (hipfire, ``r1/README.md``): 7.44 bytes a cycle by one MM2S of one column give
 the latency with as many words on their way, and two of one column take all 16 bytes of their master, so that
 bursts cost nothing. Each of four columns at a time reads 6.19, as if the reads of each took 14 cycles longer
-for each of the three others. The rules of tokens, queues and locks are of the NPU, which
-is that of Strix.
+for each of the three others. Tokens, queues and locks are of the NPU, which is that of Strix.
 """
 ASSUMED = "assumed"
 """The set that no board has, by the name that ``--timing`` and ``MEMTILE_TIMING`` take for it."""

@@ -76,11 +76,11 @@ WIRE_IDLE = 8
 class Timing:
     """Every latency and buffer depth that the cycle engine uses.
 
-    Some measurements no constant explains: all of a relay's first word (DEV-SILICON-1), how often two sides
-    meet in a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors that
-    transactions use twice (DEV-SILICON-5), a cycle between a core's stream and its sender (DEV-SILICON-6),
-    when a task that waits is said to start (DEV-SILICON-7), and how far a sender fetches ahead
-    (DEV-SILICON-8).
+    Some measurements no constant explains: the rest of a relay's first word (DEV-SILICON-1), how often two
+    sides meet in a bank (DEV-SILICON-3), on which side of a port its events are (DEV-SILICON-4), descriptors
+    that transactions use twice (DEV-SILICON-5), a cycle between a core's stream and its sender
+    (DEV-SILICON-6), when a task that waits is said to start (DEV-SILICON-7), and how far a sender
+    fetches ahead (DEV-SILICON-8).
 
     Raises:
         DesignError: a value is outside the range in which the model is meaningful.

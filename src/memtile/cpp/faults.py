@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtile.cpp.image import Fault, Image
-from memtile.cpp.symbols import Frame, own_frame
+from memtile.cpp.line_tables import Frame
+from memtile.cpp.symbols import own_frame
 from memtile.errors import DesignError
 from memtile.sim.kernels.kernel_core import Core
 

@@ -20,13 +20,13 @@ _CALLED = {"DW_TAG_subprogram", "DW_TAG_inlined_subroutine"}
 _OF_ANOTHER = ("DW_AT_abstract_origin", "DW_AT_specification")
 
 
-class Place(NamedTuple):
-    """Where an instruction comes from.
+class Frame(NamedTuple):
+    """A function that was at work.
 
     Attributes:
-        function: its name in the source, without arguments.
-        file: source.
-        line: of the source.
+        function: its name.
+        file: source, empty if nothing knows it.
+        line: of the source; 0 = unknown.
     """
 
     function: str
@@ -39,7 +39,7 @@ def readable() -> bool:
     return find_spec("elftools") is not None
 
 
-def places(library: Path, offsets: Sequence[int]) -> list[Place]:
+def places(library: Path, offsets: Sequence[int]) -> list[Frame]:
     """The places of addresses within a library, of each one the innermost function first.
 
     Args:
@@ -56,12 +56,12 @@ class _Unit:
     """A source that was compiled, with all that it includes."""
 
     def __init__(self, dwarf: Any, unit: Any) -> None:
-        self._dwarf, self._unit, self._version = dwarf, unit, int(unit["version"])
+        self._dwarf, self._unit = dwarf, unit
         self._top = unit.get_top_DIE()
         self._program = dwarf.line_program_for_CU(unit)
         self._rows = sorted(self._read_rows()) if self._program else []
 
-    def places(self, offset: int) -> Iterator[Place]:
+    def places(self, offset: int) -> Iterator[Frame]:
         """The places of an address; none if it is not of this unit."""
         row = bisect_right(self._rows, (offset, 1 << 63)) - 1
         if row < 0 or offset >= self._rows[row][1]:
@@ -69,9 +69,9 @@ class _Unit:
         _, _, file, line = self._rows[row]
         holding = [each for each in self._functions if each[0] <= offset < each[1]]
         if not holding:  # padding between two functions
-            yield Place("", self._file(file), line)
+            yield Frame("", self._file(file), line)
         for *_, entry in sorted(holding, key=itemgetter(2), reverse=True):
-            yield Place(self._name(entry), self._file(file), line)
+            yield Frame(self._name(entry), self._file(file), line)
             if entry.tag == "DW_TAG_inlined_subroutine":
                 file, line = self._number(entry, "DW_AT_call_file"), self._number(entry, "DW_AT_call_line")
 

@@ -15,10 +15,11 @@ import subprocess
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, wraps
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from memtile.cpp import line_tables
 from memtile.cpp.build import INCLUDE, RUNTIME
+from memtile.cpp.line_tables import Frame
 from memtile.input_files import read_bytes
 
 HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
@@ -46,20 +47,6 @@ def by_content(read: T) -> T:
         return kept((found.st_ino, found.st_mtime_ns), library, *more)
 
     return cast(T, known)
-
-
-class Frame(NamedTuple):
-    """A function that was at work.
-
-    Attributes:
-        function: its name.
-        file: source, empty if nothing knows it.
-        line: of the source; 0 = unknown.
-    """
-
-    function: str
-    file: str
-    line: int
 
 
 @by_content
@@ -127,8 +114,7 @@ def _every_line(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
     if not offsets:
         return []
     if tool is None:
-        known = line_tables.places(library, offsets) if line_tables.readable() else []
-        return [Frame(*each) for each in known]
+        return line_tables.places(library, offsets) if line_tables.readable() else []
     words = [tool, "-e", str(library), "-i", "-f", "-C", *map(hex, offsets)]
     try:
         done = subprocess.run(

@@ -3,7 +3,7 @@
 An action begins in the cycle after the one before it ended. Its last cycle puts the core on the list of those
 that ask for their next action; the clock loop then returns to Python before the next cycle. Lock operations
 are decided with those of the channels, after an arbitration that an uncontended one pays too (``core_lock``).
-A core that waited for a lock hears ``core_lock_wait`` cycles later that it has it (DEV-LOCK-6).
+A core that waited for a lock goes on ``core_lock_wait`` cycles after the grant (DEV-LOCK-6).
 A core that its debug unit has halted stays where it is (``debug``).
 
 It also has the stream ports of a core: 32 bits in and 32 bits out, a word a cycle, without a FIFO (AM020).

@@ -1,7 +1,7 @@
 """The lock requests of a channel: acquire before the first word of a BD, release after its last (AM020).
 
 Within a cycle all acquires look at the values before any release of that cycle. A channel that waited for a
-lock hears ``s2mm_lock_wait`` or ``mm2s_lock_wait`` cycles later that it has it, and stays stalled until then
+lock goes on ``s2mm_lock_wait`` or ``mm2s_lock_wait`` cycles after the grant and is stalled until then
 (DEV-LOCK-6).
 """
 

@@ -23,7 +23,7 @@ class Phase(IntEnum):
     RUN = 3  # moving the words of the BD
     HALTED = 4  # an error that only a channel reset ends (AM020: out-of-range requests)
     HEADER = 5  # out-of-order S2MM: waiting for the header that chooses the BD
-    TAKEN = 6  # it has the lock for which it waited, and will hear of it (DEV-LOCK-6)
+    TAKEN = 6  # has been granted the lock it waited for, but not gone on yet (DEV-LOCK-6)
     LOADING = 7  # its task has started and its first BD is being loaded (DEV-TASK-1)
 
 
@@ -243,7 +243,7 @@ class CorePhase(Members):
         is_work=True,
         link=CoreLink("waits for room in its stream", CoreCause.STREAM_STALL, "Stream_Stall_MS0", False),
     )
-    # it has the lock for which it waited, and will hear of it (DEV-LOCK-6)
+    # has been granted the lock it waited for, but not gone on yet (DEV-LOCK-6)
     TAKEN = PhaseFacts(11, is_work=True)
 
 

@@ -55,7 +55,8 @@ class ChannelColumns(NamedTuple):
     number: Annotated[
         Ints, Column(c.EQUAL, c.BUILT, c.WIRED, c.STAYS, c.AS_BUILT)
     ]  # channel number within its direction
-    until: Annotated[Ints, Column(c.DUE, 0, c.STALE, c.MOVES, c.SOON)]  # STARTING, LOADING, TAKEN
+    # cycle at which STARTING, LOADING or TAKEN ends
+    until: Annotated[Ints, Column(c.DUE, 0, c.STALE, c.MOVES, c.SOON)]
     stalled: Annotated[Ints, Column(c.EQUAL, 0, c.STALE, c.STAYS, c.FLAG)]  # 1 = its BD waited for its lock
     # sticky error bits, at their status-register positions
     errors: Annotated[Ints, Column(c.EQUAL, 0, c.CLEARED, c.STAYS, c.WORD)]
