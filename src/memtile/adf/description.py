@@ -75,7 +75,8 @@ class Place:
         kind: ``tile(column, row)`` (row 0 = the first row of cores), ``address(column, row, offset)``,
             ``bank(column, row, bank)``, ``offset(bytes)`` in the tile of the kernel,
             ``dma_channel(tile_kind, column, row, channel)``, ``shim(column, channel)``, ``area`` from column,
-            row to last_column, last_row, or the ``same`` place as another object's, plus an offset.
+            row to last_column, last_row, or the ``same`` place as another object's, column and row
+            steps from it (0 = none).
         number: offset, bank or channel; -1 = not said.
         tile_kind: ``aie_tile``, ``memory_tile`` or ``shim_tile``.
         other: id of the object whose place it is; -1 = none.
