@@ -24,20 +24,24 @@ from memtile.adf.core_loop import (
     StreamLink,
 )
 from memtile.adf.description import Plio
+from memtile.adf.host_transfers import HostChannel
 from memtile.adf.lookup import Lookup
 from memtile.adf.parameters import parameter_port
 from memtile.adf.plan import Blocks, End, Net, Plan, PlannedKernel, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
-from memtile.adf.port_transfers import guarded, start_ring, turn_transfers
+from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
+from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
 from memtile.design.circuits import End as StreamEnd
 from memtile.design.other_tiles import ComputeTile
+from memtile.design.packet_bus import PacketStream
+from memtile.design.transfers import Transfer
 from memtile.errors import DesignError, Problem, raise_if
 
 _SOURCE = "plan of a graph"
-_ELEMENTS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
+ELEMENTS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
 _SIDES = ("ping", "pong")
 _LINKS = ("stream", "cascade", "packet_stream")
 
@@ -76,6 +80,7 @@ class Pool:
     shape: tuple[int, ...] = ()
     element_bytes: int = 1
     margin: int = 0  # bytes
+    initial: bytes = b""
 
     @property
     def data(self) -> tuple[Buffer, ...]:
@@ -85,10 +90,25 @@ class Pool:
                 each,
                 offset=each.offset + self.margin,
                 shape=self.shape,
-                dtype=np.dtype(_ELEMENTS[self.element_bytes]),
+                dtype=np.dtype(ELEMENTS[self.element_bytes]),
             )
             for each in self.buffers
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Fill:
+    """A reader of a buffer that no port writes: it begins with a run.
+
+    Attributes:
+        channel: that reads it.
+        work: of one turn.
+        turns: in one iteration.
+    """
+
+    channel: Channel
+    work: tuple[Transfer | Descriptor, ...]
+    turns: int
 
 
 @dataclass(slots=True)
@@ -102,7 +122,9 @@ class Lowered:
         cores: of each tile with kernels.
         inputs: by id of the PLIO.
         outputs: by id of the PLIO.
-        gmios: channels by id of the GMIO.
+        host_channels: by id of the GMIO, or of the port of an external buffer.
+        fills: of buffers that no port writes.
+        memories: shared buffers by id.
         parameters: by id of the kernel's port.
         notes: what the model leaves out, one sentence each.
     """
@@ -113,7 +135,9 @@ class Lowered:
     cores: dict[Tile, CoreState] = field(default_factory=dict)
     inputs: dict[int, InputPort] = field(default_factory=dict)
     outputs: dict[int, OutputPort] = field(default_factory=dict)
-    gmios: dict[int, Channel] = field(default_factory=dict)
+    host_channels: dict[int, HostChannel] = field(default_factory=dict)
+    fills: list[Fill] = field(default_factory=list)
+    memories: dict[int, Pool] = field(default_factory=dict)
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -145,18 +169,21 @@ class _Lowering:
         self._tiles = {each.kernel: each.tile for each in plan.kernels}
         self._turns: dict[tuple[int, int], tuple[Turn, ...]] = {}  # of kernels' ports, by pool and port
         self._ports: dict[int, KernelPort] = {}
+        self._streams: dict[int, Sequence[PacketStream]] = {}  # of sources of packets, by port
+        self._packet_ids: dict[int, tuple[int, ...]] = {}
 
     def done(self) -> Lowered:
         """Everything in its order: stacks, buffers, locks and rings, streams, kernels."""
         self._reserve_stacks()
+        nets = sorted(self._plan.nets, key=lambda net: not self._has_host_channel(net))
+        for net in nets:
+            self._connect(net)
         for net in self._plan.nets:
             self._claim_pools(net)
         for pool in self._pools.values():
             self._make_buffers(pool)
         for pool in self._pools.values():
             self._make_turns(pool)
-        for net in self._plan.nets:
-            self._connect(net)
         self._make_cores()
         return self._made
 
@@ -214,6 +241,8 @@ class _Lowering:
         if memory is not None:
             found = Pool(memory.name, blocks)
             found.shape, found.element_bytes = tuple(reversed(memory.dimensions)), memory.element_bytes
+            found.initial = bytes.fromhex(memory.initial)
+            self._made.memories[memory.id] = found
             return found
         found = Pool(port.name, blocks)
         found.element_bytes = port.element_bytes or 1
@@ -233,6 +262,10 @@ class _Lowering:
             self._array.tile(*tile).buffer(name, -(-blocks.nbytes // 4), np.uint32, at=offset)
             for name, tile, offset in zip(names, tiles, blocks.offsets, strict=True)
         )
+        for buffer in pool.buffers if pool.initial else ():
+            words = np.zeros(buffer.words, np.uint32)
+            words.view(np.uint8)[: len(pool.initial)] = np.frombuffer(pool.initial, np.uint8)
+            self._array.tile(*pool.blocks.tile).store(buffer, words)
 
     # locks and rings -------------------------------------------------------------------------------------
 
@@ -264,12 +297,40 @@ class _Lowering:
     def _ring(self, pool: Pool, mover: Mover, turns: Sequence[Turn]) -> None:
         """Start the channel of an end on its turns, without end."""
         channel = self._channel(mover)
-        access: Access = "write" if channel.receives else "read"
+        name = self._objects.name(mover.end.port)
         work = [
-            guarded(channel.tile, turn_transfers(channel.tile, buffer, mover.end.tilings, access), turn)
+            guarded(channel.tile, self._turn(mover, channel, buffer), turn)
             for buffer, turn in zip(pool.data, turns, strict=True)
         ]
-        start_ring(channel, self._objects.name(mover.end.port), work)
+        if turns[0].acquire is None and not mover.receives:  # of a buffer that only the host fills
+            planned = {each.memory: each for each in self._plan.memories}
+            memory = self._objects.memory_of(mover.end.port)
+            per_iteration = planned[memory.id].turns if memory is not None else 1
+            self._made.fills.append(Fill(channel.named(name), work[0], per_iteration))
+            return
+        start_ring(channel, name, work)
+        if mover.net.packets:  # descriptors without a header go on with the packet before
+            channel.packets -= {None}
+
+    def _turn(self, mover: Mover, channel: Channel, buffer: Buffer) -> tuple[Transfer, ...]:
+        """What the end of a net moves in one turn, as packets where its net has some."""
+        access: Access = "write" if channel.receives else "read"
+        tilings = mover.end.tilings
+        found = turn_transfers(channel.tile, buffer, tilings, access)
+        if not mover.net.packets:
+            return found
+        if channel.receives:
+            if any(each.packet_port_id >= 0 for each in tilings):
+                raise _unordered_merge(self._objects.name(mover.end.port))
+            return found
+        streams = self._streams[mover.end.port]
+        ports = [each.packet_port_id for each in tilings] or [-1]
+        if len(streams) > 1 and min(ports) < 0:
+            raise _no_way(self._objects.name(mover.end.port), len(streams))
+        return tuple(
+            as_packet(streams[max(port, 0) if len(streams) > 1 else 0], each)
+            for port, each in zip(ports, found, strict=True)
+        )
 
     def _channel(self, mover: Mover) -> Channel:
         end, blocks = mover.end, self._blocks(mover.end)
@@ -307,11 +368,62 @@ class _Lowering:
             self._made.notes.append(
                 f"fifo_depth of {net.name} is left out: the switches' own buffers hold less"
             )
+        if net.packets:
+            self._connect_packets(net)
+            return
         (source,) = net.sources
         self._array.connect(
             self._stream_end(net, source, receives=False),
             *(self._stream_end(net, target, receives=True) for target in net.targets),
         )
+
+    def _connect_packets(self, net: Net) -> None:
+        """Ways of a split by the id in the header, or those of a merge into one stream.
+
+        Raises:
+            DesignError: a merge whose order is fixed, or one that is split again.
+        """
+        kinds = {each.id: each.kind for each in self._plan.description.packets}
+        if any(kinds[each] == "ordered_merge" for each in net.packets):
+            raise _not_modelled(net.name, "pktorderedmerge", "pktmerge, where the order does not matter")
+        ways = defaultdict(list)
+        for target in net.targets:
+            ways[target.branch].append(target)
+        if len(net.sources) > 1 and len(ways) > 1:
+            raise _not_modelled(net.name, "a pktmerge into a pktsplit", "a kernel between the two")
+        sources = [self._stream_end(net, each, receives=False) for each in net.sources]
+        targets = {
+            branch: [self._stream_end(net, each, receives=True) for each in ends]
+            for branch, ends in sorted(ways.items())
+        }
+        routes = [(source, ends) for source in sources for ends in targets.values()]
+        ids = [
+            end.packet_id
+            for end in (net.sources if len(sources) > 1 else [w[0] for _, w in sorted(ways.items())])
+        ]
+        is_dma = {isinstance(end, Channel) for ends in targets.values() for end in ends}
+        if len(is_dma) > 1:
+            raise _not_modelled(
+                net.name, "packets to buffers and to streams", "one kind of ports behind a pktsplit"
+            )
+        bus = self._array.packet_bus(net.name, *routes, ids=ids, keep_headers=not is_dma.pop())
+        for number, source in enumerate(net.sources):
+            mine = bus.streams if len(sources) == 1 else bus.streams[number : number + 1]
+            self._streams[source.port] = mine
+            self._packet_ids[source.port] = tuple(each.id for each in mine)
+        for target in net.targets:
+            self._packet_ids[target.port] = tuple(ids) if len(sources) > 1 else (target.packet_id,)
+
+    def _has_host_channel(self, net: Net) -> bool:
+        """Whether a net begins or ends at a channel that the host gives tasks."""
+        return any(
+            self._objects.gmio_of(end.port) is not None or self._is_external(end)
+            for end in (*net.sources, *net.targets)
+        )
+
+    def _is_external(self, end: End) -> bool:
+        memory = self._objects.memory_of(end.port)
+        return memory is not None and memory.external
 
     def _core(self, tile: Tile) -> ComputeTile:
         return self._array.compute_tile(*tile)
@@ -321,10 +433,14 @@ class _Lowering:
         plio, gmio = self._objects.plio_of(end.port), self._objects.gmio_of(end.port)
         if plio is not None:
             return self._plio_end(plio, end, receives=receives)
-        if gmio is not None:
+        if gmio is not None or self._is_external(end):
             outer = self._array.interface_tile(end.tile[0])
-            channel = (outer.s2mm if receives else outer.mm2s)[end.channel].named(gmio.name)
-            self._made.gmios[gmio.id] = channel
+            channel = (outer.s2mm if receives else outer.mm2s)[end.channel]
+            name = self._objects.name(end.port)
+            channel.named(name).claimed = True
+            self._made.host_channels[end.port if gmio is None else gmio.id] = HostChannel(
+                name, channel, end, gmio
+            )
             return channel
         if end.channel < 0:
             core = self._core(end.tile)
@@ -365,7 +481,7 @@ class _Lowering:
             self._made.parameters[port] = made
             return made
         if described.kind in _LINKS:
-            return StreamLink(described.name)
+            return StreamLink(described.name, self._packet_ids.get(port, ()))
         raise DesignError.of(
             "port",
             "without buffers",
@@ -390,8 +506,8 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 
 def _problems(pool: Pool) -> Iterator[Problem]:
-    if pool.element_bytes not in _ELEMENTS:
-        sizes = ", ".join(map(str, _ELEMENTS))
+    if pool.element_bytes not in ELEMENTS:
+        sizes = ", ".join(map(str, ELEMENTS))
         yield Problem(
             "element",
             f"{pool.element_bytes} bytes",
@@ -413,4 +529,36 @@ def _several_buffers(name: str) -> DesignError:
         reason="adf_places",
         where=name,
         source=_SOURCE,
+    )
+
+
+def _unordered_merge(name: str) -> DesignError:
+    return _not_modelled(
+        name, "packet_port_id of what a pktmerge writes", "one tiling without it, in arrival order"
+    )
+
+
+def _no_way(name: str, ways: int) -> DesignError:
+    return DesignError.of(
+        "packet_port_id",
+        "none",
+        f"0..{ways - 1}",
+        f"a pktsplit of {ways} ways follows, and a tiling of {name} does not say which way it goes",
+        "Give each tiling of the port a packet_port_id.",
+        reason="adf_packets",
+        where=name,
+        source="UG1603: tiling parameters",
+    )
+
+
+def _not_modelled(name: str, what: str, instead: str) -> DesignError:
+    return DesignError.of(
+        "graph",
+        what,
+        instead,
+        f"memtile does not run {what}",
+        f"Use {instead}.",
+        reason="adf_not_modelled",
+        where=name,
+        source="docs/adf.md",
     )

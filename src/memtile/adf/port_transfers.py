@@ -7,17 +7,18 @@ tutorial 07). A descriptor gives one lock: where a turn gives several, descripto
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
 
 from memtile.access.lowering.lower import Access
-from memtile.access.tiling import TilingParameters, TraversingParameters
+from memtile.access.tiling import NO_PORT, TilingParameters, TraversingParameters
 from memtile.adf.buffer_turns import Turn
 from memtile.adf.description import Tiling
-from memtile.bd.descriptor import Descriptor
+from memtile.bd.descriptor import Descriptor, Packet
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
+from memtile.design.packet_bus import PacketStream
 from memtile.design.tile import Tile
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
@@ -136,6 +137,14 @@ def _descriptors(piece: Transfer | Descriptor) -> Sequence[Descriptor]:
     return piece.descriptors if isinstance(piece, Transfer) else (piece,)
 
 
-def without_port(transfers: Sequence[Transfer]) -> Iterator[Transfer]:
-    """The transfers as those of no packet port."""
-    return (replace(each, port=-1) for each in transfers)
+def as_packet(stream: PacketStream, transfer: Transfer) -> Transfer:
+    """The transfer as one packet: a header before its first word, TLAST after its last one.
+
+    Args:
+        stream: of the packet bus.
+        transfer: of one run.
+    """
+    *before, last = transfer.descriptors
+    pieces = [*(each.but(tlast_suppress=True) for each in before), last]
+    pieces[0] = pieces[0].but(packet=Packet(stream.id))
+    return replace(transfer, descriptors=tuple(pieces), port=NO_PORT)

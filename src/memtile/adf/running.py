@@ -9,14 +9,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.core_loop import CoreState, MakeCaller
+from memtile.adf.host_transfers import HostTransfers, Received
 from memtile.adf.lookup import Lookup
-from memtile.adf.lowering import Lowered, lower
+from memtile.adf.lowering import ELEMENTS, Fill, Lowered, lower
 from memtile.adf.parameters import HostParameters, kernel_parameter
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, MemoryPlioPorts, PlioPorts
@@ -118,6 +120,7 @@ class GraphRun:
         self._array, self._options = self.lowered.array, options
         self._array.route()
         self._parameters = HostParameters(self._array, self.lowered.parameters, self.advance)
+        self._transfers = HostTransfers(self._array, self.lowered.host_channels, self.advance)
         self._graphs: dict[int, _GraphState] = {}
         self._stack, self._observed = ExitStack(), None
         self._observed = self._stack.enter_context(observing(self._array, options))
@@ -155,6 +158,18 @@ class GraphRun:
         for place, core in self._cores(graph):
             tile = self._array.compute_tile(*place)
             tile.run_kernel(core.program(iterations), endless=iterations is None)
+        for each in self.lowered.fills:
+            self._start_fill(each, iterations)
+
+    def _start_fill(self, fill: Fill, iterations: int | None) -> None:
+        """Let a buffer that no port writes be read as often as the iterations ask."""
+        turns = None if iterations is None else iterations * fill.turns
+        most = fill.channel.tile.kind.max_repeat
+        if turns is None or turns > most:
+            if not fill.channel.started:
+                fill.channel.start(*fill.work, loop=True)
+            return
+        fill.channel.start(*fill.work, repeat=turns)
 
     def wait(self, graph: int, cycles: int | None = None) -> None:
         """``graph.wait()``: until its iterations have ended, or nothing moves; ``wait(cycles)``: so long.
@@ -231,6 +246,67 @@ class GraphRun:
             "Run the graph for more iterations, or look at what the kernel waits for.",
             reason="adf_stalled",
             where=self._objects.ports[number].name,
+            source=_SOURCE,
+        )
+
+    # memory of the host ----------------------------------------------------------------------------------
+
+    def send(self, gmio: int, data: bytes) -> None:
+        """``gm2aie_nb``: see :meth:`HostTransfers.send`."""
+        self._transfers.send(gmio, data)
+
+    def receive(self, gmio: int, nbytes: int) -> Received:
+        """``aie2gm_nb``: see :meth:`HostTransfers.receive`; complete after :meth:`wait_transfers`."""
+        return self._transfers.receive(gmio, nbytes)
+
+    def set_address(self, memory: int, data: npt.NDArray[Any]) -> None:
+        """``setAddress`` of an external buffer: an array, which transfers read and write in place.
+
+        Raises:
+            DesignError: another size.
+        """
+        told = self._objects.memories[memory]
+        nbytes = prod(told.dimensions) * told.element_bytes
+        if data.nbytes != nbytes:
+            raise self._wrong_bytes(told.name, data.nbytes, nbytes)
+        dtype = np.dtype(ELEMENTS[told.element_bytes])
+        self._transfers.place(memory, told.name, data.reshape(-1).view(dtype).reshape(told.dimensions[::-1]))
+
+    def start(self, port: int) -> None:
+        """``gm2aie_nb(port)``, ``aie2gm_nb(port)`` of an external buffer: see :meth:`HostTransfers.start`."""
+        memory = self._objects.memory_of(port)
+        assert memory is not None
+        self._transfers.start(port, memory.id)
+
+    def wait_transfers(self, number: int) -> None:
+        """``wait`` of a GMIO, by its id, or of a port of an external buffer.
+
+        Raises:
+            DesignError: its transfers never end.
+        """
+        self._transfers.wait(number)
+
+    def fill(self, memory: int, data: bytes) -> None:
+        """Put data into a shared buffer that no port writes.
+
+        Raises:
+            DesignError: another size.
+        """
+        told, pool = self._objects.memories[memory], self.lowered.memories[memory]
+        if len(data) != pool.blocks.nbytes:
+            raise self._wrong_bytes(told.name, len(data), pool.blocks.nbytes)
+        words = np.frombuffer(data, np.uint32)
+        for buffer in pool.buffers:
+            assert buffer.place is not None
+            self._array.tile(*buffer.place).store(buffer, words)
+
+    def _wrong_bytes(self, name: str, given: int, allowed: int) -> DesignError:
+        return DesignError.of(
+            "data",
+            f"{given} bytes",
+            f"{allowed} bytes, the size of the buffer",
+            reason="adf_bytes",
+            where=name,
             source=_SOURCE,
         )
 
