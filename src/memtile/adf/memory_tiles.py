@@ -27,7 +27,7 @@ _DMA = "AM020 chapter 5: DMA of the memory tile"
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A way to lay a shared buffer out: tile of its DMA, its pieces, and whether channels must reach others."""
+    """A layout of a shared buffer: tile of its DMA, pieces, and whether its channels must reach others."""
 
     tile: Tile
     pieces: tuple[tuple[Tile, int], ...]
@@ -185,8 +185,8 @@ class SharedBuffers:
                     "address",
                     f"{start:#x}",
                     f"0x0..{max(room - nbytes, 0):#x}",
-                    f"the buffer of {nbytes:,} bytes at {start:#x} of {self._rooms.shown(tile)} must begin at "
-                    f"a multiple of {granule:#x} and end below {room:#x}",
+                    f"the buffer of {nbytes:,} bytes at {start:#x} of {self._rooms.shown(tile)} must begin "
+                    f"at a multiple of {granule:#x} and end below {room:#x}",
                     "Change the address.",
                     reason="address",
                 )

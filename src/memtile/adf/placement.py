@@ -1,7 +1,7 @@
 """Kernels on cores: where the user says, else close to what they exchange data with; deterministic.
 
 Kernels are placed one after the other, the one with the most links to placed ones first, each on the free
-core that costs least. A chain of cascades is placed as one path to the east and the south. A kernel joins the core
+core that costs least. A chain of cascades is one path to the east and the south. A kernel joins the core
 of the kernel whose buffer it reads where their runtime ratios leave room (DEV-ADF-12).
 """
 

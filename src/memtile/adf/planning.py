@@ -89,7 +89,7 @@ class _Planner:
     def _memory_nets(self) -> Iterator[tuple[int, _Shared]]:
         """Nets between kernels that reach the same memory; the number of each is its place in ``wirings``."""
         for number, wiring in enumerate(self.wirings):
-            if not may_share(self.objects, wiring, self.rates):
+            if not may_share(self.objects, wiring, self.rates) or self._placed_twice(wiring):
                 continue
             source, target = (self._spot(end) for end in (*wiring.sources, *wiring.targets))
             common = set(reach(self.device, source)) & set(reach(self.device, target))
@@ -97,6 +97,12 @@ class _Planner:
             tiles = tuple(dict.fromkeys(tile for tile in order if tile in common))
             if tiles:
                 yield number, _Shared(tiles, self._copies(wiring, source, target))
+
+    def _placed_twice(self, wiring: Wiring) -> bool:
+        """Whether the user gave both ends different places, or one a channel (DEV-ADF-11)."""
+        ends = [end.port for end in (*wiring.sources, *wiring.targets)]
+        given = {places for port in ends if (places := self.sites.of("buffer", port))}
+        return len(given) > 1 or any(self.sites.of("dma", port) for port in ends)
 
     def _copies(self, wiring: Wiring, source: Tile, target: Tile) -> int:
         """Single within a core, double between cores (UG1079, Buffer Allocation Control)."""
