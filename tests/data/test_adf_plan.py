@@ -285,7 +285,7 @@ def test_a_third_input_has_a_channel_of_a_neighbour() -> None:
 
 
 def test_channels_are_the_lowest_unless_the_user_says() -> None:
-    """XD100 tutorial 07, DMA channels: the first port in and the first out both get channel 0 (DEV-ADF-18)."""
+    """XD100 tutorial 07, DMA channels: the first in and the first out get channel 0 (DEV-ADF-18)."""
     g = Sketch()
     m = g.shared("m", "int32", (64,), 2, 2)
     for n, port in enumerate(m.ins):
@@ -316,7 +316,7 @@ def test_many_descriptors_go_to_the_other_parity() -> None:
 
 @pytest.mark.parametrize(("elements", "buffers", "tiles"), [(65_536, 2, 1), (131_072, 2, 2), (262_144, 1, 2)])
 def test_two_buffers_or_a_large_one_take_two_tiles(elements: int, buffers: int, tiles: int) -> None:
-    """UG1603 2025.2, Shared Buffer Location: ping and pong in neighbours, both at 0, and one buffer up to 1 MB."""
+    """UG1603 2025.2, Shared Buffer Location: ping and pong in neighbours, at 0; one buffer up to 1 MB."""
     g = Sketch()
     m = g.shared("m", "int32", (elements,), 1, 1, num_buffers=buffers)
     other = g.shared("other", "int32", (1024,), 1, 1)
@@ -349,7 +349,7 @@ def test_gmio_has_columns_with_a_dma_and_plio_the_places_of_its_user() -> None:
 
 
 def test_a_wide_plio_and_a_dma_share_no_port() -> None:
-    """DEV-ADF-16: a stream of 128 bits is two of 64 (AM020 chapter 6); port 3 is the DMA's where it is used."""
+    """DEV-ADF-16: a stream of 128 bits is two of 64 (AM020 chapter 6); port 3 is the DMA's."""
     g = Sketch()
     k = g.kernel("k", [buffer("int32", 8)] * 4, [buffer("int32", 8)])
     sources = [g.gmio("g"), *(g.plio(f"p{n}", width=128) for n in range(3))]
@@ -408,7 +408,7 @@ def test_tables_lie_in_reach_of_each_kernel_that_reads_them() -> None:
 
 
 def snake(width: int, height: int, *, places: bool = True) -> Sketch:
-    """The 400 kernels of the public project aie4ml_project1, basic-data-movement/snake, on its 50 by 8 tiles."""
+    """The 400 kernels of the public project aie4ml_project1, basic-data-movement/snake, (50 by 8)."""
     g = Sketch()
     kernels = [
         g.kernel(f"move[{n}]", [buffer("int32", 16, single=True)], [buffer("int32", 16, single=True)])
@@ -468,12 +468,17 @@ def sketches(draw: st.DrawFn) -> Sketch:
     return g
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(sketches(), st.sampled_from(["xcve2802", "xcve2302", "xc2ve3858"]))
 def test_no_plan_breaks_a_rule(sketch: Sketch, name: str) -> None:
+    plan, reasons = outcome(sketch, name)
+    assert reasons <= {"unequal_volumes", "no_channel"}
+    assert plan is None or faults(plan) == []
+
+
+def outcome(sketch: Sketch, name: str) -> tuple[Plan | None, set[str]]:
+    """The plan of a sketch, or the reasons why there is none."""
     try:
-        plan = plan_of(sketch.description(), name)
+        return plan_of(sketch.description(), name), set()
     except DesignError as error:
-        assert {problem.reason for problem in error.problems} <= {"unequal_volumes", "no_channel"}
-    else:
-        assert faults(plan) == []
+        return None, {problem.reason for problem in error.problems}

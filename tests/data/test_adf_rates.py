@@ -70,7 +70,7 @@ def test_a_multicast_is_balanced_with_all_its_targets() -> None:
     [(((560, 784), (560, 400)), [5, 7]), (((560, 400), (560, 784)), [7, 5])],
     ids=["up then down", "down then up"],
 )
-def test_the_converters_of_the_multirate_tutorial(
+def test_converters_of_the_multirate_tutorial(
     sizes: tuple[tuple[int, int], ...], expected: list[int]
 ) -> None:
     """XD100, Multirate Examples: frames of 2 x 8 x 35 samples through 7/5 and 5/7."""
@@ -88,7 +88,7 @@ def test_streams_bind_nothing() -> None:
 
 
 def test_counts_of_the_user_win() -> None:
-    """XD100, Repetition counts of the Radio-ML design: once in the memory tile, NSPLIT times in the kernel."""
+    """XD100, Radio-ML: once in the memory tile, NSPLIT times in the kernel."""
     g = Sketch()
     m = g.shared("m", "bfloat16", (64, 512), 1, 1, num_buffers=2, repetition=1)
     k = g.kernel("k", [buffer("bfloat16", 64 * 64)], [buffer("bfloat16", 64 * 64)])

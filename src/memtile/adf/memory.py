@@ -170,7 +170,7 @@ class _Placement:
     def _given(self, one: Request) -> Iterator[Problem]:
         """Place what the user gave a place or a channel."""
         problems: list[Problem] = []
-        spots = [self._spot(one, place, problems) for place in one.places]
+        spots = self._spots(one, problems)
         number, dma_tile = self._channel(one, spots, problems)
         if problems:
             yield from problems
@@ -184,6 +184,21 @@ class _Placement:
                 self._keep(one, [t for t, _ in found], [s for _, s in found], number_now)
                 return
         yield self._no_room(one)
+
+    def _spots(self, one: Request, problems: list[Problem]) -> list[tuple[Tile, range]]:
+        """Tiles and bytes of the places that the user gave, each checked beside those before it."""
+        spots: list[tuple[Tile, range]] = []
+        kept: list[tuple[Space, list[Taken]]] = []
+        for place in one.places:
+            tile, area = self._spot(one, place, problems)
+            spots.append((tile, area))
+            if len(area) == one.nbytes:
+                space = self.rooms.space(tile)
+                kept.append((space, list(space.taken)))
+                space.take(area.start, one.nbytes, one.name)
+        for space, taken in reversed(kept):
+            space.taken = taken
+        return spots
 
     def _spots_filled(
         self, one: Request, spots: Sequence[tuple[Tile, range]], tile: Tile

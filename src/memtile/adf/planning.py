@@ -177,7 +177,7 @@ class _Planner:
             ("buffer", port.id, -1),
             port.name,
             self._where(port.id),
-            tuple(reach(self.device, spot)),
+            reach(self.device, spot),
             1 if port.single else PING_PONG,
             self._aligned(block_bytes(port, self.rates)),
             self.sites.of("buffer", port.id),
@@ -211,7 +211,7 @@ class _Planner:
             ("stack", kernels[0].id, -1),
             f"the stack of {placed.name}",
             self._where(placed.id, "stack"),
-            tuple(reach(self.device, spot)),
+            reach(self.device, spot),
             1,
             stack_bytes(kernels) + heap_bytes(kernels),
             self.sites.of("stack", placed.id),
@@ -221,7 +221,7 @@ class _Planner:
 
     def _parameter_requests(self, kernel: Kernel) -> Iterator[Request]:
         spot = self.board.spots[kernel.id]
-        tiles = tuple(reach(self.device, spot))
+        tiles = reach(self.device, spot)
         for number in kernel.ports:
             port = self.objects.ports[number]
             if port.kind in PARAMETERS:
