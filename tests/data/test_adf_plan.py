@@ -482,3 +482,54 @@ def outcome(sketch: Sketch, name: str) -> tuple[Plan | None, set[str]]:
         return plan_of(sketch.description(), name), set()
     except DesignError as error:
         return None, {problem.reason for problem in error.problems}
+
+
+def test_shared_buffers_lie_relative_to_open_ones() -> None:
+    """UG1079, Relative Constraints: shared buffers take steps of columns; chains are found in any order."""
+    g = Sketch()
+    made = [g.shared(f"m{n}", "int32", (64,), 1, 1) for n in range(3)]
+    for m in made:
+        g.connect(g.plio(f"in{m.id}"), m.ins[0])
+        g.connect(m.outs[0], g.plio(f"out{m.id}", "out"))
+    g.place(made[0], beside(made[1], 1, 0, what="buffer"), what="buffer")
+    g.place(made[1], beside(made[2], 2, 0, what="buffer"), what="buffer")
+    columns = [m.blocks.tile[0] for m in planned(g).memories if m.blocks]
+    assert (columns[0] - columns[1], columns[1] - columns[2]) == (1, 2)
+
+
+def test_buffers_that_not_equal_names_share_no_bank() -> None:
+    """In public designs for the sums and factors of a matrix product: not_equal of two inputs' buffers."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 1536)] * 2, [buffer("int32", 1536)])
+    for n, port in enumerate(k.ins):
+        g.connect(g.plio(f"in{n}"), port)
+    g.connect(k.outs[0], g.plio("out", "out"))
+    g.place(k, tile(3, 0))
+    g.not_equal(*(Made(port) for port in k.ins))
+    plan = planned(g)
+    blocks = [net.targets[0].blocks for net in plan.nets[:2]]
+    banks = [{(b.tile, start // 0x4000) for start in b.offsets} for b in blocks]
+    assert not banks[0] & banks[1]
+
+
+def test_a_buffer_lies_where_another_one_does() -> None:
+    g = Sketch()
+    k = relay(g, "k")
+    line(g, k)
+    g.place(k, tile(3, 1))
+    g.place(k.ins[0], beside(k.outs[0], what="buffer"), what="buffer")
+    g.place(k.outs[0], bank(2, 1, 0), bank(2, 1, 1), what="buffer")
+    plan = planned(g)
+    assert plan.nets[0].targets[0].blocks.tile == (2, 4)
+
+
+def test_a_plio_lies_where_another_one_does() -> None:
+    g = Sketch()
+    k = relay(g, "k")
+    source, sink = g.plio("in"), g.plio("out", "out")
+    g.connect(source, k.ins[0])
+    g.connect(k.outs[0], sink)
+    g.place(g.owner(source), beside(g.owner(sink), 3, 0, what="PLIO"), what="PLIO")
+    g.place(g.owner(sink), shim(9), what="PLIO")
+    plan = planned(g)
+    assert plan.nets[0].sources[0].tile == (12, 0)

@@ -6,7 +6,7 @@ Each stage needs what the one before found; all problems of a stage are reported
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from memtile.adf.channels import INTO, OUT, Channels
@@ -120,7 +120,13 @@ class _Planner:
     def _give_places(self) -> None:
         columns = dict(self._columns())
         rooms = Rooms(self.device, alignment(self.device), self.board.spots, Channels(self.device))
-        self.rooms, problems = place_all(rooms, list(self._requests()))
+        requests = list(self._requests())
+        rooms.carried = {
+            self.wirings[number].sources[0].port: self.wirings[number].targets[0].port
+            for number in self.shared
+        }
+        rooms.rivals = self._rivals({request.key for request in requests}, rooms.carried)
+        self.rooms, problems = place_all(rooms, requests)
         memories = [memory for memory in self.description.memories if not memory.external]
         self.buffers = SharedBuffers(self.objects, self.rooms, self.sites, columns)
         problems.extend(self.buffers.place(memories))
@@ -129,6 +135,20 @@ class _Planner:
         self.doors = Doors(self.objects, self.rooms, self.sites, dict(self._columns()))
         problems.extend(self.doors.place())
         raise_if(problems, DesignError)
+
+    def _rivals(self, known: Set[Key], carried: Mapping[int, int]) -> dict[Key, set[Key]]:
+        """What may not share a bank: ports by their buffers, and kernels beside ports by their stacks."""
+        stacks = {k: ("stack", together[0], -1) for together in self.board.kernels.values() for k in together}
+        out: dict[Key, set[Key]] = defaultdict(set)
+        for rule in self.description.not_equal:
+            if all(number in stacks for number in rule.objects):
+                continue  # kernels: of their tiles
+            keys = {
+                stacks.get(number) or ("buffer", carried.get(number, number), -1) for number in rule.objects
+            }
+            for key in keys & known:
+                out[key] |= (keys & known) - {key}
+        return out
 
     def _columns(self) -> Iterator[tuple[int, list[int]]]:
         """Owner -> columns of what it exchanges data with, as far as these have places."""
