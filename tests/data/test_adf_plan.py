@@ -258,7 +258,7 @@ def test_places_of_buffers_stacks_and_parameters_are_kept() -> None:
 
 
 def test_ping_pong_that_fills_a_memory_sends_the_stack_next_door() -> None:
-    """XD100 tutorial 13: 64 KB of buffers leave no room for the stack."""
+    """XD100 tutorial 13: 64 KB of buffers leave no room for the stack (DEV-ADF-15)."""
     g = Sketch()
     k = relay(g, "k", 4096)
     line(g, k)
@@ -440,6 +440,7 @@ def test_a_snake_without_places_finds_its_way() -> None:
 
 
 def test_two_plans_of_one_description_are_equal() -> None:
+    """DEV-ADF-13: nothing is drawn."""
     assert planned(snake(6, 4, places=False)) == planned(snake(6, 4, places=False))
 
 
@@ -533,3 +534,51 @@ def test_a_plio_lies_where_another_one_does() -> None:
     g.place(g.owner(sink), shim(9), what="PLIO")
     plan = planned(g)
     assert plan.nets[0].sources[0].tile == (12, 0)
+
+
+def test_kernels_of_one_core_share_the_largest_stack() -> None:
+    """DEV-ADF-14: the largest stack and the largest heap that one of them asks for."""
+    g = Sketch()
+    a, b = (relay(g, f"k{n}", runtime_ratio=0.4, stack_size=2048 + 1024 * n, heap_size=256) for n in range(2))
+    line(g, a, b)
+    plan = planned(g)
+    assert {(k.tile, k.stack_bytes) for k in plan.kernels} == {((0, 3), 3072)}
+    assert [k.stack.nbytes for k in plan.kernels if k.stack] == [3328, 3328]
+
+
+def test_doors_are_near_to_what_uses_them() -> None:
+    """DEV-ADF-17: in its column, as long as the switch has ways: six into the array, four out of it."""
+    g = Sketch()
+    kernels = [relay(g, f"k{n}") for n in range(7)]
+    for n, kernel in enumerate(kernels):
+        line(g, kernel)
+        g.place(kernel, tile(9, n))
+    plan = planned(g)
+    into = [net.sources[0].tile[0] for net in plan.nets if net.sources[0].shim_port >= 0]
+    out = [net.targets[0].tile[0] for net in plan.nets if net.targets[0].shim_port >= 0]
+    assert (into.count(9), out.count(9)) == (6, 4)
+    assert set(into + out) <= {8, 9, 10}
+
+
+def test_a_shared_buffer_lies_near_its_kernels() -> None:
+    """DEV-ADF-21: in their column, in the lower of two rows, the pong behind the ping."""
+    g = Sketch()
+    k, m = relay(g, "k"), g.shared("m", "int32", (64,), 1, 1, num_buffers=2)
+    g.connect(g.plio("in"), m.ins[0])
+    g.connect(m.outs[0], k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+    g.place(k, tile(12, 5))
+    blocks = planned(g).memories[0].blocks
+    assert blocks is not None
+    assert (blocks.tile, blocks.offsets) == ((12, 1), (0, 256))
+
+
+@pytest.mark.parametrize(("single", "copies"), [(False, 2), (True, 1)])
+def test_values_of_parameters_are_double(single: bool, copies: int) -> None:
+    """DEV-ADF-22; UG1079, Buffer Allocation Control."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 64), parameter("int16", 12, single=single)], [buffer("int32", 64)])
+    line(g, k)
+    g.connect(g.graph_port("value", "in"), k.ins[1], "parameter")
+    blocks = planned(g).parameters[k.ins[1]]
+    assert (len(blocks.offsets), blocks.nbytes) == (copies, 24)

@@ -78,7 +78,7 @@ def test_converters_of_the_multirate_tutorial(
 
 
 def test_streams_bind_nothing() -> None:
-    """XD100, No Repetition Count Indicated: both kernels run once (message 77-5917)."""
+    """XD100, No Repetition Count Indicated: both kernels run once (77-5917; DEV-ADF-20)."""
     g = Sketch()
     k1, k2 = (g.kernel(name, [stream()], [stream()]) for name in ("k1", "k2"))
     g.connect(g.plio("in"), k1.ins[0])

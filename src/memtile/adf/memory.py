@@ -2,7 +2,7 @@
 
 What a DMA fills or empties lies in the tile whose channel does it: a buffer in a neighbour's memory has a
 channel of that neighbour. First everything that the user placed, then what fits in the own tile, then the
-rest in neighbours.
+rest in neighbours (DEV-ADF-15).
 """
 
 from __future__ import annotations

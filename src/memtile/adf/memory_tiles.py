@@ -1,7 +1,7 @@
 """Shared buffers in memory tiles: where the user says, else nearest to what they exchange data with.
 
 Two buffers that one tile cannot hold lie in two tiles beside each other, and so does one buffer above 512 KB;
-only channels 0 to 3 reach both (UG1603, Shared Buffer Location; AM020 chapter 5).
+only channels 0 to 3 reach both (UG1603, Shared Buffer Location; AM020 chapter 5; DEV-ADF-21).
 """
 
 from __future__ import annotations

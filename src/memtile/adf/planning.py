@@ -245,7 +245,7 @@ class _Planner:
         for number in kernel.ports:
             port = self.objects.ports[number]
             if port.kind in PARAMETERS:
-                copies = 1 if port.single else PING_PONG
+                copies = 1 if port.single else PING_PONG  # DEV-ADF-22
                 nbytes, places = self._aligned(parameter_bytes(port)), self.sites.of("parameter", number)
                 where = self._where(number, "parameter")
                 key = ("parameter", number, -1)
@@ -344,7 +344,7 @@ class _Planner:
             else 1,
             shim_port,
             tap.branch,
-            tap.branch if wiring.packets else -1,
+            tap.branch if wiring.packets else -1,  # DEV-ADF-19
             tilings_of(port, tap.branch),
         )
 

@@ -2,7 +2,8 @@
 
 A port passes so many elements in a turn (a call of its kernel, a turn of its buffer). Both ends of a net must
 pass the same volume in an iteration; the smallest whole numbers of turns that make it so are taken, and those
-that the user gives win (UG1079, Multirate). Streams pass what the kernel likes: they tie nothing.
+that the user gives win (UG1079, Multirate). Streams pass what the kernel likes: they tie nothing
+(DEV-ADF-20).
 """
 
 from __future__ import annotations
