@@ -242,7 +242,7 @@ MUTANTS = (
     ),
     Mutant(
         "a kernel of a graph does not see the end of a packet",
-        "cpp/include/aie_api/aie_adf.hpp",
+        "cpp/include/adf/streams.h",
         "memtile::get_ss_words(0, words, sizeof(V) / 4, &tlast);",
         "memtile::get_ss_words(0, words, sizeof(V) / 4);",
         "tests/data/test_cpp_kernels.py::test_a_kernel_of_a_graph_reads_and_writes_its_streams",

@@ -61,7 +61,7 @@ class Channels:
         self.descriptors[tile, self._parity(tile, channel)] += descriptors
 
     def best(self, tile: Tile, direction: str, descriptors: int = 1, *, near: bool = False) -> int | None:
-        """The lowest free channel whose descriptors suffice, else the lowest; None = all are taken."""
+        """The lowest free channel whose descriptors suffice, else the lowest (DEV-ADF-18); None = none is."""
         free = self.free(tile, direction, near=near)
         kind = self._kind(tile)
         fits = (

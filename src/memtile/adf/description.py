@@ -200,6 +200,7 @@ class Kernel:
     stack_size: int | None = None
     heap_size: int | None = None
     tables: tuple[int, ...] = ()  # ids of look-up tables (parameter::array)
+    initialization: str = ""  # initialization_function(k): runs once, before the first call
     line: str = ""
 
 

@@ -7,7 +7,7 @@ column nearest to what it exchanges data with (DEV-ADF-17).
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import fmean
 
@@ -21,6 +21,7 @@ from memtile.errors import Problem
 
 _SHIM = "UG1603: Shim Constraint"
 _TILE = "AM020 chapter 6: interface tile"
+_RANKS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,28 @@ class Doors:
         """Place all; yields what found no place."""
         moved = [*self._gmios(), *self._external()]
         streams = [(plio, self._wish(plio, "PLIO")) for plio in self._objects.description.plios]
-        for given in (True, False):
+        for rank in range(_RANKS):
             for wish in moved:
-                if (wish.place is not None) == given:
-                    yield from self._dma(wish)
+                if self._rank(wish) == rank:
+                    yield from self._dma(self._resolved(wish))
             for plio, wish in streams:
-                if (wish.place is not None) == given:
-                    yield from self._stream(plio, wish)
+                if self._rank(wish) == rank:
+                    yield from self._stream(plio, self._resolved(wish))
+
+    def _rank(self, wish: _Wish) -> int:
+        """What the user placed, what is open, what lies where something else does."""
+        if wish.place is None:
+            return 1
+        return 2 if wish.place.kind == "same" else 0
+
+    def _resolved(self, wish: _Wish) -> _Wish:
+        """A wish for the place of something else, with its column; without one, an open wish."""
+        if wish.place is None or wish.place.kind != "same":
+            return wish
+        other = self._objects.all.get(wish.place.other)
+        door = self.of.get(getattr(other, "port", -1))
+        place = Place("shim", door.tile[0] + wish.place.column) if door else None
+        return replace(wish, place=place)
 
     def _wish(self, one: Plio | Gmio, what: str) -> _Wish:
         place = next(iter(self._sites.of(what, one.id)), None)

@@ -7,7 +7,9 @@ is a library of its own (DEV-ADF-20).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+import os
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +17,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from memtile.adf.description import Description
+from memtile.adf.description import Description, Kernel, Port
+from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, parameter_ports
+from memtile.corelib.call_costs import GIVEN, CallCost
+from memtile.cpp.build import Sources, generated
+from memtile.cpp.image import Ask, Image, RequestData
+from memtile.cpp.kernel_calls import KernelCalls, Service, Signature
+from memtile.cpp.kernels import CompiledKernels, CppKernels, Studies
+from memtile.errors import DesignError, InputFileError
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core, Semaphore
 
 Values = npt.NDArray[Any]
+_SOURCE = "UG1603: Input and Output Buffers"
+_STACK = 1024  # bytes that a core has unless stack_size says more (UG1603)
+_VALUE_BYTES = 8
+_NUMBER = ("u64", False)
+_PLAIN_NUMBERS = {"buffer": 1, "async_buffer": 1, "window": 2}
+"""Kind of a port -> numbers after the pointers to its buffers."""
 
 
 class LockUse(NamedTuple):
@@ -98,7 +113,7 @@ class KernelOptions:
         include: folders of headers, where sources are looked for as well.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the cores, ``AIE-ML`` or ``AIE2P``; AIE-ML v2 is AIE2P's instruction set.
+        generation: of the cores, as ``memtile.cpp.build.ARCHITECTURES`` has it; others are compiled as AIE-ML.
         sanitize: check every access of memory.
         cycles: of a call, by the kernel's name in the graph (``gr.k_mean``) or function.
         stack: bytes of stack, by id of the kernel, for checked kernels.
@@ -121,12 +136,26 @@ class KernelCode:
         description: of the graph.
         options: how they are compiled.
 
+    Attributes:
+        charged: what calls of each kernel took, by id: cycles, and where they come from.
+
     Raises:
         InputFileError: a source is not found, or does not compile; with the user's file and line.
     """
 
     def __init__(self, description: Description, options: KernelOptions) -> None:
-        self.description, self.options = description, options
+        self._options = options
+        self._kernels = {kernel.id: kernel for kernel in description.kernels}
+        self._ports = {port.id: port for port in description.ports}
+        sources = kernel_sources(description, options.root, options.include)
+        with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
+            libraries = list(pool.map(self._compiled, sources))
+        self._code = {
+            number: (library, symbol)
+            for source, library in zip(sources, libraries, strict=True)
+            for number, symbol in source.symbols.items()
+        }
+        self.charged: dict[int, dict[CallCost, None]] = {number: {} for number in self._kernels}
 
     def caller(self, kernel_id: int, core: Core) -> Caller:
         """What the core calls for a kernel; made once for each run, before the first call.
@@ -138,4 +167,198 @@ class KernelCode:
         Raises:
             KeyError: no kernel has this id.
         """
-        raise NotImplementedError
+        kernel, (library, symbol) = self._kernels[kernel_id], self._code[kernel_id]
+        ports = parameter_ports(kernel, self._ports)
+        options = self._options
+        calls = _Calls(
+            kernel, ports, core, library.image(core), symbol, self._stack(kernel), options.sanitize
+        )
+        given = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
+        charged = self.charged[kernel_id]
+
+        def call(values: Sequence[PortValue]) -> Generator[Action, Any, None]:
+            began = core.now
+            yield from calls(values)
+            cost = calls.cost if given is None else CallCost(given, GIVEN)
+            charged[cost] = None
+            if (left := cost.cycles - (core.now - began)) > 0:
+                yield core.cycles(left)
+
+        return call
+
+    def _stack(self, kernel: Kernel) -> int:
+        return self._options.stack.get(kernel.id, kernel.stack_size or _STACK)
+
+    def _compiled(self, source: KernelSource) -> CompiledKernels:
+        options = self._options
+        files = [generated(source.file.with_suffix(".cc").name, source.text)]
+        if source.tables:
+            files.append(generated("tables.cc", source.tables))
+        made = Sources(
+            tuple(files),
+            (source.file.parent, *options.include, options.root),
+            options.defines,
+            options.flags,
+            sanitize=options.sanitize,
+            shown=(source.file,) * len(files),
+        )
+        return CppKernels(made, Studies({}, {}, None)).compiled(options.generation)
+
+
+class _Calls:
+    """Calls of one kernel by its core.
+
+    Args:
+        kernel: of the description.
+        ports: that are its parameters.
+        core: that it runs on.
+        image: the core's copy of the compiled source.
+        symbol: its C function.
+        stack: bytes of stack of the core.
+        sanitize: accesses are checked.
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        ports: Sequence[Port],
+        core: Core,
+        image: Image,
+        symbol: str,
+        stack: int,
+        sanitize: bool,
+    ) -> None:
+        self._kernel, self._ports, self._core = kernel, ports, core
+        self._values: Sequence[PortValue] = ()
+        self._next = [0] * len(ports)
+        self._held: dict[int, tuple[int, Values | None]] = {}
+        kinds, names = list[tuple[str, bool]](), list[str]()
+        for port in ports:
+            of_port = _kinds(port)
+            kinds += of_port
+            names += [port.name] * len(of_port)
+        signature = Signature(kernel.name, tuple(kinds), stack=stack, names=tuple(names))
+        if problem := signature.problem():
+            raise InputFileError(f"kernel {kernel.name}: {problem}.")
+        services: dict[Ask, Service] = {
+            Ask.ACQUIRE_BUFFER: self._acquire,
+            Ask.RELEASE_BUFFER: self._release,
+            Ask.PACKET_ID: self._packet_id,
+        }
+        waiting = [port.kind == "async_buffer" or port.is_async for port in ports for _ in _kinds(port)]
+        unnoted = frozenset(number for number, waits in enumerate(waiting) if waits)
+        self._calls = KernelCalls(
+            image, symbol, signature, core, sanitize=sanitize, services=services, unnoted=unnoted
+        )
+        self._sanitize = sanitize
+
+    def __call__(self, values: Sequence[PortValue]) -> Generator[Action, Any, None]:
+        """Call the kernel once.
+
+        Raises:
+            DesignError: it failed, or a port is given what it is not.
+        """
+        if len(values) != len(self._ports):
+            raise self._wrong("ports", str(len(values)), f"{len(self._ports)}, one for each parameter")
+        self._values = values
+        given = list[Any]()
+        for port, value in zip(self._ports, values, strict=True):
+            given += self._arguments(port, value)
+        yield from self._calls(*given)
+        for number in self._held:
+            says = f"the kernel returns without a release of {self._ports[number].name}"
+            raise self._wrong(self._ports[number].name, "acquired", "released before the call ends", says)
+
+    @property
+    def cost(self) -> CallCost:
+        """What the last call took at least."""
+        return self._calls.cost()
+
+    def _arguments(self, port: Port, value: PortValue) -> list[Any]:
+        """The numbers and arrays that a port is in the C function."""
+        number = ARGUMENTS[port.kind]
+        if not number:
+            self._check(port, value, StreamPort)
+            return []
+        if port.kind == "parameter" and isinstance(value, Value):
+            return [value.bits]
+        self._check(port, value, PortMemory)
+        assert isinstance(value, PortMemory)
+        first, last = value.buffers[0], value.buffers[-1]
+        if port.kind == "parameter" and port.direction == "in":
+            return [int.from_bytes(np.asarray(first).tobytes()[:_VALUE_BYTES], "little")]
+        return {
+            1: [first],
+            2: [first, first.nbytes],
+            3: [first, last, first.nbytes],
+            4: [first, last, first.nbytes, int(value.locks is not None)],
+        }[number]
+
+    def _check(self, port: Port, value: PortValue, wanted: type) -> None:
+        if not isinstance(value, wanted):
+            raise self._wrong(
+                port.name, type(value).__name__, f"a {wanted.__name__} for a port of kind {port.kind}"
+            )
+
+    # requests --------------------------------------------------------------------------------------------
+
+    def _acquire(self, request: RequestData) -> Generator[Action, Any, None]:
+        """Take the next buffer of an asynchronous port."""
+        number, core = request.index, self._core
+        memory = self._memory(number)
+        turn = self._next[number]
+        use = memory.locks[turn][0]  # type: ignore[index]
+        yield core.acquire(use.lock, use.value, tile=use.tile)
+        buffer = np.asarray(memory.buffers[turn])
+        noted = core.notes is not None and not self._sanitize
+        self._held[number] = turn, buffer.copy() if noted else None
+        request.words[0] = turn
+
+    def _release(self, request: RequestData) -> Generator[Action, Any, None]:
+        """Give back the buffer that an asynchronous port has; the next one is its other one."""
+        number, core = request.index, self._core
+        memory = self._memory(number)
+        turn, before = self._held.pop(number)
+        buffer = np.asarray(memory.buffers[turn])
+        if core.notes is not None and before is not None:
+            core.notes.part(buffer, not np.array_equal(before.view(np.uint8), buffer.view(np.uint8)))
+        self._next[number] = (turn + 1) % len(memory.buffers)
+        use = memory.locks[turn][1]  # type: ignore[index]
+        yield core.release(use.lock, use.value, tile=use.tile)
+
+    def _memory(self, number: int) -> PortMemory:
+        memory, name = self._values[number], self._ports[number].name
+        if not isinstance(memory, PortMemory) or memory.locks is None:
+            raise self._wrong(
+                name, "no locks", "an asynchronous port", f"the kernel acquires {name}, which has no locks"
+            )
+        return memory
+
+    def _packet_id(self, request: RequestData) -> Iterator[Action]:
+        """The id of packets of a branch."""
+        port, branch = self._values[request.index], request.value
+        ids = port.packet_ids if isinstance(port, StreamPort) else ()
+        if not 0 <= branch < len(ids):
+            name = self._ports[request.index].name
+            says = f"the kernel asks for packet id {branch} of {name}, which has {len(ids)}"
+            raise self._wrong(name, str(branch), f"0..{len(ids) - 1}" if ids else "none", says)
+        request.words[0] = ids[branch]
+        yield from ()
+
+    def _wrong(self, field: str, given: str, allowed: str, says: str = "") -> DesignError:
+        return DesignError.of(
+            field,
+            given,
+            allowed,
+            says or f"{field} is {given}; it must be {allowed}",
+            reason="graph_kernel",
+            where=f"{self._core.name}, {self._kernel.name}",
+            source=_SOURCE,
+        )
+
+
+def _kinds(port: Port) -> list[tuple[str, bool]]:
+    """Type of each argument of a port, and whether it is memory; of a number it may be either."""
+    numbers = _PLAIN_NUMBERS.get(port.kind, 0)
+    memory = "u64" if port.kind == "parameter" else port.element or "u8"
+    return [(memory, True)] * (ARGUMENTS[port.kind] - numbers) + [_NUMBER] * numbers

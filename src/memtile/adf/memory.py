@@ -2,7 +2,7 @@
 
 What a DMA fills or empties lies in the tile whose channel does it: a buffer in a neighbour's memory has a
 channel of that neighbour. First everything that the user placed, then what fits in the own tile, then the
-rest in neighbours.
+rest in neighbours (DEV-ADF-15).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import pairwise
 
 from memtile.adf.channels import Channels
 from memtile.adf.description import Place
@@ -69,6 +70,8 @@ class Rooms:
         spaces: tile -> its memory.
         blocks: what has a place.
         numbers: what has a channel -> its number.
+        rivals: what may not share a bank (not_equal).
+        carried: port that writes a net in memory -> the port that reads it, whose buffers it has.
     """
 
     device: Device
@@ -78,6 +81,22 @@ class Rooms:
     spaces: dict[Tile, Space] = field(default_factory=dict)
     blocks: dict[Key, Blocks] = field(default_factory=dict)
     numbers: dict[Key, int] = field(default_factory=dict)
+    rivals: dict[Key, set[Key]] = field(default_factory=dict)
+    carried: dict[int, int] = field(default_factory=dict)
+
+    def banks(self, key: Key, tile: Tile) -> set[int]:
+        """Banks of a tile that something has a byte of."""
+        blocks = self.blocks.get(key)
+        if blocks is None:
+            return set()
+        size = self.space(tile).bank_bytes
+        tiles = blocks.tiles or (blocks.tile,) * len(blocks.offsets)
+        return {
+            bank
+            for where, start in zip(tiles, blocks.offsets, strict=True)
+            if where == tile
+            for bank in range(start // size, (start + blocks.nbytes - 1) // size + 1)
+        }
 
     def space(self, tile: Tile) -> Space:
         """The memory of a tile."""
@@ -118,8 +137,10 @@ class _Placement:
     def run(self, requests: Sequence[Request]) -> Iterator[Problem]:
         """Place all; yields what found no place."""
         given = [one for one in requests if one.places or one.dma]
+        behind = [one for one in given if any(p.kind == "same" and p.what != "kernel" for p in one.places)]
         for one in sorted(given, key=lambda one: not any(p.kind == "address" for p in one.places)):
-            yield from self._given(one)
+            if one not in behind:
+                yield from self._given(one)
         waiting = sorted(
             (one for one in requests if not one.places and not one.dma),
             key=lambda one: (one.late, not one.channel, -one.copies * one.nbytes),
@@ -128,6 +149,29 @@ class _Placement:
         for one in left:
             if not self._put(one, one.tiles):
                 yield self._no_room(one)
+        for one in behind:
+            yield from self._given(one)
+        yield from self._meetings(requests)
+
+    def _meetings(self, requests: Sequence[Request]) -> Iterator[Problem]:
+        """What shares a bank with something that it may not share one with."""
+        rooms, named = self.rooms, {one.key: one for one in requests}
+        for key, rivals in rooms.rivals.items():
+            for rival in sorted(rivals):
+                tile = rooms.blocks[key].tile if key in rooms.blocks else None
+                both = rooms.banks(key, tile) & rooms.banks(rival, tile) if tile else set()
+                if both and tile and key < rival:
+                    yield Problem(
+                        "place",
+                        f"bank {min(both)}",
+                        "different banks",
+                        f"it shares bank {min(both)} of {rooms.shown(tile)} with {named[rival].name}, "
+                        "but not_equal keeps them apart",
+                        "Change one of the locations, or make the buffers smaller.",
+                        reason="not_equal",
+                        where=named[key].where,
+                        source=_BUFFERS,
+                    )
 
     def _put(self, one: Request, tiles: Sequence[Tile]) -> bool:
         """Place what the user left open in the first tile that has room and a channel."""
@@ -146,7 +190,9 @@ class _Placement:
         space = self.rooms.space(tile)
         before, starts = list(space.taken), list[int]()
         for area in within:
-            if area is None:
+            if area is None and self.rooms.rivals.get(one.key):
+                start = self._apart(one, tile)
+            elif area is None:
                 start = space.find(one.nbytes, self.rooms.align, spread=self._spread)
             else:
                 start = space.find_in(area, one.nbytes, self.rooms.align)
@@ -157,6 +203,18 @@ class _Placement:
             starts.append(start)
         space.taken = before
         return starts
+
+    def _apart(self, one: Request, tile: Tile) -> int | None:
+        """The first byte of a free piece in banks that no rival has; None = there is none."""
+        space, rooms = self.rooms.space(tile), self.rooms
+        closed = {bank for rival in rooms.rivals[one.key] for bank in rooms.banks(rival, tile)}
+        edges = [-1, *sorted(closed), space.banks]
+        for before, after in pairwise(edges):
+            area = range((before + 1) * space.bank_bytes, after * space.bank_bytes)
+            start = space.find_in(area, one.nbytes, rooms.align)
+            if start is not None:
+                return start
+        return None
 
     def _keep(self, one: Request, tiles: Sequence[Tile], starts: Sequence[int], number: int) -> None:
         for tile, start in zip(tiles, starts, strict=True):
@@ -170,7 +228,7 @@ class _Placement:
     def _given(self, one: Request) -> Iterator[Problem]:
         """Place what the user gave a place or a channel."""
         problems: list[Problem] = []
-        spots = [self._spot(one, place, problems) for place in one.places]
+        spots = self._spots(one, problems)
         number, dma_tile = self._channel(one, spots, problems)
         if problems:
             yield from problems
@@ -184,6 +242,21 @@ class _Placement:
                 self._keep(one, [t for t, _ in found], [s for _, s in found], number_now)
                 return
         yield self._no_room(one)
+
+    def _spots(self, one: Request, problems: list[Problem]) -> list[tuple[Tile, range]]:
+        """Tiles and bytes of the places that the user gave, each checked beside those before it."""
+        spots: list[tuple[Tile, range]] = []
+        kept: list[tuple[Space, list[Taken]]] = []
+        for place in one.places:
+            tile, area = self._spot(one, place, problems)
+            spots.append((tile, area))
+            if len(area) == one.nbytes:
+                space = self.rooms.space(tile)
+                kept.append((space, list(space.taken)))
+                space.take(area.start, one.nbytes, one.name)
+        for space, taken in reversed(kept):
+            space.taken = taken
+        return spots
 
     def _spots_filled(
         self, one: Request, spots: Sequence[tuple[Tile, range]], tile: Tile
@@ -235,7 +308,8 @@ class _Placement:
     def _tile(self, one: Request, place: Place) -> Tile:
         if place.kind == "same":
             spot = self.rooms.spots.get(place.other)
-            block = self.rooms.blocks.get((place.what, place.other, -1))
+            other = self.rooms.carried.get(place.other, place.other)
+            block = self.rooms.blocks.get((place.what, other, -1))
             base = spot or (block.tile if block else one.home)
             return base[0] + place.column, base[1] + place.row
         if place.column < 0:

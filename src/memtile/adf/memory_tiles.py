@@ -1,7 +1,7 @@
 """Shared buffers in memory tiles: where the user says, else nearest to what they exchange data with.
 
 Two buffers that one tile cannot hold lie in two tiles beside each other, and so does one buffer above 512 KB;
-only channels 0 to 3 reach both (UG1603, Shared Buffer Location; AM020 chapter 5).
+only channels 0 to 3 reach both (UG1603, Shared Buffer Location; AM020 chapter 5; DEV-ADF-21).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _DMA = "AM020 chapter 5: DMA of the memory tile"
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A way to lay a shared buffer out: tile of its DMA, its pieces, and whether channels must reach others."""
+    """A layout of a shared buffer: tile of its DMA, pieces, and whether its channels must reach others."""
 
     tile: Tile
     pieces: tuple[tuple[Tile, int], ...]
@@ -52,11 +52,17 @@ class SharedBuffers:
 
     def place(self, memories: Sequence[MemoryObject]) -> Iterator[Problem]:
         """Place all; yields what found no place. What the user placed comes first, then the largest."""
-        given = [m for m in memories if self._is_given(m)]
-        for memory in given:
-            yield from self._place(memory)
-        for memory in sorted((m for m in memories if m not in given), key=lambda m: -self._nbytes(m)):
-            yield from self._place(memory)
+        waiting = sorted(memories, key=lambda m: (not self._is_given(m), -self._nbytes(m) * self._copies(m)))
+        ids = {memory.id for memory in memories}
+        while waiting:
+            ready = next((m for m in waiting if not self._heads(m) & ids), waiting[0])
+            waiting.remove(ready)
+            ids.discard(ready.id)
+            yield from self._place(ready)
+
+    def _heads(self, memory: MemoryObject) -> set[int]:
+        """Memories from whose places this one's is counted."""
+        return {place.other for place in self._sites.of("buffer", memory.id) if place.kind == "same"}
 
     def _is_given(self, memory: MemoryObject) -> bool:
         return bool(self._sites.of("buffer", memory.id) or any(self._dma(p) for p in self._port_ids(memory)))
@@ -185,8 +191,8 @@ class SharedBuffers:
                     "address",
                     f"{start:#x}",
                     f"0x0..{max(room - nbytes, 0):#x}",
-                    f"the buffer of {nbytes:,} bytes at {start:#x} of {self._rooms.shown(tile)} must begin at "
-                    f"a multiple of {granule:#x} and end below {room:#x}",
+                    f"the buffer of {nbytes:,} bytes at {start:#x} of {self._rooms.shown(tile)} must begin "
+                    f"at a multiple of {granule:#x} and end below {room:#x}",
                     "Change the address.",
                     reason="address",
                 )
@@ -207,8 +213,8 @@ class SharedBuffers:
 
     def _tile(self, place: Place) -> Tile:
         first = self._rooms.device.memory_rows.start
-        if place.kind == "same" and place.other in self.blocks:
-            base = self.blocks[place.other].tile
+        if place.kind == "same":
+            base = self.blocks[place.other].tile if place.other in self.blocks else (0, first)
             return base[0] + place.column, base[1] + place.row
         return place.column, first + max(place.row, 0)
 

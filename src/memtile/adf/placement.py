@@ -1,7 +1,7 @@
 """Kernels on cores: where the user says, else close to what they exchange data with; deterministic.
 
 Kernels are placed one after the other, the one with the most links to placed ones first, each on the free
-core that costs least. A chain of cascades is placed as one path to the east and the south. A kernel joins the core
+core that costs least. A chain of cascades is one path to the east and the south. A kernel joins the core
 of the kernel whose buffer it reads where their runtime ratios leave room (DEV-ADF-12).
 """
 
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 
 from memtile.adf.nets import Wiring
@@ -17,7 +18,7 @@ from memtile.adf.objects import Objects
 from memtile.adf.plan import Tile
 from memtile.adf.rates import Rates
 from memtile.adf.sites import Apart, Sites
-from memtile.adf.sizes import Needs, may_share, needs_of
+from memtile.adf.sizes import Needs, may_share, needs_of, shared_ends
 from memtile.arch.core import CASCADE_STEPS, SIDE_STEPS
 from memtile.arch.devices import Device
 from memtile.errors import Problem
@@ -35,11 +36,12 @@ def moved(spot: Tile, step: Tile) -> Tile:
     return spot[0] + step[0], spot[1] + step[1]
 
 
-def reach(device: Device, spot: Tile) -> list[Tile]:
+@cache
+def reach(device: Device, spot: Tile) -> tuple[Tile, ...]:
     """Tiles whose data memory a core reaches, its own first."""
     steps = (SIDE_STEPS["own"], *(step for side, step in SIDE_STEPS.items() if side != "own"))
     around = (moved(spot, step) for step in steps)
-    return [t for t in around if 0 <= t[0] < device.columns and t[1] in device.compute_rows]
+    return tuple(t for t in around if 0 <= t[0] < device.columns and t[1] in device.compute_rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ class Placer:
         self.links = _links(objects, sites, wirings, rates)
         self.chains = cascade_chains(objects, wirings)
         self._chain_of = {kernel: chain for chain in self.chains for kernel in chain}
-        self._needs = {k: needs_of(objects, kernel, wirings, rates) for k, kernel in objects.kernels.items()}
+        shared = shared_ends(objects, wirings, rates)
+        self._needs = {k: needs_of(objects, kernel, shared, rates) for k, kernel in objects.kernels.items()}
         self._feeders = _feeders(objects, wirings, rates)
         self._apart = _rivals(objects)
         self._base = _first_column(objects, device)
@@ -182,23 +185,28 @@ class Placer:
         if len(steps) == 1 and (shared := self._shared_core(kernel)) is not None:
             self.board.put(kernel, shared, self._needs[kernel])
             return True
-        best = min(self._rigid_candidates(steps), default=None)
-        if best is None:
+        spot = self._best(steps)
+        if spot is None:
             return False
         for one in group:
-            self.board.put(one, moved(best[-1], steps[one]), self._needs[one])
+            self.board.put(one, moved(spot, steps[one]), self._needs[one])
         return True
 
-    def _rigid_candidates(self, steps: Mapping[int, Tile]) -> Iterator[tuple[bool, float, int, int, Tile]]:
+    def _best(self, steps: Mapping[int, Tile]) -> Tile | None:
+        """The core that costs least for the first kernel of a rigid group, with room if there is one."""
+        order = [spot for *_, spot in sorted(self._candidates(steps))]
+        roomy = (spot for spot in order if self._has_room(steps, spot))
+        return next(roomy, order[0] if order else None)
+
+    def _has_room(self, steps: Mapping[int, Tile], spot: Tile) -> bool:
+        return all(self.board.has_room(moved(spot, step), self._needs[k]) for k, step in steps.items())
+
+    def _candidates(self, steps: Mapping[int, Tile]) -> Iterator[tuple[float, int, int, Tile]]:
         free = {k: set(self._free(k)) for k in steps}
-        first = next(iter(steps))
-        for spot in self._free(first):
+        for spot in self._free(next(iter(steps))):
             if all(moved(spot, step) in free[k] for k, step in steps.items()):
                 cost = sum(self._cost(k, moved(spot, step)) for k, step in steps.items())
-                room = all(
-                    self.board.has_room(moved(spot, step), self._needs[k]) for k, step in steps.items()
-                )
-                yield not room, cost, abs(spot[0] - self._base), spot[1], spot
+                yield cost, abs(spot[0] - self._base), spot[1], spot
 
     def _free(self, kernel: int) -> list[Tile]:
         """Cores without kernels where this one may lie."""

@@ -15,29 +15,31 @@ from memtile.arch.ports import PORTS, port_kind
 from memtile.errors import Problem
 
 _TOLERANCE = 1e-9  # of sums of ratios
+_SHOWN = 3  # names of kernels in a message
 
 
 def no_core(objects: Objects, placer: Placer) -> Iterator[Problem]:
-    """Kernels that found no core."""
+    """Kernels that found no core: one problem for each chain of cascades, one for the others of an area."""
+    groups: dict[tuple[tuple[int, ...], int], list[int]] = defaultdict(list)
+    for kernel in placer.left:
+        chain = next((c for c in placer.chains if kernel in c), ())
+        groups[chain, len(placer.domain(kernel))].append(kernel)
     device = placer.device
     cores = device.columns * len(device.compute_rows)
-    for kernel in placer.left:
-        count = len(placer.domain(kernel))
-        area = "" if count == cores else f", and its area has {count} of them"
-        chain = next((c for c in placer.chains if kernel in c), ())
-        path = ""
-        if chain:
-            path = f"; its chain of cascades has {len(chain)} kernels, each east or south of the one before"
+    for (chain, count), kernels in groups.items():
+        names = ", ".join(objects.name(k) for k in kernels[:_SHOWN])
+        more = f" and {len(kernels) - _SHOWN} more" if kernels[_SHOWN:] else ""
+        area = "" if count == cores else f", {count} of them in the area"
+        path = f"; a chain of {len(chain)} cascades goes east or south at each step" if chain else ""
         yield Problem(
             "core",
-            "none",
+            f"none for {len(kernels)} kernels",
             "a free core",
-            f"no core is left for it: {device.name} has {cores} cores for {len(objects.kernels)} kernels"
-            + area
-            + path,
+            f"no core is left for {names}{more}: {device.name} has {cores} cores for {len(objects.kernels)} "
+            f"kernels{area}{path}",
             "Choose a larger device, smaller runtime ratios, or other locations.",
             reason="no_core",
-            where=objects.where(kernel),
+            where=objects.where(kernels[0]),
             source=device.source.text,
         )
 

@@ -6,7 +6,7 @@ Each stage needs what the one before found; all problems of a stage are reported
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from memtile.adf.channels import INTO, OUT, Channels
@@ -89,7 +89,7 @@ class _Planner:
     def _memory_nets(self) -> Iterator[tuple[int, _Shared]]:
         """Nets between kernels that reach the same memory; the number of each is its place in ``wirings``."""
         for number, wiring in enumerate(self.wirings):
-            if not may_share(self.objects, wiring, self.rates):
+            if not may_share(self.objects, wiring, self.rates) or self._placed_twice(wiring):
                 continue
             source, target = (self._spot(end) for end in (*wiring.sources, *wiring.targets))
             common = set(reach(self.device, source)) & set(reach(self.device, target))
@@ -97,6 +97,12 @@ class _Planner:
             tiles = tuple(dict.fromkeys(tile for tile in order if tile in common))
             if tiles:
                 yield number, _Shared(tiles, self._copies(wiring, source, target))
+
+    def _placed_twice(self, wiring: Wiring) -> bool:
+        """Whether the user gave both ends different places, or one a channel (DEV-ADF-11)."""
+        ends = [end.port for end in (*wiring.sources, *wiring.targets)]
+        given = {places for port in ends if (places := self.sites.of("buffer", port))}
+        return len(given) > 1 or any(self.sites.of("dma", port) for port in ends)
 
     def _copies(self, wiring: Wiring, source: Tile, target: Tile) -> int:
         """Single within a core, double between cores (UG1079, Buffer Allocation Control)."""
@@ -114,7 +120,13 @@ class _Planner:
     def _give_places(self) -> None:
         columns = dict(self._columns())
         rooms = Rooms(self.device, alignment(self.device), self.board.spots, Channels(self.device))
-        self.rooms, problems = place_all(rooms, list(self._requests()))
+        requests = list(self._requests())
+        rooms.carried = {
+            self.wirings[number].sources[0].port: self.wirings[number].targets[0].port
+            for number in self.shared
+        }
+        rooms.rivals = self._rivals({request.key for request in requests}, rooms.carried)
+        self.rooms, problems = place_all(rooms, requests)
         memories = [memory for memory in self.description.memories if not memory.external]
         self.buffers = SharedBuffers(self.objects, self.rooms, self.sites, columns)
         problems.extend(self.buffers.place(memories))
@@ -123,6 +135,20 @@ class _Planner:
         self.doors = Doors(self.objects, self.rooms, self.sites, dict(self._columns()))
         problems.extend(self.doors.place())
         raise_if(problems, DesignError)
+
+    def _rivals(self, known: Set[Key], carried: Mapping[int, int]) -> dict[Key, set[Key]]:
+        """What may not share a bank: ports by their buffers, and kernels beside ports by their stacks."""
+        stacks = {k: ("stack", together[0], -1) for together in self.board.kernels.values() for k in together}
+        out: dict[Key, set[Key]] = defaultdict(set)
+        for rule in self.description.not_equal:
+            if all(number in stacks for number in rule.objects):
+                continue  # kernels: of their tiles
+            keys = {
+                stacks.get(number) or ("buffer", carried.get(number, number), -1) for number in rule.objects
+            }
+            for key in keys & known:
+                out[key] |= (keys & known) - {key}
+        return out
 
     def _columns(self) -> Iterator[tuple[int, list[int]]]:
         """Owner -> columns of what it exchanges data with, as far as these have places."""
@@ -171,7 +197,7 @@ class _Planner:
             ("buffer", port.id, -1),
             port.name,
             self._where(port.id),
-            tuple(reach(self.device, spot)),
+            reach(self.device, spot),
             1 if port.single else PING_PONG,
             self._aligned(block_bytes(port, self.rates)),
             self.sites.of("buffer", port.id),
@@ -205,7 +231,7 @@ class _Planner:
             ("stack", kernels[0].id, -1),
             f"the stack of {placed.name}",
             self._where(placed.id, "stack"),
-            tuple(reach(self.device, spot)),
+            reach(self.device, spot),
             1,
             stack_bytes(kernels) + heap_bytes(kernels),
             self.sites.of("stack", placed.id),
@@ -215,11 +241,11 @@ class _Planner:
 
     def _parameter_requests(self, kernel: Kernel) -> Iterator[Request]:
         spot = self.board.spots[kernel.id]
-        tiles = tuple(reach(self.device, spot))
+        tiles = reach(self.device, spot)
         for number in kernel.ports:
             port = self.objects.ports[number]
             if port.kind in PARAMETERS:
-                copies = 1 if port.single else PING_PONG
+                copies = 1 if port.single else PING_PONG  # DEV-ADF-22
                 nbytes, places = self._aligned(parameter_bytes(port)), self.sites.of("parameter", number)
                 where = self._where(number, "parameter")
                 key = ("parameter", number, -1)
@@ -318,7 +344,7 @@ class _Planner:
             else 1,
             shim_port,
             tap.branch,
-            tap.branch if wiring.packets else -1,
+            tap.branch if wiring.packets else -1,  # DEV-ADF-19
             tilings_of(port, tap.branch),
         )
 

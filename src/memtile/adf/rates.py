@@ -2,7 +2,8 @@
 
 A port passes so many elements in a turn (a call of its kernel, a turn of its buffer). Both ends of a net must
 pass the same volume in an iteration; the smallest whole numbers of turns that make it so are taken, and those
-that the user gives win (UG1079, Multirate). Streams pass what the kernel likes: they tie nothing.
+that the user gives win (UG1079, Multirate). Streams pass what the kernel likes: they tie nothing
+(DEV-ADF-20).
 """
 
 from __future__ import annotations
@@ -91,8 +92,11 @@ def rates(objects: Objects, wirings: Sequence[Wiring], problems: list[Problem]) 
     ties = [tie for wiring in wirings for tie in _ties(objects, wiring, elements)]
     turns, broken = _balance(objects, ties)
     found = Rates(turns, elements, dict(_blocks(objects, elements)), _margins(objects, wirings))
-    problems.extend(broken)
-    problems.extend(_unequal(objects, found, ties))
+    problems.extend(_not_whole(objects, node, count) for node, count in broken.items())
+    whole = [
+        tie for tie in ties if not {_node(objects, end)[0] for end in (tie.one, tie.other)} & broken.keys()
+    ]
+    problems.extend(_unequal(objects, found, whole))
     return found
 
 
@@ -207,8 +211,8 @@ def _node(objects: Objects, tap: Tap) -> tuple[int, int]:
     return (port.owner, 1) if port.repetition is None else (_ITERATION, port.repetition)
 
 
-def _balance(objects: Objects, ties: Sequence[_Tie]) -> tuple[dict[int, int], list[Problem]]:
-    """The smallest whole numbers of turns, or the user's."""
+def _balance(objects: Objects, ties: Sequence[_Tie]) -> tuple[dict[int, int], dict[int, Fraction]]:
+    """The smallest whole numbers of turns, or the user's; and the turns that these make broken numbers."""
     edges: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)
     for tie in ties:
         (one, factor), (other, more) = _node(objects, tie.one), _node(objects, tie.other)
@@ -219,12 +223,12 @@ def _balance(objects: Objects, ties: Sequence[_Tie]) -> tuple[dict[int, int], li
     counts: dict[int, Fraction] = {node: Fraction(n) for node, n in given.items()}
     counts[_ITERATION] = Fraction(1)
     anchored = _spread(counts, edges, list(counts))
-    problems = [_not_whole(objects, node, counts[node]) for node in anchored if counts[node].denominator > 1]
+    broken = {node: counts[node] for node in anchored if counts[node].denominator > 1}
     for node in (*objects.kernels, *objects.memories):
         if node not in counts:
             counts[node] = Fraction(1)
             _scale(counts, [node, *_spread(counts, edges, [node])])
-    return {node: max(int(n), 1) for node, n in counts.items() if node != _ITERATION}, problems
+    return {node: max(int(n), 1) for node, n in counts.items() if node != _ITERATION}, broken
 
 
 def _given(objects: Objects) -> dict[int, int]:

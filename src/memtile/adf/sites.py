@@ -17,6 +17,18 @@ from memtile.arch.devices import Device
 from memtile.errors import Problem
 
 _PLACES = "UG1603: Location Constraints"
+_IN_MEMORY = ("address", "bank", "offset", "same")
+_KINDS = {
+    "kernel": ("tile", "same"),
+    "buffer": _IN_MEMORY,
+    "stack": _IN_MEMORY,
+    "parameter": _IN_MEMORY,
+    "dma": ("dma_channel",),
+    "graph": ("area",),
+    "PLIO": ("shim", "same"),
+    "GMIO": ("shim", "same"),
+}
+"""What may be placed -> kinds of places that it may be given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +79,10 @@ class Sites:
             self._read(location)
 
     def _read(self, location: Location) -> None:
-        if location.what == "kernel":
+        wrong = [place.kind for place in location.places if place.kind not in _KINDS.get(location.what, ())]
+        if wrong:
+            self._problems.append(self._wrong_kind(location, wrong[0]))
+        elif location.what == "kernel":
             self._kernel(location)
         elif location.what == "graph":
             self._area(location)
@@ -77,23 +92,12 @@ class Sites:
     def of(self, what: str, number: int) -> tuple[Place, ...]:
         """The places of a buffer, stack, parameter, DMA channel, PLIO or GMIO; empty = open."""
         found = self._places.get((what, number))
-        return self._followed(found.places) if found else ()
+        return found.places if found else ()
 
     def line(self, what: str, number: int) -> str:
         """The line that gave them."""
         found = self._places.get((what, number))
         return found.line if found else ""
-
-    def _followed(self, places: Sequence[Place], depth: int = 0) -> tuple[Place, ...]:
-        """Places, with those that are another object's looked up."""
-        out: list[Place] = []
-        for place in places:
-            other = self._places.get((place.what, place.other)) if place.kind == "same" else None
-            if other is None or depth > len(self._places):
-                out.append(place)
-            else:
-                out.extend(self._followed(other.places, depth + 1))
-        return tuple(out)
 
     def _kernel(self, location: Location) -> None:
         place, found = location.places[0], partial(self._problem, location)
@@ -104,20 +108,15 @@ class Sites:
             )
         elif place.kind == "same":
             self.apart.append(Apart(location.object, place.other, (place.column, place.row), location.line))
-        elif place.kind == "tile":
+        else:
             spot = place.column, self._device.compute_rows.start + place.row
             self.cores[location.object] = spot
             self._problems.extend(self._outside(location, spot, "compute"))
-        else:
-            self._problems.append(
-                found(
-                    "place",
-                    place.kind,
-                    "tile(column, row), or the place of another kernel",
-                    f"a kernel cannot be placed by {place.kind}",
-                    reason="place_kind",
-                )
-            )
+
+    def _wrong_kind(self, location: Location, kind: str) -> Problem:
+        allowed = " or ".join(_KINDS.get(location.what, ())) or "another constraint"
+        says = f"location<{location.what}> takes {allowed}, not {kind}"
+        return self._problem(location, "place", kind, allowed, says, reason="place_kind")
 
     def _problem(self, location: Location, *given: str, reason: str) -> Problem:
         where = self._objects.where(location.object, location.line)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import prod
 
@@ -86,17 +86,21 @@ def heap_bytes(kernels: Iterable[Kernel]) -> int:
     )
 
 
-def needs_of(objects: Objects, kernel: Kernel, wirings: Iterable[Wiring], rates: Rates) -> Needs:
+def shared_ends(objects: Objects, wirings: Iterable[Wiring], rates: Rates) -> dict[int, bool]:
+    """Ports whose nets memory can carry, and whether they read."""
+    ends: dict[int, bool] = {}
+    for wiring in wirings:
+        if may_share(objects, wiring, rates):
+            ends[wiring.sources[0].port] = False
+            ends[wiring.targets[0].port] = True
+    return ends
+
+
+def needs_of(objects: Objects, kernel: Kernel, shared: Mapping[int, bool], rates: Rates) -> Needs:
     """What a kernel takes at most: buffers are double unless the user says single.
 
-    What memory may carry counts where it is read, without channels.
+    What memory may carry (``shared_ends``) counts where it is read, without channels.
     """
-    ends = {
-        end.port: role
-        for wiring in wirings
-        if may_share(objects, wiring, rates)
-        for end, role in ((wiring.sources[0], "out"), (wiring.targets[0], "in"))
-    }
     total = Needs(stack_bytes([kernel]) + heap_bytes([kernel]))
     for number in kernel.ports:
         port = objects.ports[number]
@@ -104,8 +108,8 @@ def needs_of(objects: Objects, kernel: Kernel, wirings: Iterable[Wiring], rates:
         nbytes = copies * block_bytes(port, rates)
         if port.kind in PARAMETERS:
             total += Needs(copies * parameter_bytes(port))
-        elif port.kind in BUFFERS and number in ends:
-            total += Needs(nbytes if ends[number] == "in" else 0)
+        elif port.kind in BUFFERS and number in shared:
+            total += Needs(nbytes if shared[number] else 0)
         elif port.kind in BUFFERS:
             total += Needs(nbytes, int(port.direction == "in"), int(port.direction == "out"))
     return total + Needs(sum(len(objects.tables[t].data) // 2 for t in kernel.tables if t in objects.tables))

@@ -78,6 +78,7 @@ class Sources:
         flags: more words for the compiler.
         generation: of the core, a key of :data:`ARCHITECTURES`.
         sanitize: every access of memory is checked.
+        shown: the files as messages name them, where they are generated from others; empty = as they are.
     """
 
     files: tuple[Path, ...]
@@ -86,6 +87,12 @@ class Sources:
     flags: tuple[str, ...] = ()
     generation: str = "AIE-ML"
     sanitize: bool = False
+    shown: tuple[Path, ...] = ()
+
+    @property
+    def names(self) -> tuple[Path, ...]:
+        """The files, for messages."""
+        return self.shown or self.files
 
     def options(self) -> list[str]:
         """The compiler's options for a source of the user."""
@@ -126,16 +133,33 @@ def built(sources: Sources) -> Path:
     with FileLock(f"{folder}.lock"):
         library = folder / "kernels.so"
         if not _is_current(folder):
-            with shown(line_for([file.name for file in sources.files])):
+            with shown(line_for([file.name for file in dict.fromkeys(sources.names)])):
                 _make(sources, found, folder)
             _forget_old(folder)
         os.utime(folder)
     return library
 
 
-def _cache() -> Path:
-    """The folder of compiled kernels, beside that of the engine, which memtile keeps to the user."""
-    folder = cache_directory(ENGINE).parents[1] / "cpp"
+def generated(name: str, text: str) -> Path:
+    """A C++ source that memtile writes, kept beside compiled kernels; the same text is the same file.
+
+    Args:
+        name: of the file.
+        text: of it.
+    """
+    folder = _cache("cpp-generated") / hashlib.sha256(text.encode()).hexdigest()[:24]
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / name
+    if not file.is_file() or file.read_text("utf-8") != text:
+        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as begun:
+            begun.write(text)
+        Path(begun.name).replace(file)
+    return file
+
+
+def _cache(name: str = "cpp") -> Path:
+    """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
+    folder = cache_directory(ENGINE).parents[1] / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
@@ -183,6 +207,7 @@ def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
     own = own_options(used)
     running = []
+    names = (*sources.names, RUNTIME)
     for number, file in enumerate((*sources.files, RUNTIME)):
         target = place / f"{number}.o"
         own_file = file == RUNTIME
@@ -201,7 +226,7 @@ def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
         begun = subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
-        running.append((file, target, begun))
+        running.append((names[number], target, begun))
     said = [(file, begun.communicate()[0], begun.returncode) for file, _, begun in running]
     for file, text, code in said:
         if code:
@@ -217,7 +242,7 @@ def _link(sources: Sources, used: Compiler, objects: Sequence[Path], library: Pa
     done = subprocess.run(words, capture_output=True, check=False, text=True, errors="replace")
     if not done.returncode:
         return
-    files, text = ", ".join(map(str, sources.files)), done.stdout + done.stderr
+    files, text = ", ".join(map(str, dict.fromkeys(sources.names))), done.stdout + done.stderr
     if missing := sorted(set(_UNDEFINED.findall(text))):
         says = (
             f"{missing[0]} is called and not defined{f', and {len(missing) - 1} more' if missing[1:] else ''}"

@@ -65,6 +65,11 @@ def stream(element: str = "int32", **more: Any) -> dict[str, Any]:
     return port("stream", element, **more)
 
 
+def packet_stream() -> dict[str, Any]:
+    """A stream of packets of a kernel."""
+    return port("packet_stream")
+
+
 def cascade() -> dict[str, Any]:
     """A cascade of a kernel."""
     return port("cascade")
