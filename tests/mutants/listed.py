@@ -37,6 +37,49 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Files of PLIO
+    Mutant(
+        "TLAST of a file ends a packet with the first word of its line",
+        "io/plio_text.py",
+        "        flags[last_words] = 1\n",
+        "        flags[last_words - self._width // WORD_BITS + 1] = 1\n",
+        "tests/data/test_plio_files.py::test_the_packets_of_ug1079_end_with_the_word_below_tlast",
+    ),
+    Mutant(
+        "a number of a PLIO's file ends at the first sign that is no digit",
+        "io/plio_tokens.py",
+        "wrong |= left & (digit == _NO_DIGIT)",
+        "left &= digit != _NO_DIGIT",
+        "tests/faults/test_plio_faults.py::test_a_line_that_is_none_is_refused_with_its_place",
+    ),
+    Mutant(
+        "a packet of a PLIO's file may end within a word",
+        "io/plio_text.py",
+        "wrong = checked & (ends % whole != 0)",
+        "wrong = checked & (ends % whole < 0)",
+        "tests/faults/test_plio_faults.py::test_a_line_that_is_none_is_refused_with_its_place",
+    ),
+    Mutant(
+        "a time of a PLIO's file is in nanoseconds at most",
+        "io/plio_text.py",
+        "for u, s in reversed(UNITS.items()) if",
+        "for u, s in reversed(UNITS.items()) if s <= 1000 and",
+        "tests/data/test_plio_files.py::test_a_published_output_is_read_and_written_as_aiesimulator_did",
+    ),
+    Mutant(
+        "TKEEP of a CSV file counts without TLAST",
+        "io/plio_csv.py",
+        "self._keeps(row) if last else self._words",
+        "self._keeps(row)",
+        "tests/data/test_plio_files.py::test_tkeep_counts_with_tlast_only",
+    ),
+    Mutant(
+        "STALL of a CSV file counts once",
+        "io/plio_csv.py",
+        "            self._waits += count\n",
+        "            self._waits += 1\n",
+        "tests/data/test_plio_files.py::test_a_csv_file_repeats_stalls_and_keeps",
+    ),
     # C++ kernels
     Mutant(
         "a byte keeps its sign where a C++ function takes none",
