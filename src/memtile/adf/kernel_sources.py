@@ -2,7 +2,7 @@
 
 It has a C function for each kernel, ``memtile_kernel_<id>``, whose arguments are plain numbers and pointers
 (``memtile/kernel_call.h`` says which). The source is included as it is, so that lines stay those of the user.
-A kernel object is made in the first call of its kernel and kept; kernels that call one function share a C function.
+A kernel object is made in the first call of its kernel and kept; kernels of one function share a C function.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def _found(kernel: Kernel, root: Path, include: Sequence[Path]) -> Path:
             return (folder / kernel.source).resolve()
     looked = ", ".join(map(str, (root, *include)))
     raise InputFileError(
-        f"{_place(kernel)}kernel {kernel.name} has the source {kernel.source}, which is in none of the folders "
-        f"{looked}. Give the folder that it lies in as a folder of headers."
+        f"{_place(kernel)}kernel {kernel.name} has the source {kernel.source}, which is in none of the "
+        f"folders {looked}. Give the folder that it lies in as a folder of headers."
     )
 
 
