@@ -168,7 +168,7 @@ def test_arrays_and_what_a_kernel_gives_back(code: KernelCode) -> None:
 
 
 def test_objects_have_their_arguments_and_keep_their_state(code: KernelCode) -> None:
-    """Kernels of one core and source share its globals: DEV-ADF-20."""
+    """Kernels of one core and source share its globals: DEV-ADF-50."""
     found = list[list[int]]()
 
     def body(core: Any, memory: Memory) -> Iterator[Any]:
@@ -197,7 +197,7 @@ def test_a_margin_comes_before_its_block(code: KernelCode) -> None:
 
 
 def test_circular_iterators_go_round_margin_and_block(code: KernelCode) -> None:
-    """DEV-ADF-21."""
+    """DEV-ADF-51."""
     (done,) = called(code, "turn", lambda m: [port(m(np.arange(8))), port(m(5))])
     assert done[1].tolist() == [4, 5, 6, 7, 0]
 
