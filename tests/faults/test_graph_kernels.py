@@ -12,6 +12,7 @@ import pytest
 
 from memtile.adf.description import Description
 from memtile.adf.kernel_calls import KernelCode, KernelOptions, LockUse, StreamPort, Value
+from memtile.adf.kernel_sources import kernel_sources
 from memtile.errors import DesignError, InputFileError
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.loop.engine import Engine
@@ -66,6 +67,7 @@ def test_an_access_behind_a_buffer_names_the_port_and_the_line(checked: KernelCo
         ("gr.twice", "faulty_kernels.cc:19: the kernel acquires a buffer that it has already"),
         ("gr.keeps", "the kernel returns without a release of gr.keeps.a"),
     ],
+    ids=["early", "twice", "kept"],
 )
 def test_an_asynchronous_buffer_out_of_turn(checked: KernelCode, name: str, says: str) -> None:
     """DEV-ADF-53."""
@@ -115,6 +117,20 @@ def test_a_source_that_is_missing(tmp_path: Path) -> None:
         "graph.h:12: kernel gr.k (f) has no source. Name the file that defines it: "
         'source(gr.k) = "kernels.cc".'
     )
+
+
+@pytest.mark.parametrize("where", ["aie/src", "aie", ".", "more"])
+def test_a_source_is_looked_for_where_makefiles_run(where: str, tmp_path: Path) -> None:
+    """A folder of headers, and up to two folders above the graph's."""
+    root = tmp_path / "aie" / "src"
+    file = tmp_path / where / "own" / "k.cc"
+    for folder in (root, file.parent):
+        folder.mkdir(parents=True, exist_ok=True)
+    file.write_text("")
+    graph = described({"gr.k": Declared("f", "buffer")}, source=Path("own/k.cc"))
+    graph = replace(graph, kernels=(replace(graph.kernels[0], source="own/k.cc"),))
+    (found,) = kernel_sources(graph, root, [tmp_path / "more"])
+    assert found.file == file
 
 
 def test_a_kernel_that_does_not_compile_has_the_users_line(tmp_path: Path) -> None:
