@@ -37,6 +37,105 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # kernels of graphs
+    Mutant(
+        "the margin of a buffer is part of its size",
+        "cpp/include/adf/buffers.h",
+        "static_cast<unsigned>(number - Config::margin_elements); }",
+        "static_cast<unsigned>(number); }",
+        "tests/data/test_graph_kernels.py::test_a_margin_comes_before_its_block",
+    ),
+    Mutant(
+        "a circular buffer wraps within its block",
+        "cpp/include/adf/buffers.h",
+        "unsigned span() const { return static_cast<unsigned>(number); }",
+        "unsigned span() const { return size(); }",
+        "tests/data/test_graph_kernels.py::test_circular_iterators_go_round_margin_and_block",
+    ),
+    Mutant(
+        "a buffer's memory may be smaller than its extents",
+        "cpp/include/adf/buffers.h",
+        "(Config::extents_type::is_known && number != wanted)",
+        "false",
+        "tests/faults/test_graph_kernels.py::test_a_buffer_of_another_size_than_its_extents",
+    ),
+    Mutant(
+        "an asynchronous buffer is there before it is acquired",
+        "cpp/include/adf/buffers.h",
+        "held(Config::is_async ? nobody : 0)",
+        "held(0)",
+        "tests/faults/test_graph_kernels.py::test_an_asynchronous_buffer_out_of_turn[early]",
+    ),
+    Mutant(
+        "an asynchronous buffer does not take turns",
+        "adf/kernel_calls.py",
+        "self._next[number] = (turn + 1) % len(memory.buffers)",
+        "self._next[number] = turn",
+        "tests/data/test_graph_kernels.py::test_asynchronous_buffers_take_turns_over_calls",
+    ),
+    Mutant(
+        "a kernel may keep an asynchronous buffer",
+        "adf/kernel_calls.py",
+        "for number in self._held:",
+        "for number in ():",
+        "tests/faults/test_graph_kernels.py::test_an_asynchronous_buffer_out_of_turn[kept]",
+    ),
+    Mutant(
+        "a window does not go round",
+        "cpp/include/adf/windows.h",
+        "ptr = head + (at % all + all) % all;",
+        "ptr = head + at;",
+        "tests/data/test_graph_kernels.py::test_windows_have_a_place_that_goes_round",
+    ),
+    Mutant(
+        "a packet header has even parity",
+        "cpp/include/adf/streams.h",
+        "std::popcount(fields) % 2 == 0",
+        "std::popcount(fields) % 2 == 1",
+        "tests/data/test_graph_kernels.py::test_a_packet_begins_with_its_header",
+    ),
+    Mutant(
+        "all branches have the first packet id",
+        "adf/kernel_calls.py",
+        "request.words[0] = ids[branch]",
+        "request.words[0] = ids[0]",
+        "tests/data/test_graph_kernels.py::test_a_packet_begins_with_its_header",
+    ),
+    Mutant(
+        "a kernel object is made anew for each call",
+        "adf/kernel_sources.py",
+        'yield f"    static {kernel.object_type} memtile_object{given};"',
+        'yield f"    {kernel.object_type} memtile_object{given};"',
+        "tests/data/test_graph_kernels.py::test_objects_have_their_arguments_and_keep_their_state",
+    ),
+    Mutant(
+        "an initialization function runs before each call",
+        "adf/kernel_sources.py",
+        "[[maybe_unused]] static const bool",
+        "[[maybe_unused]] const bool",
+        "tests/data/test_graph_kernels.py::test_an_initialization_function_runs_once",
+    ),
+    Mutant(
+        "waits of a kernel come on top of its cycles",
+        "adf/kernel_calls.py",
+        "(left := cost.cycles - (core.now - began)) > 0",
+        "(left := cost.cycles) > 0",
+        "tests/timing/test_graph_kernels.py::test_what_a_kernel_waits_is_part_of_what_it_takes",
+    ),
+    Mutant(
+        "cycles of a function come before those of a kernel",
+        "adf/kernel_calls.py",
+        "options.cycles.get(kernel.name, options.cycles.get(kernel.function))",
+        "options.cycles.get(kernel.function, options.cycles.get(kernel.name))",
+        "tests/timing/test_graph_kernels.py::test_a_call_takes_what_is_stated_by_name_or_else_by_function",
+    ),
+    Mutant(
+        "a generated file is named where the user's does not compile",
+        "cpp/build.py",
+        "        return self.shown or self.files\n",
+        "        return self.files\n",
+        "tests/faults/test_graph_kernels.py::test_a_kernel_that_does_not_compile_has_the_users_line",
+    ),
     # Files of PLIO
     Mutant(
         "TLAST of a file ends a packet with the first word of its line",

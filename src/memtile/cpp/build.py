@@ -32,6 +32,7 @@ INCLUDE = Path(__file__).with_name("include")
 RUNTIME = Path(__file__).with_name("runtime") / "core.cc"
 ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
 """Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
+_GENERATED = "cpp-generated"
 _LINES = 20  # of a compiler's errors: a screen
 _STAY = 64  # libraries that stay in the cache
 _QUIET_SECONDS = 2.0
@@ -147,7 +148,7 @@ def generated(name: str, text: str) -> Path:
         name: of the file.
         text: of it.
     """
-    folder = _cache("cpp-generated") / hashlib.sha256(text.encode()).hexdigest()[:24]
+    folder = _cache(_GENERATED) / hashlib.sha256(text.encode()).hexdigest()[:24]
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / name
     if not file.is_file() or file.read_text("utf-8") != text:
@@ -260,7 +261,9 @@ def _screen(text: str, file: Path) -> str:
     lines = text.replace(str(file.resolve()), str(file)).splitlines()
     first = next((n for n, line in enumerate(lines) if "error:" in line), 0)
     context = [
-        line for line in lines[:first] if line.startswith(("In file included", "                 from"))
+        line
+        for line in lines[:first]
+        if line.startswith(("In file included", "                 from")) and f"/{_GENERATED}/" not in line
     ][-2:]
     shown = [*context, *lines[first : first + _LINES]]
     left = len(lines) - first - _LINES
