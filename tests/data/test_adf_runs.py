@@ -339,3 +339,30 @@ def test_devices_with_two_rows_of_memory_tiles_run_graphs(device: str) -> None:
         g.place(g.owner(port_of_plio), shim(2), what="PLIO")
     run = GraphRun(plan_of(g.description(), device), calls(**{f"k{k.id}": compute(double)}))
     assert (numbers(run, 4, 32) == np.arange(128) * 2).all()
+
+
+def test_kernels_that_wait_for_each_other_are_named() -> None:
+    """The first needs a block of the second before it gives one."""
+    g = Sketch()
+    a, z = g.plio("in"), g.plio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16), buffer("int32", 16)], [buffer("int32", 16)])
+    j = g.kernel("j", [buffer("int32", 16)], [buffer("int32", 16), buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], j.ins[0])
+    g.connect(j.outs[0], k.ins[1])
+    g.connect(j.outs[1], z)
+    bodies = {f"k{each.id}": compute(lambda *_: None) for each in (k, j)}
+    run = GraphRun(plan_of(g.description(), "npu1"), calls(**bodies))
+    run.init(ROOT)
+    run.feed("in", np.arange(64, dtype=np.int32))
+    run.run(ROOT, 4)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.STUCK
+    assert found.unfinished == ("gr.k", "gr.j")
+    assert found.iterations == {"gr": 0}
+    assert not found.missing
+    (finding,) = found.result.findings
+    assert "kernel 'gr.k'" in finding.message
+    assert "kernel 'gr.j'" in finding.message
+    assert "gr.k.in[1].full" in finding.message

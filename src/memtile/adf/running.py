@@ -23,6 +23,7 @@ from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, MemoryPlioPorts, PlioPorts
 from memtile.adf.pools import ELEMENTS
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
 from memtile.explain.results import Result
 from memtile.model.state.causes import CorePhase
@@ -61,6 +62,30 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class PortTimes:
+    """When data passed a PLIO.
+
+    Attributes:
+        name: of the PLIO.
+        nbytes: that passed.
+        first: cycle of the first word; also the latency from the start of the run.
+        last: cycle of the last one.
+        mhz: of the array's clock.
+    """
+
+    name: str
+    nbytes: int
+    first: int
+    last: int
+    mhz: float
+
+    @property
+    def throughput(self) -> float:
+        """MB/s from the first word to the last one; 0 for a single word."""
+        return self.nbytes * self.mhz / (self.last - self.first + 1) if self.last > self.first else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class GraphResult:
     """What a graph's run left.
 
@@ -68,14 +93,16 @@ class GraphResult:
         result: of the array, with findings in the graph's names.
         outputs: per name of a PLIO what left the array.
         missing: inputs that ran out.
-        iterations: per graph the fewest that one of its cores has ended.
-        unfinished: names of kernels that did not end the iterations asked for, and what they wait for.
+        times: of output PLIOs that have received words, where the model knows them.
+        iterations: per graph that ran, the fewest that one of its cores has ended.
+        unfinished: names of the kernels of each core that did not end the iterations asked for.
         notes: what the model leaves out.
     """
 
     result: Result
     outputs: Mapping[str, Collected] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
+    times: tuple[PortTimes, ...] = ()
     iterations: Mapping[str, int] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -94,6 +121,16 @@ class _GraphState:
     ended: bool = False
     asked: int = 0
     is_endless: bool = False
+
+
+def _is_timed(collected: Collected) -> bool:
+    return collected.cycles is not None and len(collected.cycles) > 0
+
+
+def _times(name: str, mhz: float, collected: Collected) -> PortTimes:
+    assert collected.cycles is not None
+    first, last = int(collected.cycles[0]), int(collected.cycles[-1])
+    return PortTimes(name, collected.words.nbytes, first, last, mhz)
 
 
 class GraphRun:
@@ -271,7 +308,7 @@ class GraphRun:
         told = self._lookup.memories[memory]
         nbytes = prod(told.dimensions) * told.element_bytes
         if data.nbytes != nbytes:
-            raise self._wrong_bytes(told.name, data.nbytes, nbytes)
+            raise self._wrong_bytes(told.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
         dtype = np.dtype(ELEMENTS[told.element_bytes])
         self._transfers.place(memory, told.name, data.reshape(-1).view(dtype).reshape(told.dimensions[::-1]))
 
@@ -297,14 +334,16 @@ class GraphRun:
         """
         told, pool = self._lookup.memories[memory], self.lowered.memories[memory]
         if len(data) != pool.blocks.nbytes:
-            raise self._wrong_bytes(told.name, len(data), pool.blocks.nbytes)
+            raise self._wrong_bytes(
+                told.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
+            )
         pool.store(self._array, data)
 
-    def _wrong_bytes(self, name: str, given: int, allowed: int) -> DesignError:
+    def _wrong_bytes(self, name: str, given: int, allowed: str) -> DesignError:
         return DesignError.of(
             "data",
             f"{given} bytes",
-            f"{allowed} bytes, the size of the buffer",
+            allowed,
             reason="adf_bytes",
             where=name,
             source=_SOURCE,
@@ -321,10 +360,12 @@ class GraphRun:
             tlast: per word 1 where a block ends; None = nowhere.
 
         Raises:
-            DesignError: no such PLIO.
+            DesignError: no such PLIO, or no whole words.
         """
-        data = np.ascontiguousarray(words).reshape(-1).view(np.uint8).view(np.uint32)
-        self.lowered.inputs[self._plio(plio)].feed(data, tlast)
+        number, data = self._plio(plio), np.ascontiguousarray(words)
+        if data.nbytes % WORD_BYTES:
+            raise self._wrong_bytes(plio, data.nbytes, "whole 32-bit words")
+        self.lowered.inputs[number].feed(data.reshape(-1).view(np.uint8).view(np.uint32), tlast)
 
     def collected(self, plio: str) -> Collected:
         """What an output PLIO has received so far.
@@ -377,11 +418,21 @@ class GraphRun:
         return GraphResult(
             found,
             outputs,
-            tuple(self._missing()) if unfinished else (),
-            {},
-            unfinished,
-            tuple(self.lowered.notes),
+            missing=tuple(self._missing()) if unfinished else (),
+            times=tuple(
+                _times(name, found.clock_mhz, each) for name, each in outputs.items() if _is_timed(each)
+            ),
+            iterations=self._iterations(),
+            unfinished=unfinished,
+            notes=tuple(self.lowered.notes),
         )
+
+    def _iterations(self) -> dict[str, int]:
+        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
+        return {
+            names[graph]: min((core.iterations for _, core in self._cores(graph)), default=0)
+            for graph in self._graphs
+        }
 
     # inside ----------------------------------------------------------------------------------------------
 
@@ -423,7 +474,7 @@ class GraphRun:
                 continue
             target = net.targets[0]
             needed = target.elements * target.turns * asked
-            came = self.lowered.inputs[plio.id].fed * 4 // net.element_bytes
+            came = self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes
             if came < needed:
                 element = self._lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
                 found.append(Missing(plio.name, came, needed, element))
