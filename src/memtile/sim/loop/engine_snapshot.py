@@ -24,7 +24,8 @@ from memtile.sim.loop.upsets import Upset
 
 Array = npt.NDArray[Any]
 _FACTS = "header.engine"  # where a file has what is no array
-_AT_PORTS = ("feed", "caught", "left")
+_AT_PORTS = ("feed", "caught", "left", "logic")
+_TIMES = "times"  # cycles in which words left for the programmable logic
 _PARTS = {"words": np.uint32, "last": np.uint8}
 
 
@@ -56,9 +57,13 @@ def take(engine: Engine) -> Snapshot:
     made, ports = Snapshot(), engine.at_ports()  # what the clock loop has at hand waits again
     for name, values, *_ in columns(engine.external.shown_to(engine.state)):
         made.arrays[f"state/{name}"] = values
-    for what, streams in (("feed", ports.feeds), ("caught", ports.caught), ("left", ports.left)):
+    sources, times = ports.logic
+    streams_of = {"feed": ports.feeds, "caught": ports.caught, "left": ports.left, "logic": sources}
+    for what, streams in streams_of.items():
         for number, (words, last) in streams.items():
             made.arrays[f"{what}/{number}/words"], made.arrays[f"{what}/{number}/last"] = words, last
+    for port, cycles in times.items():
+        made.arrays[f"{_TIMES}/{port}"] = cycles
     for ch, pattern in ports.patterns.items():
         made.arrays[f"pattern/{ch}"] = pattern
     for name, buffer in engine.external.buffers.items():
@@ -66,6 +71,7 @@ def take(engine: Engine) -> Snapshot:
     made.facts = {
         "locks": {str(lock): name for lock, name in engine.lock_names.items()},
         "channels": {str(ch): name for ch, name in engine.channel_names.items()},
+        "logic": {str(port): name for port, name in engine.logic.names.items()},
         "external": {n: [b.address, b.writable] for n, b in engine.external.buffers.items()},
         "upsets": [list(upset) for upset in engine.upsets.waiting],
         "struck": [list(upset) for upset in engine.upsets.struck],
@@ -81,10 +87,11 @@ def form_of_port(engine: Engine, name: str) -> ArrayForm | None:
     """The form of an array that waits at a port of the engine, by its name; None if there is none of it."""
     what, _, rest = name.partition("/")
     number, _, part = rest.partition("/")
-    rows = len(engine.state.switch.held) if what == "left" else len(engine.channels.phase)
+    is_port = what in ("left", "logic", _TIMES)
+    rows = len(engine.state.switch.held) if is_port else len(engine.channels.phase)
     if number not in map(str, range(rows)):
         return None
-    if what == "pattern":
+    if what in ("pattern", _TIMES):
         return ArrayForm(np.dtype(np.int64), (-1,)) if not part else None
     if what not in _AT_PORTS or part not in _PARTS:
         return None
@@ -119,6 +126,9 @@ def put_back(engine: Engine, snapshot: Snapshot) -> None:
         patterns={int(ch): array for ch, array in snapshot.under("pattern/").items()},
     )
     engine.put_state(snapshot.under("state/"))
+    times = {int(port): cycles for port, cycles in snapshot.under(f"{_TIMES}/").items()}
+    engine.logic.put_back(_streams(snapshot, "logic"), times)
+    engine.logic.names.update({int(port): name for port, name in facts["logic"].items()})
     engine.upsets.add(_upset(given) for given in facts["upsets"])
 
 
@@ -156,6 +166,10 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
             if len(words) != len(last):
                 yield Fault(name, (0,), len(last), f"{len(words)} flags, as there are words")
             yield from wrong(name, last > 1, last, "0..1")
+    active = snapshot.arrays["state/logic.active"]
+    sources = {port for port, (words, _) in _streams(snapshot, "logic").items() if len(words)}
+    has_words = np.isin(np.arange(len(active)), list(sources))
+    yield from wrong("logic.active", active != has_words, active, "1 where the file has words to send")
     patterns = snapshot.under("pattern/")
     for ch, pattern in patterns.items():
         yield from wrong(f"pattern/{ch}", (pattern < 0) | (pattern > 1), pattern, "0..1")
@@ -169,8 +183,8 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
 
 def _faults_of_facts(engine: Engine, facts: Mapping[str, Any]) -> Iterator[Fault]:
     """Numbers of what the model does not have, in the header."""
-    locks = len(engine.state.locks.value)
-    for key, most in (("locks", locks), ("channels", len(engine.channels.phase))):
+    locks, ports = len(engine.state.locks.value), len(engine.state.switch.held)
+    for key, most in (("locks", locks), ("channels", len(engine.channels.phase)), ("logic", ports)):
         for number in facts[key]:
             if int(number) >= most:
                 yield Fault(f"{_FACTS}.{key}", (), int(number), f"0..{most - 1}")

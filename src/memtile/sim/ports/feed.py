@@ -201,12 +201,15 @@ class AtPorts(NamedTuple):
         caught: words taken from MM2S channels, by channel.
         left: words taken from switch ports, by port.
         patterns: readiness of the ports, by channel.
+        logic: words that wait for the programmable logic to send them, by switch port; cycles in which words
+            left for it, by switch port.
     """
 
     feeds: dict[int, Offer]
     caught: dict[int, Offer]
     left: dict[int, Offer]
     patterns: dict[int, npt.NDArray[np.int64]]
+    logic: tuple[dict[int, Offer], dict[int, npt.NDArray[np.int64]]]
 
 
 def whole(pieces: list[Offer]) -> Offer:
