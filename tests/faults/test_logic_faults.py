@@ -60,9 +60,11 @@ def test_an_npu_has_no_programmable_logic(device: str) -> None:
 def test_flags_of_other_words_are_refused() -> None:
     into = Array("xcve2802", 1).interface_tile(0).plio_in(0).named("input_0")
     assert refused(lambda: into.feed(words(4), [1, 0])) == (
-        "PLIO 'input_0' at interface(0,0) slave SOUTH0: tlast is 2 flags for 4 words; it must be one flag "
-        "for each word (AXI4-Stream)."
+        "PLIO 'input_0' at interface(0,0) slave SOUTH0: tlast is 2 flags for 4 words; it must be one for "
+        "each word (UG1076: CSV file format)."
     )
+    assert "stalls is 3 stalls for 4 words" in refused(lambda: into.feed(words(4), stalls=[1, 0, 0]))
+    assert "stalls is -1..0, allowed are 0..65535" in refused(lambda: into.feed(words(2), stalls=[-1, 0]))
     assert "elements of type float64" in refused(lambda: into.feed(np.zeros(4)))
     assert "the data has 3 bytes" in refused(lambda: into.feed(np.zeros(3, np.uint8)))
 

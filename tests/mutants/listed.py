@@ -67,6 +67,13 @@ MUTANTS = (
         "tests/timing/test_logic_ports.py::test_a_slow_sink_holds_the_source_back",
     ),
     Mutant(
+        "a stall of a PLIO is one period",
+        "model/streams/logic_ports.py",
+        "passed = logic.carry[port] + periods * logic.cycles[port]",
+        "passed = logic.carry[port] + logic.cycles[port]",
+        "tests/timing/test_logic_ports.py::test_stalls_are_cycles_of_the_clock_of_the_plio",
+    ),
+    Mutant(
         "a source is not blocked",
         "model/streams/logic_ports.py",
         "logic.blocked[port] += now - logic.ready[port]",

@@ -80,6 +80,21 @@ def test_tlast_ends_a_word_of_the_plio_early() -> None:
     assert from_it.incomplete == 0
 
 
+def test_stalls_are_cycles_of_the_clock_of_the_plio() -> None:
+    """STALL:n of a CSV file (UG1076): 64 bits at 250 MHz come every 5 cycles, and n times 5 later."""
+    array = Array("xcve2802", 1)
+    tile = array.interface_tile(0)
+    into, from_it = tile.plio_in(0, width=64, mhz=250), tile.plio_out(2, width=64, mhz=1250)
+    array.connect(into, from_it)
+    into.feed(np.arange(8, dtype=np.uint32), stalls=[2, 9, 0, 0, 3, 0, 0, 0])
+    into.feed(np.arange(8, 10, dtype=np.uint32), stalls=[1, 0])
+    array.run()
+    begins = [10, 15, 35, 40, 50]
+    assert from_it.times().tolist() == [LATENCY + begin + n for begin in begins for n in (0, 1)]
+    assert from_it.times_ps()[:2].tolist() == [14 * 800, 15 * 800]
+    assert into.blocked == 0
+
+
 def test_words_that_fill_no_plio_word_are_counted() -> None:
     array, _, from_it = straight(6, width=128)
     array.run()
@@ -116,7 +131,7 @@ def through_memory(count: int, fed: int, **of: Any) -> Straight:
     locks.start([shared.s2mm[0]], [shared.mm2s[0]])
     array.connect(into, shared.s2mm[0])
     array.connect(shared.mm2s[0], from_it)
-    into.feed(np.arange(fed, dtype=np.uint32))
+    into.feed(np.arange(fed, dtype=np.uint32), stalls=np.arange(fed) % 3)
     return array, into, from_it
 
 

@@ -33,6 +33,8 @@ from memtile.design.tile import Tile
 from memtile.errors import DesignError, Problem, raise_if
 
 Array = npt.NDArray[Any]
+_PICOSECONDS = 10**6  # of a cycle at 1 MHz
+_MOST_STALL = (1 << 16) - 1  # cycles of the PLIO's clock before a word
 
 
 @dataclass(frozen=True)
@@ -75,28 +77,37 @@ class LogicEnd(SwitchEnd):
 class PlioIn(LogicEnd):
     """A stream from the programmable logic into the array (``input_plio``)."""
 
-    def feed(self, data: Array, tlast: npt.ArrayLike | None = None) -> None:
+    def feed(
+        self, data: Array, tlast: npt.ArrayLike | None = None, stalls: npt.ArrayLike | None = None
+    ) -> None:
         """Append words that the logic sends, one PLIO word in a period of its clock where there is room.
 
         Args:
             data: any array of whole 32-bit words, as for ``Channel.feed``.
             tlast: for each word whether a packet ends with it; None = none does.
+            stalls: for each word how many cycles of the PLIO's clock pass before it without one; those of
+                words that do not begin a PLIO word are not looked at. None = no such cycles.
 
         Raises:
-            DesignError: no whole words, or flags of another number of words.
+            DesignError: no whole words, or flags or stalls of another number of words.
         """
         words = stream_words_of(data, self.name)
-        flags = np.zeros(len(words), np.uint8) if tlast is None else np.asarray(tlast).astype(bool)
-        if flags.shape != words.shape:
-            raise DesignError.of(
-                "tlast",
-                f"{flags.size} flags for {len(words)} words",
-                "one flag for each word",
-                reason="tlast",
-                where=self.name,
-                source="AXI4-Stream",
-            )
-        self.tile.engine.feed_logic(self.index, words, flags.astype(np.uint8))
+        flags = self._of_each("tlast", "flags", words, tlast).astype(bool).astype(np.uint8)
+        periods = self._of_each("stalls", "stalls", words, stalls)
+        if ((periods < 0) | (periods > _MOST_STALL)).any():
+            raise self._refused("stalls", f"{periods.min()}..{periods.max()}", f"0..{_MOST_STALL}")
+        self.tile.engine.feed_logic(self.index, words, flags, periods.astype(np.uint32))
+
+    def _of_each(self, field: str, what: str, words: Array, given: npt.ArrayLike | None) -> Array:
+        """Numbers of the words, one of each."""
+        numbers = np.zeros(len(words), np.int64) if given is None else np.asarray(given)
+        if numbers.shape != words.shape:
+            raise self._refused(field, f"{numbers.size} {what} for {len(words)} words", "one for each word")
+        return numbers
+
+    def _refused(self, field: str, given: str, allowed: str) -> DesignError:
+        source = "UG1076: CSV file format"
+        return DesignError.of(field, given, allowed, reason=f"plio_{field}", where=self.name, source=source)
 
     @property
     def pending(self) -> int:
@@ -134,6 +145,12 @@ class PlioOut(LogicEnd):
     def times(self) -> npt.NDArray[np.int64]:
         """Return the cycle in which each word left the array; of no meaning after an untimed run."""
         return self.tile.engine.logic.times(self.index)
+
+    def times_ps(self) -> npt.NDArray[np.int64]:
+        """Return :meth:`times` in picoseconds of the array's clock, as files of PLIO have them."""
+        clock = CLOCK_MHZ.get(self.tile.engine.board, ARRAY_CLOCK_MHZ)
+        found: npt.NDArray[np.int64] = np.rint(self.times() * (_PICOSECONDS / clock)).astype(np.int64)
+        return found
 
     @property
     def incomplete(self) -> int:

@@ -139,9 +139,11 @@ class LogicPorts(NamedTuple):
     blocked: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # cycles from then on
     sent: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # words that have crossed
     beats: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # PLIO words
-    # source: addresses of words and TLAST in this process (0 = none has it), the next one, how many
+    # source: addresses in this process of words, of TLAST (0 = none has it) and of periods that pass before
+    # each (0 = none), 32 bits each but TLAST; the next word, how many
     words_at: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
     flags_at: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    stalls_at: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
     place: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
     end: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
 

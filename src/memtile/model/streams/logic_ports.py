@@ -18,13 +18,28 @@ from memtile.model.streams.switch_ports import has_room, push
 
 
 @inlined
+def put_off(st: State, port: int, periods: int) -> None:
+    """The next word of the PLIO is due so many periods of its clock later."""
+    logic = st.logic
+    passed = logic.carry[port] + periods * logic.cycles[port]
+    logic.due[port] += passed // logic.ticks[port]
+    logic.carry[port] = passed % logic.ticks[port]
+
+
+@inlined
+def stall(st: State, port: int) -> None:
+    """A source is at the beginning of a word of the PLIO: periods without one may come before it."""
+    logic = st.logic
+    if logic.stalls_at[port] != 0 and logic.place[port] < logic.end[port]:
+        put_off(st, port, word_at(logic.stalls_at[port] + logic.place[port] * WORD_BYTES))
+
+
+@inlined
 def next_word(st: State, port: int) -> None:
     """A word of the PLIO begins or is complete in this cycle: set when the next one may."""
-    logic = st.logic
-    passed = logic.carry[port] + logic.cycles[port]
-    logic.due[port] = st.clock.now[0] + passed // logic.ticks[port]
-    logic.carry[port] = passed % logic.ticks[port]
-    logic.beats[port] += 1
+    st.logic.due[port] = st.clock.now[0]
+    put_off(st, port, 1)
+    st.logic.beats[port] += 1
 
 
 @jit
@@ -45,6 +60,8 @@ def offer_word(st: State, port: int) -> None:
     logic.place[port] += 1
     logic.sent[port] += 1
     logic.filled[port] = 0 if last != 0 else logic.filled[port] - 1
+    if logic.filled[port] == 0:
+        stall(st, port)
     logic.blocked[port] += now - logic.ready[port]
     logic.ready[port] = now + 1 if logic.filled[port] > 0 else max(now + 1, logic.due[port])
 

@@ -502,10 +502,10 @@ class Engine:
             self.catch_port(tile, f"SOUTH{port}")
         return at
 
-    def feed_logic(self, port: int, words: Words, tlast: npt.NDArray[np.uint8] | None = None) -> None:
-        """Append words for the programmable logic to send into a slave port; ``tlast`` as in :meth:`feed`."""
+    def feed_logic(self, port: int, words: Words, tlast: Flags, stalls: Words) -> None:
+        """Append words for the programmable logic to send; see :meth:`LogicStreams.feed`."""
         self._clock.quiet[0] = 0
-        self.logic.feed(port, words, no_tlast(len(words)) if tlast is None else tlast.astype(np.uint8))
+        self.logic.feed(port, words, tlast, stalls)
 
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""

@@ -21,11 +21,13 @@ from memtile.model.state.state_differences import columns
 from memtile.sim.loop.engine import Engine
 from memtile.sim.loop.timing_only import look_for_words
 from memtile.sim.loop.upsets import Upset
+from memtile.sim.ports.feed import AtLogic
 
 Array = npt.NDArray[Any]
 _FACTS = "header.engine"  # where a file has what is no array
 _AT_PORTS = ("feed", "caught", "left", "logic")
-_TIMES = "times"  # cycles in which words left for the programmable logic
+_TIMES, _STALLS = "times", "stalls"  # of streams of the programmable logic
+_ALONE = {"pattern": np.int64, _TIMES: np.int64, _STALLS: np.uint32}
 _PARTS = {"words": np.uint32, "last": np.uint8}
 
 
@@ -57,13 +59,13 @@ def take(engine: Engine) -> Snapshot:
     made, ports = Snapshot(), engine.at_ports()  # what the clock loop has at hand waits again
     for name, values, *_ in columns(engine.external.shown_to(engine.state)):
         made.arrays[f"state/{name}"] = values
-    sources, times = ports.logic
-    streams_of = {"feed": ports.feeds, "caught": ports.caught, "left": ports.left, "logic": sources}
+    logic = ports.logic
+    streams_of = {"feed": ports.feeds, "caught": ports.caught, "left": ports.left, "logic": logic.sources}
     for what, streams in streams_of.items():
         for number, (words, last) in streams.items():
             made.arrays[f"{what}/{number}/words"], made.arrays[f"{what}/{number}/last"] = words, last
-    for port, cycles in times.items():
-        made.arrays[f"{_TIMES}/{port}"] = cycles
+    made.arrays |= {f"{_TIMES}/{port}": cycles for port, cycles in logic.times.items()}
+    made.arrays |= {f"{_STALLS}/{port}": periods for port, periods in logic.stalls.items()}
     for ch, pattern in ports.patterns.items():
         made.arrays[f"pattern/{ch}"] = pattern
     for name, buffer in engine.external.buffers.items():
@@ -87,12 +89,12 @@ def form_of_port(engine: Engine, name: str) -> ArrayForm | None:
     """The form of an array that waits at a port of the engine, by its name; None if there is none of it."""
     what, _, rest = name.partition("/")
     number, _, part = rest.partition("/")
-    is_port = what in ("left", "logic", _TIMES)
+    is_port = what in ("left", "logic", _TIMES, _STALLS)
     rows = len(engine.state.switch.held) if is_port else len(engine.channels.phase)
     if number not in map(str, range(rows)):
         return None
-    if what in ("pattern", _TIMES):
-        return ArrayForm(np.dtype(np.int64), (-1,)) if not part else None
+    if what in _ALONE:
+        return ArrayForm(np.dtype(_ALONE[what]), (-1,)) if not part else None
     if what not in _AT_PORTS or part not in _PARTS:
         return None
     direction = {"feed": S2MM, "caught": MM2S}.get(what)
@@ -126,8 +128,8 @@ def put_back(engine: Engine, snapshot: Snapshot) -> None:
         patterns={int(ch): array for ch, array in snapshot.under("pattern/").items()},
     )
     engine.put_state(snapshot.under("state/"))
-    times = {int(port): cycles for port, cycles in snapshot.under(f"{_TIMES}/").items()}
-    engine.logic.put_back(_streams(snapshot, "logic"), times)
+    stalls, times = (_by_port(snapshot, what) for what in (_STALLS, _TIMES))
+    engine.logic.put_back(AtLogic(dict(_streams(snapshot, "logic")), stalls, times))
     engine.logic.names.update({int(port): name for port, name in facts["logic"].items()})
     engine.upsets.add(_upset(given) for given in facts["upsets"])
 
@@ -167,7 +169,13 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
                 yield Fault(name, (0,), len(last), f"{len(words)} flags, as there are words")
             yield from wrong(name, last > 1, last, "0..1")
     active = snapshot.arrays["state/logic.active"]
+    stalls = _by_port(snapshot, _STALLS)
     sources = {port for port, (words, _) in _streams(snapshot, "logic").items() if len(words)}
+    for port, (words, _) in _streams(snapshot, "logic").items():
+        if len(stalls.get(port, ())) != len(words):
+            yield Fault(
+                f"{_STALLS}/{port}", (0,), len(stalls.get(port, ())), f"{len(words)}, as there are words"
+            )
     has_words = np.isin(np.arange(len(active)), list(sources))
     yield from wrong("logic.active", active != has_words, active, "1 where the file has words to send")
     patterns = snapshot.under("pattern/")
@@ -209,6 +217,10 @@ def _streams(snapshot: Snapshot, what: str) -> Mapping[int, tuple[Array, Array]]
     arrays = snapshot.under(f"{what}/")
     numbers = dict.fromkeys(int(name.partition("/")[0]) for name in arrays)
     return {n: (arrays[f"{n}/words"], arrays[f"{n}/last"]) for n in numbers}
+
+
+def _by_port(snapshot: Snapshot, what: str) -> dict[int, Array]:
+    return {int(port): values for port, values in snapshot.under(f"{what}/").items()}
 
 
 def _unfinished(engine: Engine) -> list[Problem]:

@@ -5,8 +5,8 @@ The clock loop reads the words of a source from an array of the host by its addr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,11 +14,19 @@ import numpy.typing as npt
 from memtile.jit.tables import plain
 from memtile.model.roster import append
 from memtile.model.state.state import State
-from memtile.sim.ports.feed import Flags, Offer, Words, no_tlast
+from memtile.sim.ports.feed import AtLogic, Flags, Offer, Words
 
 Times = npt.NDArray[np.int64]
 
 _MOST_TICKS = 1 << 20  # of a clock, in the fraction that stands for its period
+
+
+class _Source(NamedTuple):
+    """Words, the TLAST of each, and the periods of the PLIO's clock before each."""
+
+    words: Words
+    tlast: Flags
+    stalls: Words
 
 
 class LogicStreams:
@@ -33,7 +41,7 @@ class LogicStreams:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._sources: dict[int, Offer] = {}
+        self._sources: dict[int, _Source] = {}
         self._times: dict[int, list[int]] = {}
         self.names: dict[int, str] = {}
 
@@ -56,32 +64,62 @@ class LogicStreams:
         found: list[int] = np.flatnonzero(plain(self._state.logic).words).tolist()
         return found
 
-    def feed(self, port: int, words: Words, tlast: Flags) -> None:
+    def feed(self, port: int, words: Words, tlast: Flags, stalls: Words) -> None:
         """Append words for a source to send.
 
         Args:
             port: model index of its slave port.
             words: uint32.
             tlast: uint8, 1 where a packet ends.
+            stalls: uint32, periods of the PLIO's clock that pass before each; those of a word that begins no
+                word of the PLIO are not looked at.
         """
-        logic, left = plain(self._state.logic), self.waiting(port)
-        words = np.ascontiguousarray(np.concatenate([left[0], words]), np.uint32)
-        tlast = np.ascontiguousarray(np.concatenate([left[1], tlast]), np.uint8)
-        self._sources[port] = words, tlast
-        logic.words_at[port], logic.flags_at[port] = words.ctypes.data, tlast.ctypes.data
-        logic.place[port], logic.end[port] = 0, len(words)
-        if len(words) and not logic.active[port]:
-            logic.active[port] = 1
-            logic.ready[port] = max(int(logic.due[port]), int(self._state.clock.now[0]))
-            append(self._state.logic_sources, port)
+        if len(words):
+            self._lay_out(port, words, tlast, stalls)
+            self._wake(port)
+
+    def _lay_out(self, port: int, words: Words, tlast: Flags, stalls: Words) -> None:
+        """Put words behind those that wait."""
+        logic, left = plain(self._state.logic), self._left(port)
+        source = _Source(
+            np.ascontiguousarray(np.concatenate([left.words, words]), np.uint32),
+            np.ascontiguousarray(np.concatenate([left.tlast, tlast]), np.uint8),
+            np.ascontiguousarray(np.concatenate([left.stalls, stalls]), np.uint32),
+        )
+        self._sources[port] = source
+        logic.words_at[port], logic.flags_at[port] = source.words.ctypes.data, source.tlast.ctypes.data
+        logic.stalls_at[port] = source.stalls.ctypes.data if source.stalls.any() else 0
+        logic.place[port], logic.end[port] = 0, len(source.words)
+
+    def _wake(self, port: int) -> None:
+        """Have the clock loop serve a source, which begins with a word of the PLIO if it was at rest."""
+        logic = plain(self._state.logic)
+        if logic.active[port]:
+            return
+        logic.active[port] = 1
+        append(self._state.logic_sources, port)
+        begins = max(int(logic.due[port]), int(self._state.clock.now[0]))
+        if logic.filled[port] == 0:
+            passed = int(logic.carry[port]) + int(self._sources[port].stalls[0]) * int(logic.cycles[port])
+            begins += passed // int(logic.ticks[port])
+            logic.due[port], logic.carry[port] = begins, passed % int(logic.ticks[port])
+        logic.ready[port] = begins
+
+    def _left(self, port: int) -> _Source:
+        if port not in self._sources:
+            return _Source(np.zeros(0, np.uint32), np.zeros(0, np.uint8), np.zeros(0, np.uint32))
+        at = int(plain(self._state.logic).place[port])
+        words, tlast, stalls = self._sources[port]
+        return _Source(words[at:], tlast[at:], stalls[at:])
 
     def waiting(self, port: int) -> Offer:
         """Words that a source has not sent, and their TLAST."""
-        if port not in self._sources:
-            return np.zeros(0, np.uint32), no_tlast(0)
-        words, tlast = self._sources[port]
-        at = int(plain(self._state.logic).place[port])
-        return words[at:], tlast[at:]
+        words, tlast, _ = self._left(port)
+        return words, tlast
+
+    def stalls(self, port: int) -> Words:
+        """Periods before each of those words."""
+        return self._left(port).stalls
 
     def pending(self, port: int) -> int:
         """How many words a source has not sent."""
@@ -101,14 +139,15 @@ class LogicStreams:
         """Cycle in which each word left a sink."""
         return np.array(self._times.get(port, ()), np.int64)
 
-    def at_ports(self) -> tuple[dict[int, Offer], dict[int, Times]]:
-        """Words that wait, by source, and cycles in which words left, by sink."""
+    def at_ports(self) -> AtLogic:
+        """What waits at sources, and when words left at sinks."""
         sources = {port: self.waiting(port) for port in self._sources if self.pending(port)}
-        return sources, {port: self.times(port) for port in self._times}
+        stalls = {port: self.stalls(port) for port in sources}
+        return AtLogic(sources, stalls, {port: self.times(port) for port in self._times})
 
-    def put_back(self, sources: Mapping[int, Offer], times: Mapping[int, Times]) -> None:
+    def put_back(self, found: AtLogic) -> None:
         """Have what :meth:`at_ports` found in another engine of the same model, whose state is there."""
-        self._times = {port: found.tolist() for port, found in times.items()}
-        for port, (words, tlast) in sources.items():
+        self._times = {port: cycles.tolist() for port, cycles in found.times.items()}
+        for port, (words, tlast) in found.sources.items():
             self._sources.pop(port, None)
-            self.feed(port, words, tlast)
+            self._lay_out(port, words, tlast, found.stalls[port])
