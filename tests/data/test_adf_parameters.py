@@ -111,3 +111,30 @@ def test_values_of_another_size_are_refused() -> None:
         DesignError, match="update of it; it must be update of inputs, read of what kernels give"
     ):
         run.update(total, word(1))
+
+
+def test_one_port_of_a_graph_updates_the_parameters_of_several_kernels() -> None:
+    g = Sketch()
+    scale, bodies = g.graph_port("scale", "in"), {}
+
+    def body(core: Core, x: Any, factor: Value, y: Any) -> Generator[Action, Any, None]:
+        ints(y)[:] = ints(x) * factor.bits
+        yield core.cycles(10)
+
+    for n in (0, 1):
+        k = g.kernel(f"k{n}", [buffer("int32", 16), parameter()], [buffer("int32", 16)])
+        g.connect(g.plio(f"in{n}"), k.ins[0])
+        g.connect(scale, k.ins[1], "parameter")
+        g.connect(k.outs[0], g.plio(f"out{n}", "out"))
+        bodies[f"k{k.id}"] = body
+    run = GraphRun(plan_of(g.description(), "npu1"), calls(**bodies))
+    run.init(ROOT)
+    for n in (0, 1):
+        run.feed(f"in{n}", np.arange(16, dtype=np.int32))
+    run.update(scale, word(6))
+    run.run(ROOT, 1)
+    run.end(ROOT)
+    found = run.result()
+    assert found.iterations == {"gr": 1}
+    for n in (0, 1):
+        assert (found.outputs[f"gr.out{n}"].words == np.arange(16) * 6).all()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from memtile import MemoryTile
+from memtile.adf.buffer_turns import buffer_turns
 from memtile.adf.description import Loop, Tiling
 from memtile.adf.planning import plan_of
 from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
 from memtile.explain.results import Status
+from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
 from support.adf.plans import Blocks, End, Net, Plan, PlannedKernel, PlannedMemory, calls, compute, ints
-from support.adf.sketch import ROOT, Sketch, buffer, cascade, stream
+from support.adf.sketch import ROOT, Sketch, buffer, cascade, shim, stream
 
 SHIM, MEM, CORE, ABOVE = (0, 0), (0, 1), (0, 2), (0, 3)
 DEVICES = ("npu1", "npu2")
@@ -246,3 +251,118 @@ def test_calls_out_of_order_are_refused(call: Any, message: str) -> None:
     run = GraphRun(*with_bodies(pair("npu1", "memory", (ABOVE, CORE)), *LINKS["memory"]))
     with pytest.raises(DesignError, match=message):
         call(run)
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        Blocks((0, 1), (0x80000 - 128,), 256),
+        Blocks((0, 1), (0x80000 - 64, 0x100), 256),
+        Blocks((0, 1), (0, 0), 256, ((0, 1), (1, 1))),
+    ],
+    ids=["goes on in the east", "ping goes on in the east", "pong in the east"],
+)
+def test_a_shared_buffer_lies_in_two_tiles(blocks: Blocks) -> None:
+    plan = shared_to_kernel("npu1")
+    kept = replace(plan.memories[0], blocks=blocks)
+    plan = replace(plan, columns=2, memories=(kept,))
+    run = GraphRun(plan, calls(**{f"k{plan.kernels[0].kernel}": compute(add_one)}))
+    wanted = np.arange(192).reshape(3, 2, 4, 2, 4).transpose(0, 1, 3, 2, 4) + 1
+    assert (numbers(run, 3, 64) == wanted.ravel()).all()
+
+
+@pytest.mark.parametrize("num_buffers", [1, 2])
+@pytest.mark.parametrize("device", ["npu1", "npu2"])
+def test_several_writers_and_readers_share_a_buffer(device: str, num_buffers: int) -> None:
+    """Two inputs write a half each, three kernels read all of it at their own speeds (DEV-ADF-30)."""
+    g = Sketch()
+    halves = [[Tiling((32,), (16,), (16 * n,))] for n in (0, 1)]
+    m = g.shared("m", "int32", (32,), halves, 3, num_buffers=num_buffers)
+    bodies = {}
+    for n in (0, 1):
+        g.connect(g.plio(f"in{n}"), m.ins[n])
+    for n, cycles in enumerate((5, 300, 60)):
+        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
+        g.connect(m.outs[n], k.ins[0])
+        g.connect(k.outs[0], g.plio(f"out{n}", "out"))
+        bodies[f"k{k.id}"] = compute(double, cycles)
+    run = GraphRun(plan_of(g.description(), device), calls(**bodies), RunOptions(check=True))
+    data = np.arange(6 * 32, dtype=np.int32).reshape(6, 2, 16)
+    for n in (0, 1):
+        run.feed(f"in{n}", data[:, n])
+    run.init(ROOT)
+    run.run(ROOT, 6)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.FINISHED
+    assert not found.result.findings
+    for n in range(3):
+        assert (found.outputs[f"gr.out{n}"].words == data.ravel() * 2).all()
+
+
+def test_too_many_ports_for_the_locks_or_descriptors_are_refused_by_name() -> None:
+    g = Sketch()
+    strips = [Tiling((32, 8), (2, 8), (2 * n, 0)) for n in range(13)]
+    m = g.shared("m", "int32", (32, 8), 1, [strips], num_buffers=2)
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    for source, target in (
+        (g.plio("in"), m.ins[0]),
+        (m.outs[0], k.ins[0]),
+        (k.outs[0], g.plio("out", "out")),
+    ):
+        g.connect(source, target)
+    wanted = (
+        "gr.m.out[0]: its 2 buffers need 26 descriptors of memory(0,1) MM2S 0, of which 22 are free "
+        "(AM020: 24 descriptors for this channel). Use another DMA channel, of the other parity, or fewer "
+        "tilings."
+    )
+    with pytest.raises(DesignError, match=re.escape(wanted)):
+        GraphRun(plan_of(g.description(), "npu1"), calls())
+    tile = MemoryTile("npu1")
+    names = [f"gr.m.in[{n}]" for n in range(6)]
+    with pytest.raises(
+        DesignError,
+        match=r"^gr\.m: 6 writers and 6 readers of 6 buffers need 72 locks, of which 64 are free in the",
+    ):
+        buffer_turns(tile, "gr.m", names, names, 6)
+
+
+@pytest.mark.parametrize("device", ["xcve2802", "xc2ve3858"])
+def test_devices_with_two_rows_of_memory_tiles_run_graphs(device: str) -> None:
+    g = Sketch()
+    m = g.shared("m", "int32", (32,), 1, 1, num_buffers=2)
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    a, z = g.plio("in"), g.plio("out", "out")
+    for source, target in ((a, m.ins[0]), (m.outs[0], k.ins[0]), (k.outs[0], z)):
+        g.connect(source, target)
+    for port_of_plio in (a, z):
+        g.place(g.owner(port_of_plio), shim(2), what="PLIO")
+    run = GraphRun(plan_of(g.description(), device), calls(**{f"k{k.id}": compute(double)}))
+    assert (numbers(run, 4, 32) == np.arange(128) * 2).all()
+
+
+def test_kernels_that_wait_for_each_other_are_named() -> None:
+    """The first needs a block of the second before it gives one."""
+    g = Sketch()
+    a, z = g.plio("in"), g.plio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16), buffer("int32", 16)], [buffer("int32", 16)])
+    j = g.kernel("j", [buffer("int32", 16)], [buffer("int32", 16), buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], j.ins[0])
+    g.connect(j.outs[0], k.ins[1])
+    g.connect(j.outs[1], z)
+    bodies = {f"k{each.id}": compute(lambda *_: None) for each in (k, j)}
+    run = GraphRun(plan_of(g.description(), "npu1"), calls(**bodies))
+    run.init(ROOT)
+    run.feed("in", np.arange(64, dtype=np.int32))
+    run.run(ROOT, 4)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.STUCK
+    assert found.unfinished == ("gr.k", "gr.j")
+    assert found.iterations == {"gr": 0}
+    assert not found.missing
+    (finding,) = found.result.findings
+    assert "kernel 'gr.k'" in finding.message
+    assert "kernel 'gr.j'" in finding.message
+    assert "gr.k.in[1].full" in finding.message

@@ -37,6 +37,91 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Streams of the programmable logic
+    Mutant(
+        "a PLIO sends without a clock",
+        "model/streams/logic_ports.py",
+        "if logic.filled[port] == 0 and now < logic.due[port]:",
+        "if logic.filled[port] == 0 and now + 1 < logic.due[port]:",
+        "tests/timing/test_logic_ports.py::test_a_word_is_not_there_in_the_cycle_before",
+    ),
+    Mutant(
+        "a PLIO's period is a whole number of cycles",
+        "model/streams/logic_ports.py",
+        "logic.carry[port] = passed % logic.ticks[port]",
+        "logic.carry[port] = 0",
+        "tests/timing/test_logic_ports.py::test_a_plio_word_crosses_in_each_period_of_its_clock",
+    ),
+    Mutant(
+        "TLAST does not end a word of a PLIO",
+        "model/streams/logic_ports.py",
+        "logic.filled[port] = 0 if last != 0 else logic.filled[port] - 1",
+        "logic.filled[port] -= 1",
+        "tests/timing/test_logic_ports.py::test_tlast_ends_a_word_of_the_plio_early",
+    ),
+    Mutant(
+        "a PLIO takes words without a clock",
+        "model/streams/logic_ports.py",
+        "logic.words[port] == 0 or st.clock.now[0] >= logic.due[port]",
+        "st.clock.now[0] >= 0",
+        "tests/timing/test_logic_ports.py::test_a_slow_sink_holds_the_source_back",
+    ),
+    Mutant(
+        "a stall of a PLIO is one period",
+        "model/streams/logic_ports.py",
+        "passed = logic.carry[port] + periods * logic.cycles[port]",
+        "passed = logic.carry[port] + logic.cycles[port]",
+        "tests/timing/test_logic_ports.py::test_stalls_are_cycles_of_the_clock_of_the_plio",
+    ),
+    Mutant(
+        "a source is not blocked",
+        "model/streams/logic_ports.py",
+        "logic.blocked[port] += now - logic.ready[port]",
+        "logic.blocked[port] += 0",
+        "tests/timing/test_logic_ports.py::test_a_source_is_late_by_the_cycles_in_which_it_was_blocked",
+    ),
+    Mutant(
+        "periods are looked for while the programmable logic sends",
+        "sim/skip/fast_forward.py",
+        "        if self._logic:\n            return False\n",
+        "",
+        "tests/timing/test_logic_ports.py::test_what_keeps_time_from_being_skipped_is_named",
+    ),
+    Mutant(
+        "words that wait for a PLIO are not saved",
+        "sim/ports/logic_streams.py",
+        "sources = {port: self.waiting(port) for port in self._sources if self.pending(port)}",
+        "sources = dict[int, Offer]()",
+        "tests/timing/test_logic_ports.py::test_a_saved_array_goes_on_as_if_it_had_not_been_saved",
+    ),
+    Mutant(
+        "a PLIO at a port of the DMA is given to the DMA",
+        "design/circuits.py",
+        'SOUTH_ATTACHMENT["PL" if is_logic else "DMA"]',
+        'SOUTH_ATTACHMENT["DMA"]',
+        "tests/faults/test_logic_faults.py::test_a_plio_at_a_port_of_the_dma_brings_its_words",
+    ),
+    Mutant(
+        "a PLIO of 128 bits has one port",
+        "design/logic_ports.py",
+        "return (port, port + 1) if width >= PAIRED_BITS else (port,)",
+        "return (port,)",
+        "tests/faults/test_logic_faults.py::test_128_bits_have_two_adjacent_ports",
+    ),
+    Mutant(
+        "an NPU has programmable logic",
+        "arch/devices.py",
+        'return self.family.startswith("Versal")',
+        "return bool(self.family)",
+        "tests/faults/test_logic_faults.py::test_an_npu_has_no_programmable_logic",
+    ),
+    Mutant(
+        "words that a PLIO has not sent do not wait",
+        "explain/stream_waits.py",
+        " + engine.logic.pending(port)\n",
+        "\n",
+        "tests/faults/test_logic_faults.py::test_words_that_nothing_takes_are_counted_at_their_plio",
+    ),
     # kernels of graphs
     Mutant(
         "the margin of a buffer is part of its size",

@@ -1,68 +1,58 @@
-"""What a lowering and a run look up in a description: ports and their owners, by id."""
+"""What the run of a graph looks up in its description: the owners of ports, and the graphs around them."""
 
 from __future__ import annotations
 
 from functools import cached_property
 
-from memtile.adf.description import Description, Gmio, Kernel, MemoryObject, Plio, Port
+from memtile.adf.description import Gmio, Kernel, MemoryObject, Plio
+from memtile.adf.objects import Objects
 
 
-class Lookup:
-    """What a description has, by id.
+class Lookup(Objects):
+    """A description, with its objects by id and the owners of ports by the ports' ids."""
 
-    Args:
-        description: of the program's graphs.
-    """
-
-    def __init__(self, description: Description) -> None:
-        self.description = description
-        self.ports: dict[int, Port] = {port.id: port for port in description.ports}
-        self.kernels: dict[int, Kernel] = {kernel.id: kernel for kernel in description.kernels}
-        self.memories: dict[int, MemoryObject] = {memory.id: memory for memory in description.memories}
-        self.plios: dict[int, Plio] = {plio.id: plio for plio in description.plios}
-        self.gmios: dict[int, Gmio] = {gmio.id: gmio for gmio in description.gmios}
-
-    def kernel_of(self, port: int) -> Kernel | None:
+    def kernel_at(self, port: int) -> Kernel | None:
         """The kernel that a port belongs to; None = another object."""
-        return self.kernels.get(self.ports[port].owner)
+        return self.kernel_of(self.ports[port])
 
-    def memory_of(self, port: int) -> MemoryObject | None:
+    def memory_at(self, port: int) -> MemoryObject | None:
         """The shared or external buffer that a port belongs to; None = another object."""
-        return self.memories.get(self.ports[port].owner)
+        return self.memory_of(self.ports[port])
 
-    def plio_of(self, port: int) -> Plio | None:
+    def plio_at(self, port: int) -> Plio | None:
         """The PLIO that a port belongs to; None = another object."""
-        return self._outside.get(port) if port in self._outside else self.plios.get(self.ports[port].owner)
+        return self._plio_ports.get(port)
 
-    def gmio_of(self, port: int) -> Gmio | None:
+    def gmio_at(self, port: int) -> Gmio | None:
         """The GMIO that a port belongs to; None = another object."""
-        return self._gmio_ports.get(port) or self.gmios.get(self.ports[port].owner)
+        return self._gmio_ports.get(port)
 
-    def name(self, port: int) -> str:
+    def label(self, port: int) -> str:
         """The user's name of a port; of a PLIO or a GMIO that of the object."""
-        for outside in (self.plio_of(port), self.gmio_of(port)):
-            if outside is not None:
-                return outside.name
-        return self.ports[port].name
+        outside = self.plio_at(port) or self.gmio_at(port)
+        return self.ports[port].name if outside is None else outside.name
 
     def is_in_graph(self, graph: int, root: int) -> bool:
         """Whether a graph is ``root`` or inside it."""
-        seen = graph
-        while seen != root:
-            parent = self._parents.get(seen, -1)
-            if parent < 0:
+        while graph != root:
+            if graph not in self._parents or graph < 0:
                 return False
-            seen = parent
+            graph = self._parents[graph]
         return True
+
+    @cached_property
+    def plios(self) -> dict[int, Plio]:
+        """The PLIOs by id."""
+        return {plio.id: plio for plio in self.description.plios}
 
     @cached_property
     def _parents(self) -> dict[int, int]:
         return {graph.id: graph.parent for graph in self.description.graphs}
 
     @cached_property
-    def _outside(self) -> dict[int, Plio]:
-        return {plio.port: plio for plio in self.plios.values()}
+    def _plio_ports(self) -> dict[int, Plio]:
+        return {plio.port: plio for plio in self.description.plios}
 
     @cached_property
     def _gmio_ports(self) -> dict[int, Gmio]:
-        return {gmio.port: gmio for gmio in self.gmios.values()}
+        return {gmio.port: gmio for gmio in self.description.gmios}

@@ -1,4 +1,4 @@
-"""A plan as an array: buffers at their places, locks, rings of descriptors, circuits, cascades, kernels.
+"""A plan as an array: buffers at their places, locks, rings of descriptors, streams, kernels.
 
 Everything has the user's name, so that results and findings speak of the graph's objects.
 """
@@ -6,9 +6,8 @@ Everything has the user's name, so that results and findings speak of the graph'
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from math import prod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -23,77 +22,24 @@ from memtile.adf.core_loop import (
     ParameterPort,
     StreamLink,
 )
-from memtile.adf.description import Plio
 from memtile.adf.host_transfers import HostChannel
 from memtile.adf.lookup import Lookup
 from memtile.adf.parameters import parameter_port
-from memtile.adf.plan import Blocks, End, Net, Plan, PlannedKernel, Tile
+from memtile.adf.plan import Plan, PlannedKernel, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
+from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
+from memtile.adf.stream_nets import StreamNets, not_modelled
+from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
-from memtile.design.circuits import End as StreamEnd
-from memtile.design.other_tiles import ComputeTile
-from memtile.design.packet_bus import PacketStream
 from memtile.design.transfers import Transfer
-from memtile.errors import DesignError, Problem, raise_if
+from memtile.errors import DesignError
 
 _SOURCE = "plan of a graph"
-ELEMENTS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.uint64}
-_SIDES = ("ping", "pong")
 _LINKS = ("stream", "cascade", "packet_stream")
-
-
-@dataclass(frozen=True, slots=True)
-class Mover:
-    """A DMA channel that fills or empties buffers: one end of a net.
-
-    Attributes:
-        net: the net.
-        end: its end.
-        receives: it is a target, whose channel writes buffers.
-    """
-
-    net: Net
-    end: End
-    receives: bool
-
-
-@dataclass(slots=True)
-class Pool:
-    """Buffers, and who fills and empties them.
-
-    Attributes:
-        name: of the port or memory object that they belong to.
-        blocks: where they are.
-        writers: kernels' ports by id, and movers.
-        readers: the same.
-    """
-
-    name: str
-    blocks: Blocks
-    writers: list[int | Mover] = field(default_factory=list)
-    readers: list[int | Mover] = field(default_factory=list)
-    buffers: tuple[Buffer, ...] = ()
-    shape: tuple[int, ...] = ()
-    element_bytes: int = 1
-    margin: int = 0  # bytes
-    initial: bytes = b""
-
-    @property
-    def data(self) -> tuple[Buffer, ...]:
-        """The buffers without margins, in the shape and with the elements of the port."""
-        return tuple(
-            replace(
-                each,
-                offset=each.offset + self.margin,
-                shape=self.shape,
-                dtype=np.dtype(ELEMENTS[self.element_bytes]),
-            )
-            for each in self.buffers
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +50,13 @@ class Fill:
         channel: that reads it.
         work: of one turn.
         turns: in one iteration.
+        graph: of the buffer.
     """
 
     channel: Channel
     work: tuple[Transfer | Descriptor, ...]
     turns: int
+    graph: int
 
 
 @dataclass(slots=True)
@@ -117,25 +65,25 @@ class Lowered:
 
     Attributes:
         plan: that it was made of.
-        objects: of the description.
+        lookup: of its description.
         array: the array.
-        cores: of each tile with kernels.
-        inputs: by id of the PLIO.
-        outputs: by id of the PLIO.
+        inputs: PLIOs that send, by id.
+        outputs: PLIOs that receive, by id.
         host_channels: by id of the GMIO, or of the port of an external buffer.
+        cores: of each tile with kernels.
         fills: of buffers that no port writes.
-        memories: shared buffers by id.
+        memories: shared buffers, by id.
         parameters: by id of the kernel's port.
         notes: what the model leaves out, one sentence each.
     """
 
     plan: Plan
-    objects: Lookup
+    lookup: Lookup
     array: Array
+    inputs: dict[int, InputPort]
+    outputs: dict[int, OutputPort]
+    host_channels: dict[int, HostChannel]
     cores: dict[Tile, CoreState] = field(default_factory=dict)
-    inputs: dict[int, InputPort] = field(default_factory=dict)
-    outputs: dict[int, OutputPort] = field(default_factory=dict)
-    host_channels: dict[int, HostChannel] = field(default_factory=dict)
     fills: list[Fill] = field(default_factory=list)
     memories: dict[int, Pool] = field(default_factory=dict)
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
@@ -161,303 +109,139 @@ class _Lowering:
     """One lowering; see :func:`lower`."""
 
     def __init__(self, plan: Plan, make: MakeCaller, plio_ports: PlioPorts) -> None:
-        self._objects, self._plan = Lookup(plan.description), plan
-        array = Array(plan.device, columns=plan.columns)
-        self._made = Lowered(plan, self._objects, array)
-        self._make, self._plio_ports, self._array = make, plio_ports, array
-        self._pools: dict[tuple[Tile, tuple[int, ...]], Pool] = {}
+        self._lookup, self._plan, self._make = Lookup(plan.description), plan, make
+        self._array = Array(plan.device, columns=plan.columns)
+        self._pools = Pools(plan, self._lookup)
+        self._nets = nets = StreamNets(self._array, plan, self._lookup, plio_ports, self._pools.place_of)
+        self._made = Lowered(
+            plan, self._lookup, self._array, nets.inputs, nets.outputs, nets.host_channels, notes=nets.notes
+        )
         self._tiles = {each.kernel: each.tile for each in plan.kernels}
-        self._turns: dict[tuple[int, int], tuple[Turn, ...]] = {}  # of kernels' ports, by pool and port
         self._ports: dict[int, KernelPort] = {}
-        self._streams: dict[int, Sequence[PacketStream]] = {}  # of sources of packets, by port
-        self._packet_ids: dict[int, tuple[int, ...]] = {}
 
     def done(self) -> Lowered:
-        """Everything in its order: stacks, buffers, locks and rings, streams, kernels."""
-        self._reserve_stacks()
-        nets = sorted(self._plan.nets, key=lambda net: not self._has_host_channel(net))
-        for net in nets:
-            self._connect(net)
-        for net in self._plan.nets:
-            self._claim_pools(net)
-        for pool in self._pools.values():
-            self._make_buffers(pool)
-        for pool in self._pools.values():
+        """Everything in its order: what kernels have of memory, streams, buffers, rings, kernels."""
+        self._reserve()
+        self._nets.connect()
+        for pool in self._pools:
+            pool.declare(self._array)
+        for pool in self._pools:
             self._make_turns(pool)
+        self._made.memories = self._pools.memories
         self._make_cores()
         return self._made
 
-    # places ----------------------------------------------------------------------------------------------
-
-    def _reserve_stacks(self) -> None:
-        """Stacks are part of the plan's places, which leave room for them: only buffers are declared."""
-        for tile in dict.fromkeys(each.tile for each in self._plan.kernels):
-            self._array.compute_tile(*tile).reserve(stack=0, heap=0)
-
-    def _claim_pools(self, net: Net) -> None:
-        """Find the buffers at both ends of a net, and who uses them."""
-        if net.transport == "memory":
-            self._claim_shared(net)
-            return
-        for ends, is_target in ((net.sources, False), (net.targets, True)):
-            for end in ends:
-                blocks = self._blocks(end)
-                if blocks is not None:
-                    pool = self._pool(end, blocks)
-                    (pool.writers if is_target else pool.readers).append(Mover(net, end, is_target))
-                    self._add_kernel(pool, end.port, writes=not is_target)
-
-    def _claim_shared(self, net: Net) -> None:
-        """Buffers that kernels at both ends reach: those of the target, or else of the source."""
-        (source,) = net.sources
-        for target in net.targets:
-            blocks = target.blocks or source.blocks
-            assert blocks is not None
-            pool = self._pool(target if target.blocks else source, blocks)
-            self._add_kernel(pool, source.port, writes=True)
-            self._add_kernel(pool, target.port, writes=False)
-
-    def _add_kernel(self, pool: Pool, port: int, *, writes: bool) -> None:
-        users = pool.writers if writes else pool.readers
-        if self._objects.kernel_of(port) is not None and port not in users:
-            users.append(port)
-
-    def _blocks(self, end: End) -> Blocks | None:
-        """Buffers at an end; of a memory object its own."""
-        memory = self._objects.memory_of(end.port)
-        if memory is None:
-            return end.blocks
-        planned = {each.memory: each for each in self._plan.memories}[memory.id]
-        return planned.blocks
-
-    def _pool(self, end: End, blocks: Blocks) -> Pool:
-        key = blocks.tile, (*blocks.offsets, *(n for tile in blocks.tiles for n in tile))
-        if key not in self._pools:
-            self._pools[key] = self._new_pool(end, blocks)
-        return self._pools[key]
-
-    def _new_pool(self, end: End, blocks: Blocks) -> Pool:
-        memory, port = self._objects.memory_of(end.port), self._objects.ports[end.port]
-        if memory is not None:
-            found = Pool(memory.name, blocks)
-            found.shape, found.element_bytes = tuple(reversed(memory.dimensions)), memory.element_bytes
-            found.initial = bytes.fromhex(memory.initial)
-            self._made.memories[memory.id] = found
-            return found
-        found = Pool(port.name, blocks)
-        found.element_bytes = port.element_bytes or 1
-        found.margin = port.margin * found.element_bytes
-        elements = (blocks.nbytes - found.margin) // found.element_bytes
-        whole = prod(port.dimensions) == elements
-        found.shape = tuple(reversed(port.dimensions)) if port.dimensions and whole else (elements,)
-        return found
-
-    def _make_buffers(self, pool: Pool) -> None:
-        """Declare the bytes of a pool where the plan has them."""
-        blocks = pool.blocks
-        raise_if(list(_problems(pool)), DesignError)
-        tiles = blocks.tiles or (blocks.tile,) * len(blocks.offsets)
-        names = [pool.name] if len(tiles) == 1 else [f"{pool.name} {side}" for side in _SIDES]
-        pool.buffers = tuple(
-            self._array.tile(*tile).buffer(name, -(-blocks.nbytes // 4), np.uint32, at=offset)
-            for name, tile, offset in zip(names, tiles, blocks.offsets, strict=True)
-        )
-        for buffer in pool.buffers if pool.initial else ():
-            words = np.zeros(buffer.words, np.uint32)
-            words.view(np.uint8)[: len(pool.initial)] = np.frombuffer(pool.initial, np.uint8)
-            self._array.tile(*pool.blocks.tile).store(buffer, words)
+    def _reserve(self) -> None:
+        """Take the bytes of stacks and look-up tables; those of a stack in a neighbour as a buffer."""
+        for planned in self._plan.kernels:
+            name = self._lookup.kernels[planned.kernel].name
+            tile, stack = self._array.compute_tile(*planned.tile), planned.stack
+            if stack is None or stack.tile != planned.tile:
+                tile.reserve(stack=0, heap=0)
+            else:
+                tile.reserve(stack=stack.nbytes, heap=0, stack_at=stack.offsets[0])
+            if stack is not None and stack.tile != planned.tile:
+                words = -(-stack.nbytes // WORD_BYTES)
+                self._array.tile(*stack.tile).buffer(f"{name} stack", words, np.uint32, at=stack.offsets[0])
+        for (kernel, table), blocks in self._plan.tables.items():
+            name = f"{self._lookup.kernels[kernel].name} {self._lookup.tables[table].name}"
+            words = -(-blocks.nbytes // WORD_BYTES)
+            self._array.tile(*blocks.tile).buffer(name, words, np.uint32, at=blocks.offsets[0])
 
     # locks and rings -------------------------------------------------------------------------------------
 
     def _make_turns(self, pool: Pool) -> None:
         """Make the locks of a pool, and start the channels that fill and empty it."""
         users = [*pool.writers, *pool.readers]
-        cores = {self._core_of(user) for user in users if isinstance(user, int)}
+        cores = {self._core_of(user) for user in users if not isinstance(user, Mover)}
         if len(cores) == 1 and not any(isinstance(user, Mover) for user in users):
             for user in users:
-                if isinstance(user, int):
+                if not isinstance(user, Mover):
                     self._keep_port(pool, user, ())
             return
         tile = self._array.tile(*pool.blocks.tile)
-        writers, readers = (
-            _unique(
-                [self._objects.ports[user if isinstance(user, int) else user.end.port].name for user in side]
-            )
-            for side in (pool.writers, pool.readers)
-        )
+        writers, readers = self._names(pool.writers), self._names(pool.readers)
         turns = buffer_turns(tile, pool.name, writers, readers, len(pool.buffers))
         for user, mine in zip(users, (*turns.writers, *turns.readers), strict=True):
-            self._keep_port(pool, user, mine) if isinstance(user, int) else self._ring(pool, user, mine)
+            self._ring(pool, user, mine) if isinstance(user, Mover) else self._keep_port(pool, user, mine)
+
+    def _names(self, users: Sequence[User]) -> list[str]:
+        """Names for locks: of ports, numbered where several channels are at one."""
+        names = [
+            self._lookup.ports[user.end.port if isinstance(user, Mover) else user].name for user in users
+        ]
+        return [
+            name if names.count(name) == 1 else f"{name}#{names[:n].count(name)}"
+            for n, name in enumerate(names)
+        ]
 
     def _core_of(self, port: int) -> Tile:
-        kernel = self._objects.kernel_of(port)
+        kernel = self._lookup.kernel_at(port)
         assert kernel is not None
         return self._tiles[kernel.id]
 
     def _ring(self, pool: Pool, mover: Mover, turns: Sequence[Turn]) -> None:
         """Start the channel of an end on its turns, without end."""
-        channel = self._channel(mover)
-        name = self._objects.name(mover.end.port)
+        channel, name = self._nets.channel(mover), self._lookup.label(mover.end.port)
         work = [
             guarded(channel.tile, self._turn(mover, channel, buffer), turn)
             for buffer, turn in zip(pool.data, turns, strict=True)
         ]
-        if turns[0].acquire is None and not mover.receives:  # of a buffer that only the host fills
-            planned = {each.memory: each for each in self._plan.memories}
-            memory = self._objects.memory_of(mover.end.port)
-            per_iteration = planned[memory.id].turns if memory is not None else 1
-            self._made.fills.append(Fill(channel.named(name), work[0], per_iteration))
+        if turns[0].acquire is None and not mover.receives:
+            self._keep_fill(mover, channel.named(name), work[0])
             return
         start_ring(channel, name, work)
         if mover.net.packets:  # descriptors without a header go on with the packet before
             channel.packets -= {None}
 
+    def _keep_fill(self, mover: Mover, channel: Channel, work: tuple[Transfer | Descriptor, ...]) -> None:
+        """Keep what reads a buffer that only the host fills, until a run begins."""
+        memory = self._lookup.memory_at(mover.end.port)
+        assert memory is not None
+        turns = {each.memory: each.turns for each in self._plan.memories}[memory.id]
+        self._made.fills.append(Fill(channel, work, turns, memory.graph))
+
     def _turn(self, mover: Mover, channel: Channel, buffer: Buffer) -> tuple[Transfer, ...]:
-        """What the end of a net moves in one turn, as packets where its net has some."""
+        """What the end of a net moves in one turn, as packets where its net has some.
+
+        Raises:
+            DesignError: packets whose way, or whose place behind a merge, is not known.
+        """
         access: Access = "write" if channel.receives else "read"
-        tilings = mover.end.tilings
+        tilings, name = mover.end.tilings, self._lookup.label(mover.end.port)
         found = turn_transfers(channel.tile, buffer, tilings, access)
         if not mover.net.packets:
             return found
-        if channel.receives:
-            if any(each.packet_port_id >= 0 for each in tilings):
-                raise _unordered_merge(self._objects.name(mover.end.port))
-            return found
-        streams = self._streams[mover.end.port]
         ports = [each.packet_port_id for each in tilings] or [-1]
-        if len(streams) > 1 and min(ports) < 0:
-            raise _no_way(self._objects.name(mover.end.port), len(streams))
+        if channel.receives:
+            if max(ports) >= 0:
+                what = "packet_port_id of what a pktmerge writes"
+                raise not_modelled(name, what, "one tiling without it, in the order of arrival")
+            return found
+        streams = self._nets.streams[mover.end.port]
+        if len(streams) > 1 and not 0 <= min(ports) <= max(ports) < len(streams):
+            raise _no_way(name, len(streams))
         return tuple(
-            as_packet(streams[max(port, 0) if len(streams) > 1 else 0], each)
+            as_packet(streams[port if len(streams) > 1 else 0], each)
             for port, each in zip(ports, found, strict=True)
         )
 
-    def _channel(self, mover: Mover) -> Channel:
-        end, blocks = mover.end, self._blocks(mover.end)
-        is_memory = self._objects.memory_of(end.port) is not None
-        place = end.tile if is_memory or blocks is None else blocks.tile
-        tile = self._array.tile(*place)
-        return (tile.s2mm if mover.receives else tile.mm2s)[end.channel]
+    # kernels ---------------------------------------------------------------------------------------------
 
     def _keep_port(self, pool: Pool, port: int, turns: tuple[Turn, ...]) -> None:
-        described = self._objects.ports[port]
+        described = self._lookup.ports[port]
         writes = described.direction != "in"
-        seen = pool.buffers if not writes or not pool.margin else pool.data
         if port in self._ports:
             raise _several_buffers(described.name)
         self._ports[port] = BufferPort(
             described.name,
-            tuple(seen),
+            pool.data if writes else pool.buffers,
             turns,
             margin=0 if writes else pool.margin,
             writes=writes,
-            is_async=described.kind == "async_buffer" or (described.is_async and described.kind == "buffer"),
+            is_async=described.kind == "async_buffer" or described.is_async,
             place="" if turns else f"{pool.blocks.tile} {pool.blocks.offsets}",
         )
-
-    # streams ---------------------------------------------------------------------------------------------
-
-    def _connect(self, net: Net) -> None:
-        if net.transport == "memory":
-            return
-        if net.transport == "cascade":
-            for source, target in zip(net.sources, net.targets, strict=True):
-                self._core(source.tile).cascade_to(self._core(target.tile))
-            return
-        if net.fifo_depth:
-            self._made.notes.append(
-                f"fifo_depth of {net.name} is left out: the switches' own buffers hold less"
-            )
-        if net.packets:
-            self._connect_packets(net)
-            return
-        (source,) = net.sources
-        self._array.connect(
-            self._stream_end(net, source, receives=False),
-            *(self._stream_end(net, target, receives=True) for target in net.targets),
-        )
-
-    def _connect_packets(self, net: Net) -> None:
-        """Ways of a split by the id in the header, or those of a merge into one stream.
-
-        Raises:
-            DesignError: a merge whose order is fixed, or one that is split again.
-        """
-        kinds = {each.id: each.kind for each in self._plan.description.packets}
-        if any(kinds[each] == "ordered_merge" for each in net.packets):
-            raise _not_modelled(net.name, "pktorderedmerge", "pktmerge, where the order does not matter")
-        ways = defaultdict(list)
-        for target in net.targets:
-            ways[target.branch].append(target)
-        if len(net.sources) > 1 and len(ways) > 1:
-            raise _not_modelled(net.name, "a pktmerge into a pktsplit", "a kernel between the two")
-        sources = [self._stream_end(net, each, receives=False) for each in net.sources]
-        targets = {
-            branch: [self._stream_end(net, each, receives=True) for each in ends]
-            for branch, ends in sorted(ways.items())
-        }
-        routes = [(source, ends) for source in sources for ends in targets.values()]
-        ids = [
-            end.packet_id
-            for end in (net.sources if len(sources) > 1 else [w[0] for _, w in sorted(ways.items())])
-        ]
-        is_dma = {isinstance(end, Channel) for ends in targets.values() for end in ends}
-        if len(is_dma) > 1:
-            raise _not_modelled(
-                net.name, "packets to buffers and to streams", "one kind of ports behind a pktsplit"
-            )
-        bus = self._array.packet_bus(net.name, *routes, ids=ids, keep_headers=not is_dma.pop())
-        for number, source in enumerate(net.sources):
-            mine = bus.streams if len(sources) == 1 else bus.streams[number : number + 1]
-            self._streams[source.port] = mine
-            self._packet_ids[source.port] = tuple(each.id for each in mine)
-        for target in net.targets:
-            self._packet_ids[target.port] = tuple(ids) if len(sources) > 1 else (target.packet_id,)
-
-    def _has_host_channel(self, net: Net) -> bool:
-        """Whether a net begins or ends at a channel that the host gives tasks."""
-        return any(
-            self._objects.gmio_of(end.port) is not None or self._is_external(end)
-            for end in (*net.sources, *net.targets)
-        )
-
-    def _is_external(self, end: End) -> bool:
-        memory = self._objects.memory_of(end.port)
-        return memory is not None and memory.external
-
-    def _core(self, tile: Tile) -> ComputeTile:
-        return self._array.compute_tile(*tile)
-
-    def _stream_end(self, net: Net, end: End, *, receives: bool) -> StreamEnd:
-        """The channel or the switch port at an end of a net."""
-        plio, gmio = self._objects.plio_of(end.port), self._objects.gmio_of(end.port)
-        if plio is not None:
-            return self._plio_end(plio, end, receives=receives)
-        if gmio is not None or self._is_external(end):
-            outer = self._array.interface_tile(end.tile[0])
-            channel = (outer.s2mm if receives else outer.mm2s)[end.channel]
-            name = self._objects.name(end.port)
-            channel.named(name).claimed = True
-            self._made.host_channels[end.port if gmio is None else gmio.id] = HostChannel(
-                name, channel, end, gmio
-            )
-            return channel
-        if end.channel < 0:
-            core = self._core(end.tile)
-            return core.stream_in if receives else core.stream_out
-        return self._channel(Mover(net, end, receives))
-
-    def _plio_end(self, plio: Plio, end: End, *, receives: bool) -> StreamEnd:
-        """Where the stream of a PLIO begins or ends."""
-        if receives:
-            output = self._plio_ports.output(self._array, plio, end)
-            self._made.outputs[plio.id] = output
-            return output.end
-        made = self._plio_ports.input(self._array, plio, end)
-        self._made.inputs[plio.id] = made
-        return made.end
-
-    # kernels ---------------------------------------------------------------------------------------------
 
     def _make_cores(self) -> None:
         by_tile: defaultdict[Tile, list[PlannedKernel]] = defaultdict(list)
@@ -468,12 +252,12 @@ class _Lowering:
             self._made.cores[tile] = CoreState(kernels, self._make)
 
     def _kernel_turns(self, planned: PlannedKernel) -> KernelTurns:
-        kernel = self._objects.kernels[planned.kernel]
+        kernel = self._lookup.kernels[planned.kernel]
         ports = tuple(self._kernel_port(port) for port in kernel.ports)
         return KernelTurns(kernel.id, kernel.name, planned.repetition, ports)
 
     def _kernel_port(self, port: int) -> KernelPort:
-        described = self._objects.ports[port]
+        described = self._lookup.ports[port]
         if port in self._ports:
             return self._ports[port]
         if port in self._plan.parameters:
@@ -481,7 +265,7 @@ class _Lowering:
             self._made.parameters[port] = made
             return made
         if described.kind in _LINKS:
-            return StreamLink(described.name, self._packet_ids.get(port, ()))
+            return StreamLink(described.name, self._nets.packet_ids.get(port, ()))
         raise DesignError.of(
             "port",
             "without buffers",
@@ -491,31 +275,6 @@ class _Lowering:
             reason="adf_port",
             where=described.name,
             source=_SOURCE,
-        )
-
-
-def _unique(names: Sequence[str]) -> list[str]:
-    """Names that several have get numbers: locks of a tile have names of their own."""
-    counts = {name: names.count(name) for name in names}
-    seen: defaultdict[str, int] = defaultdict(int)
-    found = []
-    for name in names:
-        found.append(name if counts[name] == 1 else f"{name}#{seen[name]}")
-        seen[name] += 1
-    return found
-
-
-def _problems(pool: Pool) -> Iterator[Problem]:
-    if pool.element_bytes not in ELEMENTS:
-        sizes = ", ".join(map(str, ELEMENTS))
-        yield Problem(
-            "element",
-            f"{pool.element_bytes} bytes",
-            f"{sizes} bytes",
-            f"an element has {pool.element_bytes} bytes; it must have {sizes}",
-            reason="adf_element",
-            where=pool.name,
-            source="AM020: 32-bit words",
         )
 
 
@@ -532,12 +291,6 @@ def _several_buffers(name: str) -> DesignError:
     )
 
 
-def _unordered_merge(name: str) -> DesignError:
-    return _not_modelled(
-        name, "packet_port_id of what a pktmerge writes", "one tiling without it, in arrival order"
-    )
-
-
 def _no_way(name: str, ways: int) -> DesignError:
     return DesignError.of(
         "packet_port_id",
@@ -548,17 +301,4 @@ def _no_way(name: str, ways: int) -> DesignError:
         reason="adf_packets",
         where=name,
         source="UG1603: tiling parameters",
-    )
-
-
-def _not_modelled(name: str, what: str, instead: str) -> DesignError:
-    return DesignError.of(
-        "graph",
-        what,
-        instead,
-        f"memtile does not run {what}",
-        f"Use {instead}.",
-        reason="adf_not_modelled",
-        where=name,
-        source="docs/adf.md",
     )

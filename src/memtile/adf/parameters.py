@@ -74,34 +74,30 @@ def _turns(tile: Tile, port: ParameterPort, has_value: bool) -> tuple[Turn, ...]
     return (Turn(take, 1, (give,)),) * depth
 
 
-def kernel_parameter(lookup: Lookup, port: int) -> int:
-    """The kernel's parameter that a port of a graph is connected to, or itself.
+def kernel_parameters(lookup: Lookup, port: int) -> tuple[int, ...]:
+    """The parameters of kernels that a port of a graph is connected to; of one of a kernel itself.
 
     Raises:
-        DesignError: none is, or several kernels have it.
+        DesignError: there is none.
     """
     seen, ahead = {port}, [port]
     while ahead:
         here = ahead.pop()
         for connection in lookup.description.connections:
-            pair = connection.source, connection.target
-            if here in pair:
-                (other,) = set(pair) - {here} or {here}
-                ahead += [other] if other not in seen else []
-                seen.add(other)
-    found = [each for each in sorted(seen) if lookup.kernel_of(each) is not None]
-    if len(found) == 1:
-        return found[0]
-    names = ", ".join(lookup.ports[each].name for each in found) or "none"
-    raise DesignError.of(
-        "parameter",
-        names,
-        "the parameter of one kernel",
-        f"it is connected to parameters of {len(found)} kernels ({names}); it must be one",
-        reason="adf_parameter",
-        where=lookup.ports[port].name,
-        source=_SOURCE,
-    )
+            pair = {connection.source, connection.target}
+            ahead += sorted(pair - seen) if here in pair else ()
+            seen |= pair if here in pair else set()
+    found = tuple(each for each in sorted(seen) if lookup.kernel_at(each) is not None)
+    if not found:
+        raise DesignError.of(
+            "parameter",
+            "not connected",
+            "connected to a parameter of a kernel",
+            reason="adf_parameter",
+            where=lookup.ports[port].name,
+            source=_SOURCE,
+        )
+    return found
 
 
 class HostParameters:

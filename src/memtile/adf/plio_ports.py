@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 from memtile.adf.description import Plio
 from memtile.adf.plan import End
+from memtile.arch.ports import DEMUX_BITS, DMA_MASTERS, PORTS, SOUTH_ATTACHMENT, port_kind
+from memtile.arch.register_map import tile_register
 from memtile.design.array import Array
 from memtile.design.channels import Channel
 from memtile.design.circuits import End as StreamEnd
@@ -120,28 +122,53 @@ class _SwitchOutput:
 
 
 class MemoryPlioPorts:
-    """PLIOs whose words come from memory by the interface tile's DMA, without their width and frequency."""
+    """PLIOs of devices without programmable logic, without their width and frequency (DEV-ADF-34).
+
+    Words come from memory by the interface tile's DMA; what leaves the array is taken at once.
+    """
 
     def input(self, array: Array, plio: Plio, end: End) -> InputPort:
         """A channel of the interface tile stands for the PLIO."""
         channel = array.interface_tile(end.tile[0]).free_channel(receives=False).named(plio.name)
         return _MemoryInput(array, plio.name, channel)
 
+    def __init__(self) -> None:
+        self._taken: dict[int, int] = {}  # ports by column
+
     def output(self, array: Array, plio: Plio, end: End) -> OutputPort:
         """A port of the switch, behind which is no tile.
 
         Raises:
-            DesignError: the plan names no port.
+            DesignError: all ports of the tile are taken.
         """
-        if end.shim_port < 0:
+        column = end.tile[0]
+        number = self._taken.get(column, 0)
+        tile = array.interface_tile(column)
+        names = [each for each in PORTS[tile.kind.name].masters if _leads_outside(each)]
+        if number >= len(names):
             raise DesignError.of(
                 "port",
-                "none",
-                "a port of the interface tile",
+                "one more",
+                f"{len(names)} ports of {tile.title}",
                 reason="adf_shim_port",
                 where=plio.name,
-                source="plan of a graph",
+                source="AM009: AI Engine to programmable logic interface",
             )
-        port = SwitchEnd(array.interface_tile(end.tile[0]), f"SOUTH{end.shim_port}", receives=True)
-        array.engine.catch_port(port.tile.index, port.port)
+        self._taken[column] = number + 1
+        port = SwitchEnd(tile, names[number], receives=True)
+        _lead_outside(port)
+        array.engine.catch_port(tile.index, port.port)
         return _SwitchOutput(array, port)
+
+
+def _leads_outside(name: str) -> bool:
+    return port_kind(name) == "SOUTH" and name not in DMA_MASTERS
+
+
+def _lead_outside(port: SwitchEnd) -> None:
+    """Let a South port lead out of the array, not to the DMA, where a register chooses."""
+    if port.port not in DEMUX_BITS:
+        return
+    register = tile_register(port.tile.kind.name, "Demux_Config")
+    field = register.field(port.port.capitalize())
+    port.tile.post_mask(register.offset, field.mask, SOUTH_ATTACHMENT["PL"] << field.lsb)

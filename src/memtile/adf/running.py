@@ -18,10 +18,12 @@ import numpy.typing as npt
 from memtile.adf.core_loop import CoreState, MakeCaller
 from memtile.adf.host_transfers import HostTransfers, Received
 from memtile.adf.lookup import Lookup
-from memtile.adf.lowering import ELEMENTS, Fill, Lowered, lower
-from memtile.adf.parameters import HostParameters, kernel_parameter
+from memtile.adf.lowering import Fill, Lowered, lower
+from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, MemoryPlioPorts, PlioPorts
+from memtile.adf.pools import ELEMENTS
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
 from memtile.explain.results import Result
 from memtile.model.state.causes import CorePhase
@@ -60,6 +62,30 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class PortTimes:
+    """When data passed a PLIO.
+
+    Attributes:
+        name: of the PLIO.
+        nbytes: that passed.
+        first: cycle of the first word; also the latency from the start of the run.
+        last: cycle of the last one.
+        mhz: of the array's clock.
+    """
+
+    name: str
+    nbytes: int
+    first: int
+    last: int
+    mhz: float
+
+    @property
+    def throughput(self) -> float:
+        """MB/s from the first word to the last one; 0 for a single word."""
+        return self.nbytes * self.mhz / (self.last - self.first + 1) if self.last > self.first else 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class GraphResult:
     """What a graph's run left.
 
@@ -67,14 +93,16 @@ class GraphResult:
         result: of the array, with findings in the graph's names.
         outputs: per name of a PLIO what left the array.
         missing: inputs that ran out.
-        iterations: per graph the fewest that one of its cores has ended.
-        unfinished: names of kernels that did not end the iterations asked for, and what they wait for.
+        times: of output PLIOs that have received words, where the model knows them.
+        iterations: per graph that ran, the fewest that one of its cores has ended.
+        unfinished: names of the kernels of each core that did not end the iterations asked for.
         notes: what the model leaves out.
     """
 
     result: Result
     outputs: Mapping[str, Collected] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
+    times: tuple[PortTimes, ...] = ()
     iterations: Mapping[str, int] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -93,6 +121,16 @@ class _GraphState:
     ended: bool = False
     asked: int = 0
     is_endless: bool = False
+
+
+def _is_timed(collected: Collected) -> bool:
+    return collected.cycles is not None and len(collected.cycles) > 0
+
+
+def _times(name: str, mhz: float, collected: Collected) -> PortTimes:
+    assert collected.cycles is not None
+    first, last = int(collected.cycles[0]), int(collected.cycles[-1])
+    return PortTimes(name, collected.words.nbytes, first, last, mhz)
 
 
 class GraphRun:
@@ -116,7 +154,7 @@ class GraphRun:
         plio_ports: PlioPorts | None = None,
     ) -> None:
         self.lowered: Lowered = lower(plan, make, plio_ports or MemoryPlioPorts())
-        self._objects: Lookup = self.lowered.objects
+        self._lookup: Lookup = self.lowered.lookup
         self._array, self._options = self.lowered.array, options
         self._array.route()
         self._parameters = HostParameters(self._array, self.lowered.parameters, self.advance)
@@ -159,17 +197,19 @@ class GraphRun:
             tile = self._array.compute_tile(*place)
             tile.run_kernel(core.program(iterations), endless=iterations is None)
         for each in self.lowered.fills:
-            self._start_fill(each, iterations)
+            if self._lookup.is_in_graph(each.graph, graph):
+                self._start_fill(each, iterations)
 
     def _start_fill(self, fill: Fill, iterations: int | None) -> None:
-        """Let a buffer that no port writes be read as often as the iterations ask."""
-        turns = None if iterations is None else iterations * fill.turns
-        most = fill.channel.tile.kind.max_repeat
-        if turns is None or turns > most:
-            if not fill.channel.started:
-                fill.channel.start(*fill.work, loop=True)
+        """Let a buffer that no port writes be read as often as the iterations ask, or without end."""
+        channel, most = fill.channel, fill.channel.tile.kind.max_repeat
+        left = None if iterations is None else iterations * fill.turns
+        if left is None or left > most * channel.tile.kind.queue_depth:
+            channel.start(*fill.work, loop=True)
             return
-        fill.channel.start(*fill.work, repeat=turns)
+        while left:
+            channel.start(*fill.work, repeat=min(left, most))
+            left -= min(left, most)
 
     def wait(self, graph: int, cycles: int | None = None) -> None:
         """``graph.wait()``: until its iterations have ended, or nothing moves; ``wait(cycles)``: so long.
@@ -216,9 +256,9 @@ class GraphRun:
         Raises:
             DesignError: another size; a parameter that kernels give; or the kernel never takes the value.
         """
-        number = kernel_parameter(self._objects, port)
-        if not self._parameters.update(number, data):
-            raise self._stalled("update", number, "takes the value before")
+        for number in kernel_parameters(self._lookup, port):
+            if not self._parameters.update(number, data):
+                raise self._stalled("update", number, "takes the value before")
 
     def read(self, port: int) -> bytes:
         """``graph.read(port, value)``; of a synchronous parameter it waits for the next call.
@@ -229,14 +269,14 @@ class GraphRun:
         Raises:
             DesignError: a parameter that the host gives, or no call of the kernel gives one.
         """
-        number = kernel_parameter(self._objects, port)
+        number = kernel_parameters(self._lookup, port)[0]
         data = self._parameters.read(number)
         if data is None:
             raise self._stalled("read", number, "gives a value")
         return data
 
     def _stalled(self, call: str, number: int, verb: str) -> DesignError:
-        kernel = self._objects.kernel_of(number)
+        kernel = self._lookup.kernel_at(number)
         assert kernel is not None
         return DesignError.of(
             call,
@@ -245,7 +285,7 @@ class GraphRun:
             f"{call}() waits, but no further call of {kernel.name} {verb}",
             "Run the graph for more iterations, or look at what the kernel waits for.",
             reason="adf_stalled",
-            where=self._objects.ports[number].name,
+            where=self._lookup.ports[number].name,
             source=_SOURCE,
         )
 
@@ -265,16 +305,16 @@ class GraphRun:
         Raises:
             DesignError: another size.
         """
-        told = self._objects.memories[memory]
+        told = self._lookup.memories[memory]
         nbytes = prod(told.dimensions) * told.element_bytes
         if data.nbytes != nbytes:
-            raise self._wrong_bytes(told.name, data.nbytes, nbytes)
+            raise self._wrong_bytes(told.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
         dtype = np.dtype(ELEMENTS[told.element_bytes])
         self._transfers.place(memory, told.name, data.reshape(-1).view(dtype).reshape(told.dimensions[::-1]))
 
     def start(self, port: int) -> None:
         """``gm2aie_nb(port)``, ``aie2gm_nb(port)`` of an external buffer: see :meth:`HostTransfers.start`."""
-        memory = self._objects.memory_of(port)
+        memory = self._lookup.memory_at(port)
         assert memory is not None
         self._transfers.start(port, memory.id)
 
@@ -292,19 +332,18 @@ class GraphRun:
         Raises:
             DesignError: another size.
         """
-        told, pool = self._objects.memories[memory], self.lowered.memories[memory]
+        told, pool = self._lookup.memories[memory], self.lowered.memories[memory]
         if len(data) != pool.blocks.nbytes:
-            raise self._wrong_bytes(told.name, len(data), pool.blocks.nbytes)
-        words = np.frombuffer(data, np.uint32)
-        for buffer in pool.buffers:
-            assert buffer.place is not None
-            self._array.tile(*buffer.place).store(buffer, words)
+            raise self._wrong_bytes(
+                told.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
+            )
+        pool.store(self._array, data)
 
-    def _wrong_bytes(self, name: str, given: int, allowed: int) -> DesignError:
+    def _wrong_bytes(self, name: str, given: int, allowed: str) -> DesignError:
         return DesignError.of(
             "data",
             f"{given} bytes",
-            f"{allowed} bytes, the size of the buffer",
+            allowed,
             reason="adf_bytes",
             where=name,
             source=_SOURCE,
@@ -321,10 +360,12 @@ class GraphRun:
             tlast: per word 1 where a block ends; None = nowhere.
 
         Raises:
-            DesignError: no such PLIO.
+            DesignError: no such PLIO, or no whole words.
         """
-        data = np.ascontiguousarray(words).reshape(-1).view(np.uint8).view(np.uint32)
-        self.lowered.inputs[self._plio(plio)].feed(data, tlast)
+        number, data = self._plio(plio), np.ascontiguousarray(words)
+        if data.nbytes % WORD_BYTES:
+            raise self._wrong_bytes(plio, data.nbytes, "whole 32-bit words")
+        self.lowered.inputs[number].feed(data.reshape(-1).view(np.uint8).view(np.uint32), tlast)
 
     def collected(self, plio: str) -> Collected:
         """What an output PLIO has received so far.
@@ -335,10 +376,10 @@ class GraphRun:
         return self.lowered.outputs[self._plio(plio)].collected()
 
     def _plio(self, name: str) -> int:
-        for plio in self._objects.plios.values():
+        for plio in self._lookup.plios.values():
             if name in (plio.name, plio.label):
                 return plio.id
-        names = ", ".join(plio.name for plio in self._objects.plios.values())
+        names = ", ".join(plio.name for plio in self._lookup.plios.values())
         raise DesignError.of(
             "PLIO", repr(name), names, reason="adf_plio", where="graph", source="names of the graph"
         )
@@ -372,16 +413,26 @@ class GraphRun:
         self._stack.close()
         unfinished = tuple(core.name for core in self._unfinished())
         outputs = {
-            self._objects.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
+            self._lookup.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
         }
         return GraphResult(
             found,
             outputs,
-            tuple(self._missing()) if unfinished else (),
-            {},
-            unfinished,
-            tuple(self.lowered.notes),
+            missing=tuple(self._missing()) if unfinished else (),
+            times=tuple(
+                _times(name, found.clock_mhz, each) for name, each in outputs.items() if _is_timed(each)
+            ),
+            iterations=self._iterations(),
+            unfinished=unfinished,
+            notes=tuple(self.lowered.notes),
         )
+
+    def _iterations(self) -> dict[str, int]:
+        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
+        return {
+            names[graph]: min((core.iterations for _, core in self._cores(graph)), default=0)
+            for graph in self._graphs
+        }
 
     # inside ----------------------------------------------------------------------------------------------
 
@@ -391,7 +442,7 @@ class GraphRun:
             (place, core)
             for place, core in self.lowered.cores.items()
             if any(
-                self._objects.is_in_graph(self._objects.kernels[each.kernel].graph, graph)
+                self._lookup.is_in_graph(self._lookup.kernels[each.kernel].graph, graph)
                 for each in core.kernels
             )
         ]
@@ -418,14 +469,14 @@ class GraphRun:
         asked = max((state.asked for state in self._graphs.values()), default=0)
         found = []
         for net in self.lowered.plan.nets:
-            plio = self._objects.plio_of(net.sources[0].port)
+            plio = self._lookup.plio_at(net.sources[0].port)
             if plio is None or plio.id not in self.lowered.inputs:
                 continue
             target = net.targets[0]
             needed = target.elements * target.turns * asked
-            came = self.lowered.inputs[plio.id].fed * 4 // net.element_bytes
+            came = self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes
             if came < needed:
-                element = self._objects.ports[target.port].element or f"elements of {net.element_bytes} bytes"
+                element = self._lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
                 found.append(Missing(plio.name, came, needed, element))
         return found
 
