@@ -37,6 +37,13 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "ports at which the programmable logic sends are not enabled",
+        "arch/pl_interface.py",
+        "    if not receives:\n",
+        "    if receives:\n",
+        "tests/words/test_plio_registers.py::test_widths_and_ports_are_those_of_the_driver",
+    ),
     # Streams of the programmable logic
     Mutant(
         "a PLIO sends without a clock",
@@ -107,13 +114,6 @@ MUTANTS = (
         "return (port, port + 1) if width >= PAIRED_BITS else (port,)",
         "return (port,)",
         "tests/faults/test_logic_faults.py::test_128_bits_have_two_adjacent_ports",
-    ),
-    Mutant(
-        "ports at which the programmable logic sends are not enabled",
-        "arch/pl_interface.py",
-        "    if not receives:\n",
-        "    if receives:\n",
-        "tests/words/test_plio_registers.py::test_widths_and_ports_are_those_of_the_driver",
     ),
     Mutant(
         "an NPU has programmable logic",
