@@ -1,7 +1,9 @@
 // A graph of UG1603, as its kernels see it.
 #pragma once
 
-#include "aie_api/aie_adf.hpp"
+#include "adf/buffers.h"
+#include "adf/streams.h"
+#include "adf/windows.h"
 
 #ifndef REGISTER_FUNCTION
 #define REGISTER_FUNCTION(function)
