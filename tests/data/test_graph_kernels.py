@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memtile import Array
 from memtile.adf.description import ConstructorArgument, Table
 from memtile.adf.kernel_calls import KernelCode, KernelOptions, LockUse, StreamPort, Value
 from memtile.arch.ports import PORTS
 from memtile.arch.registers import packed
 from memtile.arch.switch_registers import MASTER_CONFIG, SLAVE_CONFIG, SLAVE_CONFIG_OFFSET
 from memtile.model.state.tile_columns import Placed
+from memtile.sim.kernels.kernel_core import Core
 from memtile.sim.loop.engine import Engine
 from support.adf.kernel_graphs import SOURCE, Declared, Memory, described, kernel_of, port, run_calls
 from support.designs.cpp_designs import FOUND
+from support.designs.severe import severe
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
 SWITCH = PORTS["compute"]
@@ -302,7 +305,7 @@ def test_asynchronous_buffers_take_turns_over_calls(code: KernelCode) -> None:
         buffers, results = [memory(3), memory(3)], memory(4)
         caller = code.caller(NUMBER["pairs"], core)
         inputs = port(*buffers, locks=(locks(FULL, FREE),) * 2)
-        output = port(results, locks=(locks(2, 3),))
+        output = port(results, locks=((*locks(2, 3), LockUse(4, 1)),))
         yield core.release(2, 5)
         turn = 0
         for count in (1, 2):
@@ -314,7 +317,8 @@ def test_asynchronous_buffers_take_turns_over_calls(code: KernelCode) -> None:
             out.append(results.tolist()[:count])
             yield core.acquire(FREE, -count)
         waits.append(core.now)
-        yield core.acquire(3, -2)  # the kernel has released its output twice
+        for lock in (3, 4):
+            yield core.acquire(lock, -2)  # the kernel has released its output twice, to two readers
 
     alone(body)
     assert out == [[0], [11, 22]]
@@ -351,3 +355,35 @@ def test_a_window_of_an_asynchronous_port(code: KernelCode) -> None:
             assert out[0] == wanted
 
     alone(body)
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_check_for_races_sees_what_lies_between_acquire_and_release(code: KernelCode, right: bool) -> None:
+    """The DMA fills one buffer while the kernel has the other; a kernel that takes another lock is found."""
+    array = Array("npu1", columns=1)
+    memory, worker = array.memory_tile(0), array.compute_tile(0, 2)
+    source = memory.buffer("source", 32, np.int32, data=np.arange(32, dtype=np.int32))
+    blocks = [worker.buffer(name, 8, np.int32) for name in ("ping", "pong")]
+    out = worker.buffer("out", 4, np.int32)
+    empty, full, other = worker.lock(2, "empty"), worker.lock(0, "full"), worker.lock(60, "other")
+    array.connect(memory.mm2s[0], worker.s2mm[0])
+    memory.mm2s[0].start(memory.read(source))
+    worker.s2mm[0].start(
+        *(worker.write(block).guarded(empty.acquire(), full.release()) for block in blocks), repeat=2
+    )
+    found = list[Any]()
+
+    def kernel(core: Core) -> Iterator[Any]:
+        given = port(*map(core.view, blocks), locks=((LockUse(full, -1), LockUse(empty, 1)),) * 2)
+        if not right:
+            given = port(*given.buffers, locks=((LockUse(other, -1), LockUse(empty, 1)),) * 2)
+            yield core.cycles(60)
+        result = port(core.view(out), locks=((LockUse(other, -1), LockUse(other, 1)),))
+        yield from code.caller(NUMBER["pairs"], core)([given, result, Value(4)])
+        found.extend(np.array(core.view(out)).tolist())
+
+    worker.run_kernel(kernel)
+    findings = severe(array.run(check=True).findings)
+    assert bool(findings) != right
+    if right:
+        assert found == [7, 23, 39, 55]

@@ -38,6 +38,48 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "an asynchronous buffer goes to its first reader alone",
+        "adf/kernel_calls.py",
+        "for use in memory.locks[turn][1:]:",
+        "for use in memory.locks[turn][1:2]:",
+        "tests/data/test_graph_kernels.py::test_asynchronous_buffers_take_turns_over_calls",
+    ),
+    Mutant(
+        "reads of an asynchronous buffer are not noted",
+        "adf/kernel_calls.py",
+        "if core.notes is not None and before is not None:",
+        "if False:",
+        "tests/data/test_graph_kernels.py::test_a_check_for_races_sees_what_lies_between_acquire_and_release[False]",
+    ),
+    Mutant(
+        "both asynchronous buffers are noted for all of a call",
+        "adf/kernel_calls.py",
+        "for number, waits in enumerate(waiting) if waits)",
+        "for number, waits in enumerate(waiting) if waits > 1)",
+        "tests/data/test_graph_kernels.py::test_a_check_for_races_sees_what_lies_between_acquire_and_release[True]",
+    ),
+    Mutant(
+        "look-up tables that a source only declares are zeros",
+        "adf/kernel_sources.py",
+        'f"0x{each:02x}" for each in',
+        'f"0" for each in',
+        "tests/data/test_graph_kernels.py::test_a_table_that_the_source_only_declares",
+    ),
+    Mutant(
+        "sources are looked for one folder above the graph",
+        "adf/kernel_sources.py",
+        "_ABOVE = 2",
+        "_ABOVE = 1",
+        "tests/faults/test_graph_kernels.py::test_a_source_is_looked_for_where_makefiles_run[.]",
+    ),
+    Mutant(
+        "leading ones of a negative number are not counted",
+        "cpp/include/memtile/intrinsics/integers.h",
+        "std::countl_zero(static_cast<std::uint32_t>(a < 0 ? ~a : a))",
+        "std::countl_zero(static_cast<std::uint32_t>(a))",
+        "tests/data/test_cpp_intrinsics.py::test_leading_bits_are_counted_as_the_sign_is[-6]",
+    ),
+    Mutant(
         "ports at which the programmable logic sends are not enabled",
         "arch/pl_interface.py",
         "    if not receives:\n",

@@ -59,12 +59,12 @@ class PortMemory:
         buffers: contiguous arrays of the core's memory, of any type and shape. Each is all that the kernel
             sees: of a port with a margin, margin and block. A synchronous port, a window and a parameter have
             one, that of this call; an asynchronous port has all of its buffers, in the order of their turns.
-        locks: of an asynchronous port: what ``acquire()`` and ``release()`` of the kernel do, a pair for each
-            buffer; None = a synchronous port, whose locks belong to the caller.
+        locks: of an asynchronous port, for each buffer: what ``acquire()`` of the kernel does, and after it
+            what ``release()`` does, a lock or several; None = a synchronous port, whose locks are the caller's.
     """
 
     buffers: tuple[Values, ...]
-    locks: tuple[tuple[LockUse, LockUse], ...] | None = None
+    locks: tuple[tuple[LockUse, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +309,8 @@ class _Calls:
         if core.notes is not None and before is not None:
             core.notes.part(buffer, not np.array_equal(before.view(np.uint8), buffer.view(np.uint8)))
         self._next[number] = (turn + 1) % len(memory.buffers)
-        use = memory.locks[turn][1]  # type: ignore[index]
-        yield core.release(use.lock, use.value, tile=use.tile)
+        for use in memory.locks[turn][1:]:  # type: ignore[index]
+            yield core.release(use.lock, use.value, tile=use.tile)
 
     def _memory(self, number: int) -> PortMemory:
         memory, name = self._values[number], self._ports[number].name

@@ -5,6 +5,7 @@
 #ifndef MEMTILE_ADF
 #define MEMTILE_ADF
 
+<<<<<<< HEAD
 #include "adf/elements.h"
 
 #include "adf/buffers.h"
@@ -20,5 +21,10 @@
 #include "adf/graph/packets.h"
 #include "adf/graph/places.h"
 #include "adf/graph/profiling.h"
+=======
+#include "adf/buffers.h"
+#include "adf/streams.h"
+#include "adf/windows.h"
+>>>>>>> adf-kernels
 
 #endif
