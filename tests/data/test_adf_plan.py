@@ -612,3 +612,54 @@ def test_a_buffer_over_two_tiles_has_four_channels() -> None:
         plan, reasons = outcome(g, BIG)
         assert (plan is not None) == fits
         assert reasons == (set() if fits else {"no_channel"})
+
+
+def test_ports_of_an_external_buffer_have_channels_of_interface_tiles() -> None:
+    """UG1603: the interface tile's DMA walks an external buffer; it has two channels each way."""
+    g = Sketch()
+    tilings = [Tiling(tiling_dimension=(32,), offset=(32 * n,)) for n in range(2)]
+    far = g.shared("far", "int32", (64,), 1, [[tilings[0]], [tilings[1]], tilings], external=True)
+    kernels = [relay(g, f"k{n}", 32) for n in range(3)]
+    g.connect(g.plio("in"), far.ins[0])
+    for port, kernel in zip(far.outs, kernels, strict=True):
+        g.connect(port, kernel.ins[0])
+        g.connect(kernel.outs[0], g.plio(f"out{port}", "out"))
+    g.place(far.outs[1], dma("shim_tile", 6, 0, 1), what="dma")
+    plan = planned(g)
+    ends = [net_of(plan, port).sources[0] for port in far.outs]
+    assert {end.tile[0] for end in ends} <= set(device(BIG).noc_columns)
+    assert (ends[1].tile, ends[1].channel) == ((6, 0), 1)
+    assert [(end.elements, end.turns) for end in ends] == [(32, 1), (32, 1), (64, 1)]
+    assert [kernel.repetition for kernel in plan.kernels] == [1, 1, 2]
+    assert [(memory.blocks, memory.turns) for memory in plan.memories] == [(None, 1)]
+
+
+def test_margins_lie_before_each_block() -> None:
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 64, margin=8), buffer("int32", 64)], [buffer("int32", 64)])
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(g.plio("in2"), k.ins[1], "window", bytes=256, margin=16)
+    g.connect(k.outs[0], g.plio("out", "out"))
+    plan = planned(g)
+    assert [net.targets[0].blocks.nbytes for net in plan.nets[:2]] == [4 * 72, 4 * 80]
+    assert [net.targets[0].elements for net in plan.nets[:2]] == [64, 64]
+
+
+def test_notes_name_what_was_chosen() -> None:
+    g = Sketch()
+    a, b = relay(g, "a", 128), g.kernel("b", [buffer("float", 192)], [buffer("float", 192)])
+    m = g.shared("m", "float", (384,), 1, 1)
+    g.connect(g.plio("in"), a.ins[0])
+    g.connect(a.outs[0], b.ins[0])
+    g.connect(b.outs[0], m.ins[0])
+    g.connect(m.outs[0], g.plio("out", "out"))
+    g.place(a, tile(3, 0))
+    g.place(a.ins[0], *(address(3, 0, n * 0x1000) for n in range(3)), what="buffer")
+    assert planned(g).notes == (
+        "gr.a runs 3 times in an iteration of the graph.",
+        "gr.b runs 2 times in an iteration of the graph.",
+        "gr.b lies in tile(2, 0).",
+        "gr.m lies in memory tile (2, 0) at 0x0.",
+        "gr.a.out[0] has int32, gr.b.in[0] float: bits pass unchanged.",
+        "gr.a.in[0] has 2 of the 3 buffers that its location names.",
+    )
