@@ -1,0 +1,3 @@
+// Streams of kernels, by the name that sources of the first generation have for the file.
+#pragma once
+#include "adf/streams.h"
