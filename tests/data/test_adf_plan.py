@@ -663,3 +663,14 @@ def test_notes_name_what_was_chosen() -> None:
         "gr.a.out[0] has int32, gr.b.in[0] float: bits pass unchanged.",
         "gr.a.in[0] has 2 of the 3 buffers that its location names.",
     )
+
+
+def test_an_array_of_a_kernels_class_lies_where_the_user_says() -> None:
+    """location<parameter>(k.param[0]) of REGISTER_PARAMETER: a place without a connection, and one copy."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 64), parameter("int16", 512, is_member=True)], [buffer("int32", 64)])
+    line(g, k)
+    g.place(k, tile(3, 0))
+    g.place(k.ins[1], bank(3, 1, 2), what="parameter")
+    blocks = planned(g).parameters[k.ins[1]]
+    assert (blocks.tile, blocks.offsets, blocks.nbytes) == ((3, 4), (0x8000,), 1024)

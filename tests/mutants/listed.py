@@ -62,8 +62,8 @@ MUTANTS = (
     Mutant(
         "a port without a connection passes",
         "adf/nets.py",
-        'if port.kind != "graph" and port.id not in named:',
-        'if port.kind == "graph" and port.id not in named:',
+        'if port.kind != "graph" and port.id not in named and',
+        'if port.kind == "graph" and port.id not in named and',
         "tests/faults/test_adf_plan.py::test_ports_without_a_connection_are_named",
     ),
     Mutant(

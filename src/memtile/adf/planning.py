@@ -245,11 +245,13 @@ class _Planner:
     def _parameter_requests(self, kernel: Kernel) -> Iterator[Request]:
         spot = self.board.spots[kernel.id]
         tiles = reach(self.device, spot)
-        for number in kernel.ports:
+        members = [p.id for p in self.description.ports if p.is_member and p.owner == kernel.id]
+        for number in dict.fromkeys((*kernel.ports, *members)):
             port = self.objects.ports[number]
-            if port.kind in PARAMETERS:
-                copies = 1 if port.single else PING_PONG  # DEV-ADF-22
-                nbytes, places = self._aligned(parameter_bytes(port)), self.sites.of("parameter", number)
+            nbytes = self._aligned(parameter_bytes(port))
+            if port.kind in PARAMETERS and nbytes:
+                copies = 1 if port.single or port.is_member else PING_PONG  # DEV-ADF-22
+                places = self.sites.of("parameter", number)
                 where = self._where(number, "parameter")
                 key = ("parameter", number, -1)
                 yield Request(key, port.name, where, tiles, copies, nbytes, places, home=spot)
