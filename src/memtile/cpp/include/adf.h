@@ -5,7 +5,6 @@
 #ifndef MEMTILE_ADF
 #define MEMTILE_ADF
 
-<<<<<<< HEAD
 #include "adf/elements.h"
 
 #include "adf/buffers.h"
@@ -21,10 +20,5 @@
 #include "adf/graph/packets.h"
 #include "adf/graph/places.h"
 #include "adf/graph/profiling.h"
-=======
-#include "adf/buffers.h"
-#include "adf/streams.h"
-#include "adf/windows.h"
->>>>>>> adf-kernels
 
 #endif
