@@ -132,7 +132,13 @@ class _Lowering:
         return self._made
 
     def _reserve(self) -> None:
-        """Take the bytes of stacks and look-up tables; those of a stack in a neighbour as a buffer."""
+        """Take the bytes of stacks and look-up tables; those of a stack in a neighbour as a buffer.
+
+        A core without a kernel has no stack: its data memory belongs to its neighbours.
+        """
+        for place in {tile for blocks in self._plan.blocks for tile in blocks.every_tile}:
+            if place[1] in self._array.device.compute_rows:
+                self._array.compute_tile(*place).reserve(stack=0, heap=0)
         for planned in self._plan.kernels:
             name = self._lookup.kernels[planned.kernel].name
             tile, stack = self._array.compute_tile(*planned.tile), planned.stack

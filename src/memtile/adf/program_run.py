@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import singledispatchmethod
 from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 
@@ -33,6 +35,8 @@ from memtile.runs.options import USUAL, RunOptions
 _SOURCE = "UG1603: run-time graph control"
 _CSV = ".csv"
 _PICOSECONDS = 1_000_000  # of a cycle at 1 MHz
+Simulator = Literal["aie", "x86"]
+_SIMULATED: Mapping[Simulator, str] = MappingProxyType({"aie": "__AIESIM__", "x86": "__X86SIM__"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +53,7 @@ class ProgramOptions:
         folder: that paths of files are relative to, and ``main`` runs in.
         sanitize: check every access of kernels to memory.
         cycles: of a call, by the kernel's name in the graph or its function.
+        simulator: whose macro ``main`` sees: ``__AIESIM__`` or ``__X86SIM__``.
         run: of the array.
     """
 
@@ -61,6 +66,7 @@ class ProgramOptions:
     folder: Path = Path()
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
+    simulator: Simulator = "aie"
     run: RunOptions = USUAL
 
 
@@ -168,7 +174,8 @@ class ProgramRun:
         generation = find_device(options.device).kind("compute").generation
         self._generation = str(generation)
         self._origin = ", ".join(map(str, files))
-        defines = {**MACROS, **options.defines}
+        macros = {name: value for name, value in MACROS.items() if name not in _SIMULATED.values()}
+        defines = {**macros, _SIMULATED[options.simulator]: 1, **options.defines}
         self._program = graph_program(
             files, options.include, defines, options.flags, self._generation, options.instance
         )
