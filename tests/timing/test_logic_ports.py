@@ -57,6 +57,13 @@ def test_a_plio_word_crosses_in_each_period_of_its_clock(width: int, mhz: float 
     assert (into.words, into.pending, from_it.words) == (12, 0, 12)
 
 
+def test_words_at_250_mhz_come_every_four_nanoseconds_as_in_a_published_output() -> None:
+    """2688, 2692, 2696 ns: Xilinx/xup_aie_training, fir_lowpass/aie/data/output_aie.txt, of 32 bits."""
+    array, _, from_it = straight(8, mhz=250)
+    array.run()
+    assert set(np.diff(from_it.times_ps()).tolist()) == {4000}
+
+
 def test_the_default_is_32_bits_at_a_quarter_of_the_clock() -> None:
     """UG1079 and UG1702."""
     _, into, _ = straight(1)

@@ -36,7 +36,7 @@ from memtile.errors import DesignError, Problem, raise_if
 
 Array = npt.NDArray[Any]
 _PICOSECONDS = 10**6  # of a cycle at 1 MHz
-_MOST_STALL = (1 << 16) - 1  # cycles of the PLIO's clock before a word
+_MOST_STALL = (1 << 20) - 1  # cycles of the PLIO's clock before a word
 
 
 @dataclass(frozen=True)
