@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from memtile.design.events import Event
     from memtile.design.host import Host, HostAction
     from memtile.design.locks import Lock
+    from memtile.design.logic_ports import PlioIn, PlioOut
     from memtile.design.memory_tile import MemoryTile
     from memtile.design.object_fifo import End, ObjectFifo
     from memtile.design.other_tiles import ComputeTile, InterfaceTile
@@ -119,6 +120,8 @@ _HOMES = {
     "ObjectFifo": "memtile.design.object_fifo",
     "Outcome": "memtile.explore.campaign",
     "PlanResult": "memtile.explore.plan.plan_result",
+    "PlioIn": "memtile.design.logic_ports",
+    "PlioOut": "memtile.design.logic_ports",
     "Problem": "memtile.errors",
     "Range": "memtile.design.parameters",
     "RegisterError": "memtile.errors",
@@ -207,6 +210,8 @@ __all__ = [
     "ObjectFifo",
     "Outcome",
     "PlanResult",
+    "PlioIn",
+    "PlioOut",
     "Problem",
     "Range",
     "RegisterError",

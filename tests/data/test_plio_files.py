@@ -28,6 +28,13 @@ TLAST
 T 2696 ns
 -3968 -52 
 """  # noqa: W291
+# Xilinx/Vitis-Tutorials, AIE/Design_Tutorials/18-MUSIC-Algorithm/aie/doa/data/output_aiesim_7.txt: cfloat at
+# 64 bits and 625 MHz.
+FLOATS = """T 64348800 ps
+7.000000000e+00 0.000000000e+00 
+T 64350400 ps
+0.000000000e+00 0.000000000e+00 
+"""  # noqa: W291
 # Another public output (Vitis-Tutorials, 03-beamforming, Module_02) has these times at 400 MHz.
 TIMES = ["T 16635 ns", "T 16637500 ps", "T 16640 ns"]
 
@@ -64,6 +71,14 @@ def test_a_published_output_is_read_and_written_as_aiesimulator_did(saved: Saved
     again = tmp_path / "again.txt"
     write(again, found.words, found.tlast, "cint16", 32, times_ps=found.times_ps)
     assert again.read_text() == PUBLISHED
+
+
+def test_published_floats_are_read_and_written_as_aiesimulator_did(saved: Saved, tmp_path: Path) -> None:
+    found = read(saved(FLOATS), "cfloat", 64)
+    assert found.words.view(np.float32).tolist() == [7, 0, 0, 0]
+    again = tmp_path / "again.txt"
+    write(again, found.words, found.tlast, "cfloat", 64, times_ps=found.times_ps)
+    assert again.read_text() == FLOATS
 
 
 def test_times_have_the_largest_unit_in_which_they_are_whole(tmp_path: Path) -> None:
@@ -188,7 +203,6 @@ def streams(draw: st.DrawFn) -> tuple[str, int, np.ndarray, np.ndarray]:
 def test_what_is_written_is_read_again(
     tmp_path_factory: pytest.TempPathFactory, stream: tuple[str, int, np.ndarray, np.ndarray], hex: bool
 ) -> None:
-    """DEV-ADF-52: floats too."""
     element, width, words, tlast = stream
     path = tmp_path_factory.getbasetemp() / "again"
     write(path, words, tlast, element, width, hex=hex)
@@ -227,6 +241,18 @@ def test_tkeep_counts_with_tlast_only(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("CMD,D,D,TLAST,TKEEP\nDATA,1,2,0,15\nDATA,3,4,1,255\n")
     assert read_csv(path, "int32", 64).words.tolist() == [1, 2, 3, 4]
+
+
+def test_columns_of_a_published_csv_file(tmp_path: Path) -> None:
+    """Vitis-Tutorials, AIE-ML/Feature_Tutorials/13, normalization_v2/data/input0.csv, repeated less often."""
+    path = tmp_path / "in.csv"
+    rows = "STALL:1000,0,0,0,0,0,0,0,0,-1,0\nDATA:3,1,2,3,4,5,6,7,8,-1,0\n"
+    path.write_text(f"CMD,{'D,' * 8}TKEEP,TLAST\n{rows}")
+    found = read_csv(path, "bfloat16", 128)
+    assert found.words[:4].tolist() == [0x40003F80, 0x40804040, 0x40C040A0, 0x410040E0]
+    assert len(found.words) == 12
+    assert found.stalls is not None
+    assert found.stalls.tolist() == [1000] + [0] * 11
 
 
 def test_a_complex_value_has_two_columns(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_flags_of_other_words_are_refused() -> None:
         "each word (UG1076: CSV file format)."
     )
     assert "stalls is 3 stalls for 4 words" in refused(lambda: into.feed(words(4), stalls=[1, 0, 0]))
-    assert "stalls is -1..0, allowed are 0..65535" in refused(lambda: into.feed(words(2), stalls=[-1, 0]))
+    assert "stalls is -1..0, allowed are 0..1048575" in refused(lambda: into.feed(words(2), stalls=[-1, 0]))
     assert "elements of type float64" in refused(lambda: into.feed(np.zeros(4)))
     assert "the data has 3 bytes" in refused(lambda: into.feed(np.zeros(3, np.uint8)))
 

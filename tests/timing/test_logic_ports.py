@@ -17,6 +17,7 @@ from memtile.design.logic_ports import PlioIn, PlioOut
 from memtile.sim.skip.fast_forward import fast_forwarding
 
 LATENCY = 4  # cycles from the slave to the master port of a switch, and out of it
+AT_ONCE = {"width": 128, "mhz": ARRAY_CLOCK_MHZ}  # a sink that holds nothing up
 Straight = tuple[Array, PlioIn, PlioOut]
 
 
@@ -47,7 +48,7 @@ def expected(count: int, words: int, period: Fraction) -> list[int]:
 def test_a_plio_word_crosses_in_each_period_of_its_clock(width: int, mhz: float | None) -> None:
     """128 bits at 312.5 MHz are four words every four cycles, which is all that a stream has (DEV-ADF-54)."""
     period = Fraction(ARRAY_CLOCK_MHZ) / Fraction(mhz or Fraction(ARRAY_CLOCK_MHZ, CLOCK_DIVISOR))
-    array, into, from_it = straight(12, width=width, mhz=mhz)
+    array, into, from_it = straight(12, out=AT_ONCE, width=width, mhz=mhz)
     assert array.run().good
     if period >= width // 32:
         assert from_it.times().tolist() == expected(12, width // 32, period)
@@ -55,6 +56,13 @@ def test_a_plio_word_crosses_in_each_period_of_its_clock(width: int, mhz: float 
         assert from_it.times().tolist() == list(range(LATENCY, LATENCY + 12))
     assert from_it.output().tolist() == list(range(12))
     assert (into.words, into.pending, from_it.words) == (12, 0, 12)
+
+
+def test_words_at_250_mhz_come_every_four_nanoseconds_as_in_a_published_output() -> None:
+    """2688, 2692, 2696 ns: Xilinx/xup_aie_training, fir_lowpass/aie/data/output_aie.txt, of 32 bits."""
+    array, _, from_it = straight(8, mhz=250)
+    array.run()
+    assert set(np.diff(from_it.times_ps()).tolist()) == {4000}
 
 
 def test_the_default_is_32_bits_at_a_quarter_of_the_clock() -> None:
@@ -66,14 +74,14 @@ def test_the_default_is_32_bits_at_a_quarter_of_the_clock() -> None:
 def test_a_word_is_not_there_in_the_cycle_before() -> None:
     """At clk-1 a word has not left, at clk it has: the first one leaves in cycle 4, the second in cycle 8."""
     for cycles, words in ((4, 0), (5, 1), (8, 1), (9, 2)):
-        array, _, from_it = straight(8)
+        array, _, from_it = straight(8, out=AT_ONCE)
         array.run(cycles)
         assert len(from_it.times()) == words, cycles
 
 
 def test_tlast_ends_a_word_of_the_plio_early() -> None:
     """Words 0 and 1 are one of 128 bits (TKEEP 0x00FF of AM009); the next one comes a period later."""
-    array, _, from_it = straight(6, [0, 1, 0, 0, 0, 1], width=128)
+    array, _, from_it = straight(6, [0, 1, 0, 0, 0, 1], out=AT_ONCE, width=128)
     array.run()
     assert from_it.times().tolist() == [4, 5, 8, 9, 10, 11]
     assert from_it.tlasts().tolist() == [0, 1, 0, 0, 0, 1]
@@ -96,9 +104,17 @@ def test_stalls_are_cycles_of_the_clock_of_the_plio() -> None:
 
 
 def test_words_that_fill_no_plio_word_are_counted() -> None:
+    """DEV-ADF-56: they are out all the same."""
     array, _, from_it = straight(6, width=128)
     array.run()
-    assert from_it.incomplete == 2
+    assert (from_it.incomplete, len(from_it.output())) == (2, 6)
+
+
+def test_tlast_completes_a_word_of_the_sink_early() -> None:
+    """Words come one a cycle; the sink completes a word of 128 bits every 20 cycles, by TLAST or by four."""
+    array, _, from_it = straight(10, [0, 1] + [0] * 8, out={"width": 128, "mhz": 62.5}, width=32, mhz=1250)
+    array.run()
+    assert from_it.times().tolist() == [4, 5, 6, 7, 8, 25, 26, 27, 28, 45]
 
 
 def test_a_slow_sink_holds_the_source_back() -> None:

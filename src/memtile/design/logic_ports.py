@@ -36,7 +36,7 @@ from memtile.errors import DesignError, Problem, raise_if
 
 Array = npt.NDArray[Any]
 _PICOSECONDS = 10**6  # of a cycle at 1 MHz
-_MOST_STALL = (1 << 16) - 1  # cycles of the PLIO's clock before a word
+_MOST_STALL = (1 << 20) - 1  # cycles of the PLIO's clock before a word
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class PlioOut(LogicEnd):
     def incomplete(self) -> int:
         """Words of the last PLIO word, which are not enough for its width and have no TLAST.
 
-        The interface of the chip would hold them back (UG1079).
+        The interface of the chip holds them back until more come (UG1079); here they are out (DEV-ADF-56).
         """
         return int(self.tile.engine.state.logic.filled[self.index])
 

@@ -342,7 +342,7 @@ def write(
         times_ps: picoseconds of each word; a line has that of its last word. None = no times.
         hex: write bit patterns in hexadecimal digits.
 
-    Floats are written with the fewest digits that read back to the same bits (DEV-ADF-52).
+    Floats have nine places behind the point, as in published outputs; they read back to the same bits.
 
     Raises:
         InputFileError: the file cannot be written, or there are no words for complete elements.
@@ -387,7 +387,7 @@ def texts_of(words: Words, element: Element, hex: bool = False) -> list[str]:
         values = values_of(words, Element("uint", element.bits))
         return [f"0x{value:0{element.bits // 4}x}" for value in values.tolist()]
     values = values_of(words, element)
-    return values.astype("U16").tolist() if element.is_float else list(map(str, values.tolist()))
+    return [f"{value:.9e}" if element.is_float else str(value) for value in values.tolist()]
 
 
 def beat_ends(tlast: Flags, words: int) -> Indices:
