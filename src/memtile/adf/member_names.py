@@ -1,8 +1,8 @@
 """Names of a graph's objects: those of the user's variables, from debug information and memory.
 
 A variable of a user holds an object (``kernel k_mean``). Its address is known; which variable lies there
-is in the debug information: a global one of a class, whose members have offsets. Pointers and ``std::vector`` are
-followed in the memory of the running program.
+is in the debug information: a global one of a class, whose members have offsets. Pointers and ``std::vector``
+are followed in the memory of the running program.
 """
 
 from __future__ import annotations

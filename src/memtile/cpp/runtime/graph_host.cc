@@ -4,6 +4,7 @@
 // memtile. It ends with its parent.
 #include "adf/graph/host_calls.h"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -265,7 +266,9 @@ __attribute__((constructor(101))) void open_pipes() {
 
 /// What a function does that a graph's sources call and no source defines.
 extern "C" void memtile_adf_missing(const char* symbol) {
-    adf::recorder::refuse(std::string("the program calls ") + symbol + ", which none of its sources defines", MEMTILE_CALLER);
+    char* plain = abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr);
+    adf::recorder::refuse(std::string("the program calls ") + (plain ? plain : symbol) + ", which none of its sources defines",
+                          __builtin_frame_address(0) ? __builtin_return_address(1) : nullptr);
 }
 
 extern "C" int __wrap_main(int count, char** words) {

@@ -122,6 +122,10 @@ std::string symbol_at(const void* address, bool& has_body) {
     return without_signature(demangled_name(found.dli_sname));
 }
 std::string demangled(const std::type_info& type) { return demangled_name(type.name()); }
+std::string demangled_pointee(const std::type_info& type) {
+    const std::string pointer = demangled(type);
+    return pointer.substr(0, pointer.size() - 1);
+}
 
 std::string text(const std::string& value) {
     std::string quoted = "\"";
