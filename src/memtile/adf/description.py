@@ -84,9 +84,9 @@ class Place:
         kind: ``tile(column, row)`` (row 0 = the first row of cores), ``address(column, row, offset)``,
             ``bank(column, row, bank)``, ``offset(bytes)`` in the tile of the kernel,
             ``dma_channel(tile_kind, column, row, channel)``, ``shim(column, channel)``, ``area`` from column,
-            row to last_column, last_row, or the ``same`` place as another object's, plus an offset; of a
-            connection ``dma_fifo(tile_kind, column, row, offset, nbytes)`` and ``ss_fifo(tile_kind, column,
-            row, number)``.
+            row to last_column, last_row, or the ``same`` place as another object's, column and row
+            steps from it (0 = none); of a connection ``dma_fifo(tile_kind, column, row, offset, nbytes)`` and
+            ``ss_fifo(tile_kind, column, row, number)``.
         number: offset, bank or channel; -1 = not said.
         tile_kind: ``aie_tile``, ``memory_tile`` or ``shim_tile``.
         other: id of the object whose place it is; -1 = none.
@@ -223,8 +223,8 @@ class Kernel:
     stack_size: int | None = None
     heap_size: int | None = None
     tables: tuple[int, ...] = ()  # ids of look-up tables (parameter::array)
+    initialization: str = ""  # initialization_function(k): runs once, before the first call
     line: str = ""
-    initialization: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ INCLUDE = Path(__file__).with_name("include")
 RUNTIME = Path(__file__).with_name("runtime") / "core.cc"
 ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
 """Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
+_GENERATED = "cpp-generated"
 _LINES = 20  # of a compiler's errors: a screen
 _STAY = 64  # libraries that stay in the cache
 _QUIET_SECONDS = 2.0
@@ -97,6 +98,7 @@ class Sources:
         flags: more words for the compiler.
         generation: of the core, a key of :data:`ARCHITECTURES`.
         sanitize: every access of memory is checked.
+        shown: the files as messages name them, where they are generated from others; empty = as they are.
     """
 
     files: tuple[Path, ...]
@@ -105,6 +107,12 @@ class Sources:
     flags: tuple[str, ...] = ()
     generation: str = "AIE-ML"
     sanitize: bool = False
+    shown: tuple[Path, ...] = ()
+
+    @property
+    def names(self) -> tuple[Path, ...]:
+        """The files, for messages."""
+        return self.shown or self.files
 
     def options(self) -> list[str]:
         """The compiler's options for a source of the user."""
@@ -146,16 +154,33 @@ def built(sources: Sources, product: Product | None = None) -> Path:
     with FileLock(f"{folder}.lock"):
         library = folder / product.file
         if not _is_current(folder, product):
-            with shown(line_for([file.name for file in sources.files])):
+            with shown(line_for([file.name for file in dict.fromkeys(sources.names)])):
                 _make(sources, found, folder, product)
             _forget_old(folder)
         os.utime(folder)
     return library
 
 
-def cache_folder() -> Path:
-    """The folder of compiled kernels, beside that of the engine, which memtile keeps to the user."""
-    folder = cache_directory(ENGINE).parents[1] / "cpp"
+def generated(name: str, text: str) -> Path:
+    """A C++ source that memtile writes, kept beside compiled kernels; the same text is the same file.
+
+    Args:
+        name: of the file.
+        text: of it.
+    """
+    folder = cache_folder(_GENERATED) / hashlib.sha256(text.encode()).hexdigest()[:24]
+    folder.mkdir(mode=0o700, exist_ok=True)
+    file = folder / name
+    if not file.is_file() or file.read_text("utf-8") != text:
+        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as begun:
+            begun.write(text)
+        Path(begun.name).replace(file)
+    return file
+
+
+def cache_folder(name: str = "cpp") -> Path:
+    """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
+    folder = cache_directory(ENGINE).parents[1] / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
@@ -203,6 +228,7 @@ def _compiled(sources: Sources, used: Compiler, place: Path, product: Product) -
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
     own = own_options(used)
     running = []
+    names = (*sources.names, *product.runtime)
     for number, file in enumerate((*sources.files, *product.runtime)):
         target = place / f"{number}.o"
         own_file = file in product.runtime
@@ -221,7 +247,7 @@ def _compiled(sources: Sources, used: Compiler, place: Path, product: Product) -
         begun = subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
         )
-        running.append((file, target, begun))
+        running.append((names[number], target, begun))
     said = [(file, begun.communicate()[0], begun.returncode) for file, _, begun in running]
     for file, text, code in said:
         if code:
@@ -237,7 +263,7 @@ def _link(sources: Sources, used: Compiler, objects: Sequence[Path], library: Pa
     done = subprocess.run(words, capture_output=True, check=False, text=True, errors="replace")
     if not done.returncode:
         return
-    files, text = ", ".join(map(str, sources.files)), done.stdout + done.stderr
+    files, text = ", ".join(map(str, dict.fromkeys(sources.names))), done.stdout + done.stderr
     if missing := sorted(set(_UNDEFINED.findall(text))):
         says = (
             f"{missing[0]} is called and not defined{f', and {len(missing) - 1} more' if missing[1:] else ''}"
@@ -258,7 +284,9 @@ def screen(text: str, file: Path) -> str:
     lines = text.replace(str(file.resolve()), str(file)).splitlines()
     first = next((n for n, line in enumerate(lines) if "error:" in line), 0)
     context = [
-        line for line in lines[:first] if line.startswith(("In file included", "                 from"))
+        line
+        for line in lines[:first]
+        if line.startswith(("In file included", "                 from")) and f"/{_GENERATED}/" not in line
     ][-2:]
     shown = [*context, *lines[first : first + _LINES]]
     left = len(lines) - first - _LINES

@@ -22,18 +22,18 @@ class Argument(NamedTuple):
     """A buffer that a call was given.
 
     Attributes:
-        number: of the argument, from 0.
         kind: type of an element in the text.
         address: that the kernel sees.
         bytes: that it has.
         item: bytes of an element.
+        name: for messages.
     """
 
-    number: int
     kind: str
     address: int
     bytes: int
     item: int
+    name: str
 
     def distance(self, address: int) -> int:
         """Bytes from the buffer to an address; 0 = it is within."""
@@ -42,7 +42,7 @@ class Argument(NamedTuple):
     def place(self, address: int) -> str:
         """An address as an index of the buffer."""
         index = (address - self.address) // self.item
-        return f"index {index} of argument {self.number} ({self.bytes // self.item} x {self.kind})"
+        return f"index {index} of {self.name} ({self.bytes // self.item} x {self.kind})"
 
 
 class FaultText(NamedTuple):

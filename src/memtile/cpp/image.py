@@ -43,6 +43,9 @@ class Ask(IntEnum):
     EVENT = 8
     DELAY = 9
     CYCLE = 10
+    ACQUIRE_BUFFER = 11
+    RELEASE_BUFFER = 12
+    PACKET_ID = 13
 
 
 class Fault(IntEnum):

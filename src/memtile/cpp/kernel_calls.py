@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from memtile.arch.tiles import COMPUTE
 from memtile.corelib.call_costs import COUNTED, UNKNOWN, CallCost
 from memtile.corelib.rounding import Modes, Rounding, Saturation
 from memtile.cpp.faults import Argument, error_of, place_of
-from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image
+from memtile.cpp.image import FRACTIONS, INTEGERS, SECONDS, Answer, Ask, Image, RequestData
 from memtile.cpp.operation_counts import estimate
 from memtile.cpp.parameter_types import CppSignature, CppType
 from memtile.cpp.touched import Guarded
@@ -57,12 +58,14 @@ class Signature:
         kinds: element type of each argument, and whether it is an array.
         result: type of what it gives back; empty = nothing.
         stack: bytes of stack that its core has.
+        names: of the arguments, for messages; empty = by number.
     """
 
     name: str
     kinds: tuple[tuple[str, bool], ...]
     result: str = ""
     stack: int = 0
+    names: tuple[str, ...] = ()
 
     def problem(self) -> str:
         """Why C++ cannot be called like that; empty if it can."""
@@ -83,6 +86,10 @@ def _is_number(kind: str) -> bool:
     )
 
 
+Service = Callable[[RequestData], Generator[Action, Any, None]]
+"""Does what a kernel asks and fills in the answer."""
+
+
 class KernelCalls:
     """Calls of the function of one core.
 
@@ -93,6 +100,8 @@ class KernelCalls:
         core: that calls it.
         sanitize: accesses are checked.
         source: the function as its source has it; None = nobody knows.
+        services: what else the caller does for the kernel, by what it asks.
+        unnoted: numbers of arguments whose accesses the caller notes for the search for races.
 
     Attributes:
         spent: cycles that the last call takes at least, by its counted operations; 0 = it counted none.
@@ -107,7 +116,10 @@ class KernelCalls:
         *,
         sanitize: bool,
         source: CppSignature | None = None,
+        services: Mapping[Ask, Service] = MappingProxyType({}),
+        unnoted: frozenset[int] = frozenset(),
     ) -> None:
+        self._services, self._unnoted = services, unnoted
         self._image, self._signature, self._core = image, signature, core
         self._types: Sequence[CppType | None] = source.parameters if source else [None] * len(signature.kinds)
         self._function, self._sanitize = image.address(symbol), sanitize
@@ -132,7 +144,8 @@ class KernelCalls:
         ctypes_counts = data.counts
         for unit in range(len(ctypes_counts)):
             ctypes_counts[unit] = 0
-        before = None if guarded or self._core.notes is None else [array.copy() for array in arrays]
+        noted = self._noted(given, arrays)
+        before = None if guarded or self._core.notes is None else [array.copy() for array in noted]
         asked = image.start(self._function, whole, fraction, self._answer, SECONDS)
         while asked != Ask.FINISH:
             if guarded:
@@ -149,7 +162,7 @@ class KernelCalls:
         if guarded:
             guarded.leave()
         elif before is not None:
-            self._note(arrays, before)
+            self._note(noted, before)
         self._modes_out()
         self.spent = estimate(list(data.counts))
         return self._result()
@@ -197,10 +210,20 @@ class KernelCalls:
         """The arrays of a call as an error names them."""
         places = guarded.addresses if guarded else [array.ctypes.data for array in arrays]
         numbers = [n for n, value in enumerate(given) if isinstance(value, np.ndarray)]
+        kinds = self._signature.kinds
         return [
-            Argument(number, self._signature.kinds[number][0], place, array.nbytes, array.itemsize)
+            Argument(kinds[number][0], place, array.nbytes, array.itemsize, self._name(number))
             for number, place, array in zip(numbers, places, arrays, strict=True)
         ]
+
+    def _name(self, number: int) -> str:
+        names = self._signature.names
+        return names[number] if names else f"argument {number}"
+
+    def _noted(self, given: Sequence[Any], arrays: Sequence[Values]) -> list[Values]:
+        """The arrays of a call whose accesses are noted here."""
+        numbers = [n for n, value in enumerate(given) if isinstance(value, np.ndarray)]
+        return [array for n, array in zip(numbers, arrays, strict=True) if n not in self._unnoted]
 
     def _note(self, arrays: Sequence[Values], before: Sequence[Values]) -> None:
         """Note for the search for races that a call read its arrays, and wrote those that changed."""
@@ -248,6 +271,8 @@ class KernelCalls:
             yield core.cycles(request.value)
         elif asked is Ask.CYCLE:
             request.words[0], request.words[1] = core.now & _WORD, core.now >> WORD_BITS
+        elif asked in self._services:
+            yield from self._services[asked](request)
         else:
             yield self._lock(asked)
         request.done = 1

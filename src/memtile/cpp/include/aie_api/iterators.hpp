@@ -116,6 +116,12 @@ class circular_iterator {
         return before;
     }
     circular_iterator& operator--() { return *this += -1; }
+    circular_iterator operator--(int) {
+        const circular_iterator before = *this;
+        --*this;
+        return before;
+    }
+    auto& operator[](std::ptrdiff_t by) const { return *(*this + by); }
     circular_iterator& operator+=(std::ptrdiff_t by) {
         const std::ptrdiff_t all = number;
         index = ((index + by) % all + all) % all;
@@ -125,6 +131,42 @@ class circular_iterator {
     friend circular_iterator operator+(circular_iterator it, std::ptrdiff_t by) { return it += by; }
     friend circular_iterator operator-(circular_iterator it, std::ptrdiff_t by) { return it += -by; }
     bool operator==(const circular_iterator&) const = default;
+
+  private:
+    T* begin;
+    unsigned number;
+    std::ptrdiff_t index = 0;
+};
+
+/// Steps by elements within `elements` elements, then from the beginning again, and the other way round.
+template <typename T>
+class circular_scalar {
+  public:
+    using value_type = std::remove_const_t<T>;
+    circular_scalar(T* from, unsigned elements) : begin(from), number(elements) {}
+    T& operator*() const { return begin[index]; }
+    T& operator[](std::ptrdiff_t by) const { return *(*this + by); }
+    circular_scalar& operator++() { return *this += 1; }
+    circular_scalar& operator--() { return *this += -1; }
+    circular_scalar operator++(int) {
+        const circular_scalar before = *this;
+        ++*this;
+        return before;
+    }
+    circular_scalar operator--(int) {
+        const circular_scalar before = *this;
+        --*this;
+        return before;
+    }
+    circular_scalar& operator+=(std::ptrdiff_t by) {
+        const std::ptrdiff_t all = number;
+        index = ((index + by) % all + all) % all;
+        return *this;
+    }
+    circular_scalar& operator-=(std::ptrdiff_t by) { return *this += -by; }
+    friend circular_scalar operator+(circular_scalar it, std::ptrdiff_t by) { return it += by; }
+    friend circular_scalar operator-(circular_scalar it, std::ptrdiff_t by) { return it += -by; }
+    bool operator==(const circular_scalar&) const = default;
 
   private:
     T* begin;
@@ -175,6 +217,26 @@ auto begin_restrict_unaligned_vector(T* from, unsigned aligned_elems = 1) {
 MEMTILE_CIRCULAR(begin_vector_circular)
 MEMTILE_CIRCULAR(begin_vector_random_circular)
 #undef MEMTILE_CIRCULAR
+#define MEMTILE_CIRCULAR_SCALAR(name)                                                              \
+    template <aie_dm_resource Resource = aie_dm_resource::none, typename T>                        \
+    auto name(T* from, std::size_t elements) {                                                     \
+        return detail::circular_scalar<T>(from, static_cast<unsigned>(elements));                  \
+    }                                                                                              \
+    template <unsigned Elements, aie_dm_resource Resource = aie_dm_resource::none, typename T>     \
+    auto name(T* from) {                                                                           \
+        return detail::circular_scalar<T>(from, Elements);                                         \
+    }                                                                                              \
+    template <aie_dm_resource Resource = aie_dm_resource::none, typename T>                        \
+    auto c##name(const T* from, std::size_t elements) {                                            \
+        return detail::circular_scalar<const T>(from, static_cast<unsigned>(elements));            \
+    }                                                                                              \
+    template <unsigned Elements, aie_dm_resource Resource = aie_dm_resource::none, typename T>     \
+    auto c##name(const T* from) {                                                                  \
+        return detail::circular_scalar<const T>(from, Elements);                                   \
+    }
+MEMTILE_CIRCULAR_SCALAR(begin_circular)
+MEMTILE_CIRCULAR_SCALAR(begin_random_circular)
+#undef MEMTILE_CIRCULAR_SCALAR
 
 /// Vectors one after another from memory.
 template <typename T, unsigned N, aie_dm_resource Resource = aie_dm_resource::none>

@@ -62,6 +62,9 @@ enum class Ask : std::uint32_t {
     event,          // index: 0..3, an instruction event of the core
     delay,          // value: cycles that pass
     cycle,          // the time in 64 bits, low word first; takes none
+    acquire_buffer, // index: an asynchronous port of the call; answers which of its buffers is its turn
+    release_buffer, // index: the same; gives back what it acquired
+    packet_id,      // index: a packet stream of the call; value: branch of its split or merge; takes no time
 };
 
 inline constexpr std::size_t request_words = 64;
@@ -194,6 +197,15 @@ inline void acquire(std::uint32_t lock, std::int32_t value) {
     else acquire_equal(lock, value);
 }
 inline void release(std::uint32_t lock, std::int32_t value) { detail::send(detail::ask(Ask::release, lock, value, 0)); }
+
+// Ports of a graph's kernel, by the place of their parameters.
+inline std::uint32_t acquire_buffer(std::uint32_t port) {
+    return detail::send(detail::ask(Ask::acquire_buffer, port, 0, 0)).words[0];
+}
+inline void release_buffer(std::uint32_t port) { detail::send(detail::ask(Ask::release_buffer, port, 0, 0)); }
+inline std::uint32_t packet_id(std::uint32_t port, std::int32_t branch) {
+    return detail::send(detail::ask(Ask::packet_id, port, branch, 0)).words[0];
+}
 
 // Instruction events 0 to 3 of the core, for its trace unit.
 inline void event(std::uint32_t number) { detail::send(detail::ask(Ask::event, number, 0, 0)); }

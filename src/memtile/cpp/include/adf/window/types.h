@@ -1,3 +1,3 @@
-// A path that users include; all of it is in adf.h.
+// Windows of kernels, by the name that sources of the first generation have for the file.
 #pragma once
-#include "../../adf.h"
+#include "adf/windows.h"
