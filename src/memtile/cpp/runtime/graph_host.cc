@@ -5,8 +5,8 @@
 #include "adf/graph/host_calls.h"
 
 #include <cxxabi.h>
-#include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -96,12 +96,16 @@ std::string ask(const char* what, std::vector<std::pair<const char*, std::string
         const std::string first = word(rest);
         if (first == "stop") stop(0);
         if (first != "peek") return line;
+        const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
         std::vector<std::string> parts;
         while (!rest.empty()) {
             const auto at = std::strtoull(word(rest).c_str(), nullptr, 10);
             const auto bytes = std::strtoull(word(rest).c_str(), nullptr, 10);
-            parts.push_back(hexadecimal(reinterpret_cast<const void*>(at), bytes));
+            std::string copy(bytes, '\0');  // what is not mapped reads as zeros
+            if (pread(memory, copy.data(), bytes, static_cast<off_t>(at)) < 0) copy.assign(bytes, '\0');
+            parts.push_back(hexadecimal(copy.data(), bytes));
         }
+        close(memory);
         write_line("{\"ask\": \"memory\", \"parts\": " + list(parts) + "}");
     }
 }
@@ -117,11 +121,21 @@ return_code code_of(const std::string& answer) {
     return static_cast<return_code>(std::strtol(rest.c_str(), nullptr, 10));
 }
 
+/// How far from the addresses in its file the program lies.
+std::string load_address() {
+    long long found = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* of, std::size_t, void* to) {
+            *static_cast<long long*>(to) = static_cast<long long>(of->dlpi_addr);
+            return 1;  // the program comes first
+        },
+        &found);
+    return integer(found);
+}
+
 void describe(void* from) {
     host().described = recorded_graphs();
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void*>(&host), &own);
-    code_of(ask("describe", {{"objects", description()}, {"base", address_of(own.dli_fbase)}}, from));
+    code_of(ask("describe", {{"objects", description()}, {"base", load_address()}}, from));
 }
 
 std::string id(const graph* of) { return integer(graph_id(of)); }
@@ -152,9 +166,7 @@ void refuse(const std::string& reason, void* from) {
         stop(1);
     }
     std::fflush(stdout);
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void*>(&host), &own);
-    write_line(object({{"ask", text("refuse")}, {"reason", text(reason)}, {"base", address_of(own.dli_fbase)}, {"from", address_of(from)}}));
+    write_line(object({{"ask", text("refuse")}, {"reason", text(reason)}, {"base", load_address()}, {"from", address_of(from)}}));
     stop(1);
 }
 

@@ -42,8 +42,9 @@ Recorder& recorder() {
 std::string demangled_name(const char* mangled) {
     int status = 0;
     char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-    const std::string text = status == 0 && plain ? plain : mangled;
+    std::string text = status == 0 && plain ? plain : mangled;
     std::free(plain);
+    for (std::size_t at = 0; (at = text.find("> >", at)) != std::string::npos;) text.erase(at + 1, 1);  // GCC's
     return text;
 }
 
