@@ -62,7 +62,18 @@ def test_main_asks_in_its_order(program: Path, graph: Description) -> None:
         seen = list(answered(host))
     assert [type(each).__name__ for each in seen] == [
         *("Describe", "Malloc", "Malloc", "SetAddress", "Init", "Update", "Update", "StartProfiling"),
-        *("Transfer", "RunGraph", "Transfer", "WaitFor", "Wait", "Resume", "Read", "ReadProfiling"),
+        *(
+            "Transfer",
+            "StartTransfer",
+            "WaitFor",
+            "RunGraph",
+            "Transfer",
+            "WaitFor",
+            "Wait",
+            "Resume",
+            "Read",
+            "ReadProfiling",
+        ),
         *("StopProfiling", "Free", "End"),
     ]
     by: dict[str, Any] = {type(each).__name__: each for each in seen}
@@ -77,6 +88,9 @@ def test_main_asks_in_its_order(program: Path, graph: Description) -> None:
     assert by["StartProfiling"].event == "io_stream_start_to_bytes_transferred_cycles"
     assert (by["ReadProfiling"].number, by["StopProfiling"].number) == (6, 6)
     assert by["WaitFor"].object == named["gr.to_memory"]
+    started, waits = by["StartTransfer"], [each for each in seen if isinstance(each, asked.WaitFor)]
+    assert (started.port, started.into_array) == (named["gr.outside.out[0]"], True)
+    assert [each.object for each in waits] == [named["gr.outside.out[0]"], named["gr.to_memory"]]
 
 
 def test_updates_carry_values_and_types(program: Path, graph: Description) -> None:

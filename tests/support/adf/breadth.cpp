@@ -18,6 +18,8 @@ int main(int count, char** words) {
     gr.update(gr.with.first.in[2], taps, 3);
     event::handle timer = event::start_profiling(gr.to_memory, event::io_stream_start_to_bytes_transferred_cycles, 64);
     gr.from_memory.gm2aie_nb(sent, 64);
+    gr.outside.gm2aie_nb(gr.outside.out[0]);
+    gr.outside.wait(gr.outside.out[0]);
     gr.run(2);
     gr.to_memory.aie2gm_nb(got, 32);
     gr.to_memory.wait();

@@ -10,3 +10,6 @@ constexpr unsigned get_input_streams_core_module() { return 1; }
 constexpr unsigned get_output_streams_core_module() { return 1; }
 
 }  // namespace adf
+
+using adf::get_input_streams_core_module;
+using adf::get_output_streams_core_module;

@@ -151,6 +151,17 @@ public:
     MEMTILE_CALLED void setAddress(const void* memory) {
         recorder::set_address(this->node(MEMTILE_CALLER, "an external_buffer"), memory, MEMTILE_CALLER);
     }
+    /// Starts one iteration of the tilings of a port of this buffer, and returns at once.
+    MEMTILE_CALLED return_code gm2aie_nb(const port_base& of) const {
+        return recorder::start_transfer(of.node(MEMTILE_CALLER, "a port"), true, MEMTILE_CALLER);
+    }
+    MEMTILE_CALLED return_code aie2gm_nb(const port_base& of) const {
+        return recorder::start_transfer(of.node(MEMTILE_CALLER, "a port"), false, MEMTILE_CALLER);
+    }
+    /// Waits until all that was started at a port is done.
+    MEMTILE_CALLED return_code wait(const port_base& of) const {
+        return recorder::wait_for(of.node(MEMTILE_CALLER, "a port"), MEMTILE_CALLER);
+    }
 
 private:
     external_buffer(recorder::Node* node, const std::vector<std::uint32_t>& dimensions, std::size_t inputs, std::size_t outputs, void* from)
