@@ -41,4 +41,6 @@ using ::uint32;
 using ::uint64;
 using ::uint8;
 
+using std::vector;  // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
+
 }  // namespace adf
