@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtile.adf.description import (
+    ConstructorArgument,
     Description,
     Kernel,
     Location,
@@ -31,6 +32,11 @@ def tiled() -> Description:
     return describe([GRAPHS / "tiled.cpp"])
 
 
+@pytest.fixture(scope="module")
+def breadth() -> Description:
+    return describe([GRAPHS / "breadth.cpp"])
+
+
 def port(graph: Description, name: str) -> Port:
     (found,) = [each for each in graph.ports if each.name == name]
     return found
@@ -43,7 +49,7 @@ def kernel(graph: Description, name: str) -> Kernel:
 
 def names(graph: Description) -> dict[int, str]:
     """Names of all objects and ports by id."""
-    groups = (graph.graphs, graph.kernels, graph.memories, graph.plios, graph.ports)
+    groups = (graph.graphs, graph.kernels, graph.memories, graph.plios, graph.gmios, graph.ports)
     return {each.id: each.name for group in groups for each in group}
 
 
@@ -175,3 +181,174 @@ def test_a_description_with_an_unknown_word_is_refused(
         read(text.replace(old, new, 1), "tiled.json")
     assert str(error.value).startswith("tiled.json: ")
     assert says in str(error.value)
+
+
+def test_members_in_containers_behind_pointers_and_in_arrays_have_names(breadth: Description) -> None:
+    assert [each.name for each in breadth.graphs] == ["gr", "gr.with", "gr.without"]
+    assert [each.type for each in breadth.graphs] == ["breadth", "chain<true>", "chain<false>"]
+    assert {each.name for each in breadth.kernels} == {
+        *("gr.with.first", "gr.with.last", "gr.with.extra", "gr.without.first", "gr.without.last"),
+        *("gr.filters[0]", "gr.filters[1]", "gr.owned"),
+        *(f"gr.grid[{row}][{column}]" for row in range(2) for column in range(2)),
+    }  # a conditional member that is not there is no kernel
+    inside = kernel(breadth, "gr.without.last")
+    assert names(breadth)[inside.graph] == "gr.without"
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "element", "nbytes", "argument"),
+    [
+        ("gr.with.first.in[0]", "stream", "cint16", 4, 0),
+        ("gr.with.first.out[0]", "cascade", "acc48", 0, 1),
+        ("gr.with.first.in[1]", "parameter", "int32", 4, 2),
+        ("gr.with.first.in[2]", "parameter_array", "int16", 2, 3),
+        ("gr.with.first.inout[0]", "parameter", "int32", 4, 4),
+        ("gr.with.last.out[0]", "async_buffer", "cint16", 4, 1),
+        ("gr.owned.in[0]", "buffer", "int16", 2, 0),
+        ("gr.owned.out[0]", "stream", "int16", 2, 1),
+        ("gr.grid[1][0].in[0]", "packet_stream", "int32", 4, 0),
+        ("gr.with.extra.out[0]", "window", "int32", 4, 1),
+        ("gr.filters[1].param[0]", "parameter_array", "int16", 2, -1),
+    ],
+)
+def test_kinds_of_ports(
+    breadth: Description, name: str, kind: str, element: str, nbytes: int, argument: int
+) -> None:
+    found = port(breadth, name)
+    assert (found.kind, found.element, found.element_bytes, found.argument) == (
+        kind,
+        element,
+        nbytes,
+        argument,
+    )
+
+
+def test_margins_and_modes_of_ports(breadth: Description) -> None:
+    circular = port(breadth, "gr.owned.in[0]")
+    assert (circular.margin, circular.is_circular, circular.is_async) == (16, True, False)
+    assert port(breadth, "gr.with.last.out[0]").is_async
+    gain = port(breadth, "gr.with.first.in[1]")
+    assert (gain.is_async, gain.initial) == (True, "07000000")
+    assert port(breadth, "gr.filters[1].in[0]").single
+    assert not port(breadth, "gr.filters[0].in[0]").single
+    member = port(breadth, "gr.filters[0].param[0]")
+    assert (member.is_member, member.dimensions, member.direction) == (True, (4,), "inout")
+
+
+def test_a_kernel_object_has_its_class_and_arguments(breadth: Description) -> None:
+    made = kernel(breadth, "gr.filters[0]")
+    assert (made.object_type, made.function) == ("filter<short, 4u>", "filter::run")
+    assert made.arguments == (
+        ConstructorArgument("int32", ("-1",)),
+        ConstructorArgument("int16", ("1", "-2", "3", "4"), is_list=True),
+        ConstructorArgument("float", ("0x1p-1f",)),
+    )
+    assert made.ports == (
+        port(breadth, "gr.filters[0].in[0]").id,
+        port(breadth, "gr.filters[0].out[0]").id,
+    )
+    assert made.tables == (breadth.tables[0].id,)
+    assert (breadth.tables[0].symbol, breadth.tables[0].element, breadth.tables[0].data) == (
+        "table",
+        "int16",
+        "",  # its source is another one
+    )
+
+
+def test_constraints_of_kernels(breadth: Description) -> None:
+    first, last = kernel(breadth, "gr.with.first"), kernel(breadth, "gr.with.last")
+    assert (first.stack_size, first.heap_size, first.headers) == (2048, 512, ("one.h", "two.h"))
+    assert (first.repetition, last.repetition) == (None, 3)
+    assert (last.stack_size, last.runtime_ratio) == (None, None)
+
+
+def test_packets_and_gmios(breadth: Description) -> None:
+    assert [(each.name, each.kind, len(each.inputs), len(each.outputs)) for each in breadth.packets] == [
+        ("gr.split", "split", 1, 2),
+        ("gr.merge", "merge", 2, 1),
+        ("gr.ordered", "ordered_merge", 2, 1),
+    ]
+    assert breadth.packets[2].counts == (3, 1)
+    assert [
+        (each.direction, each.label, each.burst_bytes, each.mbytes_per_second) for each in breadth.gmios
+    ] == [("in", "in", 64, 1000), ("out", "", 256, 500)]
+
+
+def test_windows_in_connections(breadth: Description) -> None:
+    called = names(breadth)
+    found = {called.get(each.target): each for each in breadth.connections}
+    first, second = found["gr.filters[0].in[0]"], found["gr.to_memory.in[0]"]
+    assert (first.kind, first.bytes, first.margin) == ("window", 128, 32)
+    assert (second.kind, second.bytes) == ("window", 64)  # connect<window<64>, stream>
+    assert found["gr.with.first.in[1]"].is_async
+
+
+def test_older_descriptors_and_lists_of_tilings(breadth: Description) -> None:
+    assert port(breadth, "gr.bytes.in[0]").write_access == (Tiling(offset=(0,), steps=((1, 0),), length=8),)
+    assert port(breadth, "gr.bytes.out[0]").read_access == (
+        Tiling(offset=(2,), steps=((1, 2), (4, 0)), length=16),
+    )
+    assert port(breadth, "gr.outside.out[0]").read_access == (
+        Tiling(tiling_dimension=(2, 2)),
+        Tiling(packet_port_id=1),
+    )
+
+
+def test_places_of_graphs_channels_and_stacks(breadth: Description) -> None:
+    called = names(breadth)
+    found = [(each.what, called.get(each.object), each.places) for each in breadth.locations]
+    assert found == [
+        (
+            "graph",
+            "gr.with",
+            (
+                Place("area", 0, 0, tile_kind="aie_tile", last_column=3, last_row=1),
+                Place("area", 0, 0, tile_kind="shim_tile", last_column=3, last_row=0),
+            ),
+        ),
+        ("graph", "gr.without", (Place("area", 4, 0, tile_kind="aie_tile", last_column=5, last_row=2),)),
+        ("dma", "gr.bytes.in[0]", (Place("dma_channel", 2, 0, 3, "memory_tile"),)),
+        ("GMIO", "gr.from_memory", (Place("shim", 5, number=1),)),
+        ("stack", "gr.filters[0]", (Place("bank", 1, 2, 3),)),
+        ("parameter", "gr.filters[0].param[0]", (Place("offset", number=1024),)),
+    ]
+    assert [called[each] for each in breadth.not_equal[0].objects] == [
+        "gr.filters[0].in[0]",
+        "gr.filters[0].out[0]",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("case", "line", "says"),
+    [
+        ("port", 16, "port in[1] of this kernel is not there: it has 1"),
+        ("kernel", 17, "a kernel is used before create() made it"),
+        ("early", 18, "a port is used before create() made its object"),
+        ("static", 19, "a kernel's function must not be static: its name is not known elsewhere"),
+        ("source", 21, "a connection begins at a port of a kernel, k.out[n], not at a kernel"),
+        ("logic", 22, "fabric<pl>: kernels of the programmable logic are not simulated"),
+        ("missing", 23, "the program calls absent(int), which none of its sources defines"),
+    ],
+)
+def test_what_a_graph_must_not_is_refused_with_its_line(
+    monkeypatch: pytest.MonkeyPatch, case: str, line: int, says: str
+) -> None:
+    monkeypatch.setenv("WRONG", case)
+    with pytest.raises(InputFileError) as error:
+        describe([GRAPHS / "wrong.h"], instance="wrong top")
+    assert str(error.value) == f"wrong.h:{line}: {says}."
+
+
+def test_a_graph_that_no_program_makes_is_made_by_its_class() -> None:
+    found = describe([GRAPHS / "wrong.h"], instance="wrong top")
+    assert [each.name for each in found.graphs] == ["top"]
+    assert [each.name for each in found.kernels] == ["top.k"]
+
+
+def test_sources_that_make_no_graph_are_refused() -> None:
+    source = GRAPHS / "none.cpp"
+    with pytest.raises(InputFileError) as error:
+        describe([source])
+    assert str(error.value) == (
+        f"{source}: no graph is made here. Make one at namespace scope (my_graph gr;), or name its class."
+    )

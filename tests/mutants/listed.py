@@ -37,6 +37,55 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "a description may have keys that its classes lack",
+        "adf/description.py",
+        "            if key not in types:",
+        "            if key not in types and not key:",
+        "tests/data/test_adf_recording.py::test_a_description_with_an_unknown_word_is_refused",
+    ),
+    Mutant(
+        "kernels in a vector have no names",
+        "adf/member_names.py",
+        "        if vector := self._vector(entry):",
+        "        if not (vector := self._vector(entry)) and vector:",
+        "tests/data/test_adf_recording.py::test_members_in_containers_behind_pointers_and_in_arrays_have_names",
+    ),
+    Mutant(
+        "a kernel has a port more than its function has parameters",
+        "cpp/include/adf/graph/ports.h",
+        "if (number >= ports_->size()) {",
+        "if (number > ports_->size()) {",
+        "tests/data/test_adf_recording.py::test_what_a_graph_must_not_is_refused_with_its_line",
+    ),
+    Mutant(
+        "a static function is a kernel without a name",
+        "cpp/include/adf/graph/kernel.h",
+        "if (said.function.empty())\n",
+        "if (!has_body && said.function.empty())\n",
+        "tests/data/test_adf_recording.py::test_what_a_graph_must_not_is_refused_with_its_line",
+    ),
+    Mutant(
+        "the margin of a buffer is not recorded",
+        "cpp/include/adf/graph/arguments.h",
+        "shape.margin_elements = C::margin_elements;",
+        "shape.margin_elements = 0;",
+        "tests/data/test_adf_recording.py::test_margins_and_modes_of_ports",
+    ),
+    Mutant(
+        "a host program that crashes just ends",
+        "adf/host_program.py",
+        "        if self.code < 0:",
+        "        if self.code < -64:",
+        "tests/clients/test_adf_host.py::test_a_crash_is_said_in_a_sentence",
+    ),
+    Mutant(
+        "a transfer of a GMIO may go past the end of its memory",
+        "cpp/runtime/graph_host.cc",
+        "if (bytes > found->second.bytes - offset) {",
+        "if (bytes > found->second.bytes) {",
+        "tests/clients/test_adf_host.py::test_a_transfer_past_the_end_is_refused",
+    ),
     # Plans of ADF graphs
     Mutant(
         "a port of a graph ends a net",

@@ -58,8 +58,10 @@ class Tiling:
     """``tiling_parameters`` or ``buffer_descriptor_parameters``; empty members are the memory object's own.
 
     Attributes:
-        steps: of the older ``buffer_descriptor``: (stride, wrap) pairs, dimension 0 first; empty = none.
-        length: of the older ``buffer_descriptor``, elements; 0 = not said.
+        steps: of the older ``buffer_descriptor``: (stride, wrap) pairs, dimension 0 first; empty = none. As
+            written, in words of 32 bits; a wrap of 0 is not said.
+        length: of the older ``buffer_descriptor``, as written, in words of 32 bits; 0 = not said. Its
+            ``offset`` is in such words too.
     """
 
     buffer_dimension: tuple[int, ...] = ()

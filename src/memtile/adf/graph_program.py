@@ -17,6 +17,7 @@ from pathlib import Path
 from memtile.cpp import build
 from memtile.cpp.build import Product, Sources, built
 from memtile.cpp.compilers import Compiler
+from memtile.cpp.symbols import linkage
 from memtile.errors import InputFileError
 from memtile.output_files import write_output
 
@@ -26,7 +27,11 @@ _FLAGS = ("-O0", "-fexceptions", "-Wno-narrowing")
 MACROS: Mapping[str, int] = {"__AIESIM__": 1, "__ADF_FRONTEND__": 1}
 """Macros that users ask for around their ``main``, defined unless others are given."""
 _MISSING = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?(\w[\w.$@]*)")
-_LINK = ("-rdynamic", "-Wl,--wrap=main", "-Wl,--no-demangle", "-lm", "-ldl", "-lpthread")
+_STANDARD = re.compile(
+    r"_Z(?:n[wa]|d[la]|(?:T[ISTV]|GV|Th\w+?_|Tv\w+?_)?(?:N[KVrRO]*)?(?:S[absidot]|10__cxxabiv1|9__gnu_cxx)|TI[a-zDP])"
+)
+"""Symbols of the C++ library: of ``std``, its abbreviations, memory, and of what the compilers call."""
+_LINK = ("-rdynamic", "-Wl,--wrap=main", "-lm", "-ldl", "-lpthread")
 _STUB = """extern "C" __attribute__((section("memtile_missing")))
 void memtile_stub_{number}() __asm__("{symbol}");
 void memtile_stub_{number}() {{ memtile_adf_missing("{symbol}"); }}
@@ -94,34 +99,34 @@ def _recorder(sources: Sources) -> list[Path]:
 def _link(sources: Sources, used: Compiler, objects: Sequence[Path], program: Path) -> None:
     """Link, with bodies for what has none."""
     # An object's name decides what a linker driver takes it for.
-    own = []
-    for each in _recorder(sources):
-        own.append(program.with_name(f"{each.name}.o"))
-        shutil.copy(each, own[-1])
-    parts = [*map(str, objects), *map(str, own)]
-    words = [*used.command, *parts, *_LINK, "-o", str(program)]
-    text = _said(words)
-    if text is None:
-        return
-    missing = sorted(set(_MISSING.findall(text)) - {"main"})
-    if not missing:
-        files = ", ".join(map(str, sources.files))
-        raise InputFileError(f"{files}: the graph does not link.\n{text}")
-    stubs = program.with_name("missing.cc")
-    # The first one keeps the section's own first name away from a kernel's.
-    bodies = enumerate(["memtile_nothing", *missing])
-    lines = [_STUB.format(number=number, symbol=symbol) for number, symbol in bodies]
-    stubs.write_text('extern "C" void memtile_adf_missing(const char*);\n' + "".join(lines), "utf-8")
-    words = [*used.command, "-O0", "-fPIC", str(stubs), *words[len(used.command) :]]
-    text = _said(words)
+    own = [Path(shutil.copy(each, program.with_name(f"{each.name}.o"))) for each in _recorder(sources)]
+    parts = [*objects, *own]
+    every = [linkage(each) for each in parts]
+    defined = set[str]().union(*(each[0] for each in every))
+    needed = set[str]().union(*(each[1] for each in every))
+    missing = {each for each in needed - defined if each.startswith("_Z") and not _STANDARD.match(each)}
+    text = _linked(used, parts, missing, program)
+    plain = {each for each in _MISSING.findall(text or "") if each in needed and not each.startswith("_Z")}
+    if plain:  # kernels with C linkage, which look like functions of the C library
+        text = _linked(used, parts, missing | plain, program)
     if text is not None:
         files = ", ".join(map(str, sources.files))
         raise InputFileError(f"{files}: the graph does not link.\n{text}")
 
 
+def _linked(used: Compiler, parts: Sequence[Path], missing: set[str], program: Path) -> str | None:
+    """Link with a body for each of some symbols; returns what the linker says if it fails."""
+    # The first one keeps the section's own first name away from a kernel's.
+    bodies = enumerate(["memtile_nothing", *sorted(missing)])
+    lines = [_STUB.format(number=number, symbol=symbol) for number, symbol in bodies]
+    stubs = program.with_name("missing.cc")
+    stubs.write_text('extern "C" void memtile_adf_missing(const char*);\n' + "".join(lines), "utf-8")
+    return _said([*used.command, "-O0", "-fPIC", str(stubs), *map(str, parts), *_LINK, "-o", str(program)])
+
+
 def _said(words: Sequence[str]) -> str | None:
     """What a linker says that fails; None = it did not."""
-    environment = {**os.environ, "COLLECT_NO_DEMANGLE": "1", "LC_ALL": "C"}
+    environment = {**os.environ, "LC_ALL": "C"}
     done = subprocess.run(
         words, capture_output=True, check=False, text=True, errors="replace", env=environment
     )

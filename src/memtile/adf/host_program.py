@@ -24,7 +24,8 @@ The other keys are the fields of the class below that has this name:
 
 **Answers** are one line of words: ``code N`` (a ``return_code``; 0 = ok), ``value N`` (of profiling),
 ``data HEX`` (of ``read``). Before one, ``peek ADDRESS BYTES ...`` asks for memory, which comes as
-``{"ask": "memory", "parts": [HEX, ...]}``; ``stop`` ends the program. Objects are named by their ``id`` in the description.
+``{"ask": "memory", "parts": [HEX, ...]}``; ``stop`` ends the program. Objects are named
+by their ``id`` in the description.
 
 Standard output and errors of the program are those of memtile. It ends with memtile.
 """

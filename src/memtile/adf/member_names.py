@@ -1,8 +1,8 @@
 """Names of a graph's objects: those of the user's variables, from debug information and memory.
 
 A variable of a user holds an object (``kernel k_mean``). Its address is known; which variable lies there
-is in the debug information: a global one of a class, whose members have offsets. Pointers and ``std::vector`` are
-followed in the memory of the running program.
+is in the debug information: a global one of a class, whose members have offsets. Pointers and ``std::vector``
+are followed in the memory of the running program.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ Peek = Callable[[Sequence[tuple[int, int]]], list[bytes]]
 
 _ADDRESS = 0x03  # DW_OP_addr
 _POINTER = 8
+_PAGE = 1 << 12
 _CLASSES = (Tag.CLASS, Tag.STRUCTURE, Tag.UNION)
 _POINTERS = (Tag.POINTER, Tag.REFERENCE, Tag.RVALUE_REFERENCE)
 _SAME = (Tag.TYPEDEF, Tag.CONST, Tag.VOLATILE, Tag.RESTRICT, Tag.ATOMIC)
@@ -265,12 +266,12 @@ class _Walk:
 
     def _pointer(self, address: int) -> int:
         """The pointer at an address, of a page of memory that is read once."""
-        start = address & ~0xFFF
+        start = address & -_PAGE
         offset = address - start
-        if offset + _POINTER > 0x1000:
+        if offset + _POINTER > _PAGE:
             return int.from_bytes(self.peek([(address, _POINTER)])[0], "little")
         if start not in self._memory:
-            self._memory[start] = self.peek([(start, 0x1000)])[0]
+            self._memory[start] = self.peek([(start, _PAGE)])[0]
         return int.from_bytes(self._memory[start][offset : offset + _POINTER], "little")
 
 

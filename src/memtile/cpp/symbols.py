@@ -26,7 +26,7 @@ HEADER = struct.Struct("<16sHHIQQQIHHHHHH")  # Elf64_Ehdr
 SECTION = struct.Struct("<IIQQQQIIQQ")  # Elf64_Shdr
 _SEGMENT = struct.Struct("<IIQQQQQQ")  # Elf64_Phdr
 _SYMBOL = struct.Struct("<IBBHQQ")  # Elf64_Sym
-_DYNAMIC_SYMBOLS, _LOADED, _FUNCTION, _GLOBAL = 11, 1, 2, (1, 2)
+_ALL_SYMBOLS, _DYNAMIC_SYMBOLS, _LOADED, _FUNCTION, _GLOBAL = 2, 11, 1, 2, (1, 2)
 _MANGLED = re.compile(r"_Z([0-9]+)")
 _LINE_TOOLS = ("addr2line", "llvm-addr2line")
 _SECONDS = 20
@@ -75,6 +75,26 @@ def _names(data: bytes, at: int, size: int, texts: int) -> Iterator[str]:
         if section and info & 0xF == _FUNCTION and info >> 4 in _GLOBAL:
             first = texts + name
             yield data[first : data.index(b"\0", first)].decode("utf-8", "replace")
+
+
+def linkage(compiled: Path) -> tuple[set[str], set[str]]:
+    """Symbols that an object file defines for others, and those that it needs of others."""
+    data = read_bytes(compiled)
+    header = HEADER.unpack_from(data)
+    at, size, count = header[6], header[11], header[12]
+    sections = [SECTION.unpack_from(data, at + n * size) for n in range(count)]
+    defined, needed = set[str](), set[str]()
+    for section in sections:
+        if section[1] != _ALL_SYMBOLS:
+            continue
+        texts = sections[section[6]][4]
+        for place in range(section[4], section[4] + section[5], _SYMBOL.size):
+            name, info, _, home, _, _ = _SYMBOL.unpack_from(data, place)
+            if name and info >> 4 in _GLOBAL:
+                first = texts + name
+                text = data[first : data.index(b"\0", first)].decode("utf-8", "replace")
+                (defined if home else needed).add(text)
+    return defined, needed
 
 
 def functions_of(library: Path) -> list[str]:

@@ -4,8 +4,9 @@
 // memtile. It ends with its parent.
 #include "adf/graph/host_calls.h"
 
-#include <dlfcn.h>
+#include <cxxabi.h>
 #include <fcntl.h>
+#include <link.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -95,12 +96,16 @@ std::string ask(const char* what, std::vector<std::pair<const char*, std::string
         const std::string first = word(rest);
         if (first == "stop") stop(0);
         if (first != "peek") return line;
+        const int memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
         std::vector<std::string> parts;
         while (!rest.empty()) {
             const auto at = std::strtoull(word(rest).c_str(), nullptr, 10);
             const auto bytes = std::strtoull(word(rest).c_str(), nullptr, 10);
-            parts.push_back(hexadecimal(reinterpret_cast<const void*>(at), bytes));
+            std::string copy(bytes, '\0');  // what is not mapped reads as zeros
+            if (pread(memory, copy.data(), bytes, static_cast<off_t>(at)) < 0) copy.assign(bytes, '\0');
+            parts.push_back(hexadecimal(copy.data(), bytes));
         }
+        close(memory);
         write_line("{\"ask\": \"memory\", \"parts\": " + list(parts) + "}");
     }
 }
@@ -116,11 +121,21 @@ return_code code_of(const std::string& answer) {
     return static_cast<return_code>(std::strtol(rest.c_str(), nullptr, 10));
 }
 
+/// How far from the addresses in its file the program lies.
+std::string load_address() {
+    long long found = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* of, std::size_t, void* to) {
+            *static_cast<long long*>(to) = static_cast<long long>(of->dlpi_addr);
+            return 1;  // the program comes first
+        },
+        &found);
+    return integer(found);
+}
+
 void describe(void* from) {
     host().described = recorded_graphs();
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void*>(&host), &own);
-    code_of(ask("describe", {{"objects", description()}, {"base", address_of(own.dli_fbase)}}, from));
+    code_of(ask("describe", {{"objects", description()}, {"base", load_address()}}, from));
 }
 
 std::string id(const graph* of) { return integer(graph_id(of)); }
@@ -151,9 +166,7 @@ void refuse(const std::string& reason, void* from) {
         stop(1);
     }
     std::fflush(stdout);
-    Dl_info own{};
-    dladdr(reinterpret_cast<const void*>(&host), &own);
-    write_line(object({{"ask", text("refuse")}, {"reason", text(reason)}, {"base", address_of(own.dli_fbase)}, {"from", address_of(from)}}));
+    write_line(object({{"ask", text("refuse")}, {"reason", text(reason)}, {"base", load_address()}, {"from", address_of(from)}}));
     stop(1);
 }
 
@@ -265,7 +278,9 @@ __attribute__((constructor(101))) void open_pipes() {
 
 /// What a function does that a graph's sources call and no source defines.
 extern "C" void memtile_adf_missing(const char* symbol) {
-    adf::recorder::refuse(std::string("the program calls ") + symbol + ", which none of its sources defines", MEMTILE_CALLER);
+    char* plain = abi::__cxa_demangle(symbol, nullptr, nullptr, nullptr);
+    adf::recorder::refuse(std::string("the program calls ") + (plain ? plain : symbol) + ", which none of its sources defines",
+                          __builtin_frame_address(0) ? __builtin_return_address(1) : nullptr);
 }
 
 extern "C" int __wrap_main(int count, char** words) {

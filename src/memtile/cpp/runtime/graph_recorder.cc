@@ -42,8 +42,9 @@ Recorder& recorder() {
 std::string demangled_name(const char* mangled) {
     int status = 0;
     char* plain = abi::__cxa_demangle(mangled, nullptr, nullptr, &status);
-    const std::string text = status == 0 && plain ? plain : mangled;
+    std::string text = status == 0 && plain ? plain : mangled;
     std::free(plain);
+    for (std::size_t at = 0; (at = text.find("> >", at)) != std::string::npos;) text.erase(at + 1, 1);  // GCC's
     return text;
 }
 
@@ -122,6 +123,10 @@ std::string symbol_at(const void* address, bool& has_body) {
     return without_signature(demangled_name(found.dli_sname));
 }
 std::string demangled(const std::type_info& type) { return demangled_name(type.name()); }
+std::string demangled_pointee(const std::type_info& type) {
+    const std::string pointer = demangled(type);
+    return pointer.substr(0, pointer.size() - 1);
+}
 
 std::string text(const std::string& value) {
     std::string quoted = "\"";

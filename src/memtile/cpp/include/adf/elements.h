@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
@@ -39,5 +40,7 @@ using ::uint16;
 using ::uint32;
 using ::uint64;
 using ::uint8;
+
+using std::vector;  // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
 
 }  // namespace adf

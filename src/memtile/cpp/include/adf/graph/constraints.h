@@ -194,6 +194,15 @@ MEMTILE_CALLED inline detail::Text initialization_function(const kernel& of) {
     return {of.node(MEMTILE_CALLER, "a kernel"), "initialization"};
 }
 
+struct pl {};
+struct aiengine {};
+/// Where a kernel runs: on a core.
+template <typename Where>
+MEMTILE_CALLED void fabric(const kernel& of) {
+    of.node(MEMTILE_CALLER, "a kernel");
+    if (std::is_same_v<Where, pl>) recorder::refuse("fabric<pl>: kernels of the programmable logic are not simulated", MEMTILE_CALLER);
+}
+
 // Of kernels and buffers.
 MEMTILE_CALLED inline detail::Number repetition_count(const handle& of) {
     return {of.node(MEMTILE_CALLER, "an object"), "repetition"};
@@ -212,6 +221,27 @@ MEMTILE_CALLED inline detail::Number async_repetition(const port_base& of) {
 }
 MEMTILE_CALLED inline detail::Access write_access(const port_base& of) { return {of.node(MEMTILE_CALLER, "a port"), "write_access"}; }
 MEMTILE_CALLED inline detail::Access read_access(const port_base& of) { return {of.node(MEMTILE_CALLER, "a port"), "read_access"}; }
+
+/// Value of a parameter before its first update.
+class Initial {
+public:
+    explicit Initial(recorder::Node* node) : node_(node) {}
+    template <typename T>
+    Initial& operator=(const T& value) {
+        recorder::set(node_, "initial", recorder::hexadecimal(&value, sizeof value));
+        return *this;
+    }
+    template <typename T>
+    Initial& operator=(const std::vector<T>& values) {
+        recorder::set(node_, "initial", recorder::hexadecimal(values.data(), values.size() * sizeof(T)));
+        return *this;
+    }
+
+private:
+    recorder::Node* node_;
+};
+MEMTILE_CALLED inline Initial initial_value(const port_base& of) { return Initial(of.node(MEMTILE_CALLER, "a port")); }
+MEMTILE_CALLED inline Initial initial_value(const async_port& of) { return Initial(of.node); }
 
 // Of connections.
 MEMTILE_CALLED inline detail::Number fifo_depth(const handle& of) { return {of.node(MEMTILE_CALLER, "a connection"), "fifo_depth"}; }

@@ -56,15 +56,6 @@ public:
         return recorder::read(from.node(MEMTILE_CALLER, "a port"), values, sizeof(T) * count, count, recorder::element<T>::name(),
                               MEMTILE_CALLER);
     }
-
-    /// One iteration of the tiling of an external buffer's port.
-    MEMTILE_CALLED return_code gm2aie_nb(const port_base& of) {
-        return recorder::start_transfer(of.node(MEMTILE_CALLER, "a port"), true, MEMTILE_CALLER);
-    }
-    MEMTILE_CALLED return_code aie2gm_nb(const port_base& of) {
-        return recorder::start_transfer(of.node(MEMTILE_CALLER, "a port"), false, MEMTILE_CALLER);
-    }
-    MEMTILE_CALLED return_code wait(const port_base& of) { return recorder::wait_for(of.node(MEMTILE_CALLER, "a port"), MEMTILE_CALLER); }
 };
 
 }  // namespace adf

@@ -72,6 +72,8 @@ public:
         detail::Registration said;
         bool has_body = true;
         said.function = recorder::symbol_at(reinterpret_cast<const void*>(function), has_body);
+        if (said.function.empty())
+            recorder::refuse("a kernel's function must not be static: its name is not known elsewhere", MEMTILE_CALLER);
         detail::note_function(said, function);
         return kernel(node, said, MEMTILE_CALLER);
     }

@@ -26,6 +26,15 @@ struct tiling_parameters {
     std::vector<std::uint32_t> boundary_dimension;
 };
 
+/// The older way through a buffer, in words of 32 bits: steps of dimensions, the first of them the fastest, and how many
+/// of each but the last.
+struct buffer_descriptor_parameters {
+    std::uint32_t length = 0;
+    std::uint32_t offset = 0;
+    std::vector<std::uint32_t> stepsize;
+    std::vector<std::uint32_t> wrap;
+};
+
 namespace detail {
 
 inline std::string loops(const std::vector<traversing_parameters>& of) {
@@ -47,6 +56,16 @@ inline std::string tiling_json(const tiling_parameters& of) {
     if (!of.boundary_dimension.empty()) fields.push_back({"boundary_dimension", recorder::integers(of.boundary_dimension)});
     return recorder::object(fields);
 }
+inline std::string descriptor_json(const buffer_descriptor_parameters& of) {
+    std::vector<std::string> steps;
+    for (std::size_t n = 0; n < of.stepsize.size(); ++n) {
+        const std::uint32_t wrap = n < of.wrap.size() ? of.wrap[n] : 0;
+        steps.push_back(recorder::list({recorder::integer(of.stepsize[n]), recorder::integer(wrap)}));
+    }
+    return recorder::object({{"offset", recorder::list({recorder::integer(of.offset)})},
+                             {"steps", recorder::list(steps)},
+                             {"length", recorder::integer(of.length)}});
+}
 
 }  // namespace detail
 
@@ -60,6 +79,16 @@ struct tiling {
     tiling(const std::vector<tiling_parameters>& of) {
         for (const tiling_parameters& each : of) parts.push_back(detail::tiling_json(each));
     }
+};
+
+/// The older form of a tiling.
+struct buffer_descriptor : tiling {
+    buffer_descriptor(const buffer_descriptor_parameters& of) : tiling(std::vector<tiling_parameters>{}) {
+        parts.push_back(detail::descriptor_json(of));
+    }
+    buffer_descriptor(std::uint32_t length, std::uint32_t offset, const std::vector<std::uint32_t>& stepsize,
+                      const std::vector<std::uint32_t>& wrap)
+        : buffer_descriptor(buffer_descriptor_parameters{length, offset, stepsize, wrap}) {}
 };
 
 /// A buffer of a memory tile (or of external memory): dimension 0 is the fastest.
@@ -121,6 +150,17 @@ public:
     /// Where its elements lie: memory of GMIO::malloc.
     MEMTILE_CALLED void setAddress(const void* memory) {
         recorder::set_address(this->node(MEMTILE_CALLER, "an external_buffer"), memory, MEMTILE_CALLER);
+    }
+    /// Starts one iteration of the tilings of a port of this buffer, and returns at once.
+    MEMTILE_CALLED return_code gm2aie_nb(const port_base& of) const {
+        return recorder::start_transfer(of.node(MEMTILE_CALLER, "a port"), true, MEMTILE_CALLER);
+    }
+    MEMTILE_CALLED return_code aie2gm_nb(const port_base& of) const {
+        return recorder::start_transfer(of.node(MEMTILE_CALLER, "a port"), false, MEMTILE_CALLER);
+    }
+    /// Waits until all that was started at a port is done.
+    MEMTILE_CALLED return_code wait(const port_base& of) const {
+        return recorder::wait_for(of.node(MEMTILE_CALLER, "a port"), MEMTILE_CALLER);
     }
 
 private:

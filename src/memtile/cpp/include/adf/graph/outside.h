@@ -38,6 +38,20 @@ recorder::Node* port_of_outside(recorder::Node* node, const char* kind, void* fr
 class PLIO : public IoAttr {
 public:
     using IoAttr::IoAttr;
+    /// One of a simulation::platform, which says its direction.
+    MEMTILE_CALLED explicit PLIO(const std::string& label, plio_type width = plio_32_bits, const std::string& file = "", double mhz = 0,
+                                 bool hex = false)
+        : PLIO(detail::new_outside("plios", "in", label, MEMTILE_CALLER), width, file, mhz, hex) {}
+    MEMTILE_CALLED explicit PLIO(const std::string& label, const std::string& file)
+        : PLIO(detail::new_outside("plios", "in", label, MEMTILE_CALLER), plio_32_bits, file, 0, false) {}
+
+protected:
+    PLIO(recorder::Node* node, plio_type width, const std::string& file, double mhz, bool hex) : IoAttr(node) {
+        recorder::set(node, "width", recorder::integer(width));
+        recorder::set(node, "file", recorder::text(file));
+        recorder::set(node, "mhz", recorder::number(mhz));
+        recorder::set(node, "hex", recorder::truth(hex));
+    }
 };
 
 #define MEMTILE_PLIO(name, ports, port_way, way_text)                                                                      \
@@ -66,14 +80,10 @@ public:
                                                                                                                            \
     private:                                                                                                               \
         name(const std::string& label, plio_type width, const std::string& file, double mhz, bool hex, void* from)         \
-            : PLIO(detail::new_outside("plios", way_text, label, from)) {                                                  \
+            : PLIO(detail::new_outside("plios", way_text, label, from), width, file, mhz, hex) {                           \
             recorder::Node* node = node_or_null();                                                                         \
             ports.begin("PLIO");                                                                                           \
             ports.add(detail::port_of_outside<direction::port_way>(node, "plio", from));                                   \
-            recorder::set(node, "width", recorder::integer(width));                                                        \
-            recorder::set(node, "file", recorder::text(file));                                                             \
-            recorder::set(node, "mhz", recorder::number(mhz));                                                             \
-            recorder::set(node, "hex", recorder::truth(hex));                                                              \
         }                                                                                                                  \
     };
 MEMTILE_PLIO(input_plio, out, out, "in")
@@ -84,6 +94,9 @@ MEMTILE_PLIO(output_plio, in, in, "out")
 class GMIO : public IoAttr {
 public:
     using IoAttr::IoAttr;
+    /// One of a simulation::platform, which says its direction.
+    MEMTILE_CALLED explicit GMIO(const std::string& label, std::size_t burst = 0, std::size_t bandwidth = 0)
+        : GMIO(detail::new_outside("gmios", "in", label, MEMTILE_CALLER), burst, bandwidth) {}
     MEMTILE_CALLED static void* malloc(std::size_t bytes) { return recorder::allocate(bytes, MEMTILE_CALLER); }
     MEMTILE_CALLED static void free(void* memory) { recorder::release(memory, MEMTILE_CALLER); }
 
@@ -102,6 +115,12 @@ public:
     MEMTILE_CALLED return_code aie2gm(void* to, std::size_t bytes) const {
         return recorder::transfer(node(MEMTILE_CALLER, "a GMIO"), false, to, bytes, true, MEMTILE_CALLER);
     }
+
+protected:
+    GMIO(recorder::Node* node, std::size_t burst, std::size_t bandwidth) : IoAttr(node) {
+        recorder::set(node, "burst_bytes", recorder::integer(static_cast<long long>(burst)));
+        recorder::set(node, "mbytes_per_second", recorder::integer(static_cast<long long>(bandwidth)));
+    }
 };
 
 #define MEMTILE_GMIO(name, ports, port_way, way_text)                                                                   \
@@ -118,16 +137,43 @@ public:
                                                                                                                         \
     private:                                                                                                            \
         name(const std::string& label, std::size_t burst, std::size_t bandwidth, void* from)                            \
-            : GMIO(detail::new_outside("gmios", way_text, label, from)) {                                               \
+            : GMIO(detail::new_outside("gmios", way_text, label, from), burst, bandwidth) {                             \
             recorder::Node* node = node_or_null();                                                                      \
             ports.begin("GMIO");                                                                                        \
             ports.add(detail::port_of_outside<direction::port_way>(node, "gmio", from));                                \
-            recorder::set(node, "burst_bytes", recorder::integer(static_cast<long long>(burst)));                       \
-            recorder::set(node, "mbytes_per_second", recorder::integer(static_cast<long long>(bandwidth)));             \
         }                                                                                                               \
     };
 MEMTILE_GMIO(input_gmio, out, out, "in")
 MEMTILE_GMIO(output_gmio, in, in, "out")
 #undef MEMTILE_GMIO
+
+namespace simulation {
+
+/// What older graphs connect to: the first `Inputs` lead into the array, the others out of it (UG1076 of 2021).
+template <int Inputs, int Outputs>
+class platform {
+public:
+    port_list<direction::out> src;
+    port_list<direction::in> sink;
+
+    template <typename... Attr>
+        requires(sizeof...(Attr) == Inputs + Outputs)
+    MEMTILE_CALLED explicit platform(Attr*... attributes) {
+        src.begin("platform");
+        sink.begin("platform");
+        int number = 0;
+        (add(*attributes, number++, std::is_base_of_v<GMIO, Attr> ? "gmio" : "plio", MEMTILE_CALLER), ...);
+    }
+
+private:
+    void add(const IoAttr& attribute, int number, const char* kind, void* from) {
+        recorder::Node* node = attribute.node(from, "a PLIO or GMIO");
+        recorder::set(node, "direction", recorder::text(number < Inputs ? "in" : "out"));
+        if (number < Inputs) src.add(detail::port_of_outside<direction::out>(node, kind, from));
+        else sink.add(detail::port_of_outside<direction::in>(node, kind, from));
+    }
+};
+
+}  // namespace simulation
 
 }  // namespace adf

@@ -39,6 +39,7 @@ void drop(const void* variable);
 /// Name of a function, or of a variable, by its address.
 std::string symbol_at(const void* address, bool& has_body);
 std::string demangled(const std::type_info&);
+std::string demangled_pointee(const std::type_info&);
 
 // JSON texts.
 std::string text(const std::string&);
@@ -58,7 +59,10 @@ std::string integers(const Values& values) {
 
 template <typename T>
 struct element {
-    static std::string name() { return demangled(typeid(T)); }
+    static std::string name() {
+        if constexpr (requires { sizeof(T); }) return demangled(typeid(T));
+        else return demangled_pointee(typeid(T*));  // declared and not defined
+    }
 };
 #define MEMTILE_ELEMENT(type, text) \
     template <>                     \
@@ -85,11 +89,11 @@ MEMTILE_ELEMENT(::cint32, "cint32")
 MEMTILE_ELEMENT(::cfloat, "cfloat")
 #undef MEMTILE_ELEMENT
 
-/// Size of an element; 0 for a type that is declared and not defined.
+/// Size of an element; 0 for the tag of an accumulator.
 template <typename T>
 constexpr std::size_t bytes_of() {
-    if constexpr (std::is_void_v<T>) return 0;
-    else return sizeof(T);
+    if constexpr (requires { sizeof(T); }) return std::is_empty_v<T> ? 0 : sizeof(T);
+    else return 0;
 }
 
 }  // namespace adf::recorder
