@@ -60,7 +60,7 @@ class PortMemory:
             sees: of a port with a margin, margin and block. A synchronous port, a window and a parameter have
             one, that of this call; an asynchronous port has all of its buffers, in the order of their turns.
         locks: of an asynchronous port, for each buffer: what ``acquire()`` of the kernel does, and after it
-            what ``release()`` does, a lock or several; None = a synchronous port, whose locks are the caller's.
+            what ``release()`` does, to one lock or several; None = a synchronous port: its caller has locks.
     """
 
     buffers: tuple[Values, ...]
@@ -97,7 +97,7 @@ class StreamPort:
 PortValue = PortMemory | Value | StreamPort
 """What a port is called with; one for each parameter of the kernel's function, in their order."""
 Caller = Callable[[Sequence[PortValue]], Generator[Action, Any, None]]
-"""A call of a kernel: what it waits for are actions, and the last one is the cycles that are left of its cost.
+"""A call of a kernel: what it waits for are actions, and the last one is the cycles left of its cost.
 
 A call takes its cost from its beginning to its end, or longer if it waits longer (DEV-ADF-52).
 Which buffer of an asynchronous port is next, and the state of kernel objects and of globals, stay from call
@@ -116,7 +116,7 @@ class KernelOptions:
         flags: more words for the compiler.
         generation: of the cores, a key of ``memtile.cpp.build.ARCHITECTURES``; others are compiled as AIE-ML.
         sanitize: check every access of memory.
-        cycles: of a call, by the kernel's name in the graph (``gr.k_mean``) or function.
+        cycles: of a call, by the kernel's name in the graph, or else by its function.
         stack: bytes of stack, by id of the kernel, for checked kernels.
     """
 

@@ -85,7 +85,7 @@ void window_reverse(input_window<int32>* in, output_window_int32* out) {
 }
 void window_vectors(input_window_int32* restrict in, output_window<int32>* restrict out) {
     for (unsigned i = 0; i < window_size(in) / 4; ++i) {
-        aie::vector<int32, 4> value = window_readincr_v<4>(in);
+        aie::vector<int32, 4> value = i % 2 ? window_readincr_v<4>(in) : window_readincr_v4(in);
         window_incr_v4(out, 1);
         window_write(out, aie::neg(value));
     }
@@ -104,7 +104,7 @@ void halves(input_stream_int32* in, output_buffer<int32>& out) {
 }
 void words(input_buffer<int32>& in, output_stream<int32>* out) {
     for (unsigned i = 0; i < in.size(); i += 4)
-        writeincr(out, aie::load_v<4>(in.data() + i), i + 4 >= in.size());
+        writeincr_v4(out, aie::load_v<4>(in.data() + i), i + 4 >= in.size());
 }
 void send_packet(input_buffer<int32>& in, output_pktstream* out, int32 branch) {
     writeHeader(out, 5, getPacketid(out, branch));

@@ -136,6 +136,30 @@ void writeincr_v(Stream* to, const V& value, bool tlast) {
     writeincr(to, value, tlast);
 }
 
+// The same by the number of elements in the name (UG1076 of 2022).
+#define MEMTILE_STREAM_LANES(n)                              \
+    template <typename Stream>                               \
+    auto readincr_v##n(Stream* from) {                       \
+        return readincr_v<n>(from);                          \
+    }                                                        \
+    template <typename Stream>                               \
+    auto readincr_v##n(Stream* from, bool& tlast) {          \
+        return readincr_v<n>(from, tlast);                   \
+    }                                                        \
+    template <typename Stream, typename V>                   \
+    void writeincr_v##n(Stream* to, const V& value) {        \
+        writeincr(to, value);                                \
+    }                                                        \
+    template <typename Stream, typename V>                   \
+    void writeincr_v##n(Stream* to, const V& value, bool tlast) { \
+        writeincr(to, value, tlast);                         \
+    }
+MEMTILE_STREAM_LANES(2)
+MEMTILE_STREAM_LANES(4)
+MEMTILE_STREAM_LANES(8)
+MEMTILE_STREAM_LANES(16)
+#undef MEMTILE_STREAM_LANES
+
 // Packet streams: words, and a header before them.
 inline int32 readincr(input_pktstream*, bool& tlast) { return std::bit_cast<int32>(memtile::get_ss(0, &tlast)); }
 inline int32 readincr(input_pktstream*) { return std::bit_cast<int32>(memtile::get_ss(0)); }
@@ -186,6 +210,14 @@ using adf::readincr_v;
 using adf::writeHeader;
 using adf::writeincr;
 using adf::writeincr_v;
+#define MEMTILE_STREAM_LANES(n)  \
+    using adf::readincr_v##n;    \
+    using adf::writeincr_v##n;
+MEMTILE_STREAM_LANES(2)
+MEMTILE_STREAM_LANES(4)
+MEMTILE_STREAM_LANES(8)
+MEMTILE_STREAM_LANES(16)
+#undef MEMTILE_STREAM_LANES
 
 namespace aie {
 
