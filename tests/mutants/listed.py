@@ -178,6 +178,13 @@ MUTANTS = (
         "std::countl_zero(static_cast<std::uint32_t>(a))",
         "tests/data/test_cpp_intrinsics.py::test_leading_bits_are_counted_as_the_sign_is[-6]",
     ),
+    Mutant(
+        "a kernel's parameters are compared with the graph's by number alone",
+        "cpp/include/memtile/kernel_call.h",
+        "Expected::template are_of<P...>() && N ==",
+        "N ==",
+        "tests/faults/test_graph_kernels.py::test_parameters_that_are_not_those_of_the_graph[parameter parameter]",
+    ),
     # C++ kernels
     Mutant(
         "a byte keeps its sign where a C++ function takes none",

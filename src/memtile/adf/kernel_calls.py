@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.description import Description, Kernel, Port
-from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, parameter_ports
+from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, letter_of, parameter_ports
 from memtile.corelib.call_costs import GIVEN, CallCost
 from memtile.cpp.build import Sources, generated
 from memtile.cpp.image import Ask, Image, RequestData
@@ -33,8 +33,8 @@ _SOURCE = "UG1603: Input and Output Buffers"
 _STACK = 1024  # bytes that a core has unless stack_size says more (UG1603)
 _VALUE_BYTES = 8
 _NUMBER = ("u64", False)
-_PLAIN_NUMBERS = {"buffer": 1, "async_buffer": 1, "window": 2}
-"""Kind of a port -> numbers after the pointers to its buffers."""
+_PLAIN_NUMBERS = {"b": 1, "a": 1, "w": 2}
+"""Letter of a port -> numbers after the pointers to its buffers."""
 
 
 class LockUse(NamedTuple):
@@ -265,21 +265,21 @@ class _Calls:
 
     def _arguments(self, port: Port, value: PortValue) -> list[Any]:
         """The numbers and arrays that a port is in the C function."""
-        number = ARGUMENTS[port.kind]
-        if not number:
+        letter = letter_of(port)
+        if letter == "s":
             self._check(port, value, StreamPort)
             return []
-        if port.kind == "parameter" and isinstance(value, Value):
+        if letter == "v" and isinstance(value, Value):
             return [value.bits]
         self._check(port, value, PortMemory)
         assert isinstance(value, PortMemory)
         first, last = value.buffers[0], value.buffers[-1]
-        if port.kind == "parameter" and port.direction == "in":
+        if letter == "v":
             return [int.from_bytes(np.asarray(first).tobytes()[:_VALUE_BYTES], "little")]
-        if number == 1:
+        if letter == "p":
             return [first]
-        places = [first] if number == 2 else [first, last]
-        return [*places, first.nbytes, *[int(value.locks is not None)] * (port.kind == "window")]
+        places = [first] if letter == "b" else [first, last]
+        return [*places, first.nbytes, *[int(value.locks is not None)] * (letter == "w")]
 
     def _check(self, port: Port, value: PortValue, wanted: type) -> None:
         if not isinstance(value, wanted):
@@ -363,6 +363,7 @@ def _waits(port: Port) -> bool:
 
 def _kinds(port: Port) -> list[tuple[str, bool]]:
     """Type of each argument of a port, and whether it is memory; of a number it may be either."""
-    numbers = _PLAIN_NUMBERS.get(port.kind, 0)
-    memory = "u64" if port.kind == "parameter" else port.element or "u8"
-    return [(memory, True)] * (ARGUMENTS[port.kind] - numbers) + [_NUMBER] * numbers
+    letter = letter_of(port)
+    numbers = _PLAIN_NUMBERS.get(letter, 0)
+    memory = "u64" if letter == "v" else port.element or "u8"
+    return [(memory, True)] * (ARGUMENTS[letter] - numbers) + [_NUMBER] * numbers
