@@ -141,7 +141,9 @@ def test_a_kernel_that_does_not_compile_has_the_users_line(tmp_path: Path) -> No
     assert said.startswith(f"{tmp_path}/k.cc: the kernel does not compile.\n{tmp_path}/k.cc:3:3: error: ")
 
 
-@pytest.mark.parametrize("ports", ["window", "buffer buffer", "parameter parameter"])
+@pytest.mark.parametrize(
+    "ports", ["window", "buffer buffer", "parameter parameter"], ids=["kind", "more", "numbers"]
+)
 def test_parameters_that_are_not_those_of_the_graph(ports: str, tmp_path: Path) -> None:
     """Of another kind, more, or of another kind with as many numbers in the call."""
     (tmp_path / "k.cc").write_text("#include <adf.h>\nvoid f(adf::input_buffer<int32>& in) {}\n")

@@ -183,7 +183,14 @@ MUTANTS = (
         "cpp/include/memtile/kernel_call.h",
         "Expected::template are_of<P...>() && N ==",
         "N ==",
-        "tests/faults/test_graph_kernels.py::test_parameters_that_are_not_those_of_the_graph[parameter parameter]",
+        "tests/faults/test_graph_kernels.py::test_parameters_that_are_not_those_of_the_graph[numbers]",
+    ),
+    Mutant(
+        "a byte on a stream has no sign",
+        "cpp/include/adf/streams.h",
+        "        word = static_cast<std::uint32_t>(value);",
+        "        word = static_cast<std::uint8_t>(value);",
+        "tests/data/test_graph_kernels.py::test_a_number_of_less_than_a_word_has_one",
     ),
     # C++ kernels
     Mutant(

@@ -118,6 +118,15 @@ void shifted_streams(input_stream<cint16>* in, output_stream<cint16>* out) {
     *in >> aie::tlast(one, last);
     *out << four << aie::tlast(last ? one : cint16(0, 0), true);
 }
+void narrow(input_buffer<bfloat16>& in, const int8 (&numbers)[2], output_stream<bfloat16>* out) {
+    writeincr(out, in.data()[0]);
+    writeincr((output_stream<int8>*)out, numbers[0]);
+    writeincr((output_stream<int8>*)out, numbers[1], true);
+}
+void widen(input_stream<bfloat16>* in, output_buffer<float>& out, int32 number) {
+    out.data()[0] = readincr(in);
+    for (int i = 1; i < number; ++i) out.data()[i] = readincr((input_stream<int8>*)in);
+}
 void put_sums(input_buffer<int32>& in, output_cascade<acc32>* out) {
     aie::accum<acc32, 16> sums;
     sums.from_vector(aie::load_v<16>(in.data()));

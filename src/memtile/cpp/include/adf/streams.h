@@ -53,6 +53,27 @@ void put_words(const V& value, bool tlast) {
     memtile::put_ms_words(0, words, sizeof(V) / 4, tlast);
 }
 
+/// A number of less than a word: it has a word of its own, an integer with its sign (DEV-ADF-54).
+template <typename V>
+concept PartOfWord = sizeof(V) < 4;
+
+template <PartOfWord V>
+V get_words(bool& tlast) {
+    const std::uint32_t word = memtile::get_ss(0, &tlast);
+    V value;
+    std::memcpy(static_cast<void*>(&value), &word, sizeof value);
+    return value;
+}
+template <PartOfWord V>
+void put_words(const V& value, bool tlast) {
+    std::uint32_t word = 0;
+    if constexpr (std::is_integral_v<V>)
+        word = static_cast<std::uint32_t>(value);
+    else
+        std::memcpy(&word, static_cast<const void*>(&value), sizeof value);
+    memtile::put_ms(0, word, tlast);
+}
+
 /// What a cascade of a type carries: an accumulator for its tag, else a vector.
 template <typename T, unsigned N>
 struct carried {
