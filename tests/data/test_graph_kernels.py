@@ -376,7 +376,7 @@ def test_a_window_of_an_asynchronous_port(code: KernelCode) -> None:
 
 @pytest.mark.parametrize("right", [True, False])
 def test_a_check_for_races_sees_what_lies_between_acquire_and_release(code: KernelCode, right: bool) -> None:
-    """The DMA fills one buffer while the kernel has the other, and both again when it has released its last one.
+    """The DMA fills one buffer while the kernel has the other, and both after the last release.
 
     A kernel that takes another lock is found.
     """

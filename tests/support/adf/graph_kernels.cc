@@ -100,6 +100,7 @@ void window_async(input_window<int32>* in, output_window<int32>* out) {
 void halves(input_stream_int32* in, output_buffer<int32>& out) {
     bool last = false;
     int32* to = out.data();
+    *to++ = readincr<aie_stream_resource_in::a>(in, last);
     while (!last) *to++ = readincr(in, last);
 }
 void words(input_buffer<int32>& in, output_stream<int32>* out) {

@@ -9,6 +9,10 @@
 #include "aie_api/aie.hpp"
 #include "memtile/intrinsics/core_calls.h"
 
+/// Which of the first generation's two stream ports an access uses, a hint of the AIE API; AIE-ML has one.
+enum class aie_stream_resource_in { none, a, b };
+enum class aie_stream_resource_out { none, a, b };
+
 /// Accumulators that only the first generation has: streams of them may be named, not used.
 struct acc80;
 struct cacc80;
@@ -155,6 +159,20 @@ void writeincr_v(Stream* to, const V& value) {
 template <unsigned N, typename Stream, typename V>
 void writeincr_v(Stream* to, const V& value, bool tlast) {
     writeincr(to, value, tlast);
+}
+
+// The same with a hint of the port.
+template <aie_stream_resource_in Resource, typename Stream, typename... Last>
+auto readincr(Stream* from, Last&... tlast) {
+    return readincr(from, tlast...);
+}
+template <unsigned N, aie_stream_resource_in Resource, typename Stream, typename... Last>
+auto readincr_v(Stream* from, Last&... tlast) {
+    return readincr_v<N>(from, tlast...);
+}
+template <aie_stream_resource_out Resource, typename Stream, typename V, typename... Last>
+void writeincr(Stream* to, const V& value, Last... tlast) {
+    writeincr(to, value, tlast...);
 }
 
 // The same by the number of elements in the name (UG1076 of 2022).
