@@ -34,6 +34,7 @@ LIMITS = {
     "words": Limit(10_000_000, "words and signs"),  # of an MLIR text; they take about a gigabyte
     "regions": Limit(100, "regions within each other"),
     "lists": Limit(50, "lists within each other"),
+    "plio_values": Limit(1 << 25, "values of a PLIO's file"),
     "saved_bytes": Limit(1 << 31, "bytes of all arrays in a saved array"),
     "external_bytes": Limit(1 << 30, "bytes of a buffer in external memory"),
     "body_operations": Limit(100_000, "operations of a core's body, those of functions once for each call"),

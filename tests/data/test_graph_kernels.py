@@ -281,7 +281,7 @@ def test_streams_as_objects_of_input_and_output(code: KernelCode) -> None:
 
 
 def test_a_number_of_less_than_a_word_has_one(code: KernelCode) -> None:
-    """DEV-ADF-54."""
+    """DEV-ADF-56."""
     got, found = list[Any](), list[Any]()
     bf16 = 0x3FC0  # 1.5
     sender = calls_kernel(

@@ -27,7 +27,8 @@ class Blocks:
         tile: that has them.
         offsets: first byte of each; one = a single buffer, two = ping and pong.
         nbytes: of each, with the margin before its elements.
-        tiles: of each, where ping and pong lie in different tiles; empty = all in ``tile``.
+        tiles: of each, where ping and pong lie in different tiles; empty = all in ``tile``. A buffer that
+            ends beyond a memory tile goes on in its eastern neighbour.
     """
 
     tile: Tile
@@ -43,7 +44,8 @@ class End:
     Attributes:
         port: id of the port of a kernel, memory, PLIO or GMIO; never one of a graph or of packets.
         tile: where it is.
-        channel: DMA channel; -1 = no DMA: a core's stream or cascade, or a PLIO.
+        channel: DMA channel; -1 = no DMA: a core's stream or cascade, or a PLIO. Of a kernel's buffer it is
+            of the tile that has the buffer (``blocks.tile``), which may be a neighbour of the core's.
         blocks: its buffers; None = a stream, or a net in memory where the target's are used.
         elements: that pass in one turn: of a call of the kernel, or of the buffer.
         turns: in one iteration of the graph.
@@ -98,6 +100,7 @@ class PlannedKernel:
         repetition: calls in one iteration of the graph.
         order: place among the kernels of its core.
         stack_bytes: of its core.
+        stack: where the stack and the heap of its core lie; None = not planned.
     """
 
     kernel: int
@@ -105,6 +108,7 @@ class PlannedKernel:
     repetition: int
     order: int = 0
     stack_bytes: int = 1024
+    stack: Blocks | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +135,7 @@ class Plan:
         columns: that it needs, from column 0 on.
         parameters: id of a parameter port -> its bytes in the data memory of its core.
         notes: what was chosen where the graph left it open, one sentence each.
+        tables: (kernel, table) -> bytes of the look-up table in data memory that the kernel's core reaches.
     """
 
     description: Description
@@ -141,3 +146,4 @@ class Plan:
     nets: tuple[Net, ...]
     parameters: dict[int, Blocks] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    tables: dict[tuple[int, int], Blocks] = field(default_factory=dict)

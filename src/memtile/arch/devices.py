@@ -103,6 +103,11 @@ class Device:
         self._check("column", column, self.columns)
         return self.first_column + column > 0
 
+    @property
+    def has_programmable_logic(self) -> bool:
+        """Whether its interface tiles have streams to programmable logic: Versal devices have, NPUs not."""
+        return self.family.startswith("Versal")
+
     def has_east_neighbour(self, column: int) -> bool:
         """Whether ``column`` has an eastern neighbour on the die, usable by the design or not.
 

@@ -236,6 +236,7 @@ HEADER: Form = {
     "engine": {
         "locks": NamedForms(str, _is_number),
         "channels": NamedForms(str, _is_number),
+        "logic": NamedForms(str, _is_number),
         "external": NamedForms((range(1 << 48), bool)),
         "upsets": _UPSETS,
         "struck": _UPSETS,

@@ -288,6 +288,33 @@ def _words(data: Array, name: str) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(data).reshape(-1).view(np.uint8).view(np.uint32)
 
 
+def stream_words_of(data: npt.ArrayLike, name: str) -> npt.NDArray[np.uint32]:
+    """Return the words of a stream that an array is.
+
+    Args:
+        data: elements of up to 32 bits that fill whole words, or longer whole numbers that 32 bits hold.
+        name: of the stream, for messages.
+
+    Raises:
+        DesignError: no whole words, or longer elements.
+    """
+    given = np.asarray(data)
+    if given.dtype.hasobject or given.itemsize > WORD_BYTES:
+        fitting = None if given.dtype.hasobject else _in_words(given)
+        if fitting is None:
+            raise DesignError.of(
+                "data",
+                f"elements of type {given.dtype}",
+                f"elements of {WORD_BYTES} bytes or less, or whole numbers that these hold exactly",
+                next_step="Send both halves of longer ones on purpose with .view(np.uint32).",
+                reason="stream_dtype",
+                where=name,
+                source="AM020: 32-bit streams",
+            )
+        given = fitting
+    return _words(given, name)
+
+
 def _is_one(data: Array) -> bool:
     """Whether the array is one element, again and again."""
     return data.size > 1 and not any(data.strides)

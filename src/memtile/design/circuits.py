@@ -10,8 +10,10 @@ from typing import Any
 from memtile.arch.devices import Device
 from memtile.arch.ports import (
     ARBITERS,
+    DEMUX_BITS,
     DMA_MASTERS,
     DMA_SLAVES,
+    MUX_BITS,
     PORTS,
     SOUTH_ATTACHMENT,
     circuit_allowed,
@@ -55,6 +57,7 @@ class Circuits:
         self._design: object = design
         self.door = OwnDoor(design)
         self._flows: list[RouteDemand] = []
+        self._logic: set[GraphPort] = set()  # South ports that lead to the programmable logic
         self._taken: dict[GraphPort, str] = {}
         self._drivers: dict[GraphPort, GraphPort] = {}
         self._arbiters: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
@@ -82,6 +85,9 @@ class Circuits:
             tuple(port_of(target) for target in targets),
             bus,
             ids,
+        )
+        self._logic.update(
+            port_of(end) for end in (source, *targets) if isinstance(end, SwitchEnd) and end.is_logic
         )
         problems = [*self._wrong(flow, source, targets), *self._shared(flow)]
         raise_if(problems, DesignError)
@@ -212,13 +218,17 @@ class Circuits:
                 self.door.write32(master, _MASTER_ENABLE | slave)
 
     def _attach(self, flow: RouteDemand) -> None:
-        """Give the switch ports of interface tiles to their DMA."""
+        """Give the switch ports of interface tiles to their DMA, or to the programmable logic."""
         for port in (flow.source, *flow.targets):
-            if _is_interface(port) and _is_dma(port):
+            is_logic = port in self._logic
+            if is_logic and not self._device.has_interface_dma(port.column):
+                continue  # without DMA there is nothing to choose
+            if _is_interface(port) and (_is_dma(port) or (is_logic and _is_multiplexed(port))):
                 register = tile_register(port.tile, "Demux_Config" if port.is_master else "Mux_Config")
                 field = register.field(port.name.capitalize())
                 at = ArrayDoor.address(port.column, port.row, register.offset)
-                self.door.mask_write32(at, field.mask, SOUTH_ATTACHMENT["DMA"] << field.lsb)
+                attached = SOUTH_ATTACHMENT["PL" if is_logic else "DMA"]
+                self.door.mask_write32(at, field.mask, attached << field.lsb)
 
     def two_parties(self, channels: Iterable[Channel]) -> Iterator[Problem]:
         """Those channels whose stream port both a circuit and the test bench have."""
@@ -279,7 +289,8 @@ class Circuits:
                 source=_SOURCE,
             )
         for port in (flow.source, *flow.targets):
-            if _is_interface(port) and _is_dma(port) and not self._device.has_interface_dma(port.column):
+            is_dma = _is_interface(port) and _is_dma(port) and port not in self._logic
+            if is_dma and not self._device.has_interface_dma(port.column):
                 columns = ", ".join(map(str, self._device.noc_columns))
                 yield Problem(
                     str(flow),
@@ -329,6 +340,11 @@ def _is_interface(port: GraphPort) -> bool:
 def _is_dma(port: GraphPort) -> bool:
     """Whether the port of an interface tile is one of its DMA, not of the fabric beside the array."""
     return port.name in (DMA_MASTERS if port.is_master else DMA_SLAVES)
+
+
+def _is_multiplexed(port: GraphPort) -> bool:
+    """Whether a register chooses what is behind a South port of an interface tile."""
+    return port.name in (DEMUX_BITS if port.is_master else MUX_BITS)
 
 
 def port_of(channel: End) -> GraphPort:

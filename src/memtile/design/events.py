@@ -55,6 +55,11 @@ class SwitchEnd:
             )
 
     @property
+    def is_logic(self) -> bool:
+        """Whether the port is one of an interface tile that leads to the programmable logic."""
+        return False
+
+    @property
     def side(self) -> str:
         """``master`` or ``slave``."""
         return "master" if self.receives else "slave"

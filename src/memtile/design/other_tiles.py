@@ -9,9 +9,11 @@ compute the heap, and fails when the computed size is larger than the one given 
 from __future__ import annotations
 
 from memtile.arch.core import CASCADE_STEPS, DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
+from memtile.arch.pl_interface import DEFAULT_WIDTH
 from memtile.arch.register_map import register_named
 from memtile.design.buffers import Buffer, Reserved
 from memtile.design.events import SwitchEnd
+from memtile.design.logic_ports import PlioIn, PlioOut, logic_end
 from memtile.design.tile import Tile, TileSite
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.kernels.kernel_core import Kernel
@@ -210,6 +212,34 @@ class InterfaceTile(Tile):
 
     def __init__(self, site: TileSite) -> None:
         super().__init__(site.bench.device.kind("interface"), site)
+        self._logic: dict[tuple[bool, int], str] = {}  # by direction and South port, whose it is
+
+    def plio_in(self, port: int, *, width: int = DEFAULT_WIDTH, mhz: float | None = None) -> PlioIn:
+        """Return a stream from the programmable logic at a South slave of the switch, an end of flows.
+
+        Args:
+            port: number of the South port, 0 to 7; of 128 bits an even one, and the next one is its too.
+            width: of the PLIO: 32, 64 or 128 bits.
+            mhz: of its clock; None = a quarter of the array's (UG1702).
+
+        Raises:
+            DesignError: no such port, width or clock, a port that another PLIO has, or a device without
+                programmable logic.
+        """
+        return PlioIn(**logic_end(self, self._logic, port, width, mhz, receives=False))
+
+    def plio_out(self, port: int, *, width: int = DEFAULT_WIDTH, mhz: float | None = None) -> PlioOut:
+        """Return a stream to the programmable logic at a South master of the switch, an end of flows.
+
+        Args:
+            port: number of the South port, 0 to 5; of 128 bits an even one, and the next one is its too.
+            width: of the PLIO: 32, 64 or 128 bits.
+            mhz: of its clock; None = a quarter of the array's (UG1702).
+
+        Raises:
+            DesignError: as :meth:`plio_in`.
+        """
+        return PlioOut(**logic_end(self, self._logic, port, width, mhz, receives=True))
 
     def _is_behind(self, window: str, place: tuple[int, int] | None) -> bool:
         """All interface tiles reach the same external memory; its buffers have no place in the array."""

@@ -33,9 +33,18 @@ def core_name(engine: Engine, core: int) -> str:
 
 
 def port_name(engine: Engine, port: int) -> str:
-    """``slave port DMA0 of tile (0, 1)``."""
+    """``slave port DMA0 of tile (0, 1)``; of the programmable logic ``PLIO 'in_0' at slave port ...``."""
     switch, spec = plain(engine.state.switch), engine.spec
     tile = int(switch.tile[port])
     ports = PORTS[KIND_NAMES[spec.tiles.kind[tile]]]
     side, names = ("master", ports.masters) if switch.is_master[port] else ("slave", ports.slaves)
-    return f"{side} port {names[switch.number[port]]} of tile {place(spec, tile)}"
+    text = f"{side} port {names[switch.number[port]]} of tile {place(spec, tile)}"
+    if not is_logic(engine, port):
+        return text
+    label = engine.logic.names.get(port)
+    return f"PLIO {label!r} at {text}" if label else f"PLIO at {text}"
+
+
+def is_logic(engine: Engine, port: int) -> bool:
+    """Whether the programmable logic has a stream at a switch port."""
+    return bool(plain(engine.state.logic).words[port])

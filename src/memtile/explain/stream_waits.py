@@ -114,7 +114,7 @@ def _count(engine: Engine, port: int, found: WaitingWords) -> None:
     """Count the words of a port for whoever does not take them."""
     switch = plain(engine.state.switch)
     slots = (switch.head[port] + np.arange(switch.held[port])) & switch.wrap[port]
-    words = len(slots) + int(np.count_nonzero(switch.last[port, slots] & PAIR))
+    words = len(slots) + int(np.count_nonzero(switch.last[port, slots] & PAIR)) + engine.logic.pending(port)
     takers, dead, controls = _ends(engine, port)
     for taker in takers:
         found.before[taker] = found.before.get(taker, 0) + words

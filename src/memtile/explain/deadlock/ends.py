@@ -14,6 +14,7 @@ from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.names import is_logic
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text
 from memtile.jit.tables import plain
@@ -306,10 +307,29 @@ class ChainEnd:
             return self._made("MT0306", stuck_text(engine, port), fix)
         if switch.barred[port]:
             return self._made("MT0312", barred_text(engine, port))
+        if is_logic(engine, port):
+            return self._logic_held_up(port) if switch.held[port] else self._logic_ended(port)
         if switch.held[port]:
             fix = "Connect the port, or send the words elsewhere."
             return self._made("MT0312", f"words come to {self._name} and nobody takes them", fix)
         return self._made("MT0312", f"{self._waiters()}, to which nobody sends", "Connect a sender to it.")
+
+    def _logic_held_up(self, port: int) -> Finding:
+        """Words of the programmable logic have no way from its port."""
+        left = self.waits.engine.logic.pending(port) + int(plain(self.waits.engine.state.switch).held[port])
+        fix = "Connect it to a kernel or a memory tile, or feed it nothing."
+        words = "word" if left == 1 else "words"
+        return self._made("MT0312", f"{self._name} has {left:,} {words} that nothing takes", fix)
+
+    def _logic_ended(self, port: int) -> Finding:
+        """The programmable logic has sent all that it was fed, and more is waited for."""
+        sent = self.waits.engine.logic.sent(port)
+        if not sent:
+            fix = "Feed as many words as are received."
+            return self._made("MT0312", f"{self._waiters()}, which was fed no words", fix)
+        words = "its one word" if sent == 1 else f"all of its {sent:,} words"
+        fix = "Feed as many words as are received: the input is too short, or a rate is too high."
+        return self._made("MT0304", f"{self._waiters()}, which has sent {words}", fix)
 
     def _host(self) -> Finding:
         host = self.waits.hosts[self.party.number]

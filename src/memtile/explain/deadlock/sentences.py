@@ -11,7 +11,7 @@ from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.findings import Side
 from memtile.explain.lock_waits import owner
-from memtile.explain.names import called, core_name, port_name
+from memtile.explain.names import called, core_name, is_logic, port_name
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import place_waiting
@@ -98,7 +98,9 @@ class Sentences:
             case Via.MAY_RELEASE:
                 return f"may be released by {other}"
             case Via.WORDS:
-                return f"waits for words {'to' if need.of.kind is PartyKind.PORT else 'of'} {other}"
+                is_logic_port = need.of.kind is PartyKind.PORT and is_logic(self._engine, need.of.number)
+                to = "to" if need.of.kind is PartyKind.PORT and not is_logic_port else "of"
+                return f"waits for words {to} {other}"
             case Via.ROOM:
                 return self._room(party, other)
             case Via.ARBITER:

@@ -80,7 +80,7 @@ from memtile.model.state.memory import (
     Watches,
 )
 from memtile.model.state.state import Spec, State
-from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPES, Arbiters, Controls
+from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, PIPES, Arbiters, Controls, LogicPorts
 from memtile.model.state.tile_columns import Gates, Kinds, Placed, Tiles
 from memtile.model.state.time import Clock, timings
 
@@ -372,6 +372,7 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "releasing": counts.channels,
         "packet_slaves": 0,
         "active_ports": counts.ports,
+        "logic_sources": counts.ports,
         "asked_interfaces": INTERFACES * many,
         "active_cores": counts.cores,
         "active_controls": many,
@@ -407,7 +408,7 @@ def _sizes(placed: Sequence[Placed], tiles: Tiles, counts: Counted) -> dict[str,
         "former": (counts.channels, UNDER_WAY),
         "repeats": (REPEATS + 1, 4),
         "access_log": (access_log.ROWS, access_log.COLUMNS),
-        "host_words": (HOST_WORDS + 1, 3),
+        "host_words": (HOST_WORDS + 1, 4),
         "pattern": 1,
         "noting": NOTING,
         "notes": (NOTES, NOTE_FIELDS),
@@ -462,6 +463,7 @@ def build(placed: Sequence[Placed], timing: Timing | None = None, *, switched: b
         interfaces=at_rest(Interfaces, INTERFACES * many),
         memories=memories_at_rest(placed),
         switch=switch,
+        logic=at_rest(LogicPorts, counts.ports),
         arbiters=at_rest(Arbiters, many * ARBITERS),
         controls=controls,
         observers=at_rest(Observers, units),

@@ -38,7 +38,7 @@ from memtile.model.state.memory import (
     Protections,
     Watches,
 )
-from memtile.model.state.streams import Arbiters, Controls, SwitchPorts
+from memtile.model.state.streams import Arbiters, Controls, LogicPorts, SwitchPorts
 from memtile.model.state.tile_columns import Cascades, Cores, Gates, Kinds, RegisterMap, Tiles
 from memtile.model.state.time import Clock, Timings
 
@@ -165,6 +165,11 @@ class StateTables(NamedTuple):
     fifos: Annotated[Fifos, Owner.CHANNEL]
     codecs: Annotated[Codecs, Owner.CHANNEL]
     switch: Annotated[SwitchPorts, Owner.PORT]
+    logic: Annotated[LogicPorts, Owner.PORT]
+    # [0] how many; then the ports at which the programmable logic has words to send
+    logic_sources: Annotated[
+        Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Roster(Owner.PORT, "logic.sending")), Owner.MODEL
+    ]
     arbiters: Annotated[Arbiters, Owner.ARBITER]
     cores: Annotated[Cores, Owner.CORE]
     cascades: Annotated[Cascades, Owner.CORE]
@@ -197,7 +202,7 @@ class StateTables(NamedTuple):
     repeats: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
     # what fast-forward is told of the accesses to memory, see ``dma.access_log``
     access_log: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED), Owner.MODEL]
-    # [0, 0] how many; then (port, word, TLAST) for the host to take
+    # [0, 0] how many; then (port, word, TLAST, cycle) for the host to take
     host_words: Annotated[Ints, Column(c.DATA, 0, c.OWN_RESET, c.STAYS, c.NOTHING), Owner.MODEL]
     pattern: Annotated[
         Ints, Column(c.EQUAL, 1, c.OUTSIDE, c.STAYS, c.Holds(0, 1, any_length=True)), Owner.MODEL

@@ -121,6 +121,33 @@ class SwitchPorts(NamedTuple):
     full_depth: Annotated[Ints, Column(c.SETTING, 0, c.OWN_RESET, c.OWN_PAUSE, c.Holds(0, c.Same("wrap", 1)))]
 
 
+class LogicPorts(NamedTuple):
+    """Streams of the programmable logic at switch ports, see ``streams.logic_ports``; rows as SwitchPorts."""
+
+    sending: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.FLAG)]  # 1 = in State.logic_sources
+    # words of the stream in one of the PLIO, 0 = no PLIO is at the port
+    words: Annotated[Ints, Column(c.SETTING, 0, c.OUTSIDE, c.STAYS, c.BYTE)]
+    # the period of its clock: array cycles in so many ticks of it
+    cycles: Annotated[Ints, Column(c.SETTING, 1, c.OUTSIDE, c.STAYS, c.Holds(1, c.AHEAD))]
+    ticks: Annotated[Ints, Column(c.SETTING, 1, c.OUTSIDE, c.STAYS, c.Holds(1, c.AHEAD))]
+    # parts of a cycle, ``ticks`` of which are one, by which the next PLIO word is due after ``due``
+    carry: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Holds(0, c.Same("ticks", -1)))]
+    due: Annotated[Ints, Column(c.DUE, 0, c.OUTSIDE, c.MOVES, c.SOON)]  # cycle of the next PLIO word
+    # source: words of the PLIO word still to enter; sink: those that have left
+    filled: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Holds(0, c.Same("words")))]
+    ready: Annotated[Ints, Column(c.STAMP, 0, c.OUTSIDE, c.MOVES, c.SOON)]  # source: when it could enter
+    blocked: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # cycles from then on
+    sent: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # words that have crossed
+    beats: Annotated[Ints, Column(c.COUNT, 0, c.OUTSIDE, c.STAYS, c.COUNTED)]  # PLIO words
+    # source: addresses in this process of words, of TLAST (0 = none has it) and of periods that pass before
+    # each (0 = none), 32 bits each but TLAST; the next word, how many
+    words_at: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    flags_at: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    stalls_at: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    place: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+    end: Annotated[Ints, Column(c.PROCESS, 0, c.OUTSIDE, c.STAYS, c.UNSAVED)]
+
+
 class Arbiters(NamedTuple):
     """Packet arbiters of the stream switches, ``ARBITERS`` for each tile."""
 

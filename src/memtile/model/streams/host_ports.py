@@ -191,6 +191,7 @@ def hand_to_host(st: State, port: int, word: int, last: int) -> None:
     st.host_words[at, 0] = port
     st.host_words[at, 1] = word
     st.host_words[at, 2] = last
+    st.host_words[at, 3] = st.clock.now[0]
     st.host_words[0, 0] = at
     if not host_takes(st):
         st.clock.full[0] = 1

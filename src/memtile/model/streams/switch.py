@@ -13,6 +13,7 @@ from memtile.model.state.causes import Cause
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
 from memtile.model.state.streams import PIPE_RING, PIPE_SLOTS, TLAST, WRONG_PARITY, Pipe
+from memtile.model.streams import logic_ports
 from memtile.model.streams.beats import pop_word, put_beat, words_in
 from memtile.model.streams.host_ports import hand_to_host, host_takes
 from memtile.model.streams.packet_switch import contend
@@ -88,9 +89,10 @@ def serve_master(st: State, port: int) -> None:
         enter_channel(st, port, channel)
     elif switch.control[port] >= 0:
         wake_control(st, switch.control[port])
-    elif switch.hosted[port] == 1 and host_takes(st):
+    elif switch.hosted[port] == 1 and host_takes(st) and logic_ports.takes(st, port):
         word, last = pop_word(st, port)
         hand_to_host(st, port, word, last)
+        logic_ports.took(st, port, last)
         st.clock.activity[0] = 1
 
 

@@ -19,7 +19,7 @@ from memtile.model.memory.memory_control import finish_zeroisation, zeroisation_
 from memtile.model.roster import book_rest, note_rest, retire_channels
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
-from memtile.model.streams import control_packets, pipes, switch
+from memtile.model.streams import control_packets, logic_ports, pipes, switch
 from memtile.model.streams.host_ports import offer
 
 SETTLED = 2  # quiet cycles after which nothing can happen by itself: one may still carry last cycle's outcome
@@ -159,6 +159,15 @@ def looked_at(st: State) -> bool:
 
 
 @inlined
+def move_streams(st: State) -> None:
+    """Phases 4b' and 4b: words of the programmable logic enter, words move through the switches."""
+    if st.logic_sources[0] > 0:
+        logic_ports.send(st)
+    if st.active_ports[0] + st.piped[0] > 0:
+        switch.step(st)
+
+
+@inlined
 def step(st: State) -> None:
     """One cycle of the array clock, but for the books of resting channels."""
     st.clock.activity[0] = 0
@@ -170,8 +179,7 @@ def step(st: State) -> None:
     use_memory(st)
     if st.cascading[0] > 0:
         cascade.step(st)
-    if st.active_ports[0] + st.piped[0] > 0:
-        switch.step(st)
+    move_streams(st)
     lock_port.serve(st)
     retire_channels(st)
     if st.active_cores[0] > 0:

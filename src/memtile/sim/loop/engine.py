@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,7 @@ from memtile.sim.ports import refused_compression
 from memtile.sim.ports.collected import Caught, Taken, at_end
 from memtile.sim.ports.external_buffers import ExternalMemory
 from memtile.sim.ports.feed import AtPorts, Feed, Flags, Offer, Words, no_tlast, whole
+from memtile.sim.ports.logic_streams import LogicStreams
 from memtile.sim.ports.port_buffers import PortSources, Sinks
 from memtile.sim.races.run_checks import Checks
 from memtile.sim.skip.fast_forward import FastForward, Skipper
@@ -78,6 +80,7 @@ class Engine:
         read_by_host: whether a host may read words while the array runs.
         known_doors: what doors of arrays remember, until somebody comes before the doors of tiles.
         left: words that left the array at switch ports, each with its TLAST, by port.
+        logic: streams of the programmable logic at switch ports.
     """
 
     def __init__(
@@ -104,6 +107,7 @@ class Engine:
         self.bd_places: dict[tuple[int, int], str] = {}
         self._ports, self._clock = at_hand(self._state).ports, at_hand(self._state).clock
         self._feeds: dict[int, Feed] = {}
+        self.logic = LogicStreams(self._state)
         self.cores = Cores(self._state)
         self.upsets = Upsets(self._state)
         self.skipper = Skipper(self.cores, self)
@@ -478,6 +482,31 @@ class Engine:
         at_hand(self._state).switch.hosted[self._master(tile, name)] = 1
         self._clock.quiet[0] = 0
 
+    def attach_logic(self, tile: int, port: int, *, receives: bool, words: int, period: Fraction) -> int:
+        """Have a stream of the programmable logic at a South port of an interface tile.
+
+        Args:
+            tile: model index.
+            port: number of the South port.
+            receives: at a master, from which the logic gets words; else at a slave.
+            words: of the stream in one of the PLIO.
+            period: of the PLIO's clock, in cycles of the array.
+
+        Returns:
+            Model index of the switch port.
+        """
+        side = self._master if receives else self._slave
+        at = side(tile, f"SOUTH{port}")
+        self.logic.attach(at, words, period)
+        if receives:
+            self.catch_port(tile, f"SOUTH{port}")
+        return at
+
+    def feed_logic(self, port: int, words: Words, tlast: Flags, stalls: Words) -> None:
+        """Append words for the programmable logic to send; see :meth:`LogicStreams.feed`."""
+        self._clock.quiet[0] = 0
+        self.logic.feed(port, words, tlast, stalls)
+
     def left_port(self, tile: int, name: str) -> list[tuple[int, int]]:
         """Words that left master port ``name`` after :meth:`catch_port`, each with its TLAST."""
         return list(self.left.get(self._master(tile, name), []))
@@ -486,6 +515,10 @@ class Engine:
         """Have words that left master port ``name`` gone, by their places in :meth:`left_port`."""
         port = self._master(tile, name)
         self.left[port] = [each for n, each in enumerate(self.left[port]) if n not in places]
+
+    def _slave(self, tile: int, name: str) -> int:
+        tiles = self.tiles
+        return int(tiles.slave_base[tile]) + PORTS[KIND_NAMES[tiles.kind[tile]]].slave(name)
 
     def _master(self, tile: int, name: str) -> int:
         tiles = self.tiles
@@ -502,6 +535,7 @@ class Engine:
                 for port, words in self.left.items()
             },
             patterns=dict(self._patterns),
+            logic=self.logic.at_ports(),
         )
 
     def put_at_ports(
@@ -613,6 +647,8 @@ class Engine:
             yield "out-of-order reception"
         if (plain(self.state.switch).mode == PACKET).any():
             yield "packets, whose headers are words"
+        if self.logic.ports:
+            yield "streams of the programmable logic"
         if any(self._control_packets_may_come()):
             yield "control packets"
         if self.upsets.struck or self.upsets.waiting:
@@ -650,8 +686,9 @@ class Engine:
         full, self._clock.full[0] = int(self._clock.full[0]), 0
         self.checks.flush()
         listed = self._state.host_words
-        for port, word, end in listed[1 : 1 + listed[0, 0]].tolist():
+        for port, word, end, cycle in listed[1 : 1 + listed[0, 0]].tolist():
             self.left.setdefault(port, []).append((word, end))
+            self.logic.came(port, cycle)
         listed[: 1 + listed[0, 0]] = 0
         if full or all_words:
             self._sinks.take(self._state, self._caught, full=bool(full))

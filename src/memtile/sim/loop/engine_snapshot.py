@@ -21,10 +21,13 @@ from memtile.model.state.state_differences import columns
 from memtile.sim.loop.engine import Engine
 from memtile.sim.loop.timing_only import look_for_words
 from memtile.sim.loop.upsets import Upset
+from memtile.sim.ports.feed import AtLogic
 
 Array = npt.NDArray[Any]
 _FACTS = "header.engine"  # where a file has what is no array
-_AT_PORTS = ("feed", "caught", "left")
+_AT_PORTS = ("feed", "caught", "left", "logic")
+_TIMES, _STALLS = "times", "stalls"  # of streams of the programmable logic
+_ALONE = {"pattern": np.int64, _TIMES: np.int64, _STALLS: np.uint32}
 _PARTS = {"words": np.uint32, "last": np.uint8}
 
 
@@ -56,9 +59,13 @@ def take(engine: Engine) -> Snapshot:
     made, ports = Snapshot(), engine.at_ports()  # what the clock loop has at hand waits again
     for name, values, *_ in columns(engine.external.shown_to(engine.state)):
         made.arrays[f"state/{name}"] = values
-    for what, streams in (("feed", ports.feeds), ("caught", ports.caught), ("left", ports.left)):
+    logic = ports.logic
+    streams_of = {"feed": ports.feeds, "caught": ports.caught, "left": ports.left, "logic": logic.sources}
+    for what, streams in streams_of.items():
         for number, (words, last) in streams.items():
             made.arrays[f"{what}/{number}/words"], made.arrays[f"{what}/{number}/last"] = words, last
+    made.arrays |= {f"{_TIMES}/{port}": cycles for port, cycles in logic.times.items()}
+    made.arrays |= {f"{_STALLS}/{port}": periods for port, periods in logic.stalls.items()}
     for ch, pattern in ports.patterns.items():
         made.arrays[f"pattern/{ch}"] = pattern
     for name, buffer in engine.external.buffers.items():
@@ -66,6 +73,7 @@ def take(engine: Engine) -> Snapshot:
     made.facts = {
         "locks": {str(lock): name for lock, name in engine.lock_names.items()},
         "channels": {str(ch): name for ch, name in engine.channel_names.items()},
+        "logic": {str(port): name for port, name in engine.logic.names.items()},
         "external": {n: [b.address, b.writable] for n, b in engine.external.buffers.items()},
         "upsets": [list(upset) for upset in engine.upsets.waiting],
         "struck": [list(upset) for upset in engine.upsets.struck],
@@ -81,11 +89,12 @@ def form_of_port(engine: Engine, name: str) -> ArrayForm | None:
     """The form of an array that waits at a port of the engine, by its name; None if there is none of it."""
     what, _, rest = name.partition("/")
     number, _, part = rest.partition("/")
-    rows = len(engine.state.switch.held) if what == "left" else len(engine.channels.phase)
+    is_port = what in ("left", "logic", _TIMES, _STALLS)
+    rows = len(engine.state.switch.held) if is_port else len(engine.channels.phase)
     if number not in map(str, range(rows)):
         return None
-    if what == "pattern":
-        return ArrayForm(np.dtype(np.int64), (-1,)) if not part else None
+    if what in _ALONE:
+        return ArrayForm(np.dtype(_ALONE[what]), (-1,)) if not part else None
     if what not in _AT_PORTS or part not in _PARTS:
         return None
     direction = {"feed": S2MM, "caught": MM2S}.get(what)
@@ -119,6 +128,9 @@ def put_back(engine: Engine, snapshot: Snapshot) -> None:
         patterns={int(ch): array for ch, array in snapshot.under("pattern/").items()},
     )
     engine.put_state(snapshot.under("state/"))
+    stalls, times = (_by_port(snapshot, what) for what in (_STALLS, _TIMES))
+    engine.logic.put_back(AtLogic(dict(_streams(snapshot, "logic")), stalls, times))
+    engine.logic.names.update({int(port): name for port, name in facts["logic"].items()})
     engine.upsets.add(_upset(given) for given in facts["upsets"])
 
 
@@ -156,6 +168,16 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
             if len(words) != len(last):
                 yield Fault(name, (0,), len(last), f"{len(words)} flags, as there are words")
             yield from wrong(name, last > 1, last, "0..1")
+    sending = snapshot.arrays["state/logic.sending"]
+    stalls = _by_port(snapshot, _STALLS)
+    sources = {port for port, (words, _) in _streams(snapshot, "logic").items() if len(words)}
+    for port, (words, _) in _streams(snapshot, "logic").items():
+        if len(stalls.get(port, ())) != len(words):
+            yield Fault(
+                f"{_STALLS}/{port}", (0,), len(stalls.get(port, ())), f"{len(words)}, as there are words"
+            )
+    has_words = np.isin(np.arange(len(sending)), list(sources))
+    yield from wrong("logic.sending", sending != has_words, sending, "1 where the file has words to send")
     patterns = snapshot.under("pattern/")
     for ch, pattern in patterns.items():
         yield from wrong(f"pattern/{ch}", (pattern < 0) | (pattern > 1), pattern, "0..1")
@@ -169,8 +191,8 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
 
 def _faults_of_facts(engine: Engine, facts: Mapping[str, Any]) -> Iterator[Fault]:
     """Numbers of what the model does not have, in the header."""
-    locks = len(engine.state.locks.value)
-    for key, most in (("locks", locks), ("channels", len(engine.channels.phase))):
+    locks, ports = len(engine.state.locks.value), len(engine.state.switch.held)
+    for key, most in (("locks", locks), ("channels", len(engine.channels.phase)), ("logic", ports)):
         for number in facts[key]:
             if int(number) >= most:
                 yield Fault(f"{_FACTS}.{key}", (), int(number), f"0..{most - 1}")
@@ -195,6 +217,10 @@ def _streams(snapshot: Snapshot, what: str) -> Mapping[int, tuple[Array, Array]]
     arrays = snapshot.under(f"{what}/")
     numbers = dict.fromkeys(int(name.partition("/")[0]) for name in arrays)
     return {n: (arrays[f"{n}/words"], arrays[f"{n}/last"]) for n in numbers}
+
+
+def _by_port(snapshot: Snapshot, what: str) -> dict[int, Array]:
+    return {int(port): values for port, values in snapshot.under(f"{what}/").items()}
 
 
 def _unfinished(engine: Engine) -> list[Problem]:

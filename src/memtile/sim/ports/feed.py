@@ -193,6 +193,20 @@ def join(parts: list[Words]) -> Words:
     return np.concatenate(parts) if parts else np.zeros(0, np.uint32)
 
 
+class AtLogic(NamedTuple):
+    """Streams of the programmable logic, by switch port.
+
+    Attributes:
+        sources: words that it has to send, with their TLAST.
+        stalls: periods of its clock before each of them.
+        times: cycle in which each word left for it.
+    """
+
+    sources: dict[int, Offer]
+    stalls: dict[int, Words]
+    times: dict[int, npt.NDArray[np.int64]]
+
+
 class AtPorts(NamedTuple):
     """Streams at the ports of an engine: the words of each, and their TLAST.
 
@@ -201,12 +215,14 @@ class AtPorts(NamedTuple):
         caught: words taken from MM2S channels, by channel.
         left: words taken from switch ports, by port.
         patterns: readiness of the ports, by channel.
+        logic: streams of the programmable logic.
     """
 
     feeds: dict[int, Offer]
     caught: dict[int, Offer]
     left: dict[int, Offer]
     patterns: dict[int, npt.NDArray[np.int64]]
+    logic: AtLogic
 
 
 def whole(pieces: list[Offer]) -> Offer:

@@ -13,6 +13,7 @@ from weakref import ref
 
 from memtile.jit.decorators import ENABLED
 from memtile.jit.structs import at_hand
+from memtile.jit.tables import plain
 from memtile.model.checking import history_log
 from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
@@ -39,6 +40,7 @@ _KEPT_OFF = {
     KeptOff.CHECK: "accesses are noted for --check",
     KeptOff.WORDS: "words are compressed or in packets",
 }
+_LOGIC = "the programmable logic sends or takes words"
 _PIECES = f"the array runs in pieces of fewer than {_LEAST} cycles, as between two looks of a host"
 
 
@@ -59,6 +61,7 @@ class FastForward:
         self._search: Search  # of it
         self._budget: Any  # of it
         self._touches = 0
+        self._logic = False  # the programmable logic has streams
         self._in_pieces = 0  # cycles, at most, of runs too short to look for periods
 
     @property
@@ -84,6 +87,7 @@ class FastForward:
         """
         bits = 0 if self._work is None else int(self._search.obstacles[0])
         found = [text for what, text in _KEPT_OFF.items() if bits >> what & 1]
+        found += [_LOGIC] * self._logic
         return (*found, _PIECES) if self._in_pieces >= _LEAST else tuple(found)
 
     def begin(self, st: State, until: int) -> bool:
@@ -92,6 +96,9 @@ class FastForward:
             return False
         now, channels = at_hand(st).clock.now, at_hand(st).channels
         if st.logging[history_log.ON] or not len(channels.phase):
+            return False
+        self._logic = bool(plain(st.logic).words.any())
+        if self._logic:
             return False
         if (left := until - int(now[0])) < _LEAST:
             self._in_pieces += left

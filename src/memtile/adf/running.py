@@ -1,0 +1,501 @@
+"""The run of a graph, as its host asks for it: init, run, wait, end, update, read, transfers, streams.
+
+Calls of the host take no time (DEV-ADF-33). Those that wait let the array run until what they wait for is
+there, or nothing can move any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.adf.core_loop import CoreState, MakeCaller
+from memtile.adf.host_transfers import HostTransfers, Received
+from memtile.adf.lookup import Lookup
+from memtile.adf.lowering import Fill, Lowered, lower
+from memtile.adf.parameters import HostParameters, kernel_parameters
+from memtile.adf.plan import Plan
+from memtile.adf.plio_ports import Collected, MemoryPlioPorts, PlioPorts
+from memtile.adf.pools import ELEMENTS
+from memtile.arch.tiles import WORD_BYTES
+from memtile.errors import DesignError
+from memtile.explain.results import Result
+from memtile.model.state.causes import CorePhase
+from memtile.runs.design_run import run_on
+from memtile.runs.observing import Observed, observing
+from memtile.runs.options import USUAL, RunOptions
+from memtile.sim.doors.polling import POLL_CYCLES
+from memtile.sim.loop.clock import Stop
+
+_SOURCE = "UG1603: run-time graph control"
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """Input that ran out: what kernels and buffers still wait for.
+
+    Attributes:
+        name: of the PLIO.
+        elements: that came.
+        needed: by the iterations that were asked for.
+        element: their type.
+    """
+
+    name: str
+    elements: int
+    needed: int
+    element: str
+
+    @property
+    def message(self) -> str:
+        """One sentence."""
+        return (
+            f"{self.name} ran out of data: {self.elements:,} {self.element} came, the iterations asked "
+            f"for need {self.needed:,}; {self.needed - self.elements:,} are missing"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PortTimes:
+    """When data passed a PLIO.
+
+    Attributes:
+        name: of the PLIO.
+        nbytes: that passed.
+        first: cycle of the first word; also the latency from the start of the run.
+        last: cycle of the last one.
+        mhz: of the array's clock.
+    """
+
+    name: str
+    nbytes: int
+    first: int
+    last: int
+    mhz: float
+
+    @property
+    def throughput(self) -> float:
+        """MB/s from the first word to the last one; 0 for a single word."""
+        return self.nbytes * self.mhz / (self.last - self.first + 1) if self.last > self.first else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class GraphResult:
+    """What a graph's run left.
+
+    Attributes:
+        result: of the array, with findings in the graph's names.
+        outputs: per name of a PLIO what left the array.
+        missing: inputs that ran out.
+        times: of output PLIOs that have received words, where the model knows them.
+        iterations: per graph that ran, the fewest that one of its cores has ended.
+        unfinished: names of the kernels of each core that did not end the iterations asked for.
+        notes: what the model leaves out.
+    """
+
+    result: Result
+    outputs: Mapping[str, Collected] = field(default_factory=dict)
+    missing: tuple[Missing, ...] = ()
+    times: tuple[PortTimes, ...] = ()
+    iterations: Mapping[str, int] = field(default_factory=dict)
+    unfinished: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def cycles(self) -> int:
+        """Elapsed cycles of the array clock."""
+        return self.result.cycles
+
+
+@dataclass(slots=True)
+class _GraphState:
+    """A graph of the host: whether it runs, and how often it was asked to."""
+
+    initialised: bool = False
+    ended: bool = False
+    asked: int = 0
+    is_endless: bool = False
+
+
+def _is_timed(collected: Collected) -> bool:
+    return collected.cycles is not None and len(collected.cycles) > 0
+
+
+def _times(name: str, mhz: float, collected: Collected) -> PortTimes:
+    assert collected.cycles is not None
+    first, last = int(collected.cycles[0]), int(collected.cycles[-1])
+    return PortTimes(name, collected.words.nbytes, first, last, mhz)
+
+
+class GraphRun:
+    """A graph in the model, and its host.
+
+    Args:
+        plan: where everything goes.
+        make: makes the calls of kernels, such as ``KernelCode.caller``.
+        options: of the run; ``max_cycles`` limits each call that waits.
+        plio_ports: makes the PLIOs; None = by memory outside the array.
+
+    Attributes:
+        lowered: the array with all that the plan has put into it.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        make: MakeCaller,
+        options: RunOptions = USUAL,
+        plio_ports: PlioPorts | None = None,
+    ) -> None:
+        self.lowered: Lowered = lower(plan, make, plio_ports or MemoryPlioPorts())
+        self._lookup: Lookup = self.lowered.lookup
+        self._array, self._options = self.lowered.array, options
+        self._array.route()
+        self._parameters = HostParameters(self._array, self.lowered.parameters, self.advance)
+        self._transfers = HostTransfers(self._array, self.lowered.host_channels, self.advance)
+        self._graphs: dict[int, _GraphState] = {}
+        self._stack, self._observed = ExitStack(), None
+        self._observed = self._stack.enter_context(observing(self._array, options))
+
+    # the graph -------------------------------------------------------------------------------------------
+
+    def init(self, graph: int) -> None:
+        """``graph.init()``: the array is loaded already.
+
+        Raises:
+            DesignError: a second time.
+        """
+        state = self._graphs.setdefault(graph, _GraphState())
+        if state.initialised:
+            raise self._wrong(graph, "init", "a second time", "one init for each graph")
+        state.initialised = True
+
+    def run(self, graph: int, iterations: int | None = None) -> None:
+        """``graph.run(n)``: let its cores begin with so many iterations; returns at once.
+
+        Args:
+            graph: id of the graph.
+            iterations: None = without end.
+
+        Raises:
+            DesignError: before ``init`` or after ``end``, below 1, or while an earlier run has not ended.
+        """
+        state = self._ready(graph, "run")
+        if iterations is not None and iterations < 1:
+            raise self._wrong(graph, "run", f"of {iterations} iterations", "1 or more")
+        if not self._is_done(graph):
+            raise self._wrong(graph, "run", "while an earlier run goes on", "a wait before it")
+        state.is_endless = iterations is None
+        state.asked += iterations or 0
+        for place, core in self._cores(graph):
+            tile = self._array.compute_tile(*place)
+            tile.run_kernel(core.program(iterations), endless=iterations is None)
+        for each in self.lowered.fills:
+            if self._lookup.is_in_graph(each.graph, graph):
+                self._start_fill(each, iterations)
+
+    def _start_fill(self, fill: Fill, iterations: int | None) -> None:
+        """Let a buffer that no port writes be read as often as the iterations ask, or without end."""
+        channel, most = fill.channel, fill.channel.tile.kind.max_repeat
+        left = None if iterations is None else iterations * fill.turns
+        if left is None or left > most * channel.tile.kind.queue_depth:
+            channel.start(*fill.work, loop=True)
+            return
+        while left:
+            channel.start(*fill.work, repeat=min(left, most))
+            left -= min(left, most)
+
+    def wait(self, graph: int, cycles: int | None = None) -> None:
+        """``graph.wait()``: until its iterations have ended, or nothing moves; ``wait(cycles)``: so long.
+
+        Args:
+            graph: id of the graph.
+            cycles: of the array clock; None = until the end.
+
+        Raises:
+            DesignError: a graph that runs without end is waited for, or one that does not run.
+        """
+        state = self._ready(graph, "wait")
+        if cycles is not None:
+            self._array.engine.wait(cycles)
+            return
+        if state.is_endless:
+            raise self._wrong(graph, "wait", "for a run without end", "a number of iterations, or of cycles")
+        self.advance(lambda: self._is_done(graph))
+
+    def end(self, graph: int, cycles: int | None = None) -> None:
+        """``graph.end()``: wait for it, then it runs no more.
+
+        Args:
+            graph: id of the graph.
+            cycles: as for :meth:`wait`.
+
+        Raises:
+            DesignError: before ``init``, or a second time.
+        """
+        state = self._ready(graph, "end")
+        if cycles is not None or not state.is_endless:
+            self.wait(graph, cycles)
+        state.ended = True
+
+    # parameters ------------------------------------------------------------------------------------------
+
+    def update(self, port: int, data: bytes) -> None:
+        """``graph.update(port, value)``; of a synchronous parameter it waits until there is room.
+
+        Args:
+            port: id of the graph's port, or of the kernel's.
+            data: bytes of the value.
+
+        Raises:
+            DesignError: another size; a parameter that kernels give; or the kernel never takes the value.
+        """
+        for number in kernel_parameters(self._lookup, port):
+            if not self._parameters.update(number, data):
+                raise self._stalled("update", number, "takes the value before")
+
+    def read(self, port: int) -> bytes:
+        """``graph.read(port, value)``; of a synchronous parameter it waits for the next call.
+
+        Args:
+            port: as for :meth:`update`.
+
+        Raises:
+            DesignError: a parameter that the host gives, or no call of the kernel gives one.
+        """
+        number = kernel_parameters(self._lookup, port)[0]
+        data = self._parameters.read(number)
+        if data is None:
+            raise self._stalled("read", number, "gives a value")
+        return data
+
+    def _stalled(self, call: str, number: int, verb: str) -> DesignError:
+        kernel = self._lookup.kernel_at(number)
+        assert kernel is not None
+        return DesignError.of(
+            call,
+            "waiting for ever",
+            "a call of the kernel",
+            f"{call}() waits, but no further call of {kernel.name} {verb}",
+            "Run the graph for more iterations, or look at what the kernel waits for.",
+            reason="adf_stalled",
+            where=self._lookup.ports[number].name,
+            source=_SOURCE,
+        )
+
+    # memory of the host ----------------------------------------------------------------------------------
+
+    def send(self, gmio: int, data: bytes) -> None:
+        """``gm2aie_nb``: see :meth:`HostTransfers.send`."""
+        self._transfers.send(gmio, data)
+
+    def receive(self, gmio: int, nbytes: int) -> Received:
+        """``aie2gm_nb``: see :meth:`HostTransfers.receive`; complete after :meth:`wait_transfers`."""
+        return self._transfers.receive(gmio, nbytes)
+
+    def set_address(self, memory: int, data: npt.NDArray[Any]) -> None:
+        """``setAddress`` of an external buffer: an array, which transfers read and write in place.
+
+        Raises:
+            DesignError: another size.
+        """
+        told = self._lookup.memories[memory]
+        nbytes = prod(told.dimensions) * told.element_bytes
+        if data.nbytes != nbytes:
+            raise self._wrong_bytes(told.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
+        dtype = np.dtype(ELEMENTS[told.element_bytes])
+        self._transfers.place(memory, told.name, data.reshape(-1).view(dtype).reshape(told.dimensions[::-1]))
+
+    def start(self, port: int) -> None:
+        """``gm2aie_nb(port)``, ``aie2gm_nb(port)`` of an external buffer: see :meth:`HostTransfers.start`."""
+        memory = self._lookup.memory_at(port)
+        assert memory is not None
+        self._transfers.start(port, memory.id)
+
+    def wait_transfers(self, number: int) -> None:
+        """``wait`` of a GMIO, by its id, or of a port of an external buffer.
+
+        Raises:
+            DesignError: its transfers never end.
+        """
+        self._transfers.wait(number)
+
+    def fill(self, memory: int, data: bytes) -> None:
+        """Put data into a shared buffer that no port writes.
+
+        Raises:
+            DesignError: another size.
+        """
+        told, pool = self._lookup.memories[memory], self.lowered.memories[memory]
+        if len(data) != pool.blocks.nbytes:
+            raise self._wrong_bytes(
+                told.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
+            )
+        pool.store(self._array, data)
+
+    def _wrong_bytes(self, name: str, given: int, allowed: str) -> DesignError:
+        return DesignError.of(
+            "data",
+            f"{given} bytes",
+            allowed,
+            reason="adf_bytes",
+            where=name,
+            source=_SOURCE,
+        )
+
+    # streams ---------------------------------------------------------------------------------------------
+
+    def feed(self, plio: str, words: npt.NDArray[Any], tlast: npt.NDArray[np.uint8] | None = None) -> None:
+        """Let an input PLIO send words after those before.
+
+        Args:
+            plio: its name: the user's member, or the label of ``create``.
+            words: any array of whole 32-bit words.
+            tlast: per word 1 where a block ends; None = nowhere.
+
+        Raises:
+            DesignError: no such PLIO, or no whole words.
+        """
+        number, data = self._plio(plio), np.ascontiguousarray(words)
+        if data.nbytes % WORD_BYTES:
+            raise self._wrong_bytes(plio, data.nbytes, "whole 32-bit words")
+        self.lowered.inputs[number].feed(data.reshape(-1).view(np.uint8).view(np.uint32), tlast)
+
+    def collected(self, plio: str) -> Collected:
+        """What an output PLIO has received so far.
+
+        Raises:
+            DesignError: no such PLIO.
+        """
+        return self.lowered.outputs[self._plio(plio)].collected()
+
+    def _plio(self, name: str) -> int:
+        for plio in self._lookup.plios.values():
+            if name in (plio.name, plio.label):
+                return plio.id
+        names = ", ".join(plio.name for plio in self._lookup.plios.values())
+        raise DesignError.of(
+            "PLIO", repr(name), names, reason="adf_plio", where="graph", source="names of the graph"
+        )
+
+    # time ------------------------------------------------------------------------------------------------
+
+    def advance(self, is_met: Callable[[], bool]) -> bool:
+        """Let the array run until a condition is met; looks every ``POLL_CYCLES`` cycles.
+
+        Args:
+            is_met: the condition.
+
+        Returns:
+            Whether it is met; False = nothing moves any more, or the limit of cycles is reached.
+        """
+        engine = self._array.engine
+        end = engine.now + self._options.max_cycles
+        while not is_met():
+            if engine.now >= end:
+                return False
+            stop = engine.resume(min(engine.now + POLL_CYCLES, end), self._options.progress)
+            if stop is Stop.QUIET:
+                return is_met()
+        return True
+
+    def result(self) -> GraphResult:
+        """Let all that still moves come to rest, and say how the run ended."""
+        found = run_on(self._array, self._options)
+        observed: Observed | None = self._observed
+        found = found if observed is None else observed.added_to(found)
+        self._stack.close()
+        unfinished = tuple(core.name for core in self._unfinished())
+        outputs = {
+            self._lookup.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
+        }
+        return GraphResult(
+            found,
+            outputs,
+            missing=tuple(self._missing()) if unfinished else (),
+            times=tuple(
+                _times(name, found.clock_mhz, each) for name, each in outputs.items() if _is_timed(each)
+            ),
+            iterations=self._iterations(),
+            unfinished=unfinished,
+            notes=tuple(self.lowered.notes),
+        )
+
+    def _iterations(self) -> dict[str, int]:
+        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
+        return {
+            names[graph]: min((core.iterations for _, core in self._cores(graph)), default=0)
+            for graph in self._graphs
+        }
+
+    # inside ----------------------------------------------------------------------------------------------
+
+    def _cores(self, graph: int) -> list[tuple[tuple[int, int], CoreState]]:
+        """The cores that have a kernel of a graph."""
+        return [
+            (place, core)
+            for place, core in self.lowered.cores.items()
+            if any(
+                self._lookup.is_in_graph(self._lookup.kernels[each.kernel].graph, graph)
+                for each in core.kernels
+            )
+        ]
+
+    def _is_done(self, graph: int) -> bool:
+        return all(self._is_at_rest(place) for place, _ in self._cores(graph))
+
+    def _is_at_rest(self, place: tuple[int, int]) -> bool:
+        engine, tile = self._array.engine, self._array.compute_tile(*place)
+        core = int(engine.spec.tiles.core[tile.index])
+        return engine.state.cores.phase[core] in (CorePhase.IDLE, CorePhase.DONE)
+
+    def _unfinished(self) -> list[CoreState]:
+        endless = {graph for graph, state in self._graphs.items() if state.is_endless}
+        done = [id(core) for graph in endless for _, core in self._cores(graph)]
+        return [
+            core
+            for place, core in self.lowered.cores.items()
+            if id(core) not in done and not self._is_at_rest(place)
+        ]
+
+    def _missing(self) -> list[Missing]:
+        """Input PLIOs that sent less than the iterations need."""
+        asked = max((state.asked for state in self._graphs.values()), default=0)
+        found = []
+        for net in self.lowered.plan.nets:
+            plio = self._lookup.plio_at(net.sources[0].port)
+            if plio is None or plio.id not in self.lowered.inputs:
+                continue
+            target = net.targets[0]
+            needed = target.elements * target.turns * asked
+            came = self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes
+            if came < needed:
+                element = self._lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
+                found.append(Missing(plio.name, came, needed, element))
+        return found
+
+    def _ready(self, graph: int, call: str) -> _GraphState:
+        state = self._graphs.get(graph)
+        if state is None or not state.initialised:
+            raise self._wrong(graph, call, "before init", "init first")
+        if state.ended:
+            raise self._wrong(graph, call, "after end", "nothing more")
+        return state
+
+    def _wrong(self, graph: int, call: str, when: str, allowed: str) -> DesignError:
+        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
+        return DesignError.of(
+            call,
+            when,
+            allowed,
+            f"{call}() is called {when}; allowed is {allowed}",
+            reason="adf_call",
+            where=names.get(graph, f"graph {graph}"),
+            source=_SOURCE,
+        )

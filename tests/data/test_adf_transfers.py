@@ -1,0 +1,270 @@
+"""Do packets, transfers of the host, margins and asynchronous buffers of a graph bring every element?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+from memtile.adf.description import Loop, Tiling
+from memtile.adf.kernel_calls import PortMemory, StreamPort
+from memtile.adf.planning import plan_of
+from memtile.adf.running import GraphResult, GraphRun
+from memtile.errors import DesignError
+from memtile.explain.results import Status
+from memtile.sim.kernels.actions import Action
+from memtile.sim.kernels.kernel_core import Core
+from support.adf.plans import Body, calls, compute, ints
+from support.adf.sketch import ROOT, Made, Sketch, buffer, port
+
+
+def made(g: Sketch, bodies: dict[Made, Body], device: str = "npu1") -> GraphRun:
+    run = GraphRun(
+        plan_of(g.description(), device), calls(**{f"k{k.id}": body for k, body in bodies.items()})
+    )
+    run.init(ROOT)
+    return run
+
+
+def ended(run: GraphRun, iterations: int) -> GraphResult:
+    run.run(ROOT, iterations)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.FINISHED, found.result.waiting
+    return found
+
+
+def plus(number: int) -> Body:
+    def body(x: Any, y: Any) -> None:
+        ints(y)[:] = ints(x) + number
+
+    return compute(body)
+
+
+def test_a_tiling_of_a_shared_buffer_names_the_way_of_a_split() -> None:
+    g = Sketch()
+    tilings = [Tiling((64,), (16,), (16 * n,), packet_port_id=n % 2) for n in range(4)]
+    a, split = g.plio("in"), g.packets("split", "sp", 2)
+    m = g.shared("m", "int32", (64,), [[]], [tilings], num_buffers=2)
+    g.connect(a, m.ins[0])
+    g.connect(m.outs[0], split.ins[0])
+    bodies = {}
+    for n in (0, 1):
+        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
+        g.connect(split.outs[n], k.ins[0])
+        g.connect(k.outs[0], g.plio(f"out{n}", "out"))
+        bodies[k] = plus(100 * (n + 1))
+    run = made(g, bodies)
+    data = np.arange(3 * 64, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 3)
+    blocks = data.reshape(3, 2, 2, 16)
+    for n in (0, 1):
+        assert (found.outputs[f"gr.out{n}"].words == blocks[:, :, n].ravel() + 100 * (n + 1)).all()
+
+
+def headed(words: npt.NDArray[np.int32], number: int) -> npt.NDArray[np.uint32]:
+    """A packet of the programmable logic: source -1, -1 (UG1603, Packet Processing)."""
+    header = number | 31 << 16 | 127 << 21
+    header |= (~header.bit_count() & 1) << 31
+    return np.concatenate([np.array([header], np.uint32), words.view(np.uint32)])
+
+
+def test_packets_of_the_programmable_logic_are_split_and_merged() -> None:
+    g = Sketch()
+    a, z = g.plio("in"), g.plio("out", "out")
+    split, merge = g.packets("split", "sp", 2), g.packets("merge", "mg", 2)
+    g.connect(a, split.ins[0])
+    g.connect(merge.outs[0], z)
+    bodies = {}
+    for n in (0, 1):
+        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
+        g.connect(split.outs[n], k.ins[0])
+        g.connect(k.outs[0], merge.ins[n])
+        bodies[k] = plus(1000 * n)
+    run = made(g, bodies)
+    data = np.arange(64, dtype=np.int32).reshape(2, 2, 16)
+    for turn in data:
+        for n in (0, 1):
+            run.feed("in", headed(turn[n], n), np.eye(1, 17, 16, dtype=np.uint8)[0])
+    packets = ended(run, 2).outputs["gr.out"].words.reshape(4, 17)
+    ids = packets[:, 0] & 31
+    assert sorted(ids.tolist()) == [0, 0, 1, 1]
+    for n in (0, 1):
+        assert (packets[ids == n, 1:] == data[:, n] + 1000 * n).all()
+
+
+def test_a_kernel_writes_the_headers_of_its_packet_stream() -> None:
+    g = Sketch()
+    a, split = g.plio("in"), g.packets("split", "sp", 2)
+    k = g.kernel("k", [buffer("int32", 16)], [port("packet_stream", "int32")])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], split.ins[0], "pktstream")
+    seen: list[tuple[int, ...]] = []
+
+    def sender(core: Core, x: Any, out: StreamPort) -> Generator[Action, Any, None]:
+        seen.append(out.packet_ids)
+        for half, number in zip(ints(x).reshape(2, 8), out.packet_ids, strict=True):
+            yield core.put_stream(headed(half, number), last=True)
+
+    bodies: dict[Made, Body] = {k: sender}
+    for n in (0, 1):
+        j = g.kernel(f"j{n}", [buffer("int32", 8)], [buffer("int32", 8)])
+        g.connect(split.outs[n], j.ins[0])
+        g.connect(j.outs[0], g.plio(f"out{n}", "out"))
+        bodies[j] = plus(0)
+    run = made(g, bodies)
+    data = np.arange(32, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 2)
+    assert seen == [(0, 1), (0, 1)]
+    for n in (0, 1):
+        assert (found.outputs[f"gr.out{n}"].words == data.reshape(2, 2, 8)[:, n].ravel()).all()
+
+
+def test_an_ordered_merge_is_refused_by_name() -> None:
+    g = Sketch()
+    merge = g.packets("ordered_merge", "mg", 2)
+    for n in (0, 1):
+        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
+        g.connect(g.plio(f"in{n}"), k.ins[0])
+        g.connect(k.outs[0], merge.ins[n])
+    g.connect(merge.outs[0], g.plio("out", "out"))
+    with pytest.raises(DesignError, match=r"gr\.k0\.out\[0\]: memtile does not run pktorderedmerge"):
+        GraphRun(plan_of(g.description(), "npu1"), calls())
+
+
+@pytest.mark.parametrize("device", ["npu1", "xc2ve3858"])
+def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
+    g = Sketch()
+    a, z = g.gmio("in", burst_bytes=256), g.gmio("out", "out")
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(a, k.ins[0])
+    g.connect(k.outs[0], z)
+    run = made(g, {k: plus(5)}, device)
+    source, target = g.owner(a), g.owner(z)
+    data = np.arange(64 * 12, dtype=np.int32).reshape(12, 64)
+    got = []
+    run.run(ROOT, 48)
+    for piece in data:  # more than the queue and the descriptors hold
+        run.send(source, piece.tobytes())
+        got.append(run.receive(target, piece.nbytes))
+    run.wait_transfers(target)
+    assert b"".join(each.data() for each in got) == (data + 5).tobytes()
+    run.end(ROOT)
+    assert run.result().result.status is Status.FINISHED
+
+
+def test_a_transfer_that_never_ends_is_said() -> None:
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    z = g.gmio("out", "out")
+    g.connect(g.gmio("in"), k.ins[0])
+    g.connect(k.outs[0], z)
+    run = made(g, {k: plus(5)})
+    run.receive(g.owner(z), 64)
+    with pytest.raises(DesignError, match=r"gr\.out: transfer is waiting for ever for 1 of 1 transfers"):
+        run.wait_transfers(g.owner(z))
+    with pytest.raises(DesignError, match=r"gr\.out: transfer is 6 bytes; it must be whole 32-bit words"):
+        run.receive(g.owner(z), 6)
+    with pytest.raises(DesignError, match=r"gr\.out: transfer is gm2aie; it must be the other direction"):
+        run.send(g.owner(z), bytes(64))
+
+
+def test_external_buffers_are_read_and_written_by_tilings() -> None:
+    g = Sketch()
+    tiles = Tiling((8, 8), (4, 4), (0, 0), (Loop(0, 4, 2), Loop(1, 4, 2)))
+    e = g.shared("e", "int32", (8, 8), [], [[tiles]], external=True)
+    f = g.shared("f", "int32", (8, 8), [[tiles]], [], external=True)
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(e.outs[0], k.ins[0])
+    g.connect(k.outs[0], f.ins[0])
+    run = made(g, {k: plus(3)})
+    data, back = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
+    with pytest.raises(DesignError, match=r"gr\.e\.out\[0\]: transfer is without memory"):
+        run.start(e.outs[0])
+    with pytest.raises(DesignError, match=r"gr\.e: data is 128 bytes; it must be 256 bytes"):
+        run.set_address(e.id, np.zeros(32, np.int32))
+    run.set_address(e.id, data)
+    run.set_address(f.id, back)
+    run.run(ROOT, 2)
+    for turn in (0, 1):
+        data += 100 * turn
+        run.start(e.outs[0])
+        run.start(f.ins[0])
+        run.wait_transfers(f.ins[0])
+        assert (back == data + 3).all()
+    run.end(ROOT)
+    assert run.result().result.status is Status.FINISHED
+
+
+def test_a_buffer_that_no_port_writes_is_filled_by_the_host() -> None:
+    g = Sketch()
+    first = np.arange(32, dtype=np.int32)
+    m = g.shared("m", "int32", (32,), [], [[]], initial=first.tobytes().hex())
+    k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
+    g.connect(m.outs[0], k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+    run = made(g, {k: plus(1)})
+    run.run(ROOT, 3)
+    run.wait(ROOT)
+    run.fill(m.id, (first * 2).tobytes())
+    found = ended(run, 2)
+    wanted = np.concatenate([first] * 3 + [first * 2] * 2) + 1
+    assert (found.outputs["gr.out"].words == wanted).all()
+
+
+@pytest.mark.parametrize("single", [False, True])
+def test_the_margin_is_the_end_of_the_block_before(single: bool) -> None:
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16, margin=4, single=single)], [buffer("int32", 16)])
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+
+    def sliding(x: Any, y: Any) -> None:
+        ints(y)[:] = np.convolve(ints(x), np.ones(5, np.int32), "valid")
+
+    run = made(g, {k: compute(sliding)})
+    data = np.arange(1, 65, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 4).outputs["gr.out"].words
+    assert (
+        found == np.convolve(np.concatenate([np.zeros(4, np.int32), data]), np.ones(5, np.int32), "valid")
+    ).all()
+
+
+def test_a_kernel_acquires_its_asynchronous_buffers() -> None:
+    """It takes one block and gives two, in the order of the turns."""
+    g = Sketch()
+    k = g.kernel(
+        "k",
+        [port("async_buffer", "int32", 16, is_async=True)],
+        [port("async_buffer", "int32", 16, is_async=True, repetition=2)],
+    )
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+    turn = {"in": 0, "out": 0}
+
+    def body(core: Core, x: PortMemory, y: PortMemory) -> Generator[Action, Any, None]:
+        assert x.locks is not None
+        assert y.locks is not None
+        slot = turn["in"] % len(x.buffers)
+        take, give = x.locks[slot]
+        yield core.acquire(take.lock, take.value)
+        for half in (0, 1):
+            there = turn["out"] % len(y.buffers)
+            take_out, give_out = y.locks[there]
+            yield core.acquire(take_out.lock, take_out.value)
+            ints(y.buffers[there])[:] = ints(x.buffers[slot]) + 100 * half
+            yield core.release(give_out.lock, give_out.value)
+            turn["out"] += 1
+        yield core.release(give.lock, give.value)
+        turn["in"] += 1
+
+    run = made(g, {k: body})
+    data = np.arange(80, dtype=np.int32).reshape(5, 1, 16)
+    run.feed("in", data)
+    assert (ended(run, 5).outputs["gr.out"].words == np.concatenate([data, data + 100], 1).ravel()).all()
