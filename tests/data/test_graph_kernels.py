@@ -57,6 +57,8 @@ KERNELS = {
     "words": Declared("words", "buffer >stream"),
     "packet": Declared("send_packet", "buffer >packet parameter"),
     "shifted": Declared("shifted_streams", "stream >stream"),
+    "narrow": Declared("narrow", "buffer array >stream"),
+    "widen": Declared("widen", "stream >buffer parameter"),
     "put": Declared("put_sums", "buffer >cascade"),
     "get": Declared("get_sums", "cascade >buffer"),
     "look": Declared("look_up", "buffer >buffer", more={"tables": (0, 1)}),
@@ -278,6 +280,21 @@ def test_streams_as_objects_of_input_and_output(code: KernelCode) -> None:
     assert got == [words.tolist(), True]
 
 
+def test_a_number_of_less_than_a_word_has_one(code: KernelCode) -> None:
+    """DEV-ADF-56."""
+    got, found = list[Any](), list[Any]()
+    bf16 = 0x3FC0  # 1.5
+    sender = calls_kernel(
+        code, "narrow", lambda m: [port(m([bf16], np.uint16)), port(m([-5, 7], np.int8)), StreamPort()]
+    )
+    pair(sender, takes_words(3, got))
+    assert got == [[bf16, -5, 7], True]
+    pair(
+        sender, calls_kernel(code, "widen", lambda m: [StreamPort(), port(m(3, np.float32)), Value(3)], found)
+    )
+    assert found == [[1.5, -5, 7]]
+
+
 def test_a_cascade_carries_an_accumulator(code: KernelCode) -> None:
     found = list[Any]()
     given = np.arange(16) - 5
@@ -359,17 +376,20 @@ def test_a_window_of_an_asynchronous_port(code: KernelCode) -> None:
 
 @pytest.mark.parametrize("right", [True, False])
 def test_a_check_for_races_sees_what_lies_between_acquire_and_release(code: KernelCode, right: bool) -> None:
-    """The DMA fills one buffer while the kernel has the other; a kernel that takes another lock is found."""
+    """The DMA fills one buffer while the kernel has the other, and both after the last release.
+
+    A kernel that takes another lock is found.
+    """
     array = Array("npu1", columns=1)
     memory, worker = array.memory_tile(0), array.compute_tile(0, 2)
-    source = memory.buffer("source", 32, np.int32, data=np.arange(32, dtype=np.int32))
+    source = memory.buffer("source", 48, np.int32, data=np.arange(48, dtype=np.int32))
     blocks = [worker.buffer(name, 8, np.int32) for name in ("ping", "pong")]
     out = worker.buffer("out", 4, np.int32)
     empty, full, other = worker.lock(2, "empty"), worker.lock(0, "full"), worker.lock(60, "other")
     array.connect(memory.mm2s[0], worker.s2mm[0])
     memory.mm2s[0].start(memory.read(source))
     worker.s2mm[0].start(
-        *(worker.write(block).guarded(empty.acquire(), full.release()) for block in blocks), repeat=2
+        *(worker.write(block).guarded(empty.acquire(), full.release()) for block in blocks), repeat=3
     )
     found = list[Any]()
 
@@ -380,6 +400,7 @@ def test_a_check_for_races_sees_what_lies_between_acquire_and_release(code: Kern
             yield core.cycles(60)
         result = port(core.view(out), locks=((LockUse(other, -1), LockUse(other, 1)),))
         yield from code.caller(NUMBER["pairs"], core)([given, result, Value(4)])
+        yield core.cycles(60)
         found.extend(np.array(core.view(out)).tolist())
 
     worker.run_kernel(kernel)

@@ -141,9 +141,13 @@ def test_a_kernel_that_does_not_compile_has_the_users_line(tmp_path: Path) -> No
     assert said.startswith(f"{tmp_path}/k.cc: the kernel does not compile.\n{tmp_path}/k.cc:3:3: error: ")
 
 
-def test_parameters_that_are_not_those_of_the_graph(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "ports", ["window", "buffer buffer", "parameter parameter"], ids=["kind", "more", "numbers"]
+)
+def test_parameters_that_are_not_those_of_the_graph(ports: str, tmp_path: Path) -> None:
+    """Of another kind, more, or of another kind with as many numbers in the call."""
     (tmp_path / "k.cc").write_text("#include <adf.h>\nvoid f(adf::input_buffer<int32>& in) {}\n")
-    said = options(described({"gr.k": Declared("f", "window")}, source=Path("k.cc")), tmp_path)
+    said = options(described({"gr.k": Declared("f", ports)}, source=Path("k.cc")), tmp_path)
     assert "the parameters of the kernel's function are not those that the graph has ports for" in said
 
 

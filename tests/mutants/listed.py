@@ -38,6 +38,20 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a kernel's parameters are compared with the graph's by number alone",
+        "cpp/include/memtile/kernel_call.h",
+        "Expected::template are_of<P...>() && N ==",
+        "N ==",
+        "tests/faults/test_graph_kernels.py::test_parameters_that_are_not_those_of_the_graph[numbers]",
+    ),
+    Mutant(
+        "a byte on a stream has no sign",
+        "cpp/include/adf/streams.h",
+        "        word = static_cast<std::uint32_t>(value);",
+        "        word = static_cast<std::uint8_t>(value);",
+        "tests/data/test_graph_kernels.py::test_a_number_of_less_than_a_word_has_one",
+    ),
+    Mutant(
         "a description may have keys that its classes lack",
         "adf/description.py",
         "            if key not in types:",

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.description import Description, Kernel, Port
-from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, parameter_ports
+from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, letter_of, parameter_ports
 from memtile.corelib.call_costs import GIVEN, CallCost
 from memtile.cpp.build import Sources, generated
 from memtile.cpp.image import Ask, Image, RequestData
@@ -33,8 +33,8 @@ _SOURCE = "UG1603: Input and Output Buffers"
 _STACK = 1024  # bytes that a core has unless stack_size says more (UG1603)
 _VALUE_BYTES = 8
 _NUMBER = ("u64", False)
-_PLAIN_NUMBERS = {"buffer": 1, "async_buffer": 1, "window": 2}
-"""Kind of a port -> numbers after the pointers to its buffers."""
+_PLAIN_NUMBERS = {"b": 1, "a": 1, "w": 2}
+"""Letter of a port -> numbers after the pointers to its buffers."""
 
 
 class LockUse(NamedTuple):
@@ -60,7 +60,7 @@ class PortMemory:
             sees: of a port with a margin, margin and block. A synchronous port, a window and a parameter have
             one, that of this call; an asynchronous port has all of its buffers, in the order of their turns.
         locks: of an asynchronous port, for each buffer: what ``acquire()`` of the kernel does, and after it
-            what ``release()`` does, a lock or several; None = a synchronous port, whose locks are the caller's.
+            what ``release()`` does, to one lock or several; None = a synchronous port: its caller has locks.
     """
 
     buffers: tuple[Values, ...]
@@ -97,7 +97,7 @@ class StreamPort:
 PortValue = PortMemory | Value | StreamPort
 """What a port is called with; one for each parameter of the kernel's function, in their order."""
 Caller = Callable[[Sequence[PortValue]], Generator[Action, Any, None]]
-"""A call of a kernel: what it waits for are actions, and the last one is the cycles that are left of its cost.
+"""A call of a kernel: what it waits for are actions, and the last one is the cycles left of its cost.
 
 A call takes its cost from its beginning to its end, or longer if it waits longer (DEV-ADF-52).
 Which buffer of an asynchronous port is next, and the state of kernel objects and of globals, stay from call
@@ -116,7 +116,7 @@ class KernelOptions:
         flags: more words for the compiler.
         generation: of the cores, a key of ``memtile.cpp.build.ARCHITECTURES``; others are compiled as AIE-ML.
         sanitize: check every access of memory.
-        cycles: of a call, by the kernel's name in the graph (``gr.k_mean``) or function.
+        cycles: of a call, by the kernel's name in the graph, or else by its function.
         stack: bytes of stack, by id of the kernel, for checked kernels.
     """
 
@@ -265,21 +265,21 @@ class _Calls:
 
     def _arguments(self, port: Port, value: PortValue) -> list[Any]:
         """The numbers and arrays that a port is in the C function."""
-        number = ARGUMENTS[port.kind]
-        if not number:
+        letter = letter_of(port)
+        if letter == "s":
             self._check(port, value, StreamPort)
             return []
-        if port.kind == "parameter" and isinstance(value, Value):
+        if letter == "v" and isinstance(value, Value):
             return [value.bits]
         self._check(port, value, PortMemory)
         assert isinstance(value, PortMemory)
         first, last = value.buffers[0], value.buffers[-1]
-        if port.kind == "parameter" and port.direction == "in":
+        if letter == "v":
             return [int.from_bytes(np.asarray(first).tobytes()[:_VALUE_BYTES], "little")]
-        if number == 1:
+        if letter == "p":
             return [first]
-        places = [first] if number == 2 else [first, last]
-        return [*places, first.nbytes, *[int(value.locks is not None)] * (port.kind == "window")]
+        places = [first] if letter == "b" else [first, last]
+        return [*places, first.nbytes, *[int(value.locks is not None)] * (letter == "w")]
 
     def _check(self, port: Port, value: PortValue, wanted: type) -> None:
         if not isinstance(value, wanted):
@@ -363,6 +363,7 @@ def _waits(port: Port) -> bool:
 
 def _kinds(port: Port) -> list[tuple[str, bool]]:
     """Type of each argument of a port, and whether it is memory; of a number it may be either."""
-    numbers = _PLAIN_NUMBERS.get(port.kind, 0)
-    memory = "u64" if port.kind == "parameter" else port.element or "u8"
-    return [(memory, True)] * (ARGUMENTS[port.kind] - numbers) + [_NUMBER] * numbers
+    letter = letter_of(port)
+    numbers = _PLAIN_NUMBERS.get(letter, 0)
+    memory = "u64" if letter == "v" else port.element or "u8"
+    return [(memory, True)] * (ARGUMENTS[letter] - numbers) + [_NUMBER] * numbers

@@ -12,21 +12,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from memtile.adf.description import ConstructorArgument, Description, Kernel, Port, Table
 from memtile.errors import InputFileError
 
-ARGUMENTS: Mapping[str, int] = {
-    "buffer": 2,
-    "async_buffer": 3,
-    "window": 4,
-    "stream": 0,
-    "cascade": 0,
-    "packet_stream": 0,
-    "parameter": 1,
-    "parameter_array": 1,
-}
-"""Kind of a kernel's port -> arguments that it has in the C function."""
+ARGUMENTS: Mapping[str, int] = MappingProxyType({"b": 2, "a": 3, "w": 4, "s": 0, "v": 1, "p": 1})
+"""Letter of a port -> arguments that it has in the C function."""
+_LETTERS: Mapping[str, str] = MappingProxyType(
+    {
+        "buffer": "b",
+        "async_buffer": "a",
+        "window": "w",
+        "stream": "s",
+        "cascade": "s",
+        "packet_stream": "s",
+        "parameter_array": "p",
+    }
+)
 _ABOVE = 2  # folders above that of the graph: Makefiles call the compiler from there
 _LIST = re.compile(r"^(?:const )?std::(?:vector|array)<(.*)>(?: const)?[ &]*$")
 _ARRAY = re.compile(r"^(.*?) *(?:\(&+\))? *\[[0-9]*\]$")
@@ -74,6 +77,11 @@ def parameter_ports(kernel: Kernel, ports: Mapping[int, Port]) -> list[Port]:
     )
 
 
+def letter_of(port: Port) -> str:
+    """What a port of a kernel is in its C function, as ``memtile/kernel_call.h`` has it."""
+    return _LETTERS.get(port.kind, "v" if port.direction == "in" else "p")
+
+
 def _found(kernel: Kernel, root: Path, include: Sequence[Path]) -> Path:
     if not kernel.source:
         raise InputFileError(
@@ -102,9 +110,9 @@ def _source(file: Path, kernels: Sequence[Kernel], description: Description) -> 
     shared = dict[tuple[object, ...], str]()
     overloaded = _overloaded(kernels)
     for kernel in kernels:
-        kinds = [port.kind for port in parameter_ports(kernel, ports)]
+        kinds = "".join(map(letter_of, parameter_ports(kernel, ports)))
         same = kernel.object_type or kernel.initialization
-        key = (kernel.id,) if same else (kernel.function, kernel.parameters, *kinds)
+        key = (kernel.id,) if same else (kernel.function, kernel.parameters, kinds)
         if key not in shared:
             shared[key] = f"memtile_kernel_{kernel.id}"
             lines += _function(kernel, kinds, shared[key], named=kernel.function in overloaded)
@@ -129,7 +137,7 @@ def _overloaded(kernels: Iterable[Kernel]) -> set[str]:
     return {name for name, parameters in seen.items() if len(parameters) > 1}
 
 
-def _function(kernel: Kernel, kinds: Sequence[str], symbol: str, *, named: bool) -> Iterator[str]:
+def _function(kernel: Kernel, kinds: str, symbol: str, *, named: bool) -> Iterator[str]:
     """The C function of a kernel, line by line."""
     number = sum(ARGUMENTS[kind] for kind in kinds)
     given = [f"memtile_{at}" for at in range(number)]
@@ -140,7 +148,8 @@ def _function(kernel: Kernel, kinds: Sequence[str], symbol: str, *, named: bool)
         yield f"    [[maybe_unused]] static const bool memtile_begun = ({_initialization(kernel)}(), true);"
     yield f"    const std::int64_t memtile_given[] = {{{', '.join([*given, '0'])}}};"
     target = "memtile_object, " if kernel.object_type else ""
-    yield f"    memtile::call_kernel({target}{_pointer(kernel, named=named)}, memtile_given);"
+    letters = f"<{', '.join(map(repr, kinds))}>" if kinds else ""
+    yield f"    memtile::call_kernel{letters}({target}{_pointer(kernel, named=named)}, memtile_given);"
     yield "}"
 
 

@@ -25,6 +25,7 @@ from memtile.cpp.compilers import STANDARD, Compiler, compiler
 from memtile.errors import InputFileError
 from memtile.jit.cache import cache_directory
 from memtile.jit.progress import shown
+from memtile.output_files import write_output
 from memtile.sim.loop.compiled_sources import ENGINE
 
 SUFFIXES = (".cc", ".cpp", ".cxx")
@@ -172,9 +173,7 @@ def generated(name: str, text: str) -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / name
     if not file.is_file() or file.read_text("utf-8") != text:
-        with tempfile.NamedTemporaryFile("w", dir=folder, encoding="utf-8", delete=False) as begun:
-            begun.write(text)
-        Path(begun.name).replace(file)
+        write_output(file, text, durable=False)
     return file
 
 

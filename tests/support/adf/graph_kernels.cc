@@ -85,7 +85,7 @@ void window_reverse(input_window<int32>* in, output_window_int32* out) {
 }
 void window_vectors(input_window_int32* restrict in, output_window<int32>* restrict out) {
     for (unsigned i = 0; i < window_size(in) / 4; ++i) {
-        aie::vector<int32, 4> value = window_readincr_v<4>(in);
+        aie::vector<int32, 4> value = i % 2 ? window_readincr_v<4>(in) : window_readincr_v4(in);
         window_incr_v4(out, 1);
         window_write(out, aie::neg(value));
     }
@@ -100,11 +100,12 @@ void window_async(input_window<int32>* in, output_window<int32>* out) {
 void halves(input_stream_int32* in, output_buffer<int32>& out) {
     bool last = false;
     int32* to = out.data();
+    *to++ = readincr<aie_stream_resource_in::a>(in, last);
     while (!last) *to++ = readincr(in, last);
 }
 void words(input_buffer<int32>& in, output_stream<int32>* out) {
     for (unsigned i = 0; i < in.size(); i += 4)
-        writeincr(out, aie::load_v<4>(in.data() + i), i + 4 >= in.size());
+        writeincr_v4(out, aie::load_v<4>(in.data() + i), i + 4 >= in.size());
 }
 void send_packet(input_buffer<int32>& in, output_pktstream* out, int32 branch) {
     writeHeader(out, 5, getPacketid(out, branch));
@@ -117,6 +118,15 @@ void shifted_streams(input_stream<cint16>* in, output_stream<cint16>* out) {
     bool last = false;
     *in >> aie::tlast(one, last);
     *out << four << aie::tlast(last ? one : cint16(0, 0), true);
+}
+void narrow(input_buffer<bfloat16>& in, const int8 (&numbers)[2], output_stream<bfloat16>* out) {
+    writeincr(out, in.data()[0]);
+    writeincr((output_stream<int8>*)out, numbers[0]);
+    writeincr((output_stream<int8>*)out, numbers[1], true);
+}
+void widen(input_stream<bfloat16>* in, output_buffer<float>& out, int32 number) {
+    out.data()[0] = readincr(in);
+    for (int i = 1; i < number; ++i) out.data()[i] = readincr((input_stream<int8>*)in);
 }
 void put_sums(input_buffer<int32>& in, output_cascade<acc32>* out) {
     aie::accum<acc32, 16> sums;

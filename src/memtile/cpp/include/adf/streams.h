@@ -9,6 +9,10 @@
 #include "aie_api/aie.hpp"
 #include "memtile/intrinsics/core_calls.h"
 
+/// Which of the first generation's two stream ports an access uses, a hint of the AIE API; AIE-ML has one.
+enum class aie_stream_resource_in { none, a, b };
+enum class aie_stream_resource_out { none, a, b };
+
 /// Accumulators that only the first generation has: streams of them may be named, not used.
 struct acc80;
 struct cacc80;
@@ -51,6 +55,27 @@ void put_words(const V& value, bool tlast) {
     std::uint32_t words[sizeof(V) / 4];
     std::memcpy(words, static_cast<const void*>(&value), sizeof value);
     memtile::put_ms_words(0, words, sizeof(V) / 4, tlast);
+}
+
+/// A number of less than a word: it has a word of its own, an integer with its sign (DEV-ADF-56).
+template <typename V>
+concept PartOfWord = sizeof(V) < 4;
+
+template <PartOfWord V>
+V get_words(bool& tlast) {
+    const std::uint32_t word = memtile::get_ss(0, &tlast);
+    V value;
+    std::memcpy(static_cast<void*>(&value), &word, sizeof value);
+    return value;
+}
+template <PartOfWord V>
+void put_words(const V& value, bool tlast) {
+    std::uint32_t word = 0;
+    if constexpr (std::is_integral_v<V>)
+        word = static_cast<std::uint32_t>(value);
+    else
+        std::memcpy(&word, static_cast<const void*>(&value), sizeof value);
+    memtile::put_ms(0, word, tlast);
 }
 
 /// What a cascade of a type carries: an accumulator for its tag, else a vector.
@@ -136,6 +161,44 @@ void writeincr_v(Stream* to, const V& value, bool tlast) {
     writeincr(to, value, tlast);
 }
 
+// The same with a hint of the port.
+template <aie_stream_resource_in Resource, typename Stream, typename... Last>
+auto readincr(Stream* from, Last&... tlast) {
+    return readincr(from, tlast...);
+}
+template <unsigned N, aie_stream_resource_in Resource, typename Stream, typename... Last>
+auto readincr_v(Stream* from, Last&... tlast) {
+    return readincr_v<N>(from, tlast...);
+}
+template <aie_stream_resource_out Resource, typename Stream, typename V, typename... Last>
+void writeincr(Stream* to, const V& value, Last... tlast) {
+    writeincr(to, value, tlast...);
+}
+
+// The same by the number of elements in the name (UG1076 of 2022).
+#define MEMTILE_STREAM_LANES(n)                              \
+    template <typename Stream>                               \
+    auto readincr_v##n(Stream* from) {                       \
+        return readincr_v<n>(from);                          \
+    }                                                        \
+    template <typename Stream>                               \
+    auto readincr_v##n(Stream* from, bool& tlast) {          \
+        return readincr_v<n>(from, tlast);                   \
+    }                                                        \
+    template <typename Stream, typename V>                   \
+    void writeincr_v##n(Stream* to, const V& value) {        \
+        writeincr(to, value);                                \
+    }                                                        \
+    template <typename Stream, typename V>                   \
+    void writeincr_v##n(Stream* to, const V& value, bool tlast) { \
+        writeincr(to, value, tlast);                         \
+    }
+MEMTILE_STREAM_LANES(2)
+MEMTILE_STREAM_LANES(4)
+MEMTILE_STREAM_LANES(8)
+MEMTILE_STREAM_LANES(16)
+#undef MEMTILE_STREAM_LANES
+
 // Packet streams: words, and a header before them.
 inline int32 readincr(input_pktstream*, bool& tlast) { return std::bit_cast<int32>(memtile::get_ss(0, &tlast)); }
 inline int32 readincr(input_pktstream*) { return std::bit_cast<int32>(memtile::get_ss(0)); }
@@ -186,6 +249,14 @@ using adf::readincr_v;
 using adf::writeHeader;
 using adf::writeincr;
 using adf::writeincr_v;
+#define MEMTILE_STREAM_LANES(n)  \
+    using adf::readincr_v##n;    \
+    using adf::writeincr_v##n;
+MEMTILE_STREAM_LANES(2)
+MEMTILE_STREAM_LANES(4)
+MEMTILE_STREAM_LANES(8)
+MEMTILE_STREAM_LANES(16)
+#undef MEMTILE_STREAM_LANES
 
 namespace aie {
 

@@ -156,6 +156,25 @@ auto window_read_v(W* w) {
 MEMTILE_WINDOW_READ(window_readincr, +)
 MEMTILE_WINDOW_READ(window_readdecr, -)
 #undef MEMTILE_WINDOW_READ
+#define MEMTILE_WINDOW_LANES(n)                    \
+    template <detail::Readable W>                  \
+    auto window_read_v##n(W* w) {                  \
+        return window_read_v<n>(w);                \
+    }                                              \
+    template <detail::Readable W>                  \
+    auto window_readincr_v##n(W* w) {              \
+        return window_readincr_v<n>(w);            \
+    }                                              \
+    template <detail::Readable W>                  \
+    auto window_readdecr_v##n(W* w) {              \
+        return window_readdecr_v<n>(w);            \
+    }
+MEMTILE_WINDOW_LANES(2)
+MEMTILE_WINDOW_LANES(4)
+MEMTILE_WINDOW_LANES(8)
+MEMTILE_WINDOW_LANES(16)
+MEMTILE_WINDOW_LANES(32)
+#undef MEMTILE_WINDOW_LANES
 template <detail::Readable W>
 void window_read(W* w, typename W::value_type& value) {
     value = window_read(w);
@@ -236,4 +255,14 @@ using adf::window_release;
 using adf::window_size;
 using adf::window_write;
 using adf::window_writeincr;
+#define MEMTILE_WINDOW_LANES(n)        \
+    using adf::window_read_v##n;       \
+    using adf::window_readdecr_v##n;   \
+    using adf::window_readincr_v##n;
+MEMTILE_WINDOW_LANES(2)
+MEMTILE_WINDOW_LANES(4)
+MEMTILE_WINDOW_LANES(8)
+MEMTILE_WINDOW_LANES(16)
+MEMTILE_WINDOW_LANES(32)
+#undef MEMTILE_WINDOW_LANES
 #define GET_NUM_SAMPLES(w) window_size(w)
