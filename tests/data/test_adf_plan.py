@@ -139,7 +139,7 @@ def test_an_eastern_neighbour_reads_what_lies_in_the_west() -> None:
     assert net_of(planned(g), a.outs[0]).targets[0].blocks.tile == (4, 3)
 
 
-@pytest.mark.parametrize("way", ["tilings", "multirate", "multicast", "places", "far"])
+@pytest.mark.parametrize("way", ["tilings", "multirate", "multicast", "places", "place", "channel", "far"])
 def test_what_needs_a_dma_gets_one(way: str) -> None:
     """DEV-ADF-11; UG1079: a DMA is inserted for tilings, multirate and multicast."""
     g = Sketch()
@@ -154,6 +154,10 @@ def test_what_needs_a_dma_gets_one(way: str) -> None:
         c = relay(g, "c")
         g.connect(a.outs[0], c.ins[0])
         g.connect(c.outs[0], g.plio("outc", "out"))
+    if way == "place":
+        g.place(a.outs[0], address(3, 0, 0), what="buffer")  # b reaches (4, 1), (4, 0), (3, 1) and (4, 2)
+    if way == "channel":
+        g.place(b.ins[0], dma("aie_tile", 4, 1, 1), what="dma")
     if way == "places":
         g.place(a.outs[0], address(4, 0, 0), what="buffer")
         g.place(b.ins[0], address(4, 1, 0), what="buffer")

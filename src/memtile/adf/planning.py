@@ -98,7 +98,7 @@ class _Planner:
             common = set(reach(self.device, source)) & set(reach(self.device, target))
             order = [target, source, *reach(self.device, target)]
             tiles = tuple(dict.fromkeys(tile for tile in order if tile in common))
-            if tiles:
+            if tiles and self._may_lie_in(wiring, tiles):
                 yield number, _Shared(tiles, self._copies(wiring, source, target))
 
     def _placed_twice(self, wiring: Wiring) -> bool:
@@ -106,6 +106,14 @@ class _Planner:
         ends = [end.port for end in (*wiring.sources, *wiring.targets)]
         given = {places for port in ends if (places := self.sites.of("buffer", port))}
         return len(given) > 1 or any(self.sites.of("dma", port) for port in ends)
+
+    def _may_lie_in(self, wiring: Wiring, tiles: Sequence[Tile]) -> bool:
+        """Whether the place that the user gave one end's buffers is in reach of both ends (DEV-ADF-11)."""
+        ends = [end.port for end in (*wiring.sources, *wiring.targets)]
+        places = [place for port in ends for place in self.sites.of("buffer", port) if place.column >= 0]
+        first = self.device.compute_rows.start
+        given = {(place.column, first + place.row) for place in places if place.kind in ("address", "bank")}
+        return given <= set(tiles) or all(self.sites.of("buffer", port) for port in ends)
 
     def _copies(self, wiring: Wiring, source: Tile, target: Tile) -> int:
         """Single within a core, double between cores (UG1079, Buffer Allocation Control)."""
