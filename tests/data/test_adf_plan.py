@@ -139,7 +139,7 @@ def test_an_eastern_neighbour_reads_what_lies_in_the_west() -> None:
     assert net_of(planned(g), a.outs[0]).targets[0].blocks.tile == (4, 3)
 
 
-@pytest.mark.parametrize("way", ["tilings", "multirate", "multicast", "places", "far"])
+@pytest.mark.parametrize("way", ["tilings", "multirate", "multicast", "places", "place", "channel", "far"])
 def test_what_needs_a_dma_gets_one(way: str) -> None:
     """DEV-ADF-11; UG1079: a DMA is inserted for tilings, multirate and multicast."""
     g = Sketch()
@@ -154,6 +154,10 @@ def test_what_needs_a_dma_gets_one(way: str) -> None:
         c = relay(g, "c")
         g.connect(a.outs[0], c.ins[0])
         g.connect(c.outs[0], g.plio("outc", "out"))
+    if way == "place":
+        g.place(a.outs[0], address(3, 0, 0), what="buffer")  # b reaches (4, 1), (4, 0), (3, 1) and (4, 2)
+    if way == "channel":
+        g.place(b.ins[0], dma("aie_tile", 4, 1, 1), what="dma")
     if way == "places":
         g.place(a.outs[0], address(4, 0, 0), what="buffer")
         g.place(b.ins[0], address(4, 1, 0), what="buffer")
@@ -674,3 +678,19 @@ def test_an_array_of_a_kernels_class_lies_where_the_user_says() -> None:
     g.place(k.ins[1], bank(3, 1, 2), what="parameter")
     blocks = planned(g).parameters[k.ins[1]]
     assert (blocks.tile, blocks.offsets, blocks.nbytes) == ((3, 4), (0x8000,), 1024)
+
+
+def test_kernels_whose_buffers_fill_memories_keep_apart() -> None:
+    """DEV-ADF-13; XD100 tutorial 13, version 1: 64 KB of ping-pong each, no place given."""
+    g = Sketch()
+    m = g.shared("m", "bfloat16", (256, 384), 1, 1)
+    big, one, two = (buffer("bfloat16", n) for n in (64 * 256, 1, 2))
+    mean = g.kernel("mean", [big], [one])
+    deviation, norm = g.kernel("deviation", [big, one], [two]), g.kernel("norm", [big, two], [big])
+    g.connect(g.plio("in"), m.ins[0])
+    for kernel in (mean, deviation, norm):
+        g.connect(m.outs[0], kernel.ins[0])
+    g.connect(mean.outs[0], deviation.ins[1])
+    g.connect(deviation.outs[0], norm.ins[1])
+    g.connect(norm.outs[0], g.plio("out", "out"))
+    assert [kernel.repetition for kernel in planned(g).kernels] == [6, 6, 6]

@@ -231,7 +231,7 @@ class _Placement:
         spots = self._spots(one, problems)
         number, dma_tile = self._channel(one, spots, problems)
         if problems:
-            yield from problems
+            yield from dict.fromkeys(problems)
             return
         fallback = (dma_tile,) if dma_tile else (spots[-1][0],) if spots else one.tiles
         for tile in fallback:

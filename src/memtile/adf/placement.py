@@ -69,12 +69,26 @@ class Board:
         spots: kernel -> its core.
         kernels: core -> kernels on it, in the order in which they came.
         used: tile -> data memory and DMA channels that kernels need of it.
+        roomy: a kernel that needs more than its tile has neighbours to itself; else it shares them.
+        owners: tile -> core that has it to itself.
     """
 
     device: Device
     spots: dict[int, Tile] = field(default_factory=dict)
     kernels: dict[Tile, list[int]] = field(default_factory=lambda: defaultdict(list))
     used: dict[Tile, Needs] = field(default_factory=lambda: defaultdict(Needs))
+    roomy: bool = False
+    owners: dict[Tile, Tile] = field(default_factory=dict)
+
+    def order(self, spot: Tile) -> tuple[Tile, ...]:
+        """Tiles whose data memory a core reaches, those that others have to themselves last."""
+        return tuple(sorted(reach(self.device, spot), key=lambda t: self._rank(spot, t)))
+
+    def _rank(self, spot: Tile, tile: Tile) -> int:
+        if tile == spot:
+            return 0
+        owner = self.owners.get(tile)
+        return 1 if owner == spot else 2 if owner is None else 3
 
     def put(self, kernel: int, spot: Tile, needs: Needs) -> None:
         """Place a kernel; what its tile lacks is taken of the neighbours in reach."""
@@ -82,7 +96,10 @@ class Board:
         self.kernels[spot].append(kernel)
         for tile in reach(self.device, spot):
             taken = needs.at_most(self.free(tile))
-            self.used[tile] = self.used[tile] + taken
+            alone = self.roomy and tile != spot and bool(taken)
+            self.used[tile] = self.used[tile] + (self.free(tile) if alone else taken)
+            if alone:
+                self.owners[tile] = spot
             needs = needs - taken
 
     def free(self, tile: Tile) -> Needs:
@@ -93,7 +110,10 @@ class Board:
     def has_room(self, spot: Tile, needs: Needs) -> bool:
         """Whether a tile and its neighbours have what a kernel needs."""
         for tile in reach(self.device, spot):
-            needs = needs - needs.at_most(self.free(tile))
+            if not self.roomy or not self.used[tile]:
+                needs = needs - needs.at_most(self.free(tile))
+            elif tile == spot:
+                return False
         return not needs
 
 
@@ -106,10 +126,17 @@ class Placer:
     """
 
     def __init__(
-        self, objects: Objects, device: Device, sites: Sites, wirings: Sequence[Wiring], rates: Rates
+        self,
+        objects: Objects,
+        device: Device,
+        sites: Sites,
+        wirings: Sequence[Wiring],
+        rates: Rates,
+        *,
+        roomy: bool = False,
     ) -> None:
         self.objects, self.device, self.sites, self.rates = objects, device, sites, rates
-        self.board = Board(device)
+        self.board = Board(device, roomy=roomy)
         self.left: list[int] = []
         self.links = _links(objects, sites, wirings, rates)
         self.chains = cascade_chains(objects, wirings)

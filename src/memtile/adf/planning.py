@@ -73,14 +73,20 @@ class _Planner:
         self.rates = rates(self.objects, self.wirings, problems)
         self.sites = Sites(self.objects, self.device, problems)
         raise_if(problems, DesignError)
-        self.board = self._placed()
-        self.shared = dict(self._memory_nets())
-        self._give_places()
+        problems = self._attempt(roomy=False)
+        if problems and self._attempt(roomy=True):
+            raise DesignError(problems)
         return self._assembled()
 
-    def _placed(self) -> Board:
+    def _attempt(self, *, roomy: bool) -> list[Problem]:
+        """Places for all, kernels close together or with neighbours to themselves (DEV-ADF-13)."""
+        self.board = self._placed(roomy=roomy)
+        self.shared = dict(self._memory_nets())
+        return self._give_places()
+
+    def _placed(self, *, roomy: bool) -> Board:
         problems: list[Problem] = []
-        placer = Placer(self.objects, self.device, self.sites, self.wirings, self.rates)
+        placer = Placer(self.objects, self.device, self.sites, self.wirings, self.rates, roomy=roomy)
         board = placer.run(problems)
         if placer.left and installed() and not problems:
             board = placer.solved() or board
@@ -98,7 +104,8 @@ class _Planner:
             common = set(reach(self.device, source)) & set(reach(self.device, target))
             order = [target, source, *reach(self.device, target)]
             tiles = tuple(dict.fromkeys(tile for tile in order if tile in common))
-            if tiles:
+            full = self.board.roomy and not any(self.board.free(tile).nbytes for tile in tiles)
+            if tiles and not full and self._may_lie_in(wiring, tiles):
                 yield number, _Shared(tiles, self._copies(wiring, source, target))
 
     def _placed_twice(self, wiring: Wiring) -> bool:
@@ -106,6 +113,14 @@ class _Planner:
         ends = [end.port for end in (*wiring.sources, *wiring.targets)]
         given = {places for port in ends if (places := self.sites.of("buffer", port))}
         return len(given) > 1 or any(self.sites.of("dma", port) for port in ends)
+
+    def _may_lie_in(self, wiring: Wiring, tiles: Sequence[Tile]) -> bool:
+        """Whether the place that the user gave one end's buffers is in reach of both ends (DEV-ADF-11)."""
+        ends = [end.port for end in (*wiring.sources, *wiring.targets)]
+        places = [place for port in ends for place in self.sites.of("buffer", port) if place.column >= 0]
+        first = self.device.compute_rows.start
+        given = {(place.column, first + place.row) for place in places if place.kind in ("address", "bank")}
+        return given <= set(tiles) or all(self.sites.of("buffer", port) for port in ends)
 
     def _copies(self, wiring: Wiring, source: Tile, target: Tile) -> int:
         """Single within a core, double between cores (UG1079, Buffer Allocation Control)."""
@@ -120,7 +135,9 @@ class _Planner:
 
     # Places of buffers and channels
 
-    def _give_places(self) -> None:
+    def _give_places(self) -> list[Problem]:
+        if hasattr(self, "buffers"):
+            del self.buffers  # of an attempt before
         columns = dict(self._columns())
         rooms = Rooms(self.device, alignment(self.device), self.board.spots, Channels(self.device))
         requests = list(self._requests())
@@ -137,7 +154,7 @@ class _Planner:
             columns[memory] = [blocks.tile[0]]
         self.doors = Doors(self.objects, self.rooms, self.sites, dict(self._columns()))
         problems.extend(self.doors.place())
-        raise_if(problems, DesignError)
+        return problems
 
     def _rivals(self, known: Set[Key], carried: Mapping[int, int]) -> dict[Key, set[Key]]:
         """What may not share a bank: ports by their buffers, and kernels beside ports by their stacks."""
@@ -200,7 +217,7 @@ class _Planner:
             ("buffer", port.id, -1),
             port.name,
             self._where(port.id),
-            reach(self.device, spot),
+            self.board.order(spot),
             1 if port.single else PING_PONG,
             self._aligned(block_bytes(port, self.rates)),
             self.sites.of("buffer", port.id),
@@ -234,7 +251,7 @@ class _Planner:
             ("stack", kernels[0].id, -1),
             f"the stack of {placed.name}",
             self._where(placed.id, "stack"),
-            reach(self.device, spot),
+            self.board.order(spot),
             1,
             stack_bytes(kernels) + heap_bytes(kernels),
             self.sites.of("stack", placed.id),
@@ -244,7 +261,7 @@ class _Planner:
 
     def _parameter_requests(self, kernel: Kernel) -> Iterator[Request]:
         spot = self.board.spots[kernel.id]
-        tiles = reach(self.device, spot)
+        tiles = self.board.order(spot)
         members = [p.id for p in self.description.ports if p.is_member and p.owner == kernel.id]
         for number in dict.fromkeys((*kernel.ports, *members)):
             port = self.objects.ports[number]

@@ -38,7 +38,8 @@ def _all_blocks(plan: Plan) -> Iterator[tuple[str, Blocks]]:
 
 
 def _kernel_ports(plan: Plan) -> dict[int, int]:
-    return {port: kernel.id for kernel in plan.description.kernels for port in kernel.ports}
+    kernels = {kernel.id for kernel in plan.description.kernels}
+    return {port.id: port.owner for port in plan.description.ports if port.owner in kernels}
 
 
 def _pieces(blocks: Blocks, chip: Device) -> Iterator[tuple[Tile, int, int]]:
