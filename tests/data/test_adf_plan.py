@@ -582,3 +582,19 @@ def test_values_of_parameters_are_double(single: bool, copies: int) -> None:
     g.connect(g.graph_port("value", "in"), k.ins[1], "parameter")
     blocks = planned(g).parameters[k.ins[1]]
     assert (len(blocks.offsets), blocks.nbytes) == (copies, 24)
+
+
+def test_chains_that_fill_an_area_are_found_by_the_solver() -> None:
+    """Two chains of cascades whose members are tied to each other by steps: not one after the other."""
+    g = Sketch()
+    inner = g.graph("inner")
+    chains = []
+    for name in "ab":
+        first = g.kernel(f"{name}0", [buffer("int32", 16)], [cascade()], graph=inner)
+        last = g.kernel(f"{name}1", [cascade()], [buffer("int32", 16)], graph=inner)
+        line(g, first, last)
+        chains.append((first, last))
+    g.place(chains[1][0], beside(chains[0][1], -1, 1))
+    g.place(inner, area(4, 0, 5, 2), what="graph")
+    plan = planned(g)
+    assert len({kernel.tile for kernel in plan.kernels}) == 4

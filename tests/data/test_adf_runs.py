@@ -21,7 +21,7 @@ from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
 from support.adf.plans import Blocks, End, Net, Plan, PlannedKernel, PlannedMemory, calls, compute, ints
-from support.adf.sketch import ROOT, Sketch, buffer, cascade, shim, stream
+from support.adf.sketch import ROOT, Sketch, buffer, cascade, stream
 
 SHIM, MEM, CORE, ABOVE = (0, 0), (0, 1), (0, 2), (0, 3)
 DEVICES = ("npu1", "npu2")
@@ -327,18 +327,29 @@ def test_too_many_ports_for_the_locks_or_descriptors_are_refused_by_name() -> No
         buffer_turns(tile, "gr.m", names, names, 6)
 
 
-@pytest.mark.parametrize("device", ["xcve2802", "xc2ve3858"])
-def test_devices_with_two_rows_of_memory_tiles_run_graphs(device: str) -> None:
+@pytest.mark.parametrize("device", ["xcve2802", "xcve2302", "xc2ve3858"])
+def test_versal_devices_run_graphs_with_the_streams_of_their_logic(device: str) -> None:
     g = Sketch()
     m = g.shared("m", "int32", (32,), 1, 1, num_buffers=2)
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
-    a, z = g.plio("in"), g.plio("out", "out")
+    a, z = g.plio("in", width=128, mhz=312.5), g.plio("out", "out", width=64)
     for source, target in ((a, m.ins[0]), (m.outs[0], k.ins[0]), (k.outs[0], z)):
         g.connect(source, target)
-    for port_of_plio in (a, z):
-        g.place(g.owner(port_of_plio), shim(2), what="PLIO")
     run = GraphRun(plan_of(g.description(), device), calls(**{f"k{k.id}": compute(double)}))
-    assert (numbers(run, 4, 32) == np.arange(128) * 2).all()
+    run.feed("in", np.arange(128, dtype=np.int32))
+    run.init(ROOT)
+    run.run(ROOT, 4)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.FINISHED
+    out = found.outputs["gr.out"]
+    assert (out.words == np.arange(128) * 2).all()
+    assert out.cycles is not None
+    assert (np.diff(out.cycles) >= 0).all()
+    (times,) = found.times
+    assert (times.name, times.nbytes) == ("gr.out", 512)
+    assert (times.first, times.last) == (out.cycles[0], out.cycles[-1])
+    assert 100 < times.throughput < 2500
 
 
 def test_kernels_that_wait_for_each_other_are_named() -> None:

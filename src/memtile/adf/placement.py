@@ -15,6 +15,7 @@ from itertools import pairwise
 
 from memtile.adf.nets import Wiring
 from memtile.adf.objects import Objects
+from memtile.adf.placement_solver import places
 from memtile.adf.plan import Tile
 from memtile.adf.rates import Rates
 from memtile.adf.sites import Apart, Sites
@@ -133,6 +134,25 @@ class Placer:
             waiting = [k for k in waiting if k not in group]
             for other in (link.other for k in group for link in self.links[k]):
                 linked[other] += 1
+        return self.board
+
+    def solved(self) -> Board | None:
+        """A placement by the solver, one kernel a core beside those that the user placed; None = no luck."""
+        fixed = self._fixed([])
+        taken = set(fixed.values())
+        domains = {
+            kernel: [fixed[kernel]] if kernel in fixed else [s for s in self.domain(kernel) if s not in taken]
+            for kernel in self.objects.kernels
+        }
+        if len(taken) < len(fixed):
+            return None  # kernels that the user put together
+        spots = places(domains, self.chains, self.sites.apart, self._base)
+        if spots is None:
+            return None
+        self.left = []
+        self.board = Board(self.device)
+        for kernel, spot in spots.items():
+            self.board.put(kernel, spot, self._needs[kernel])
         return self.board
 
     def domain(self, kernel: int) -> list[Tile]:

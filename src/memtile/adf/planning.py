@@ -32,6 +32,7 @@ from memtile.adf.sizes import (
 )
 from memtile.arch.devices import Device
 from memtile.arch.devices import device as device_of
+from memtile.design.placement_cpsat import installed
 from memtile.errors import DesignError, Problem, raise_if
 
 
@@ -81,6 +82,8 @@ class _Planner:
         problems: list[Problem] = []
         placer = Placer(self.objects, self.device, self.sites, self.wirings, self.rates)
         board = placer.run(problems)
+        if placer.left and installed() and not problems:
+            board = placer.solved() or board
         problems.extend(no_core(self.objects, placer))
         problems.extend(placement_problems(self.objects, self.sites, self.wirings, board))
         raise_if(problems, DesignError)

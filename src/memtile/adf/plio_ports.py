@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.description import Plio
 from memtile.adf.plan import End
+from memtile.arch.devices import device as find_device
 from memtile.arch.ports import DEMUX_BITS, DMA_MASTERS, PORTS, SOUTH_ATTACHMENT, port_kind
 from memtile.arch.register_map import tile_register
 from memtile.design.array import Array
 from memtile.design.channels import Channel
 from memtile.design.circuits import End as StreamEnd
 from memtile.design.events import SwitchEnd
+from memtile.design.logic_ports import PlioIn, PlioOut
 from memtile.errors import DesignError
 
 Words = npt.NDArray[np.uint32]
@@ -71,6 +73,61 @@ class PlioPorts(Protocol):
 
     def output(self, array: Array, plio: Plio, end: End) -> OutputPort:
         """A PLIO that words leave the array by."""
+
+
+@dataclass(frozen=True, slots=True)
+class _LogicInput:
+    """Sends words of the programmable logic."""
+
+    end: PlioIn
+
+    @property
+    def fed(self) -> int:
+        """Words that it was given so far."""
+        return self.end.words + self.end.pending
+
+    def feed(self, words: Words, tlast: Flags | None = None) -> None:
+        """Let it send words after those before."""
+        if len(words):
+            self.end.feed(words, tlast)
+
+
+@dataclass(frozen=True, slots=True)
+class _LogicOutput:
+    """Takes what the programmable logic gets."""
+
+    end: PlioOut
+
+    def collected(self) -> Collected:
+        """The words so far, each with the cycle in which it left the array."""
+        return Collected(self.end.output(), self.end.tlasts(), self.end.times())
+
+
+class LogicPlioPorts:
+    """PLIOs at South ports of interface tiles, with their width and frequency."""
+
+    def input(self, array: Array, plio: Plio, end: End) -> InputPort:
+        """A stream from the programmable logic."""
+        tile = array.interface_tile(end.tile[0])
+        return _LogicInput(tile.plio_in(end.shim_port, **_clocked(plio)).named(plio.name))
+
+    def output(self, array: Array, plio: Plio, end: End) -> OutputPort:
+        """A stream to the programmable logic."""
+        tile = array.interface_tile(end.tile[0])
+        return _LogicOutput(tile.plio_out(end.shim_port, **_clocked(plio)).named(plio.name))
+
+
+def _clocked(plio: Plio) -> dict[str, Any]:
+    return {"width": plio.width, "mhz": plio.mhz or None}
+
+
+def plio_ports_of(device: str) -> PlioPorts:
+    """The PLIOs of a device: those of its programmable logic, or what stands for them.
+
+    Args:
+        device: its name.
+    """
+    return LogicPlioPorts() if find_device(device).has_programmable_logic else MemoryPlioPorts()
 
 
 @dataclass(slots=True)

@@ -21,7 +21,7 @@ from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower
 from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
-from memtile.adf.plio_ports import Collected, MemoryPlioPorts, PlioPorts
+from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
 from memtile.adf.pools import ELEMENTS
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
@@ -140,7 +140,7 @@ class GraphRun:
         plan: where everything goes.
         make: makes the calls of kernels, such as ``KernelCode.caller``.
         options: of the run; ``max_cycles`` limits each call that waits.
-        plio_ports: makes the PLIOs; None = by memory outside the array.
+        plio_ports: makes the PLIOs; None = those of the device.
 
     Attributes:
         lowered: the array with all that the plan has put into it.
@@ -153,7 +153,7 @@ class GraphRun:
         options: RunOptions = USUAL,
         plio_ports: PlioPorts | None = None,
     ) -> None:
-        self.lowered: Lowered = lower(plan, make, plio_ports or MemoryPlioPorts())
+        self.lowered: Lowered = lower(plan, make, plio_ports or plio_ports_of(plan.device))
         self._lookup: Lookup = self.lowered.lookup
         self._array, self._options = self.lowered.array, options
         self._array.route()
