@@ -349,7 +349,7 @@ def test_versal_devices_run_graphs_with_the_streams_of_their_logic(device: str) 
     (times,) = found.times
     assert (times.name, times.nbytes) == ("gr.out", 512)
     assert (times.first, times.last) == (out.cycles[0], out.cycles[-1])
-    assert 100 < times.throughput < 2500
+    assert 2450 < times.throughput < 2550  # 64 bits at 312.5 MHz
 
 
 def test_kernels_that_wait_for_each_other_are_named() -> None:
