@@ -430,3 +430,23 @@ def test_down_is_what_a_core_rounds_to_after_reset() -> None:
     assert np.array_equal(
         plain_references.down(values).view(np.uint16), to_bf16(values, "floor").view(np.uint16)
     )
+
+
+@pytest.mark.parametrize("value", [0, 1, 5, -1, -6, 2**31 - 1, -(2**31), 2**40 + 3, -(2**40)])
+def test_leading_bits_are_counted_as_the_sign_is(core: LoneKernels, value: int) -> None:
+    """AI Engine-ML Intrinsics: leading zeros of a positive number, leading ones of another."""
+    found = aligned(5, np.uint32)
+    core.call("call_integers", filled(np.int64(value)), found)
+
+    def zeros(number: int, bits: int) -> int:
+        return bits - (number % 2**bits).bit_length()
+
+    half = int(np.int64(value).astype(np.int32))
+    wanted = [
+        zeros(~half if half < 0 else half, 32),
+        zeros(value, 32),
+        zeros(~value if value < 0 else value, 64),
+        zeros(value, 64),
+        abs(half) % 2**32,
+    ]
+    assert found.tolist() == wanted

@@ -27,7 +27,7 @@ ROOMS = (
     {"runs"},
     {"design"},
     {"io", "cpp"},
-    {"importers"},
+    {"importers", "adf"},
     {"check"},
     {"hosts"},
     {"report", "explore"},

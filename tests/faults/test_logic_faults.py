@@ -158,5 +158,5 @@ def test_a_file_without_the_words_of_a_source_at_work_is_refused() -> None:
     snapshot = take(array.engine)
     for name in [name for name in snapshot.arrays if name.startswith("logic/")]:
         del snapshot.arrays[name]
-    with pytest.raises(InputFileError, match=r"logic\.active"):
+    with pytest.raises(InputFileError, match=r"logic\.sending"):
         put_back(Array("xcve2802", 1).engine, snapshot)

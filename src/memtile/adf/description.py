@@ -11,8 +11,13 @@ docs/deviations.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, field, is_dataclass
+from typing import Any, Literal, get_args, get_type_hints
+
+import msgspec
+
+from memtile.errors import InputFileError
 
 FORMAT = "memtile graph"
 VERSION = 1
@@ -34,7 +39,9 @@ PortKind = Literal[
     "graph",  # input_port, output_port of a graph: joined to something else by a connection
 ]
 Connect = Literal["", "window", "stream", "pktstream", "cascade", "parameter", "buffer"]
-PlaceKind = Literal["tile", "address", "bank", "offset", "dma_channel", "shim", "area", "same"]
+PlaceKind = Literal[
+    "tile", "address", "bank", "offset", "dma_channel", "shim", "area", "same", "dma_fifo", "ss_fifo"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +83,8 @@ class Place:
             ``bank(column, row, bank)``, ``offset(bytes)`` in the tile of the kernel,
             ``dma_channel(tile_kind, column, row, channel)``, ``shim(column, channel)``, ``area`` from column,
             row to last_column, last_row, or the ``same`` place as another object's, column and row
-            steps from it (0 = none).
+            steps from it (0 = none); of a connection ``dma_fifo(tile_kind, column, row, offset, nbytes)`` and
+            ``ss_fifo(tile_kind, column, row, number)``.
         number: offset, bank or channel; -1 = not said.
         tile_kind: ``aie_tile``, ``memory_tile`` or ``shim_tile``.
         other: id of the object whose place it is; -1 = none.
@@ -92,6 +100,7 @@ class Place:
     last_row: int = -1
     other: int = -1
     what: str = ""
+    nbytes: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +108,12 @@ class Location:
     """``location<what>(object) = {places}``; several places are those of ping and pong.
 
     Attributes:
-        what: ``kernel``, ``buffer``, ``stack``, ``parameter``, ``dma``, ``graph``, ``PLIO`` or ``GMIO``.
-        object: id of the kernel, port, buffer or graph.
+        what: ``kernel``, ``buffer``, ``stack``, ``parameter``, ``dma``, ``graph``, ``PLIO``, ``GMIO`` or
+            ``fifo``.
+        object: id of the kernel, port, buffer, table, connection or graph.
+        exclusive: nothing else lies in the area.
+        contains_routing: nets within the group stay in the area.
+        excludes_routing: other nets stay out of it.
     """
 
     what: str
@@ -108,6 +121,8 @@ class Location:
     places: tuple[Place, ...]
     exclusive: bool = False
     line: str = ""
+    contains_routing: bool = False
+    excludes_routing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +143,9 @@ class Port:
         write_access: tilings of ``write_access(port)``, a turn of the buffer together.
         read_access: those of ``read_access(port)``.
         argument: number of the kernel's parameter; -1 = none.
+        is_sync: ``sync(port)``.
+        is_member: a member of a kernel's class that REGISTER_PARAMETER names (``k.param[i]``): it has a place
+            and no connection.
     """
 
     id: int
@@ -149,6 +167,8 @@ class Port:
     read_access: tuple[Tiling, ...] = ()
     argument: int = -1
     line: str = ""
+    is_sync: bool = False
+    is_member: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +203,7 @@ class Kernel:
         ports: ids in the order of the function's parameters; a port that has no parameter comes last.
         repetition: ``repetition_count(k)``; None = not said.
         runtime_ratio: None = not said.
+        initialization: function of ``initialization_function(k)``; empty = none.
     """
 
     id: int
@@ -356,3 +377,60 @@ class Description:
     connections: tuple[Connection, ...] = ()
     locations: tuple[Location, ...] = ()
     not_equal: tuple[NotEqual, ...] = field(default_factory=tuple)
+
+
+def read(data: bytes | str, origin: str) -> Description:
+    """Read a description.
+
+    Args:
+        data: the JSON text.
+        origin: file or program that it is of, for messages.
+
+    Raises:
+        InputFileError: it is no JSON, another document, of another version, or has an unknown key or value.
+    """
+    try:
+        raw = msgspec.json.decode(data)
+    except msgspec.DecodeError as error:
+        raise InputFileError(f"{origin}: not the JSON of a graph ({error}).") from error
+    if not isinstance(raw, dict) or raw.get("format") != FORMAT:
+        raise InputFileError(f'{origin}: not a description of a graph: it has no "format": "{FORMAT}".')
+    if raw.get("version") != VERSION:
+        raise InputFileError(
+            f"{origin}: version {raw.get('version')} of a graph's description; this memtile reads {VERSION}."
+        )
+    return convert(raw, origin)
+
+
+def convert(raw: Any, origin: str) -> Description:
+    """Return a description from plain dictionaries and lists; raises as :func:`read`."""
+    if unknown := next(_unknown_keys(raw, Description, ""), None):
+        raise InputFileError(f"{origin}: {unknown}.")
+    try:
+        return msgspec.convert(raw, Description)
+    except msgspec.ValidationError as error:
+        raise InputFileError(f"{origin}: {error}.") from error
+
+
+def write(description: Description) -> str:
+    """Return the JSON of a description, with a final line break."""
+    return msgspec.json.format(msgspec.json.encode(description), indent=1).decode() + "\n"
+
+
+def _unknown_keys(raw: Any, form: Any, place: str) -> Iterator[str]:
+    """Yield a sentence for each key that its class does not have."""
+    if is_dataclass(form) and isinstance(raw, dict):
+        types = get_type_hints(form)
+        for key, value in raw.items():
+            if key not in types:
+                yield f"{place or 'the description'} has the key {key!r}, which {_name(form)} has not"
+            else:
+                yield from _unknown_keys(value, types[key], f"{place}.{key}" if place else key)
+    elif isinstance(raw, list):
+        part = next((each for each in get_args(form) if is_dataclass(each)), None)
+        for number, value in enumerate(raw if part else ()):
+            yield from _unknown_keys(value, part, f"{place}[{number}]")
+
+
+def _name(form: Any) -> str:
+    return str(form.__name__)

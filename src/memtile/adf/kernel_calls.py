@@ -2,13 +2,13 @@
 
 Kernels of one core that come from one source share its globals and ``static`` variables, as they do on the
 chip; each core has its own copy, and so has each run. Kernels of different sources share nothing: each source
-is a library of its own (DEV-ADF-20).
+is a library of its own (DEV-ADF-50).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,12 +59,12 @@ class PortMemory:
         buffers: contiguous arrays of the core's memory, of any type and shape. Each is all that the kernel
             sees: of a port with a margin, margin and block. A synchronous port, a window and a parameter have
             one, that of this call; an asynchronous port has all of its buffers, in the order of their turns.
-        locks: of an asynchronous port: what ``acquire()`` and ``release()`` of the kernel do, a pair for each
-            buffer; None = a synchronous port, whose locks belong to the caller.
+        locks: of an asynchronous port, for each buffer: what ``acquire()`` of the kernel does, and after it
+            what ``release()`` does, a lock or several; None = a synchronous port, whose locks are the caller's.
     """
 
     buffers: tuple[Values, ...]
-    locks: tuple[tuple[LockUse, LockUse], ...] | None = None
+    locks: tuple[tuple[LockUse, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,9 @@ class StreamPort:
 PortValue = PortMemory | Value | StreamPort
 """What a port is called with; one for each parameter of the kernel's function, in their order."""
 Caller = Callable[[Sequence[PortValue]], Generator[Action, Any, None]]
-"""A call of a kernel: what it waits for are actions, and the last one is the cycles that it takes.
+"""A call of a kernel: what it waits for are actions, and the last one is the cycles that are left of its cost.
 
+A call takes its cost from its beginning to its end, or longer if it waits longer (DEV-ADF-52).
 Which buffer of an asynchronous port is next, and the state of kernel objects and of globals, stay from call
 to call.
 """
@@ -113,7 +114,7 @@ class KernelOptions:
         include: folders of headers, where sources are looked for as well.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the cores, as ``memtile.cpp.build.ARCHITECTURES`` has it; others are compiled as AIE-ML.
+        generation: of the cores, a key of ``memtile.cpp.build.ARCHITECTURES``; others are compiled as AIE-ML.
         sanitize: check every access of memory.
         cycles: of a call, by the kernel's name in the graph (``gr.k_mean``) or function.
         stack: bytes of stack, by id of the kernel, for checked kernels.
@@ -170,9 +171,8 @@ class KernelCode:
         kernel, (library, symbol) = self._kernels[kernel_id], self._code[kernel_id]
         ports = parameter_ports(kernel, self._ports)
         options = self._options
-        calls = _Calls(
-            kernel, ports, core, library.image(core), symbol, self._stack(kernel), options.sanitize
-        )
+        signature = _signature(kernel, ports, options.stack.get(kernel.id, kernel.stack_size or _STACK))
+        calls = _Calls(kernel, ports, core, library.image(core), symbol, signature, options.sanitize)
         given = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
         charged = self.charged[kernel_id]
 
@@ -185,9 +185,6 @@ class KernelCode:
                 yield core.cycles(left)
 
         return call
-
-    def _stack(self, kernel: Kernel) -> int:
-        return self._options.stack.get(kernel.id, kernel.stack_size or _STACK)
 
     def _compiled(self, source: KernelSource) -> CompiledKernels:
         options = self._options
@@ -214,7 +211,7 @@ class _Calls:
         core: that it runs on.
         image: the core's copy of the compiled source.
         symbol: its C function.
-        stack: bytes of stack of the core.
+        signature: of the C function.
         sanitize: accesses are checked.
     """
 
@@ -225,27 +222,19 @@ class _Calls:
         core: Core,
         image: Image,
         symbol: str,
-        stack: int,
+        signature: Signature,
         sanitize: bool,
     ) -> None:
         self._kernel, self._ports, self._core = kernel, ports, core
         self._values: Sequence[PortValue] = ()
         self._next = [0] * len(ports)
         self._held: dict[int, tuple[int, Values | None]] = {}
-        kinds, names = list[tuple[str, bool]](), list[str]()
-        for port in ports:
-            of_port = _kinds(port)
-            kinds += of_port
-            names += [port.name] * len(of_port)
-        signature = Signature(kernel.name, tuple(kinds), stack=stack, names=tuple(names))
-        if problem := signature.problem():
-            raise InputFileError(f"kernel {kernel.name}: {problem}.")
         services: dict[Ask, Service] = {
             Ask.ACQUIRE_BUFFER: self._acquire,
             Ask.RELEASE_BUFFER: self._release,
             Ask.PACKET_ID: self._packet_id,
         }
-        waiting = [port.kind == "async_buffer" or port.is_async for port in ports for _ in _kinds(port)]
+        waiting = [_waits(port) for port in ports for _ in _kinds(port)]
         unnoted = frozenset(number for number, waits in enumerate(waiting) if waits)
         self._calls = KernelCalls(
             image, symbol, signature, core, sanitize=sanitize, services=services, unnoted=unnoted
@@ -287,23 +276,20 @@ class _Calls:
         first, last = value.buffers[0], value.buffers[-1]
         if port.kind == "parameter" and port.direction == "in":
             return [int.from_bytes(np.asarray(first).tobytes()[:_VALUE_BYTES], "little")]
-        return {
-            1: [first],
-            2: [first, first.nbytes],
-            3: [first, last, first.nbytes],
-            4: [first, last, first.nbytes, int(value.locks is not None)],
-        }[number]
+        if number == 1:
+            return [first]
+        places = [first] if number == 2 else [first, last]
+        return [*places, first.nbytes, *[int(value.locks is not None)] * (port.kind == "window")]
 
     def _check(self, port: Port, value: PortValue, wanted: type) -> None:
         if not isinstance(value, wanted):
-            raise self._wrong(
-                port.name, type(value).__name__, f"a {wanted.__name__} for a port of kind {port.kind}"
-            )
+            allowed = f"a {wanted.__name__} for a port of kind {port.kind}"
+            raise self._wrong(port.name, type(value).__name__, allowed)
 
     # requests --------------------------------------------------------------------------------------------
 
     def _acquire(self, request: RequestData) -> Generator[Action, Any, None]:
-        """Take the next buffer of an asynchronous port."""
+        """Take the next buffer of an asynchronous port (DEV-ADF-53)."""
         number, core = request.index, self._core
         memory = self._memory(number)
         turn = self._next[number]
@@ -323,25 +309,24 @@ class _Calls:
         if core.notes is not None and before is not None:
             core.notes.part(buffer, not np.array_equal(before.view(np.uint8), buffer.view(np.uint8)))
         self._next[number] = (turn + 1) % len(memory.buffers)
-        use = memory.locks[turn][1]  # type: ignore[index]
-        yield core.release(use.lock, use.value, tile=use.tile)
+        for use in memory.locks[turn][1:]:  # type: ignore[index]
+            yield core.release(use.lock, use.value, tile=use.tile)
 
     def _memory(self, number: int) -> PortMemory:
         memory, name = self._values[number], self._ports[number].name
         if not isinstance(memory, PortMemory) or memory.locks is None:
-            raise self._wrong(
-                name, "no locks", "an asynchronous port", f"the kernel acquires {name}, which has no locks"
-            )
+            says = f"the kernel acquires {name}, which has no locks"
+            raise self._wrong(name, "no locks", "an asynchronous port", says)
         return memory
 
-    def _packet_id(self, request: RequestData) -> Iterator[Action]:
+    def _packet_id(self, request: RequestData) -> Generator[Action, Any, None]:
         """The id of packets of a branch."""
         port, branch = self._values[request.index], request.value
         ids = port.packet_ids if isinstance(port, StreamPort) else ()
         if not 0 <= branch < len(ids):
-            name = self._ports[request.index].name
-            says = f"the kernel asks for packet id {branch} of {name}, which has {len(ids)}"
-            raise self._wrong(name, str(branch), f"0..{len(ids) - 1}" if ids else "none", says)
+            name, allowed = self._ports[request.index].name, f"0..{len(ids) - 1}" if ids else "none"
+            says = f"the kernel asks for the packet id of branch {branch} of {name}; it has {allowed}"
+            raise self._wrong(name, str(branch), allowed, says)
         request.words[0] = ids[branch]
         yield from ()
 
@@ -355,6 +340,25 @@ class _Calls:
             where=f"{self._core.name}, {self._kernel.name}",
             source=_SOURCE,
         )
+
+
+def _signature(kernel: Kernel, ports: Sequence[Port], stack: int) -> Signature:
+    """How the C function of a kernel is called.
+
+    Raises:
+        InputFileError: it has more arguments than a call can have.
+    """
+    kinds = [kind for port in ports for kind in _kinds(port)]
+    names = [port.name for port in ports for _ in _kinds(port)]
+    signature = Signature(kernel.name, tuple(kinds), stack=stack, names=tuple(names))
+    if problem := signature.problem():
+        raise InputFileError(f"kernel {kernel.name} has too many parameters: {problem}.")
+    return signature
+
+
+def _waits(port: Port) -> bool:
+    """Whether the kernel itself acquires the buffers of a port."""
+    return port.kind == "async_buffer" or (port.kind == "window" and port.is_async)
 
 
 def _kinds(port: Port) -> list[tuple[str, bool]]:

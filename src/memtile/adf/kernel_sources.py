@@ -2,7 +2,7 @@
 
 It has a C function for each kernel, ``memtile_kernel_<id>``, whose arguments are plain numbers and pointers
 (``memtile/kernel_call.h`` says which). The source is included as it is, so that lines stay those of the user.
-A kernel object is made in the first call of its kernel and kept; kernels that call one function share a C function.
+A kernel object is made in the first call of its kernel and kept; kernels of one function share a C function.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ ARGUMENTS: Mapping[str, int] = {
     "parameter_array": 1,
 }
 """Kind of a kernel's port -> arguments that it has in the C function."""
+_ABOVE = 2  # folders above that of the graph: Makefiles call the compiler from there
 _LIST = re.compile(r"^(?:const )?std::(?:vector|array)<(.*)>(?: const)?[ &]*$")
 _ARRAY = re.compile(r"^(.*?) *(?:\(&+\))? *\[[0-9]*\]$")
 
@@ -54,7 +55,7 @@ def kernel_sources(description: Description, root: Path, include: Sequence[Path]
     Args:
         description: of the graph.
         root: folder that sources are relative to.
-        include: folders in which they are looked for as well.
+        include: folders in which they are looked for next; then come the current one, and two above the root.
 
     Raises:
         InputFileError: a kernel has no source, or its source is not there.
@@ -79,13 +80,14 @@ def _found(kernel: Kernel, root: Path, include: Sequence[Path]) -> Path:
             f"{_place(kernel)}kernel {kernel.name} ({kernel.function}) has no source. "
             f'Name the file that defines it: source({kernel.name}) = "kernels.cc".'
         )
-    for folder in (root, *include):
+    folders = list(dict.fromkeys((root, *include, Path(), *root.resolve().parents[:_ABOVE])))
+    for folder in folders:
         if (folder / kernel.source).is_file():
             return (folder / kernel.source).resolve()
-    looked = ", ".join(map(str, (root, *include)))
+    looked = ", ".join(map(str, folders))
     raise InputFileError(
-        f"{_place(kernel)}kernel {kernel.name} has the source {kernel.source}, which is in none of the folders "
-        f"{looked}. Give the folder that it lies in as a folder of headers."
+        f"{_place(kernel)}kernel {kernel.name} has the source {kernel.source}, which is in none of the "
+        f"folders {looked}. Give the folder that it is relative to as a folder of headers."
     )
 
 

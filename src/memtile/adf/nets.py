@@ -263,7 +263,7 @@ def _open_ports(objects: Objects, connections: Sequence[Connection]) -> Iterator
     """Ports of objects that no connection names."""
     named = {end for c in connections for end in (c.source, c.target)}
     for port in objects.description.ports:
-        if port.kind != "graph" and port.id not in named:
+        if port.kind != "graph" and port.id not in named and not port.is_member:
             yield _open(objects, port.id, "is not connected")
 
 

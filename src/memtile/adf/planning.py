@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memtile.adf.channels import INTO, OUT, Channels
 from memtile.adf.description import Description, Kernel, Place
@@ -15,6 +15,7 @@ from memtile.adf.edges import Door, Doors
 from memtile.adf.memory import Key, Request, Rooms, place_all
 from memtile.adf.memory_tiles import SharedBuffers
 from memtile.adf.nets import Tap, Wiring, wirings
+from memtile.adf.notes import notes_of
 from memtile.adf.objects import BUFFERS, PARAMETERS, Objects
 from memtile.adf.placement import Board, Placer, reach
 from memtile.adf.placement_rules import no_core, placement_problems
@@ -64,7 +65,6 @@ class _Planner:
     def __init__(self, description: Description, device: Device) -> None:
         self.description, self.device = description, device
         self.objects = Objects(description)
-        self.notes: list[str] = []
 
     def plan(self) -> Plan:
         """All stages."""
@@ -245,11 +245,13 @@ class _Planner:
     def _parameter_requests(self, kernel: Kernel) -> Iterator[Request]:
         spot = self.board.spots[kernel.id]
         tiles = reach(self.device, spot)
-        for number in kernel.ports:
+        members = [p.id for p in self.description.ports if p.is_member and p.owner == kernel.id]
+        for number in dict.fromkeys((*kernel.ports, *members)):
             port = self.objects.ports[number]
-            if port.kind in PARAMETERS:
-                copies = 1 if port.single else PING_PONG  # DEV-ADF-22
-                nbytes, places = self._aligned(parameter_bytes(port)), self.sites.of("parameter", number)
+            nbytes = self._aligned(parameter_bytes(port))
+            if port.kind in PARAMETERS and nbytes:
+                copies = 1 if port.single or port.is_member else PING_PONG  # DEV-ADF-22
+                places = self.sites.of("parameter", number)
                 where = self._where(number, "parameter")
                 key = ("parameter", number, -1)
                 yield Request(key, port.name, where, tiles, copies, nbytes, places, home=spot)
@@ -271,7 +273,7 @@ class _Planner:
             for m in self.description.memories
         )
         blocks = self.rooms.blocks
-        return Plan(
+        plan = Plan(
             self.description,
             self.device.name,
             1 + max(self._used_columns(nets, kernels, memories), default=0),
@@ -279,9 +281,9 @@ class _Planner:
             memories,
             nets,
             {number: b for (what, number, _), b in blocks.items() if what == "parameter"},
-            tuple(self.notes),
-            {(kernel, number): b for (what, number, kernel), b in blocks.items() if what == "table"},
+            tables={(kernel, number): b for (what, number, kernel), b in blocks.items() if what == "table"},
         )
+        return replace(plan, notes=notes_of(plan, self.objects, self.sites, self.wirings))
 
     def _used_columns(
         self, nets: Sequence[Net], kernels: Sequence[PlannedKernel], memories: Sequence[PlannedMemory]

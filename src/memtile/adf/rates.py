@@ -12,7 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm, prod
+from math import lcm, prod
 
 from memtile.adf.description import Connection, Port, Tiling
 from memtile.adf.nets import Tap, Wiring
@@ -254,10 +254,8 @@ def _spread(
 
 
 def _scale(counts: dict[int, Fraction], nodes: Sequence[int]) -> None:
-    """Make the turns of nodes the smallest whole numbers with the same ratios."""
-    factor = Fraction(
-        lcm(*(counts[n].denominator for n in nodes)), gcd(*(counts[n].numerator for n in nodes))
-    )
+    """Make the turns of nodes the smallest whole numbers with the same ratios; one of them is 1."""
+    factor = lcm(*(counts[node].denominator for node in nodes))
     for node in nodes:
         counts[node] *= factor
 

@@ -27,6 +27,7 @@ _KINDS = {
     "graph": ("area",),
     "PLIO": ("shim", "same"),
     "GMIO": ("shim", "same"),
+    "fifo": ("dma_fifo", "ss_fifo"),
 }
 """What may be placed -> kinds of places that it may be given."""
 
@@ -66,6 +67,7 @@ class Sites:
         apart: kernels whose places depend on others'.
         areas: of kernels, by graph.
         lines: kernel -> line of its location.
+        fifos: locations of FIFOs of connections, which have no effect.
     """
 
     def __init__(self, objects: Objects, device: Device, problems: list[Problem]) -> None:
@@ -74,6 +76,7 @@ class Sites:
         self.apart: list[Apart] = []
         self.areas: list[Area] = []
         self.lines: dict[int, str] = {}
+        self.fifos: list[Location] = []
         self._places: dict[tuple[str, int], Location] = {}
         for location in objects.description.locations:
             self._read(location)
@@ -86,6 +89,8 @@ class Sites:
             self._kernel(location)
         elif location.what == "graph":
             self._area(location)
+        elif location.what == "fifo":
+            self.fifos.append(location)
         else:
             self._places[location.what, location.object] = location
 

@@ -8,7 +8,7 @@ interface has 64 bits, and two adjacent ones make a stream of 128 bits. FIFOs cr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 from memtile.arch.grades import Grade, Source
@@ -31,6 +31,27 @@ SOURCES: Mapping[str, Source] = MappingProxyType(
         "pair": Source("UG1079: AI Engine to PL interface AXI protocol", Grade.MANUAL),
     }
 )
+
+
+def sizer_fields(port: int, width: int, *, receives: bool) -> Iterator[tuple[str, str, int]]:
+    """Yield what the registers of an interface tile hold for a PLIO: register, field and its value.
+
+    Args:
+        port: number of the South port, the even one of two.
+        width: of the PLIO in bits.
+        receives: True = the logic gets words, else it sends them.
+
+    The driver (aie-rt, ``xaie_plif.c``) sets the field of a port to 1 for 64 bits and to 0 for 32, the field
+    of a pair for 128, and enables the ports at which words come in.
+    """
+    config = "PL_Interface_Upsizer_Config" if receives else "PL_Interface_Downsizer_Config"
+    ports = (port, port + 1) if width == PAIRED_BITS else (port,)
+    if width == PAIRED_BITS:
+        yield config, f"South{port}_South{port + 1}_128_combine", 1
+    else:
+        yield config, f"South{port}", int(width > DEFAULT_WIDTH)
+    if not receives:
+        yield from (("PL_Interface_Downsizer_Enable", f"South{each}", 1) for each in ports)
 
 
 def stream_words(width: int) -> int:

@@ -32,6 +32,7 @@ INCLUDE = Path(__file__).with_name("include")
 RUNTIME = Path(__file__).with_name("runtime") / "core.cc"
 ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
 """Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
+_GENERATED = "cpp-generated"
 _LINES = 20  # of a compiler's errors: a screen
 _STAY = 64  # libraries that stay in the cache
 _QUIET_SECONDS = 2.0
@@ -65,6 +66,25 @@ _OF_RUNTIME = ("-fexceptions",)  # it says what was thrown
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
 _TWICE = re.compile(r"(?:multiple definition of|duplicate symbol:?) [`'\"]?([^'\"`;\n]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """What sources are made into.
+
+    Attributes:
+        file: its name in the folder.
+        runtime: sources of memtile that are compiled too.
+        link: makes it from the object files.
+        what: it is, for messages.
+        linked: other sources of memtile that ``link`` puts in.
+    """
+
+    file: str
+    runtime: tuple[Path, ...]
+    link: Callable[[Sources, Compiler, Sequence[Path], Path], None]
+    what: str
+    linked: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +139,23 @@ def own_options(used: Compiler) -> tuple[str, ...]:
     return _CLANG if used.is_clang else _GCC
 
 
-def built(sources: Sources) -> Path:
-    """The shared library of these sources: from the cache, or compiled now.
+def built(sources: Sources, product: Product | None = None) -> Path:
+    """The shared library of these sources, or another product: from the cache, or compiled now.
 
     Raises:
         InputFileError: there is no compiler, or the sources do not compile; with the user's file and line.
     """
+    product = product or KERNELS
     for file in sources.files:
         if not file.is_file():
-            raise InputFileError(f"{file}: there is no such file. Give a C++ source of kernels.")
+            raise InputFileError(f"{file}: there is no such file. Give a C++ source of {product.what}s.")
     found = compiler()
-    folder = _cache() / _key(sources, found)
+    folder = cache_folder() / _key(sources, found, product)
     with FileLock(f"{folder}.lock"):
-        library = folder / "kernels.so"
-        if not _is_current(folder):
+        library = folder / product.file
+        if not _is_current(folder, product):
             with shown(line_for([file.name for file in dict.fromkeys(sources.names)])):
-                _make(sources, found, folder)
+                _make(sources, found, folder, product)
             _forget_old(folder)
         os.utime(folder)
     return library
@@ -147,7 +168,7 @@ def generated(name: str, text: str) -> Path:
         name: of the file.
         text: of it.
     """
-    folder = _cache("cpp-generated") / hashlib.sha256(text.encode()).hexdigest()[:24]
+    folder = cache_folder(_GENERATED) / hashlib.sha256(text.encode()).hexdigest()[:24]
     folder.mkdir(mode=0o700, exist_ok=True)
     file = folder / name
     if not file.is_file() or file.read_text("utf-8") != text:
@@ -157,26 +178,26 @@ def generated(name: str, text: str) -> Path:
     return file
 
 
-def _cache(name: str = "cpp") -> Path:
+def cache_folder(name: str = "cpp") -> Path:
     """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
     folder = cache_directory(ENGINE).parents[1] / name
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
 
 
-def _key(sources: Sources, used: Compiler) -> str:
+def _key(sources: Sources, used: Compiler, product: Product) -> str:
     """Name of the folder of a library: its sources by path, options and compiler."""
     files = [str(file.resolve()) for file in sources.files]
     said = [*files, *sources.options(), *own_options(used), *used.command, used.version]
-    said.append(_hash(RUNTIME))
+    said += [product.file, *map(_hash, (*product.runtime, *product.linked))]
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
-def _is_current(folder: Path) -> bool:
+def _is_current(folder: Path, product: Product) -> bool:
     """Whether a library is there, and every file that it was made of is as it was."""
     try:
         inputs = json.loads((folder / "inputs.json").read_text("utf-8"))
-        return (folder / "kernels.so").is_file() and all(
+        return (folder / product.file).is_file() and all(
             _hash(Path(name)) == was for name, was in inputs.items()
         )
     except (OSError, ValueError):
@@ -187,13 +208,13 @@ def _hash(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _make(sources: Sources, used: Compiler, folder: Path) -> None:
+def _make(sources: Sources, used: Compiler, folder: Path, product: Product) -> None:
     """Compile and link into a folder, which is complete or not there."""
     with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as name:
         place = Path(name, "out")
         place.mkdir()
-        objects = _compiled(sources, used, place)
-        _link(sources, used, objects, place / "kernels.so")
+        objects = _compiled(sources, used, place, product)
+        product.link(sources, used, objects, place / product.file)
         inputs = {str(path): _hash(path) for path in _read_by(place) if path.is_file()}
         (place / "inputs.json").write_text(json.dumps(inputs), "utf-8")
         for each in place.glob("*.[od]"):
@@ -202,15 +223,15 @@ def _make(sources: Sources, used: Compiler, folder: Path) -> None:
         place.rename(folder)
 
 
-def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
-    """The object files of the sources, and of the core."""
+def _compiled(sources: Sources, used: Compiler, place: Path, product: Product) -> list[Path]:
+    """The object files of the sources, and of the run time."""
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
     own = own_options(used)
     running = []
-    names = (*sources.names, RUNTIME)
-    for number, file in enumerate((*sources.files, RUNTIME)):
+    names = (*sources.names, *product.runtime)
+    for number, file in enumerate((*sources.files, *product.runtime)):
         target = place / f"{number}.o"
-        own_file = file == RUNTIME
+        own_file = file in product.runtime
         more = (*_UNCHECKED * (own_file and sources.sanitize), *_OF_RUNTIME * own_file)
         words = [
             *used.command,
@@ -230,7 +251,7 @@ def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
     said = [(file, begun.communicate()[0], begun.returncode) for file, _, begun in running]
     for file, text, code in said:
         if code:
-            raise InputFileError(f"{file}: the kernel does not compile.\n{_screen(text, file)}")
+            raise InputFileError(f"{file}: the {product.what} does not compile.\n{screen(text, file)}")
     return [target for _, target, _ in running]
 
 
@@ -252,15 +273,20 @@ def _link(sources: Sources, used: Compiler, objects: Sequence[Path], library: Pa
     if twice := _TWICE.search(text):
         step = "Give sources that have functions of one name one by one, each in a cpp(...) of its own."
         raise InputFileError(f"{files}: {twice[1]} is defined twice. {step}")
-    raise InputFileError(f"{files}: the kernels do not link.\n{_screen(text, library)}")
+    raise InputFileError(f"{files}: the kernels do not link.\n{screen(text, library)}")
 
 
-def _screen(text: str, file: Path) -> str:
+KERNELS = Product("kernels.so", (RUNTIME,), _link, "kernel")
+
+
+def screen(text: str, file: Path) -> str:
     """The errors of a compiler, at most a screen of them, with the file as the user named it."""
     lines = text.replace(str(file.resolve()), str(file)).splitlines()
     first = next((n for n, line in enumerate(lines) if "error:" in line), 0)
     context = [
-        line for line in lines[:first] if line.startswith(("In file included", "                 from"))
+        line
+        for line in lines[:first]
+        if line.startswith(("In file included", "                 from")) and f"/{_GENERATED}/" not in line
     ][-2:]
     shown = [*context, *lines[first : first + _LINES]]
     left = len(lines) - first - _LINES

@@ -37,16 +37,21 @@ class Tag(IntEnum):
     CLASS = 0x02
     ENUMERATION = 0x04
     PARAMETER = 0x05
+    MEMBER = 0x0D
     POINTER = 0x0F
     REFERENCE = 0x10
     STRUCTURE = 0x13
     TYPEDEF = 0x16
     UNION = 0x17
+    INHERITANCE = 0x1C
+    SUBRANGE = 0x21
     BASE = 0x24
     CONST = 0x26
     SUBPROGRAM = 0x2E
+    VARIABLE = 0x34
     VOLATILE = 0x35
     RESTRICT = 0x37
+    NAMESPACE = 0x39
     RVALUE_REFERENCE = 0x42
     ATOMIC = 0x47
 
@@ -54,11 +59,15 @@ class Tag(IntEnum):
 class At(IntEnum):
     """``DW_AT_*`` of attributes that matter here."""
 
+    LOCATION = 0x02
     NAME = 0x03
     BYTE_SIZE = 0x0B
     STMT_LIST = 0x10
     COMP_DIR = 0x1B
+    UPPER_BOUND = 0x2F
     ABSTRACT_ORIGIN = 0x31
+    COUNT = 0x37
+    MEMBER_LOCATION = 0x38
     DECL_FILE = 0x3A
     DECL_LINE = 0x3B
     DECLARATION = 0x3C
@@ -70,6 +79,7 @@ class At(IntEnum):
 
 
 _TAGS, _ATTRIBUTES = frozenset(Tag), frozenset(At)
+_PARTS = frozenset((Tag.MEMBER, Tag.INHERITANCE, Tag.SUBRANGE))
 # Forms by how they are stepped over: bytes; LEB128; a block whose length comes first, in bytes or as LEB128.
 _FIXED: Mapping[int, int] = {
     0x01: 8, 0x05: 2, 0x06: 4, 0x07: 8, 0x0B: 1, 0x0C: 1, 0x0E: 4, 0x10: 4, 0x11: 1, 0x12: 2, 0x13: 4,
@@ -93,12 +103,16 @@ class Entry:
         values: of its attributes; references are offsets among all entries.
         unit: offset of its unit.
         parameters: entries of its parameters, in order.
+        parts: members and base classes of a class, bounds of an array.
+        outer: namespace or class that it is in.
     """
 
     tag: int
     values: dict[int, Any]
     unit: int
     parameters: list[Entry] = field(default_factory=list)
+    parts: list[Entry] = field(default_factory=list)
+    outer: Entry | None = None
 
 
 Shape = tuple[int, bool, list[tuple[int, int, int]]]
@@ -182,8 +196,13 @@ class DebugEntries:
 
     @staticmethod
     def _within(outer: Entry | None, entry: Entry) -> None:
-        if outer is not None and outer.tag == Tag.SUBPROGRAM and entry.tag == Tag.PARAMETER:
+        if outer is None:
+            return
+        entry.outer = outer
+        if outer.tag == Tag.SUBPROGRAM and entry.tag == Tag.PARAMETER:
             outer.parameters.append(entry)
+        elif entry.tag in _PARTS:
+            outer.parts.append(entry)
 
     def _values(self, data: _Bytes, unit: int, attributes: list[tuple[int, int, int]]) -> dict[int, Any]:
         found = dict[int, Any]()
@@ -195,6 +214,8 @@ class DebugEntries:
             elif form in _FIXED or form in _LEB:
                 value = constant if form == _IMPLICIT else 1 if form == _PRESENT else data.value(form)
                 found[name] = value + unit if form in _OF_UNIT else value
+            elif form in _LEB_BLOCKS:
+                found[name] = data.block()
             else:
                 data.skip(form)
         return found
@@ -268,6 +289,12 @@ class _Bytes:
             return self.zero_ended()
         section = ".debug_str" if form == _STRP else ".debug_line_str"
         return _Bytes(sections[section], self.number(4)).zero_ended()
+
+    def block(self) -> bytes:
+        """A block whose length comes first as LEB128."""
+        length = self.leb()
+        self.at += length
+        return self.bytes[self.at - length : self.at]
 
     def skip(self, form: int) -> None:
         """Step over the value of a form.

@@ -22,7 +22,6 @@ class Argument(NamedTuple):
     """A buffer that a call was given.
 
     Attributes:
-        number: of the argument, from 0.
         kind: type of an element in the text.
         address: that the kernel sees.
         bytes: that it has.
@@ -30,7 +29,6 @@ class Argument(NamedTuple):
         name: for messages.
     """
 
-    number: int
     kind: str
     address: int
     bytes: int

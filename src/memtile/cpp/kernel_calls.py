@@ -210,15 +210,9 @@ class KernelCalls:
         """The arrays of a call as an error names them."""
         places = guarded.addresses if guarded else [array.ctypes.data for array in arrays]
         numbers = [n for n, value in enumerate(given) if isinstance(value, np.ndarray)]
+        kinds = self._signature.kinds
         return [
-            Argument(
-                number,
-                self._signature.kinds[number][0],
-                place,
-                array.nbytes,
-                array.itemsize,
-                self._name(number),
-            )
+            Argument(kinds[number][0], place, array.nbytes, array.itemsize, self._name(number))
             for number, place, array in zip(numbers, places, arrays, strict=True)
         ]
 

@@ -30,6 +30,7 @@ _DYNAMIC_SYMBOLS, _LOADED, _FUNCTION, _GLOBAL = 11, 1, 2, (1, 2)
 _MANGLED = re.compile(r"_Z([0-9]+)")
 _LINE_TOOLS = ("addr2line", "llvm-addr2line")
 _SECONDS = 20
+_MOST_WORDS = 1000  # addresses that one call of a tool gets
 T = TypeVar("T", bound=Callable[..., Any])
 
 
@@ -124,6 +125,35 @@ def _every_line(library: Path, offsets: tuple[int, ...]) -> list[Frame]:
         return []
     said = done.stdout.splitlines()
     return [_frame(function, place) for function, place in zip(said[::2], said[1::2], strict=False)]
+
+
+def frames(program: Path, offsets: Sequence[int]) -> list[Frame | None]:
+    """The user's innermost line of each address within a program; None = no line is known.
+
+    Without a tool and without pyelftools there are no lines.
+    """
+    tool = next(filter(None, map(shutil.which, _LINE_TOOLS)), None)
+    if tool is None:
+        each = [line_tables.places(program, [offset]) for offset in offsets] if line_tables.readable() else []
+        return [_first_own(places) for places in each] or [None] * len(offsets)
+    found = list[Frame | None]()
+    for start in range(0, len(offsets), _MOST_WORDS):
+        part = offsets[start : start + _MOST_WORDS]
+        words = [tool, "-e", str(program), "-i", "-f", "-a", *map(hex, part)]
+        done = subprocess.run(words, capture_output=True, check=True, timeout=_SECONDS, text=True)
+        places = list[list[Frame]]()
+        said = iter(done.stdout.splitlines())
+        for line in said:
+            if line.startswith("0x"):
+                places.append([])
+            else:
+                places[-1].append(_frame(line, next(said)))
+        found += map(_first_own, places)
+    return found
+
+
+def _first_own(places: Sequence[Frame]) -> Frame | None:
+    return next((each for each in places if each.line and not each.file.startswith(str(INCLUDE))), None)
 
 
 def own_frame(library: Path, offsets: Sequence[int]) -> Frame | None:

@@ -22,8 +22,10 @@ from memtile.arch.pl_interface import (
     PAIRED_BITS,
     PLIO_WIDTHS,
     SOURCES,
+    sizer_fields,
     stream_words,
 )
+from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import WORD_BYTES
 from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.design.buffers import dtype_of
@@ -193,6 +195,9 @@ def logic_end(
     side = "master" if receives else "slave"
     taken.update({(receives, each): f"{side} SOUTH{port}" for each in wanted})
     period = Fraction(clock) / Fraction(frequency)
+    for name, bits, value in sizer_fields(port, width, receives=receives):
+        register = tile_register(tile.kind.name, name)
+        tile.post_mask(register.offset, register.field(bits).mask, register.pack(**{bits: value}))
     words = stream_words(width)
     index = tile.engine.attach_logic(tile.index, port, receives=receives, words=words, period=period)
     return {"tile": tile, "port": f"SOUTH{port}", "receives": receives} | {

@@ -77,12 +77,6 @@ void pairs(input_async_buffer<int32>& in, output_async_buffer<int32>& out, int32
     }
     out.release();
 }
-void early(input_async_buffer<int32>& in, output_buffer<int32>& out) { *aie::begin(out) = in.data()[0]; }
-void keeps(input_async_buffer<int32>& in, output_buffer<int32>& out) {
-    in.acquire();
-    *aie::begin(out) = in.data()[0];
-}
-
 // Windows.
 void window_reverse(input_window<int32>* in, output_window_int32* out) {
     const unsigned n = window_size(in);
@@ -133,15 +127,11 @@ void get_sums(input_cascade<acc32>* in, output_buffer<int32>& out) {
     aie::store_v(out.data(), readincr_v<16>(in).to_vector<int32>());
 }
 
-// A look-up table that another source defines, and mistakes.
+// Look-up tables that another source defines.
 extern const int32 squares[4];
 namespace tables {
 extern const int16 cubes[2];
 }
 void look_up(input_buffer<int32>& in, output_buffer<int32>& out) {
     for (unsigned i = 0; i < in.size(); ++i) out.data()[i] = squares[in.data()[i]] + tables::cubes[i % 2];
-}
-void beyond(input_buffer<int32>& in, output_buffer<int32>& out) {
-    volatile int32* to = out.data();
-    to[in.size()] = 1;
 }

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from memtile.adf.description import Description, Kernel, Port, PortKind, Table
+from memtile.adf.description import Description, Kernel, Port, Table
 from memtile.adf.kernel_calls import KernelCode, PortMemory, PortValue
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core, MemoryPiece
 
 SOURCE = Path(__file__).with_name("graph_kernels.cc")
-Calls = Sequence[Sequence[Any]]
+_KINDS: dict[str, Any] = {"async": "async_buffer", "array": "parameter_array", "packet": "packet_stream"}
 
 
 @dataclass
@@ -36,24 +36,14 @@ def described(
     for number, (name, kernel) in enumerate(kernels.items()):
         first = len(ports)
         for at, word in enumerate(kernel.ports.split()):
-            kind: Any = word.lstrip(">")
+            kind = _KINDS.get(word.lstrip(">"), word.lstrip(">"))
+            name_of_port = f"{name}.{'abcde'[at]}"
             direction: Any = "out" if word.startswith(">") else "in"
-            ports.append(
-                Port(first + at, f"{name}.{'abcde'[at]}", number, direction, at, _kind(kind), argument=at)
-            )
+            ports.append(Port(first + at, name_of_port, number, direction, at, kind, argument=at))
         own = tuple(range(first, len(ports)))
         parameters = kernel.parameters or ("",) * len(own)
         made.append(Kernel(number, name, 0, kernel.function, source.name, parameters, own, **kernel.more))
     return Description(kernels=tuple(made), ports=tuple(ports), tables=tables)
-
-
-def _kind(word: str) -> PortKind:
-    kinds: dict[str, PortKind] = {
-        "async": "async_buffer",
-        "array": "parameter_array",
-        "packet": "packet_stream",
-    }
-    return kinds.get(word, word)  # type: ignore[return-value]
 
 
 class Memory:

@@ -153,3 +153,10 @@ CALL(call_nothing_there)(Out out) {
     put_ms_nb(7, success);
     static_cast<int *>(out)[2] = success;
 }
+CALL(call_integers)(In a_at, Out out) {
+    TAKE(std::int64_t, a);
+    const int half = static_cast<int>(a);
+    const unsigned found[] = {clb(half), clb(static_cast<unsigned>(a)), clb(static_cast<long long>(a)),
+                              clb(static_cast<unsigned long long>(a)), static_cast<unsigned>(scalar_abs(half))};
+    std::memcpy(out, found, sizeof found);
+}

@@ -1,9 +1,24 @@
-// A graph of UG1603, as its kernels see it.
-#pragma once
+// Adaptive data flow graphs on the host: memtile's own implementation of the interface that UG1603 and UG1079 document.
+//
+// A graph's constructor records what it says; `memtile.adf.description` documents the result. The calls of `main` become
+// requests to memtile (`memtile.adf.host_program`).
+#ifndef MEMTILE_ADF
+#define MEMTILE_ADF
 
-#include "aie_api/aie_adf.hpp"
+#include "adf/elements.h"
 
-#ifndef REGISTER_FUNCTION
-#define REGISTER_FUNCTION(function)
-#define REGISTER_PARAMETER(parameter)
+#include "adf/buffers.h"
+#include "adf/streams.h"
+#include "adf/windows.h"
+
+#include "adf/graph/connections.h"
+#include "adf/graph/constraints.h"
+#include "adf/graph/graph.h"
+#include "adf/graph/kernel.h"
+#include "adf/graph/memory.h"
+#include "adf/graph/outside.h"
+#include "adf/graph/packets.h"
+#include "adf/graph/places.h"
+#include "adf/graph/profiling.h"
+
 #endif

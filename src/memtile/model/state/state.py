@@ -168,7 +168,7 @@ class StateTables(NamedTuple):
     logic: Annotated[LogicPorts, Owner.PORT]
     # [0] how many; then the ports at which the programmable logic has words to send
     logic_sources: Annotated[
-        Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Roster(Owner.PORT, "logic.active")), Owner.MODEL
+        Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Roster(Owner.PORT, "logic.sending")), Owner.MODEL
     ]
     arbiters: Annotated[Arbiters, Owner.ARBITER]
     cores: Annotated[Cores, Owner.CORE]

@@ -124,7 +124,7 @@ class SwitchPorts(NamedTuple):
 class LogicPorts(NamedTuple):
     """Streams of the programmable logic at switch ports, see ``streams.logic_ports``; rows as SwitchPorts."""
 
-    active: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.FLAG)]  # 1 = in State.logic_sources
+    sending: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.FLAG)]  # 1 = in State.logic_sources
     # words of the stream in one of the PLIO, 0 = no PLIO is at the port
     words: Annotated[Ints, Column(c.SETTING, 0, c.OUTSIDE, c.STAYS, c.BYTE)]
     # the period of its clock: array cycles in so many ticks of it

@@ -77,7 +77,7 @@ def send(st: State) -> None:
             kept += 1
             roster[kept] = port
         else:
-            st.logic.active[port] = 0
+            st.logic.sending[port] = 0
     roster[0] = kept
 
 

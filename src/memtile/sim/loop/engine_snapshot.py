@@ -168,7 +168,7 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
             if len(words) != len(last):
                 yield Fault(name, (0,), len(last), f"{len(words)} flags, as there are words")
             yield from wrong(name, last > 1, last, "0..1")
-    active = snapshot.arrays["state/logic.active"]
+    sending = snapshot.arrays["state/logic.sending"]
     stalls = _by_port(snapshot, _STALLS)
     sources = {port for port, (words, _) in _streams(snapshot, "logic").items() if len(words)}
     for port, (words, _) in _streams(snapshot, "logic").items():
@@ -176,8 +176,8 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
             yield Fault(
                 f"{_STALLS}/{port}", (0,), len(stalls.get(port, ())), f"{len(words)}, as there are words"
             )
-    has_words = np.isin(np.arange(len(active)), list(sources))
-    yield from wrong("logic.active", active != has_words, active, "1 where the file has words to send")
+    has_words = np.isin(np.arange(len(sending)), list(sources))
+    yield from wrong("logic.sending", sending != has_words, sending, "1 where the file has words to send")
     patterns = snapshot.under("pattern/")
     for ch, pattern in patterns.items():
         yield from wrong(f"pattern/{ch}", (pattern < 0) | (pattern > 1), pattern, "0..1")

@@ -94,9 +94,9 @@ class LogicStreams:
     def _wake(self, port: int) -> None:
         """Have the clock loop serve a source, which begins with a word of the PLIO if it was at rest."""
         logic = plain(self._state.logic)
-        if logic.active[port]:
+        if logic.sending[port]:
             return
-        logic.active[port] = 1
+        logic.sending[port] = 1
         append(self._state.logic_sources, port)
         begins = max(int(logic.due[port]), int(self._state.clock.now[0]))
         if logic.filled[port] == 0:

@@ -15,10 +15,10 @@ namespace detail {
 
 /// What windows of both directions have. `ptr` and `head` are plain pointers, as users take them.
 template <typename T>
-class window {
+class window_memory {
   public:
     using value_type = T;
-    window(unsigned port, T* first, T* second, std::size_t bytes, bool is_async)
+    window_memory(unsigned port, T* first, T* second, std::size_t bytes, bool is_async)
         : ptr(first), head(first), places{first, second}, number(bytes / sizeof(T)), port_number(port), waits(is_async) {}
 
     void move(std::ptrdiff_t by) {
@@ -49,45 +49,45 @@ class window {
 }  // namespace detail
 
 template <typename T>
-class input_window : public detail::window<T> {
-    using detail::window<T>::window;
+class input_window : public detail::window_memory<T> {
+    using detail::window_memory<T>::window_memory;
 };
 template <typename T>
-class output_window : public detail::window<T> {
-    using detail::window<T>::window;
+class output_window : public detail::window_memory<T> {
+    using detail::window_memory<T>::window_memory;
 };
 template <typename T>
-class inout_window : public detail::window<T> {
-    using detail::window<T>::window;
+class inout_window : public detail::window_memory<T> {
+    using detail::window_memory<T>::window_memory;
 };
 
 namespace detail {
 template <typename W>
-concept Window = requires(W& w) {
+concept AnyWindow = requires(W& w) {
     typename W::value_type;
-    requires std::is_base_of_v<window<typename W::value_type>, W>;
+    requires std::is_base_of_v<window_memory<typename W::value_type>, W>;
 };
 template <typename W>
-concept Readable = Window<W> && !std::is_same_v<W, output_window<typename W::value_type>>;
+concept Readable = AnyWindow<W> && !std::is_same_v<W, output_window<typename W::value_type>>;
 template <typename W>
-concept Writable = Window<W> && !std::is_same_v<W, input_window<typename W::value_type>>;
+concept Writable = AnyWindow<W> && !std::is_same_v<W, input_window<typename W::value_type>>;
 }  // namespace detail
 
 // Places.
-template <detail::Window W>
+template <detail::AnyWindow W>
 void window_incr(W* w, int count) {
     w->move(count);
 }
-template <detail::Window W>
+template <detail::AnyWindow W>
 void window_decr(W* w, int count) {
     w->move(-count);
 }
 #define MEMTILE_WINDOW_STEP(n)                                                    \
-    template <detail::Window W>                                                   \
+    template <detail::AnyWindow W>                                                   \
     void window_incr_v##n(W* w, int count) {                                      \
         w->move(std::ptrdiff_t(count) * n);                                       \
     }                                                                             \
-    template <detail::Window W>                                                   \
+    template <detail::AnyWindow W>                                                   \
     void window_decr_v##n(W* w, int count) {                                      \
         w->move(-std::ptrdiff_t(count) * n);                                      \
     }
@@ -98,23 +98,23 @@ MEMTILE_WINDOW_STEP(16)
 MEMTILE_WINDOW_STEP(32)
 MEMTILE_WINDOW_STEP(64)
 #undef MEMTILE_WINDOW_STEP
-template <unsigned N, detail::Window W>
+template <unsigned N, detail::AnyWindow W>
 void window_incr_v(W* w, int count) {
     w->move(std::ptrdiff_t(count) * N);
 }
-template <unsigned N, detail::Window W>
+template <unsigned N, detail::AnyWindow W>
 void window_decr_v(W* w, int count) {
     w->move(-std::ptrdiff_t(count) * N);
 }
-template <detail::Window W>
+template <detail::AnyWindow W>
 unsigned window_size(const W* w) {
     return static_cast<unsigned>(w->elements());
 }
-template <detail::Window W>
+template <detail::AnyWindow W>
 void window_acquire(W* w) {
     w->acquire();
 }
-template <detail::Window W>
+template <detail::AnyWindow W>
 void window_release(W* w) {
     w->release();
 }

@@ -2,7 +2,5 @@
 // Streaming Data API).
 #pragma once
 
-#include "adf/buffers.h"
-#include "adf/streams.h"
-#include "adf/windows.h"
+#include "adf.h"
 #include "aie.hpp"

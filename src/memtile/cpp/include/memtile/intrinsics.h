@@ -13,6 +13,7 @@
 #include "memtile/intrinsics/conversions.h"
 #include "memtile/intrinsics/core_calls.h"
 #include "memtile/intrinsics/elements.h"
+#include "memtile/intrinsics/integers.h"
 #include "memtile/intrinsics/lookups.h"
 #include "memtile/intrinsics/products.h"
 #include "memtile/intrinsics/shuffles.h"

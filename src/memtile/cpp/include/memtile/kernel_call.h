@@ -71,7 +71,7 @@ struct Bound<const adf::io_buffer<T, Way, Config>&> : Bound<adf::io_buffer<T, Wa
 };
 /// A window gets both buffers: whether its port is asynchronous is said by the graph, not by its type.
 template <typename W>
-    requires adf::detail::Window<W>
+    requires adf::detail::AnyWindow<W>
 struct Bound<W*> {
     static constexpr unsigned arguments = 4;
     using T = typename W::value_type;

@@ -1,0 +1,357 @@
+"""A user's graph program on the model: his ``main`` asks, the array answers, files of PLIO are read, written.
+
+The constructors of the program describe its graphs; with the first ``init`` they get their places, kernels
+are compiled, and each PLIO with a file is fed. Paths of files are relative to a folder, as in AMD's
+simulators that of the command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import singledispatchmethod
+from pathlib import Path
+
+import numpy as np
+
+from memtile.adf import host_program as asked
+from memtile.adf.description import Description, MemoryObject, Plio
+from memtile.adf.graph_program import MACROS, graph_program
+from memtile.adf.host_program import HostProgram, Request
+from memtile.adf.host_transfers import Received
+from memtile.adf.kernel_calls import KernelCode, KernelOptions
+from memtile.adf.plan import Plan
+from memtile.adf.planning import plan_of
+from memtile.adf.plio_ports import Collected, PlioPorts
+from memtile.adf.record import description_of, refusal
+from memtile.adf.running import GraphResult, GraphRun
+from memtile.arch.devices import device as find_device
+from memtile.errors import DesignError, InputFileError
+from memtile.io import plio_csv, plio_text
+from memtile.runs.options import USUAL, RunOptions
+
+_SOURCE = "UG1603: run-time graph control"
+_CSV = ".csv"
+_PICOSECONDS = 1_000_000  # of a cycle at 1 MHz
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramOptions:
+    """How a graph program is compiled and run.
+
+    Attributes:
+        device: name of the device.
+        include: folders of headers.
+        defines: macros; None = without a value.
+        flags: more words for the compiler.
+        instance: a graph that the sources do not make, see :func:`~memtile.adf.graph_program.graph_program`.
+        words: arguments of ``main``.
+        folder: that paths of files are relative to, and ``main`` runs in.
+        sanitize: check every access of kernels to memory.
+        cycles: of a call, by the kernel's name in the graph or its function.
+        run: of the array.
+    """
+
+    device: str = "xcve2802"
+    include: tuple[Path, ...] = ()
+    defines: Mapping[str, str | int | None] = field(default_factory=dict)
+    flags: tuple[str, ...] = ()
+    instance: str = ""
+    words: tuple[str, ...] = ()
+    folder: Path = Path()
+    sanitize: bool = False
+    cycles: Mapping[str, int] = field(default_factory=dict)
+    run: RunOptions = USUAL
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramResult:
+    """What a graph program left.
+
+    Attributes:
+        code: exit code of ``main``.
+        plan: where its graphs went; None = it asked for no run.
+        graph: what their run left; None = it asked for no run.
+        cautions: what files of PLIO have that no guide describes.
+    """
+
+    code: int
+    plan: Plan | None
+    graph: GraphResult | None
+    cautions: tuple[str, ...] = ()
+
+    def write_outputs(self, folder: Path, *, timed: bool) -> list[Path]:
+        """Write the files of output PLIOs below a folder, as AMD's simulators do.
+
+        Args:
+            folder: below which the paths of the graph are.
+            timed: write the time of each line, as aiesimulator does.
+
+        Returns:
+            The files.
+
+        Raises:
+            InputFileError: one cannot be written.
+        """
+        if self.plan is None or self.graph is None:
+            return []
+        written = []
+        for plio in self.plan.description.plios:
+            if plio.direction == "out" and plio.file:
+                path = folder / plio.file
+                path.parent.mkdir(parents=True, exist_ok=True)
+                self._write(path, plio, timed)
+                written.append(path)
+        return written
+
+    def _write(self, path: Path, plio: Plio, timed: bool) -> None:
+        assert self.plan is not None
+        assert self.graph is not None
+        got, element = self.graph.outputs[plio.name], element_at(self.plan, plio)
+        if path.suffix == _CSV:
+            plio_csv.write_csv(path, got.words, got.tlast, element, plio.width)
+            return
+        times = _picoseconds(got, self.graph.result.clock_mhz) if timed else None
+        plio_text.write(path, got.words, got.tlast, element, plio.width, times_ps=times, hex=plio.hex)
+
+
+def _picoseconds(got: Collected, mhz: float | None) -> plio_text.Times | None:
+    if got.cycles is None or not mhz:
+        return None
+    return np.asarray(np.rint(got.cycles * (_PICOSECONDS / mhz)), np.int64)
+
+
+def element_at(plan: Plan, plio: Plio) -> str:
+    """The type of the elements that cross a PLIO: that of the kernel or buffer at the other end.
+
+    Raises:
+        DesignError: nothing that has a type is joined to it.
+    """
+    ports = {port.id: port for port in plan.description.ports}
+    memories = {port: memory for memory in plan.description.memories for port in _ports_of(memory)}
+    for net in plan.nets:
+        ends = (net.sources, net.targets)
+        mine, others = ends if plio.direction == "in" else ends[::-1]
+        if any(end.port == plio.port for end in mine):
+            for end in others:
+                memory = memories.get(end.port)
+                if name := ports[end.port].element or (memory.element if memory else ""):
+                    return name
+    raise DesignError.of(
+        "element type",
+        "none",
+        "that of a kernel's argument or of a buffer",
+        "no kernel and no buffer with an element type is joined to it, so its file cannot be read or written",
+        reason="adf_plio_type",
+        where=plio.name,
+        source="UG1076: TXT file format",
+    )
+
+
+def _ports_of(memory: MemoryObject) -> Iterator[int]:
+    yield from (*memory.inputs, *memory.outputs)
+
+
+class ProgramRun:
+    """A graph program while it runs.
+
+    Args:
+        files: C++ sources, one with ``main``.
+        options: how it is compiled and run.
+        ports: makes the PLIOs; None = those of the model.
+    """
+
+    def __init__(
+        self, files: Sequence[Path], options: ProgramOptions, ports: Callable[[], PlioPorts] | None = None
+    ) -> None:
+        self._files, self._options, self._ports = files, options, ports
+        generation = find_device(options.device).kind("compute").generation
+        self._generation = str(generation)
+        self._origin = ", ".join(map(str, files))
+        defines = {**MACROS, **options.defines}
+        self._program = graph_program(
+            files, options.include, defines, options.flags, self._generation, options.instance
+        )
+        self._description: Description | None = None
+        self._run: GraphRun | None = None
+        self._plan: Plan | None = None
+        self._received: list[tuple[int, Received, int, int]] = []
+        self._cautions: list[str] = []
+
+    def run(self) -> ProgramResult:
+        """Run ``main`` to its end.
+
+        Raises:
+            InputFileError: the program crashes or refuses, a source or a file of a PLIO is wrong.
+            DesignError: the graph does not fit the device, or a call of the host is out of order.
+        """
+        with HostProgram(self._program, self._options.words, self._options.folder) as host:
+            self._host = host
+            for request in host:
+                self._answer(request)
+        graph = self._run.result() if self._run else None
+        return ProgramResult(host.code or 0, self._plan, graph, tuple(self._cautions))
+
+    @property
+    def _model(self) -> GraphRun:
+        """The graphs in the model, which the first call that needs them makes.
+
+        Raises:
+            InputFileError: the program has no graph.
+        """
+        if self._run is None:
+            if self._description is None or not self._description.graphs:
+                raise InputFileError(f"{self._origin}: no graph is made here. Make one: my_graph gr;")
+            self._plan = plan_of(self._description, self._options.device)
+            self._run = self._made(self._description, self._plan)
+            self._feed(self._run, self._plan)
+        return self._run
+
+    def _made(self, description: Description, plan: Plan) -> GraphRun:
+        options = self._options
+        kernels = KernelOptions(
+            self._files[0].resolve().parent,
+            options.include,
+            options.defines,
+            options.flags,
+            self._generation,
+            options.sanitize,
+            options.cycles,
+            {each.kernel: each.stack_bytes for each in plan.kernels},
+        )
+        code = KernelCode(description, kernels)
+        return GraphRun(plan, code.caller, options.run, self._ports() if self._ports else None)
+
+    def _feed(self, run: GraphRun, plan: Plan) -> None:
+        """Give each input PLIO the words of its file."""
+        for plio in plan.description.plios:
+            if plio.direction != "in" or not plio.file:
+                continue
+            path, element = self._options.folder / plio.file, element_at(plan, plio)
+            if path.suffix == _CSV:
+                found = plio_csv.read_csv(path, element, plio.width)
+            else:
+                found = plio_text.read(path, element, plio.width, hex=plio.hex)
+            self._cautions.extend(f"{plio.name}: {caution}" for caution in found.cautions)
+            run.feed(plio.name, found.words, found.tlast if found.tlast.any() else None)
+
+    # requests --------------------------------------------------------------------------------------------
+
+    @singledispatchmethod
+    def _answer(self, request: Request) -> None:
+        """Do what the program asks, and answer it.
+
+        Raises:
+            DesignError: a call that the model does not have.
+        """
+        raise DesignError.of(
+            type(request).__name__,
+            "a call of the host",
+            "calls of docs/adf.md",
+            f"{type(request).__name__} is not modelled",
+            reason="adf_host_call",
+            where=self._origin,
+            source=_SOURCE,
+        )
+
+    @_answer.register
+    def _(self, request: asked.Describe) -> None:
+        found = description_of(request, self._program, self._host.peek, self._origin)
+        if self._run is not None and found != self._description:
+            raise InputFileError(
+                f"{self._origin}: a graph is made after another one was initialised. "
+                "Make all graphs before the first init(): they share the array."
+            )
+        self._description = found
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.Refuse) -> None:
+        raise refusal(request, self._program, self._origin)
+
+    @_answer.register
+    def _(self, request: asked.Init) -> None:
+        self._model.init(request.graph)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.RunGraph) -> None:
+        self._model.run(request.graph, None if request.iterations < 0 else request.iterations)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.Wait) -> None:
+        self._model.wait(request.graph, None if request.cycles < 0 else request.cycles)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.End) -> None:
+        self._model.end(request.graph, None if request.cycles < 0 else request.cycles)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.Update) -> None:
+        self._model.update(request.port, request.data)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.Read) -> None:
+        self._host.give(self._model.read(request.port))
+
+    @_answer.register(asked.Malloc)
+    @_answer.register(asked.Free)
+    def _(self, _request: Request) -> None:
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.Transfer) -> None:
+        memory, end = self._host.memories[request.memory], request.offset + request.nbytes
+        if request.into_array:
+            self._model.send(request.gmio, memory[request.offset : end])
+        else:
+            received = self._model.receive(request.gmio, request.nbytes)
+            self._received.append((request.gmio, received, request.memory, request.offset))
+        if request.waits:
+            self._wait_for(request.gmio)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.WaitFor) -> None:
+        self._wait_for(request.object)
+        self._host.done()
+
+    def _wait_for(self, number: int) -> None:
+        """Wait for the transfers of a GMIO or of a port, and give the host what came."""
+        self._model.wait_transfers(number)
+        for gmio, received, memory, offset in self._received:
+            if gmio == number:
+                data = received.data()
+                self._host.memories[memory][offset : offset + len(data)] = data
+        self._received = [each for each in self._received if each[0] != number]
+
+    @_answer.register
+    def _(self, request: asked.SetAddress) -> None:
+        told = next(each for each in self._plan_memories() if each.id == request.buffer)
+        nbytes = int(np.prod(told.dimensions)) * told.element_bytes
+        data = np.frombuffer(self._host.memories[request.memory], np.uint8)
+        self._model.set_address(request.buffer, data[request.offset : request.offset + nbytes])
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.StartTransfer) -> None:
+        self._model.start(request.port)
+        self._host.done()
+
+    def _plan_memories(self) -> Sequence[MemoryObject]:
+        assert self._description is not None
+        return self._description.memories
+
+
+def run_program(files: Sequence[Path], options: ProgramOptions) -> ProgramResult:
+    """Compile a graph program and run it on the model.
+
+    Raises:
+        InputFileError: see :class:`ProgramRun`.
+        DesignError: see :class:`ProgramRun`.
+    """
+    return ProgramRun(files, options).run()
