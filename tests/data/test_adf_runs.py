@@ -14,6 +14,7 @@ from memtile import MemoryTile
 from memtile.adf.buffer_turns import buffer_turns
 from memtile.adf.description import Loop, Tiling
 from memtile.adf.planning import plan_of
+from memtile.adf.profiling import EVENT_COUNT, RUNNING_TO_IDLE, START_DIFFERENCE, START_TO_BYTES
 from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
 from memtile.explain.results import Status
@@ -336,12 +337,33 @@ def test_versal_devices_run_graphs_with_the_streams_of_their_logic(device: str) 
     for source, target in ((a, m.ins[0]), (m.outs[0], k.ins[0]), (k.outs[0], z)):
         g.connect(source, target)
     run = GraphRun(plan_of(g.description(), device), calls(**{f"k{k.id}": compute(double)}))
+    begins, ends = g.owner(a), g.owner(z)
+    profiles = [
+        run.start_profiling(begins, ends, START_DIFFERENCE),
+        run.start_profiling(ends, -1, START_TO_BYTES, 256),
+        run.start_profiling(ends, -1, RUNNING_TO_IDLE),
+        run.start_profiling(begins, -1, EVENT_COUNT),
+    ]
+    assert [run.read_profiling(each) for each in profiles] == [0, 0, 0, 0]
     run.feed("in", np.arange(128, dtype=np.int32))
     run.init(ROOT)
     run.run(ROOT, 4)
     run.end(ROOT)
     found = run.result()
     assert found.result.status is Status.FINISHED
+    cycles = found.outputs["gr.out"].cycles
+    assert cycles is not None
+    wanted = [cycles[0], cycles[63] - cycles[0], cycles[-1] - cycles[0], 128]
+    assert [run.read_profiling(each) for each in profiles] == wanted
+    with pytest.raises(
+        DesignError, match=r"gr\.in: start_profiling is io_total_stream_running_to_idle_cycles"
+    ):
+        run.start_profiling(begins, -1, RUNNING_TO_IDLE)
+    with pytest.raises(DesignError, match=r"gr\.k: start_profiling is .*; it must be a PLIO"):
+        run.start_profiling(k.id, -1, EVENT_COUNT)
+    run.stop_profiling(profiles[0])
+    with pytest.raises(DesignError, match="profile is 1; it must be one that start_profiling gave"):
+        run.read_profiling(profiles[0])
     out = found.outputs["gr.out"]
     assert (out.words == np.arange(128) * 2).all()
     assert out.cycles is not None
