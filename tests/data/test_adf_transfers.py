@@ -293,3 +293,15 @@ def test_a_kernel_acquires_its_asynchronous_buffers() -> None:
     data = np.arange(80, dtype=np.int32).reshape(5, 1, 16)
     run.feed("in", data)
     assert (ended(run, 5).outputs["gr.out"].words == np.concatenate([data, data + 100], 1).ravel()).all()
+
+
+def test_a_margin_of_no_whole_words_is_refused() -> None:
+    g = Sketch()
+    k = g.kernel("k", [buffer("int16", 16, margin=3)], [buffer("int16", 16)])
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+    message = (
+        r"gr\.k\.in\[0\]: margin is 6 bytes; it must be whole 32-bit words.* Make it a multiple of 2 elements"
+    )
+    with pytest.raises(DesignError, match=message):
+        GraphRun(plan_of(g.description(), "npu1"), calls())

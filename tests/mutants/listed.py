@@ -8330,6 +8330,20 @@ MUTANTS = (
         "tests/data/test_adf_runs.py::test_a_shared_buffer_lies_in_two_tiles[goes on in the east]",
     ),
     Mutant(
+        "a margin may end within a word",
+        "adf/pools.py",
+        "        if self.margin % WORD_BYTES:",
+        "        if self.margin < 0:",
+        "tests/data/test_adf_transfers.py::test_a_margin_of_no_whole_words_is_refused",
+    ),
+    Mutant(
+        "a difference of starts is the start of the second",
+        "adf/profiling.py",
+        "return starts[1] - starts[0] if min(starts) >= 0 else 0",
+        "return starts[1]",
+        "tests/data/test_adf_runs.py::test_versal_devices_run_graphs_with_the_streams_of_their_logic[xcve2802]",
+    ),
+    Mutant(
         "what an input lacks is not said",
         "adf/running.py",
         "            if came < needed:",

@@ -494,9 +494,11 @@ class GraphRun:
         found = []
         for net in self.lowered.plan.nets:
             plio = self._lookup.plio_at(net.sources[0].port)
-            if plio is None or plio.id not in self.lowered.inputs:
-                continue
             target = net.targets[0]
+            if (
+                plio is None or not target.elements or net.packets
+            ):  # a stream has no block, packets have headers
+                continue
             needed = target.elements * target.turns * asked
             came = self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes
             if came < needed:
