@@ -146,11 +146,13 @@ def test_two_kernels_are_joined(device: str, link: str) -> None:
 
 
 def test_kernels_of_one_core_hand_over_without_locks() -> None:
-    run = GraphRun(*with_bodies(pair("npu1", "memory", (CORE, CORE)), *LINKS["memory"]))
-    assert (numbers(run, 5) == np.arange(80) * 2 + 5).all()
-    assert not [
-        lock for lock in run.lowered.array.compute_tile(*CORE).locks if lock.name.startswith("gr.j.in")
-    ]
+    """One buffer: the second takes each of three blocks before the first gives the next one."""
+    plan = pair("npu1", "memory", (CORE, CORE))
+    plan = replace(plan, kernels=tuple(replace(each, repetition=3) for each in plan.kernels))
+    run = GraphRun(*with_bodies(plan, *LINKS["memory"]))
+    assert (numbers(run, 2, 48) == np.arange(96) * 2 + 5).all()
+    locks = run.lowered.array.compute_tile(*CORE).locks
+    assert not [lock for lock in locks if lock.name.startswith("gr.j.in")]
 
 
 def with_bodies(plan: Plan, *bodies: Any) -> tuple[Plan, Any]:

@@ -156,12 +156,11 @@ class HostTransfers:
 
     def _start(self, one: HostChannel, work: Sequence[Transfer]) -> None:
         """Push a task when there is room; descriptors of tasks that have ended are free again."""
-        channel = one.channel
 
         def has_room() -> bool:
             for each in self._channels.values():
                 each.bds = _given_back(each)
-            return not channel.full and self._pushed(one, work)
+            return self._pushed(one, work)
 
         if not self._advance(has_room):
             raise _wrong(one, "without room for another transfer", "fewer transfers at a time")
