@@ -401,3 +401,12 @@ def test_kernels_that_wait_for_each_other_are_named() -> None:
     assert "kernel 'gr.k'" in finding.message
     assert "kernel 'gr.j'" in finding.message
     assert "gr.k.in[1].full" in finding.message
+
+
+def test_buffers_lie_at_the_beginning_of_a_tile_without_kernels() -> None:
+    """The tile of the buffers between two kernels has no program, and so neither stack nor heap."""
+    plan = pair("npu1", "memory", ((0, 4), CORE))
+    memory, other = plan.nets[1], two(ABOVE, 0, 64)
+    nets = (plan.nets[0], replace(memory, targets=(replace(memory.targets[0], blocks=other),)), plan.nets[2])
+    run = GraphRun(*with_bodies(replace(plan, nets=nets), *LINKS["memory"]))
+    assert (numbers(run, 5) == np.arange(80) * 2 + 5).all()
