@@ -173,7 +173,7 @@ def test_arrays_and_what_a_kernel_gives_back(code: KernelCode) -> None:
 
 
 def test_objects_have_their_arguments_and_keep_their_state(code: KernelCode) -> None:
-    """Kernels of one core and source share its globals: DEV-ADF-50."""
+    """Kernels of one core and source share its globals: DEV-ADF-40."""
     found = list[list[int]]()
 
     def body(core: Any, memory: Memory) -> Iterator[Any]:
@@ -202,7 +202,7 @@ def test_a_margin_comes_before_its_block(code: KernelCode) -> None:
 
 
 def test_circular_iterators_go_round_margin_and_block(code: KernelCode) -> None:
-    """DEV-ADF-51."""
+    """DEV-ADF-41."""
     (done,) = called(code, "turn", lambda m: [port(m(np.arange(8))), port(m(5))])
     assert done[1].tolist() == [4, 5, 6, 7, 0]
 
@@ -281,7 +281,7 @@ def test_streams_as_objects_of_input_and_output(code: KernelCode) -> None:
 
 
 def test_a_number_of_less_than_a_word_has_one(code: KernelCode) -> None:
-    """DEV-ADF-56."""
+    """DEV-ADF-46."""
     got, found = list[Any](), list[Any]()
     bf16 = 0x3FC0  # 1.5
     sender = calls_kernel(

@@ -70,7 +70,7 @@ def test_an_access_behind_a_buffer_names_the_port_and_the_line(checked: KernelCo
     ids=["early", "twice", "kept"],
 )
 def test_an_asynchronous_buffer_out_of_turn(checked: KernelCode, name: str, says: str) -> None:
-    """DEV-ADF-53."""
+    """DEV-ADF-43."""
     make = lambda m: [port(m(4), m(4), locks=(LOCKS, LOCKS)), port(m(4))]  # noqa: E731
     assert says in refused(checked, name, make)
 

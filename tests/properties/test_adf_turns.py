@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from memtile import MemoryTile
@@ -49,6 +49,9 @@ def read(frame: npt.NDArray[np.int32], reader: int) -> npt.NDArray[np.int32]:
     )[reader % 3]
 
 
+@example(writers=[[1], PATTERNS[-1]], readers=[[1]], depth=2)
+@example(writers=[[1]], readers=[[1], PATTERNS[-1]], depth=2)
+@example(writers=[[1], [1, 0]], readers=[PATTERNS[-1], [1]], depth=1)
 @settings(max_examples=60, deadline=None)
 @given(
     writers=st.lists(st.sampled_from(PATTERNS), min_size=1, max_size=3),

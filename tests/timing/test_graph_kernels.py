@@ -83,7 +83,7 @@ def test_a_call_takes_what_its_vector_operations_take(made: Any) -> None:
 
 
 def test_what_a_kernel_waits_is_part_of_what_it_takes(made: Any) -> None:
-    """DEV-ADF-52."""
+    """DEV-ADF-42."""
     waited = cycles_of(made({}), 2)
     assert WAIT - 5 < waited < WAIT + 10
     assert cycles_of(made({"waits": 40}), 2) == waited

@@ -2,7 +2,7 @@
 
 Kernels of one core that come from one source share its globals and ``static`` variables, as they do on the
 chip; each core has its own copy, and so has each run. Kernels of different sources share nothing: each source
-is a library of its own (DEV-ADF-50).
+is a library of its own (DEV-ADF-40).
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ PortValue = PortMemory | Value | StreamPort
 Caller = Callable[[Sequence[PortValue]], Generator[Action, Any, None]]
 """A call of a kernel: what it waits for are actions, and the last one is the cycles left of its cost.
 
-A call takes its cost from its beginning to its end, or longer if it waits longer (DEV-ADF-52).
+A call takes its cost from its beginning to its end, or longer if it waits longer (DEV-ADF-42).
 Which buffer of an asynchronous port is next, and the state of kernel objects and of globals, stay from call
 to call.
 """
@@ -289,7 +289,7 @@ class _Calls:
     # requests --------------------------------------------------------------------------------------------
 
     def _acquire(self, request: RequestData) -> Generator[Action, Any, None]:
-        """Take the next buffer of an asynchronous port (DEV-ADF-53)."""
+        """Take the next buffer of an asynchronous port (DEV-ADF-43)."""
         number, core = request.index, self._core
         memory = self._memory(number)
         turn = self._next[number]

@@ -132,19 +132,13 @@ class _Lowering:
         return self._made
 
     def _reserve(self) -> None:
-        """Take the bytes of stacks and look-up tables; those of a stack in a neighbour as a buffer.
-
-        A core without a kernel has no stack: its data memory belongs to its neighbours.
-        """
-        for place in {tile for blocks in self._plan.blocks for tile in blocks.every_tile}:
-            if place[1] in self._array.device.compute_rows:
-                self._array.compute_tile(*place).reserve(stack=0, heap=0)
+        """Take the bytes of stacks and look-up tables; those of a stack in a neighbour as a buffer."""
+        for place in self._memories():
+            self._array.compute_tile(*place).reserve(stack=0, heap=0)
         for planned in self._plan.kernels:
             name = self._lookup.kernels[planned.kernel].name
             tile, stack = self._array.compute_tile(*planned.tile), planned.stack
-            if stack is None or stack.tile != planned.tile:
-                tile.reserve(stack=0, heap=0)
-            else:
+            if stack is not None and stack.tile == planned.tile:
                 tile.reserve(stack=stack.nbytes, heap=0, stack_at=stack.offsets[0])
             if stack is not None and stack.tile != planned.tile:
                 words = -(-stack.nbytes // WORD_BYTES)
@@ -153,6 +147,17 @@ class _Lowering:
             name = f"{self._lookup.kernels[kernel].name} {self._lookup.tables[table].name}"
             words = -(-blocks.nbytes // WORD_BYTES)
             self._array.tile(*blocks.tile).buffer(name, words, np.uint32, at=blocks.offsets[0])
+
+    def _memories(self) -> set[Tile]:
+        """The compute tiles of the plan: of kernels, and those that have only buffers."""
+        blocks = [*self._plan.parameters.values(), *self._plan.tables.values()]
+        blocks += [each.stack for each in self._plan.kernels if each.stack is not None]
+        ends = [end for net in self._plan.nets for end in (*net.sources, *net.targets)]
+        blocks += [end.blocks for end in ends if end.blocks is not None]
+        found = {each.tile for each in self._plan.kernels}
+        found.update(tile for each in blocks for tile in (each.tile, *each.tiles))
+        rows = self._array.device.compute_rows
+        return {tile for tile in found if tile[1] in rows}
 
     # locks and rings -------------------------------------------------------------------------------------
 

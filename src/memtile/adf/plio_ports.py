@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
@@ -50,6 +50,14 @@ class InputPort(Protocol):
     def fed(self) -> int:
         """Words that it was given so far."""
 
+    @property
+    def entered(self) -> int:
+        """Words that have entered the array."""
+
+    @property
+    def began(self) -> int:
+        """Cycle in which the first of them could enter; -1 = there is none."""
+
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let it send words after those before; ``tlast``: 1 where a block ends."""
 
@@ -75,11 +83,12 @@ class PlioPorts(Protocol):
         """A PLIO that words leave the array by."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _LogicInput:
     """Sends words of the programmable logic."""
 
     end: PlioIn
+    began: int = -1
 
     @property
     def fed(self) -> int:
@@ -89,7 +98,13 @@ class _LogicInput:
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let it send words after those before."""
         if len(words):
+            self.began = self.end.tile.engine.now if self.began < 0 else self.began
             self.end.feed(words, tlast)
+
+    @property
+    def entered(self) -> int:
+        """Words that have entered the array."""
+        return self.end.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +153,13 @@ class _MemoryInput:
     name: str
     end: Channel
     fed: int = 0
-    _pieces: int = 0
+    began: int = -1
+    _sizes: list[int] = field(default_factory=list)
+
+    @property
+    def entered(self) -> int:
+        """Words of the tasks that have ended."""
+        return sum(self._sizes[: self.end.tasks_done])
 
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let the channel read the words as one task, which ends with TLAST.
@@ -157,9 +178,10 @@ class _MemoryInput:
             )
         if not len(words):
             return
-        self._pieces += 1
+        self._sizes.append(len(words))
+        self.began = self.array.engine.now if self.began < 0 else self.began
         kept = np.ascontiguousarray(words, np.uint32).copy()
-        buffer = self.array.external(f"{self.name} piece {self._pieces}", kept)
+        buffer = self.array.external(f"{self.name} piece {len(self._sizes)}", kept)
         self.end.start(self.end.tile.read(buffer))
         self.fed += len(words)
 

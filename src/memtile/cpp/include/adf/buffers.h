@@ -2,7 +2,7 @@
 // Buffers; Iterators).
 //
 // A buffer of the model is a pointer to the memory of its port and a number of elements, made anew for each call. The
-// margin comes first, then the block; `size()` counts the block. Circular iterators wrap behind both (DEV-ADF-51).
+// margin comes first, then the block; `size()` counts the block. Circular iterators wrap behind both (DEV-ADF-41).
 #pragma once
 
 #include <cstddef>

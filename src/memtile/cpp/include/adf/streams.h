@@ -57,7 +57,7 @@ void put_words(const V& value, bool tlast) {
     memtile::put_ms_words(0, words, sizeof(V) / 4, tlast);
 }
 
-/// A number of less than a word: it has a word of its own, an integer with its sign (DEV-ADF-56).
+/// A number of less than a word: it has a word of its own, an integer with its sign (DEV-ADF-46).
 template <typename V>
 concept PartOfWord = sizeof(V) < 4;
 
