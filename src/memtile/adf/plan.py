@@ -6,7 +6,6 @@ of the array: row 0 has interface tiles, then come memory tiles, then cores.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -36,11 +35,6 @@ class Blocks:
     offsets: tuple[int, ...]
     nbytes: int
     tiles: tuple[Tile, ...] = ()
-
-    @property
-    def every_tile(self) -> tuple[Tile, ...]:
-        """The tiles in which they begin."""
-        return self.tiles or (self.tile,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +147,3 @@ class Plan:
     parameters: dict[int, Blocks] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     tables: dict[tuple[int, int], Blocks] = field(default_factory=dict)
-
-    @property
-    def blocks(self) -> Iterator[Blocks]:
-        """All that lies in memory of the array."""
-        ends = (end.blocks for net in self.nets for end in (*net.sources, *net.targets))
-        stacks = (each.stack for each in self.kernels)
-        memories = (each.blocks for each in self.memories)
-        found = (*ends, *stacks, *memories, *self.parameters.values(), *self.tables.values())
-        return (each for each in found if each is not None)
