@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memtile import testing as testing
     from memtile import trace as trace
     from memtile.access.drawing import Drawing
+    from memtile.access.graph_text.fragment import tiling_of
     from memtile.access.notation import dma_dimensions, rearrange, repeat, tensor_access_pattern
     from memtile.access.tiling import TilingParameters, TraversingParameters
     from memtile.access.views import View, pad, sliding_window_view, view
@@ -167,6 +168,7 @@ _HOMES = {
     "sweep": "memtile.explore.sweep.sweep",
     "tensor_access_pattern": "memtile.access.notation",
     "tiles_figure": "memtile.report.access_picture",
+    "tiling_of": "memtile.access.graph_text.fragment",
     "view": "memtile.access.views",
 }
 
@@ -257,6 +259,7 @@ __all__ = [
     "sweep",
     "tensor_access_pattern",
     "tiles_figure",
+    "tiling_of",
     "view",
 ]
 

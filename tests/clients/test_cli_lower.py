@@ -151,6 +151,7 @@ def test_text_shows_every_step() -> None:
     assert run(str(EXAMPLES / "t1.json")).stdout.splitlines() == [
         "t1: read 8 x 8 x 16 elements of 32 bits in tiles of 4 x 4 x 1",
         "  asked      from (0, 0, 0): 16 x d2+1, 2 x d1+4, 2 x d0+4, 4 x d1+1, 4 x d0+1",
+        "  NumPy      a.reshape(16, 2, 4, 2, 4).transpose(0, 1, 3, 2, 4), a of shape (16, 8, 8)",
         "  clipped    from element 0: 32 x +32, 2 x +4, 4 x +8, 4 x +1",
         "  in words   from word 0: 32 x +32, 2 x +4, 4 x +8, 4 x +1",
         "  BD 0       1024 words (4096 bytes) from word 0 of the buffer",

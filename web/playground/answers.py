@@ -12,6 +12,7 @@ from rich.console import Console
 
 from memtile.access.drawing import NOTHING, order_drawing
 from memtile.access.expected import stream_elements
+from memtile.access.graph_text.fragment import graph_tilings
 from memtile.access.lowering.certificate import QueueEntry
 from memtile.access.tiling_cases import tilings_of
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
@@ -25,9 +26,11 @@ from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import shaped
+from memtile.io.json_text import begins_as_json
+from memtile.report.lowering import Answer, print_answer, print_explained
 from memtile.report.lowering import answer as lowered
-from memtile.report.lowering import print_answer, print_explained
 
+_GRAPH = re.compile(r"\b(?:tiling|traversing)_(?:parameters|dimension)\b|\btiling\s*\(|^\{\s*[.{]")
 _FIRST = 4096  # elements of a walk that are written out
 _DRAWN = 1 << 20  # words of a transfer, and elements of a memory, that are walked and drawn
 
@@ -36,7 +39,7 @@ def answer(text: str, tile: str = "memory") -> str:
     """Answer a text, as JSON: ``kind``, ``text``, ``words``, ``walk``, ``picture`` (SVG), or ``error``.
 
     Args:
-        text: tiling parameters or a descriptor as JSON, an ``aie.dma_bd``, or register words.
+        text: tiling parameters as JSON or C++, a descriptor as JSON, an ``aie.dma_bd``, or register words.
         tile: tile kind of words and of an ``aie.dma_bd``.
     """
     try:
@@ -48,6 +51,8 @@ def answer(text: str, tile: str = "memory") -> str:
 def _answered(text: str, tile: str) -> dict[str, Any]:
     if "aie.dma_bd" in text:
         return _of_mlir(text, tile)
+    if _GRAPH.search(text) and not begins_as_json(text):
+        return _of_graph(text)
     if text.startswith(("{", "[")):
         return _of_json(text, tile)
     return {"kind": "words", **_of_words(parse_words({"tile": tile, "words": re.split(r"[\s,]+", text)}))}
@@ -61,7 +66,22 @@ def _of_json(text: str, tile: str) -> dict[str, Any]:
     if isinstance(data, dict) and isinstance(data.get("words"), list):
         return {"kind": "words", **_of_words(parse_words({"tile": tile, **data}))}
     items, _ = tilings_of(data)
-    found = lowered(items[0], 1)
+    return _of_tiling(lowered(items[0], 1))
+
+
+def _of_graph(text: str) -> dict[str, Any]:
+    """The tilings of C++ text: the words of all, the picture of the first that has descriptors."""
+    answers = [lowered(each, number) for number, each in enumerate(graph_tilings(text), 1)]
+    good = [each for each in answers if each.lowering is not None]
+    if not good:
+        raise InputFileError(
+            "\n".join(line for each in answers if each.error for line in each.error.messages)
+        )
+    texts = [_printed(lambda console, each=each: print_answer(each, console)) for each in answers]
+    return {**_of_tiling(good[0]), "text": "\n\n".join(texts)}
+
+
+def _of_tiling(found: Answer) -> dict[str, Any]:
     if found.error is not None:
         raise found.error
     assert found.case is not None

@@ -19,6 +19,7 @@ from memtile.bd.descriptor_cases import (
     words_of_case,
 )
 from memtile.bd.explain import oddities
+from memtile.cli import lower
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.input_file import read_json_lines
 from memtile.cli.result_output import print_answers
@@ -26,7 +27,7 @@ from memtile.errors import DescriptorError
 from memtile.input_files import STDIN
 
 app = typer.Typer(
-    help="Encode, decode and explain buffer descriptors.",
+    help="Encode, decode and explain buffer descriptors; make them from tilings.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -49,6 +50,8 @@ Examples:
   memtile bd explain --tile compute 16 0 0 0 0 0x02000000
   memtile bd encode case.json | memtile bd explain -
 """
+
+app.command("tiling", epilog=lower.EXAMPLES)(lower.lower)
 
 Result = dict[str, Any]
 File = Annotated[str, typer.Argument(metavar="FILE|-", help="JSON file; - is standard input.")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -9,9 +10,10 @@ import typer
 
 from memtile.arch.tiles import TileName
 from memtile.cli.exit_codes import ExitCode
-from memtile.cli.input_file import read_json_lines
+from memtile.cli.input_file import read_json_or_text
 from memtile.cli.progress import watched
 from memtile.cli.result_output import print_answers
+from memtile.input_files import name_of
 from memtile.output_files import check_writable
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ Examples:
   memtile lower tiling.json
   memtile lower tiling.json --picture order.svg
   memtile lower tilings.json --json --elements
+  memtile lower graph.h -D Dim0=8 -D Dim1=8
   memtile lower --memref "memref<4x8xi32, strided<[16, 1], offset: 3>>"
   echo '{"buffer_dimension": [8, 6], "tiling_dimension": [1, 6], "element_bits": 32,
          "tile_traversal": [{"dimension": 0, "stride": 1, "wrap": 8}]}' | memtile lower -
@@ -35,6 +38,19 @@ MemrefText = Annotated[
         help='MLIR\'s memref instead of a file: "memref<4x8xi32, strided<[16, 1], offset: 3>>".',
     ),
 ]
+Defines = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-D",
+        "--define",
+        metavar="NAME=VALUE",
+        help="With C++: the value of a name, as for a compiler; it wins over a line of the text.",
+    ),
+]
+ElementType = Annotated[
+    str | None,
+    typer.Option(help="With C++: element type where the text names none that has a size."),
+]
 Plane = Annotated[
     str | None,
     typer.Option(
@@ -46,8 +62,12 @@ Plane = Annotated[
 
 
 def lower(
-    file: Annotated[str, typer.Argument(metavar="FILE.json|-", help="JSON file; - is standard input.")] = "",
+    file: Annotated[
+        str, typer.Argument(metavar="FILE|-", help="JSON or C++ text; - is standard input.")
+    ] = "",
     memref: MemrefText = None,
+    define: Defines = None,
+    element_type: ElementType = None,
     tile: Annotated[
         TileName | None,
         typer.Option(help="Tile kind whose DMA moves the data, whatever the file says."),
@@ -69,10 +89,11 @@ def lower(
 
     Reads one tiling or a list as JSON: buffer_dimension, tiling_dimension, offset, tile_traversal
     [{dimension, stride, wrap}, ...], boundary_dimension, element_bits, memory, access, packet_port_id, name;
-    or memref {offset, sizes, strides} for the tiling. Lines of JSON are a list. Prints the loops after each
-    rewrite step, the descriptors and their words. With --json writes, in order, {"descriptors", "bds",
-    "runs", "tasks"} or {"error"}; a list for a list. Exits with 1 when a tiling was refused or a published
-    sequence is not met.
+    or memref {offset, sizes, strides} for the tiling. Lines of JSON are a list. Or reads C++: an initialiser
+    {.buffer_dimension = {...}, ...} of tiling_parameters, or any part of a graph with some. Prints the loops
+    after each rewrite step, the descriptors and their words. With --json writes, in order, {"descriptors",
+    "bds", "runs", "tasks"} or {"error"}; a list for a list. Exits with 1 when a tiling was refused or a
+    published sequence is not met.
     """
     from memtile.access.tiling_cases import tilings_of
     from memtile.report.lowering import answer, wrong_sequences
@@ -83,7 +104,8 @@ def lower(
         raise typer.BadParameter("--plane needs --picture.")
     _check_picture(picture)
     shown = _plane(plane)
-    items, single = tilings_of(_given(file, memref))
+    given = _given(file, memref, define, element_type)
+    items, single = tilings_of(given)
     pictures = _pictures(picture, len(items))
     answers = [
         answer(item, n, tile=tile, access=access) for n, item in enumerate(watched(items, "lowering"), 1)
@@ -98,13 +120,39 @@ def lower(
         raise typer.Exit(ExitCode.BAD_RESULT)
 
 
-def _given(file: str, memref: str | None) -> Any:
-    """The JSON value of the file, or the one that a memref stands for."""
-    if memref is None and file:
-        return read_json_lines(file)
-    if memref is None or file:
+def _given(file: str, memref: str | None, define: list[str] | None, element_type: str | None) -> Any:
+    """The JSON value of the file, the tilings of its C++ text, or the one that a memref stands for."""
+    if (memref is None) == (not file):
         raise typer.BadParameter("give a file, - for standard input, or --memref; one of them.")
-    return memref_tiling(memref)
+    if memref is not None:
+        found: Any = memref_tiling(memref)
+    else:
+        found = read_json_or_text(file)
+    if isinstance(found, str):
+        return _of_text(found, file, define or [], element_type)
+    if define or element_type:
+        raise typer.BadParameter("-D and --element-type are for C++ text; JSON has its own values.")
+    return found
+
+
+def _of_text(text: str, file: str, define: list[str], element_type: str | None) -> Any:
+    """The tilings of a C++ text; a single one is no list."""
+    from memtile.access.element_types import amd_bits
+    from memtile.access.graph_text.fragment import graph_tilings
+
+    found = graph_tilings(text, dict(map(_defined, define)), file=name_of(file))
+    if element_type:
+        known = [each.element_type if amd_bits(each.element_type) else element_type for each in found]
+        found = [replace(each, element_type=name) for each, name in zip(found, known, strict=True)]
+    return found if len(found) > 1 else found[0]
+
+
+def _defined(text: str) -> tuple[str, str]:
+    """Name and value of ``-D NAME=VALUE``."""
+    name, sign, value = text.partition("=")
+    if not name.isidentifier() or not (value.strip() or not sign):
+        raise typer.BadParameter(f"-D is {text!r}; it must be NAME=VALUE, such as Dim0=8.")
+    return name, value
 
 
 def given_tiling(tiling: Any, memref: str | None) -> Any:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 from memtile.errors import InputFileError
 
 _MOST_DIGITS = 100  # no number that means something here is longer
+
+
+_BEGIN = re.compile(r'\s*(?:\[|\{\s*(?:"|\}|$)|[-\d"]|(?:true|false|null)\b|$)')
+
+
+def begins_as_json(text: str) -> bool:
+    """Whether a text begins as a JSON value does, and as C++ with a tiling does not."""
+    return _BEGIN.match(text) is not None
 
 
 def parse_json(text: str, name: str) -> Any:

@@ -15,11 +15,13 @@ from rich.text import Text
 from memtile.access.describe import describe
 from memtile.access.drawing import Grid, memory_grid, stream_grid
 from memtile.access.expected import Expected, matches, stream_elements
+from memtile.access.graph_text.found import GraphTiling
 from memtile.access.lowering.lower import Lowering
 from memtile.access.lowering.nest import Item, Nest, Repeat, Zeros
 from memtile.access.request import Request
 from memtile.access.tiling import NO_PORT
 from memtile.access.tiling_cases import TilingCase, parse_tiling
+from memtile.access.tiling_views import numpy_steps
 from memtile.access.walk import Addresses, Loop
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.codec import encode
@@ -73,12 +75,14 @@ class Answer:
         case: the tiling; ``None`` when it could not be read.
         lowering: its descriptors; ``None`` when there are none.
         error: why there are none.
+        note: what was assumed of the tiling.
     """
 
     name: str
     case: TilingCase | None
     lowering: Lowering | None
     error: TransferError | None
+    note: str = ""
 
     @cached_property
     def chain(self) -> tuple[Descriptor, ...]:
@@ -144,14 +148,17 @@ class Answer:
 
 
 def answer(item: object, number: int, **override: Any) -> Answer:
-    """Read and lower one tiling; ``override`` goes to ``parse_tiling``."""
-    name, case = f"tiling {number}", None
+    """Read and lower one tiling, as JSON or of a C++ text; ``override`` goes to ``parse_tiling``."""
+    name, case, note = f"tiling {number}", None, ""
     try:
+        if isinstance(item, GraphTiling):
+            name, note = item.name, item.assumed
+            item = item.case()
         case = parse_tiling(item, **override)
         name = case.name or name
-        return Answer(name, case, case.lowered(), None)
+        return Answer(name, case, case.lowered(), None, note)
     except TransferError as error:
-        return Answer(name, case, None, error)
+        return Answer(name, case, None, error, note)
 
 
 def wrong_sequences(answers: Sequence[Answer]) -> tuple[list[str], int]:
@@ -203,7 +210,10 @@ def _lines(given: Answer) -> Iterator[tuple[str, str]]:
     lowering = given.lowering
     if lowering is None:
         return
+    if given.note:
+        yield "elements", given.note
     yield "asked", request_loops(lowering.request)
+    yield from _numpy(given)
     yield from _topic("clipped", item_lines(lowering.clipped, "element"))
     yield from _topic("in words", item_lines(lowering.boxes, "word"))
     for bd, descriptor in enumerate(given.chain):
@@ -224,6 +234,17 @@ def _lines(given: Answer) -> Iterator[tuple[str, str]]:
     checked = lowering.certificate
     moved = f"{count(checked.words, 'word')}, {checked.pads} of them padding"
     yield "checked", f"the walk of the descriptors is the order asked for: {moved}"
+
+
+def _numpy(given: Answer) -> Iterator[tuple[str, str]]:
+    """The order as NumPy writes it, of a tiling that reads some of the buffer."""
+    if given.case is None or given.case.memref is not None:
+        return
+    try:
+        steps = numpy_steps(given.case.tiling)
+    except TransferError:  # zeros alone, which the picture and the words show
+        return
+    yield "NumPy", f"{steps.text}, a of shape {steps.shape}"
 
 
 def _topic(topic: str, lines: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -161,6 +161,7 @@ CASES = (
     Case("program", f"run scale.mlir --kernels scale_functions.py {_OUT}", "o.npy", "wanted", _mlir),
     Case("lower to svg", "lower t.json --picture o.svg", "o.svg", "picture", _tiling),
     Case("lower to png", "lower t.json --picture o.png", "o.png", "picture", _tiling),
+    Case("a pasted tiling to html", "bd tiling t.json --picture o.html", "o.html", "picture", _tiling),
     Case("lower to html", "lower t.json --picture o.html", "o.html", "picture", _tiling),
     Case(
         "trace",
