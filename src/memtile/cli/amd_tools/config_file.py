@@ -46,7 +46,7 @@ def _words(file: Path, table: Table) -> Iterator[str]:
 
 
 def _option(text: str, section: str, table: Table) -> Iterator[str]:
-    """One line: ``pl-freq=312.5``, ``verbose=true``; outside of the section it may have the prefix ``aie.``."""
+    """One line: ``pl-freq=312.5``, ``verbose=true``; outside of the section it has the prefix ``aie.``."""
     name, equals, value = (part.strip() for part in text.partition("="))
     option: Option | None = table.find(name.removeprefix("aie.") if not section else name)
     is_switch = option is not None and option.takes in (Takes.NOTHING, Takes.OPTIONAL)

@@ -1,4 +1,4 @@
-"""The folder that ``memtile tools`` writes: launchers for ``PATH``, and what Makefiles look for beside them."""
+"""The folder that ``memtile tools`` writes: launchers for ``PATH``, and what Makefiles look for with them."""
 
 from __future__ import annotations
 

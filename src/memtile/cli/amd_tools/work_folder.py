@@ -6,9 +6,10 @@ it, for other tools too. Programs and libraries are in memtile's cache and come 
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+import msgspec
 
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
@@ -16,7 +17,6 @@ from memtile.output_files import make_folder, write_output
 from memtile.plain_text import json_text
 
 OPTIONS, DESCRIPTION = "options.json", "description.json"
-FORMAT = "memtile work folder"
 _MAGIC = b"!<arch>\n"
 _X86, _HARDWARE = "x86sim", "hw"
 
@@ -52,13 +52,10 @@ class Compilation:
         """Whether the x86 simulator runs it: results alone, without time."""
         return self.target == _X86
 
-    def macros(self) -> dict[str, str | None]:
-        """Its macros, and those by which sources tell the simulators apart."""
-        own = "__X86SIM__" if self.is_functional else "__AIESIM__"
+    def macros(self) -> dict[str, str | int | None]:
+        """Its macros; None = without a value."""
         parts = (each.partition("=") for each in self.defines)
-        return {own: "1", "__ADF_FRONTEND__": "1"} | {
-            name: value if equals else None for name, equals, value in parts
-        }
+        return {name: value if equals else None for name, equals, value in parts}
 
 
 def write_work(folder: Path, compilation: Compilation, description: str) -> None:
@@ -74,7 +71,7 @@ def write_work(folder: Path, compilation: Compilation, description: str) -> None
     """
     make_folder(folder)
     write_output(folder / DESCRIPTION, description, durable=False)
-    text = json_text({"format": FORMAT} | asdict(compilation), indent=2)
+    text = json_text(asdict(compilation), indent=2)
     write_output(folder / OPTIONS, f"{text}\n", durable=False)
 
 
@@ -94,10 +91,10 @@ def read_work(folder: Path, tool: str) -> Compilation:
             f"{tool}: {folder} has no {OPTIONS}: it was not compiled by memtile. "
             f"Compile the graph with the v++ or aiecompiler of memtile, or name its folder with --pkg-dir."
         )
-    data = json.loads(read_text(path))
-    if data.pop("format", None) != FORMAT:
-        raise InputFileError(f"{path}: this is no {FORMAT}. Compile the graph again.")
-    found = Compilation(**{key: tuple(v) if isinstance(v, list) else v for key, v in data.items()})
+    try:
+        found = msgspec.json.decode(read_text(path), type=Compilation)
+    except msgspec.DecodeError as error:
+        raise InputFileError(f"{path}: this is no work folder: {error}. Compile the graph again.") from error
     wanted = _X86 if tool == "x86simulator" else _HARDWARE
     if found.target != wanted:
         raise InputFileError(
