@@ -14,6 +14,7 @@ from memtile import MemoryTile
 from memtile.adf.buffer_turns import buffer_turns
 from memtile.adf.description import Loop, Tiling
 from memtile.adf.planning import plan_of
+from memtile.adf.profiling import EVENT_COUNT, RUNNING_TO_IDLE, START_DIFFERENCE, START_TO_BYTES
 from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
 from memtile.explain.results import Status
@@ -21,7 +22,7 @@ from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
 from support.adf.plans import Blocks, End, Net, Plan, PlannedKernel, PlannedMemory, calls, compute, ints
-from support.adf.sketch import ROOT, Sketch, buffer, cascade, shim, stream
+from support.adf.sketch import ROOT, Sketch, buffer, cascade, stream
 
 SHIM, MEM, CORE, ABOVE = (0, 0), (0, 1), (0, 2), (0, 3)
 DEVICES = ("npu1", "npu2")
@@ -327,18 +328,50 @@ def test_too_many_ports_for_the_locks_or_descriptors_are_refused_by_name() -> No
         buffer_turns(tile, "gr.m", names, names, 6)
 
 
-@pytest.mark.parametrize("device", ["xcve2802", "xc2ve3858"])
-def test_devices_with_two_rows_of_memory_tiles_run_graphs(device: str) -> None:
+@pytest.mark.parametrize("device", ["xcve2802", "xcve2302", "xc2ve3858"])
+def test_versal_devices_run_graphs_with_the_streams_of_their_logic(device: str) -> None:
     g = Sketch()
     m = g.shared("m", "int32", (32,), 1, 1, num_buffers=2)
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
-    a, z = g.plio("in"), g.plio("out", "out")
+    a, z = g.plio("in", width=128, mhz=312.5), g.plio("out", "out", width=64)
     for source, target in ((a, m.ins[0]), (m.outs[0], k.ins[0]), (k.outs[0], z)):
         g.connect(source, target)
-    for port_of_plio in (a, z):
-        g.place(g.owner(port_of_plio), shim(2), what="PLIO")
     run = GraphRun(plan_of(g.description(), device), calls(**{f"k{k.id}": compute(double)}))
-    assert (numbers(run, 4, 32) == np.arange(128) * 2).all()
+    begins, ends = g.owner(a), g.owner(z)
+    profiles = [
+        run.start_profiling(begins, ends, START_DIFFERENCE),
+        run.start_profiling(ends, -1, START_TO_BYTES, 256),
+        run.start_profiling(ends, -1, RUNNING_TO_IDLE),
+        run.start_profiling(begins, -1, EVENT_COUNT),
+    ]
+    assert [run.read_profiling(each) for each in profiles] == [0, 0, 0, 0]
+    run.feed("in", np.arange(128, dtype=np.int32))
+    run.init(ROOT)
+    run.run(ROOT, 4)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.FINISHED
+    cycles = found.outputs["gr.out"].cycles
+    assert cycles is not None
+    wanted = [cycles[0], cycles[63] - cycles[0], cycles[-1] - cycles[0], 128]
+    assert [run.read_profiling(each) for each in profiles] == wanted
+    with pytest.raises(
+        DesignError, match=r"gr\.in: start_profiling is io_total_stream_running_to_idle_cycles"
+    ):
+        run.start_profiling(begins, -1, RUNNING_TO_IDLE)
+    with pytest.raises(DesignError, match=r"gr\.k: start_profiling is .*; it must be a PLIO"):
+        run.start_profiling(k.id, -1, EVENT_COUNT)
+    run.stop_profiling(profiles[0])
+    with pytest.raises(DesignError, match="profile is 1; it must be one that start_profiling gave"):
+        run.read_profiling(profiles[0])
+    out = found.outputs["gr.out"]
+    assert (out.words == np.arange(128) * 2).all()
+    assert out.cycles is not None
+    assert (np.diff(out.cycles) >= 0).all()
+    (times,) = found.times
+    assert (times.name, times.nbytes) == ("gr.out", 512)
+    assert (times.first, times.last) == (out.cycles[0], out.cycles[-1])
+    assert 2450 < times.throughput < 2550  # 64 bits at 312.5 MHz
 
 
 def test_kernels_that_wait_for_each_other_are_named() -> None:

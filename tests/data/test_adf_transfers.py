@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -64,6 +65,30 @@ def test_a_tiling_of_a_shared_buffer_names_the_way_of_a_split() -> None:
     blocks = data.reshape(3, 2, 2, 16)
     for n in (0, 1):
         assert (found.outputs[f"gr.out{n}"].words == blocks[:, :, n].ravel() + 100 * (n + 1)).all()
+
+
+def test_a_packet_of_several_descriptors_has_one_header() -> None:
+    """Tiles of 2 x 2 with a row of zeros around need several descriptors; what leaves is one packet each."""
+    g = Sketch()
+    tilings = [Tiling((4, 4), (6, 6), (-1, -1), boundary_dimension=(4, 4), packet_port_id=n) for n in (1, 0)]
+    loops = (Loop(0, 2, 2), Loop(1, 2, 2))
+    tilings = [replace(each, tiling_dimension=(4, 4), tile_traversal=loops) for each in tilings]
+    split = g.packets("split", "sp", 2)
+    m = g.shared("m", "int32", (4, 4), 1, [tilings], num_buffers=1)
+    g.connect(g.plio("in"), m.ins[0])
+    g.connect(m.outs[0], split.ins[0])
+    for n in (0, 1):
+        g.connect(split.outs[n], g.plio(f"out{n}", "out"))
+    run = made(g, {})
+    data = np.arange(1, 17, dtype=np.int32).reshape(4, 4)
+    run.feed("in", data)
+    found = run.result().outputs
+    padded = np.pad(data, 1)
+    wanted = [padded[y : y + 4, x : x + 4].ravel() for y in (0, 2) for x in (0, 2)]
+    for n in (0, 1):
+        words = found[f"gr.out{n}"].words
+        assert words[0] & 31 == n
+        assert (words[1:] == np.concatenate(wanted)).all()
 
 
 def headed(words: npt.NDArray[np.int32], number: int) -> npt.NDArray[np.uint32]:
@@ -268,3 +293,15 @@ def test_a_kernel_acquires_its_asynchronous_buffers() -> None:
     data = np.arange(80, dtype=np.int32).reshape(5, 1, 16)
     run.feed("in", data)
     assert (ended(run, 5).outputs["gr.out"].words == np.concatenate([data, data + 100], 1).ravel()).all()
+
+
+def test_a_margin_of_no_whole_words_is_refused() -> None:
+    g = Sketch()
+    k = g.kernel("k", [buffer("int16", 16, margin=3)], [buffer("int16", 16)])
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+    message = (
+        r"gr\.k\.in\[0\]: margin is 6 bytes; it must be whole 32-bit words.* Make it a multiple of 2 elements"
+    )
+    with pytest.raises(DesignError, match=message):
+        GraphRun(plan_of(g.description(), "npu1"), calls())

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.access.lowering.lower import Access
 from memtile.adf.description import Gmio
 from memtile.adf.plan import End
 from memtile.adf.port_transfers import turn_transfers
@@ -126,7 +127,7 @@ class HostTransfers:
         one = self._channels[port]
         if memory not in self._external:
             raise _wrong(one, "without memory", "set_address before it")
-        access = "write" if one.channel.receives else "read"
+        access: Access = "write" if one.channel.receives else "read"
         tile, buffer = one.channel.tile, self._external[memory]
         self._start(one, turn_transfers(tile, buffer, one.end.tilings, access))
 

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.description import Plio
 from memtile.adf.plan import End
+from memtile.arch.devices import device as find_device
 from memtile.arch.ports import DEMUX_BITS, DMA_MASTERS, PORTS, SOUTH_ATTACHMENT, port_kind
 from memtile.arch.register_map import tile_register
 from memtile.design.array import Array
 from memtile.design.channels import Channel
 from memtile.design.circuits import End as StreamEnd
 from memtile.design.events import SwitchEnd
+from memtile.design.logic_ports import PlioIn, PlioOut
 from memtile.errors import DesignError
 
 Words = npt.NDArray[np.uint32]
@@ -48,6 +50,14 @@ class InputPort(Protocol):
     def fed(self) -> int:
         """Words that it was given so far."""
 
+    @property
+    def entered(self) -> int:
+        """Words that have entered the array."""
+
+    @property
+    def began(self) -> int:
+        """Cycle in which the first of them could enter; -1 = there is none."""
+
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let it send words after those before; ``tlast``: 1 where a block ends."""
 
@@ -74,6 +84,68 @@ class PlioPorts(Protocol):
 
 
 @dataclass(slots=True)
+class _LogicInput:
+    """Sends words of the programmable logic."""
+
+    end: PlioIn
+    began: int = -1
+
+    @property
+    def fed(self) -> int:
+        """Words that it was given so far."""
+        return self.end.words + self.end.pending
+
+    def feed(self, words: Words, tlast: Flags | None = None) -> None:
+        """Let it send words after those before."""
+        if len(words):
+            self.began = self.end.tile.engine.now if self.began < 0 else self.began
+            self.end.feed(words, tlast)
+
+    @property
+    def entered(self) -> int:
+        """Words that have entered the array."""
+        return self.end.words
+
+
+@dataclass(frozen=True, slots=True)
+class _LogicOutput:
+    """Takes what the programmable logic gets."""
+
+    end: PlioOut
+
+    def collected(self) -> Collected:
+        """The words so far, each with the cycle in which it left the array."""
+        return Collected(self.end.output(), self.end.tlasts(), self.end.times())
+
+
+class LogicPlioPorts:
+    """PLIOs at South ports of interface tiles, with their width and frequency."""
+
+    def input(self, array: Array, plio: Plio, end: End) -> InputPort:
+        """A stream from the programmable logic."""
+        tile = array.interface_tile(end.tile[0])
+        return _LogicInput(tile.plio_in(end.shim_port, **_clocked(plio)).named(plio.name))
+
+    def output(self, array: Array, plio: Plio, end: End) -> OutputPort:
+        """A stream to the programmable logic."""
+        tile = array.interface_tile(end.tile[0])
+        return _LogicOutput(tile.plio_out(end.shim_port, **_clocked(plio)).named(plio.name))
+
+
+def _clocked(plio: Plio) -> dict[str, Any]:
+    return {"width": plio.width, "mhz": plio.mhz or None}
+
+
+def plio_ports_of(device: str) -> PlioPorts:
+    """The PLIOs of a device: those of its programmable logic, or what stands for them.
+
+    Args:
+        device: its name.
+    """
+    return LogicPlioPorts() if find_device(device).has_programmable_logic else MemoryPlioPorts()
+
+
+@dataclass(slots=True)
 class _MemoryInput:
     """Sends words from memory outside of the array, by a channel of the interface tile's DMA."""
 
@@ -81,7 +153,13 @@ class _MemoryInput:
     name: str
     end: Channel
     fed: int = 0
-    _pieces: int = 0
+    began: int = -1
+    _sizes: list[int] = field(default_factory=list)
+
+    @property
+    def entered(self) -> int:
+        """Words of the tasks that have ended."""
+        return sum(self._sizes[: self.end.tasks_done])
 
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let the channel read the words as one task, which ends with TLAST.
@@ -100,9 +178,10 @@ class _MemoryInput:
             )
         if not len(words):
             return
-        self._pieces += 1
+        self._sizes.append(len(words))
+        self.began = self.array.engine.now if self.began < 0 else self.began
         kept = np.ascontiguousarray(words, np.uint32).copy()
-        buffer = self.array.external(f"{self.name} piece {self._pieces}", kept)
+        buffer = self.array.external(f"{self.name} piece {len(self._sizes)}", kept)
         self.end.start(self.end.tile.read(buffer))
         self.fed += len(words)
 

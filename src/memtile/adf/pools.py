@@ -83,7 +83,8 @@ class Pool:
         """Take the bytes of the buffers in their tiles.
 
         Raises:
-            DesignError: elements of another size than a word has parts, or bytes that are taken.
+            DesignError: elements of another size than a word has parts, a margin of no whole words, or bytes
+                that are taken.
         """
         if self.element_bytes not in ELEMENTS:
             raise DesignError.of(
@@ -91,6 +92,16 @@ class Pool:
                 f"{self.element_bytes} bytes",
                 f"{', '.join(map(str, ELEMENTS))} bytes",
                 reason="adf_element",
+                where=self.name,
+                source="AM020: 32-bit words",
+            )
+        if self.margin % WORD_BYTES:
+            raise DesignError.of(
+                "margin",
+                f"{self.margin} bytes",
+                "whole 32-bit words, as a DMA fills the buffer behind it",
+                next_step=f"Make it a multiple of {WORD_BYTES // self.element_bytes} elements.",
+                reason="adf_margin",
                 where=self.name,
                 source="AM020: 32-bit words",
             )

@@ -405,6 +405,25 @@ class ProgramRun:
         self._model.start(request.port)
         self._host.done()
 
+    @_answer.register
+    def _(self, request: asked.Resume) -> None:
+        self._model.resume(request.graph)
+        self._host.done()
+
+    @_answer.register
+    def _(self, request: asked.StartProfiling) -> None:
+        number = self._model.start_profiling(request.first, request.second, request.event, request.nbytes)
+        self._host.value(number)
+
+    @_answer.register
+    def _(self, request: asked.ReadProfiling) -> None:
+        self._host.value(self._model.read_profiling(request.number))
+
+    @_answer.register
+    def _(self, request: asked.StopProfiling) -> None:
+        self._model.stop_profiling(request.number)
+        self._host.done()
+
     def _plan_memories(self) -> Sequence[MemoryObject]:
         assert self._description is not None
         return self._description.memories

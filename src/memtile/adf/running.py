@@ -21,8 +21,9 @@ from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower
 from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
-from memtile.adf.plio_ports import Collected, MemoryPlioPorts, PlioPorts
+from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
 from memtile.adf.pools import ELEMENTS
+from memtile.adf.profiling import Profiling
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
 from memtile.explain.results import Result
@@ -140,7 +141,7 @@ class GraphRun:
         plan: where everything goes.
         make: makes the calls of kernels, such as ``KernelCode.caller``.
         options: of the run; ``max_cycles`` limits each call that waits.
-        plio_ports: makes the PLIOs; None = by memory outside the array.
+        plio_ports: makes the PLIOs; None = those of the device.
 
     Attributes:
         lowered: the array with all that the plan has put into it.
@@ -153,12 +154,13 @@ class GraphRun:
         options: RunOptions = USUAL,
         plio_ports: PlioPorts | None = None,
     ) -> None:
-        self.lowered: Lowered = lower(plan, make, plio_ports or MemoryPlioPorts())
+        self.lowered: Lowered = lower(plan, make, plio_ports or plio_ports_of(plan.device))
         self._lookup: Lookup = self.lowered.lookup
         self._array, self._options = self.lowered.array, options
         self._array.route()
         self._parameters = HostParameters(self._array, self.lowered.parameters, self.advance)
         self._transfers = HostTransfers(self._array, self.lowered.host_channels, self.advance)
+        self._profiling = Profiling(self._lookup, self.lowered.inputs, self.lowered.outputs)
         self._graphs: dict[int, _GraphState] = {}
         self._stack, self._observed = ExitStack(), None
         self._observed = self._stack.enter_context(observing(self._array, options))
@@ -228,6 +230,14 @@ class GraphRun:
         if state.is_endless:
             raise self._wrong(graph, "wait", "for a run without end", "a number of iterations, or of cycles")
         self.advance(lambda: self._is_done(graph))
+
+    def resume(self, graph: int) -> None:
+        """``graph.resume()`` after ``wait(cycles)``: its cores go on with the next call that waits.
+
+        Raises:
+            DesignError: before ``init`` or after ``end``.
+        """
+        self._ready(graph, "resume")
 
     def end(self, graph: int, cycles: int | None = None) -> None:
         """``graph.end()``: wait for it, then it runs no more.
@@ -348,6 +358,20 @@ class GraphRun:
             where=name,
             source=_SOURCE,
         )
+
+    # profiling -------------------------------------------------------------------------------------------
+
+    def start_profiling(self, first: int, second: int, event: str, nbytes: int = 0) -> int:
+        """``event::start_profiling``: see :meth:`Profiling.start`; the number of the profile."""
+        return self._profiling.start(first, second, event, nbytes, self._array.engine.now)
+
+    def read_profiling(self, number: int) -> int:
+        """``event::read_profiling``: see :meth:`Profiling.read`."""
+        return self._profiling.read(number)
+
+    def stop_profiling(self, number: int) -> None:
+        """``event::stop_profiling``."""
+        self._profiling.stop(number)
 
     # streams ---------------------------------------------------------------------------------------------
 
@@ -470,9 +494,11 @@ class GraphRun:
         found = []
         for net in self.lowered.plan.nets:
             plio = self._lookup.plio_at(net.sources[0].port)
-            if plio is None or plio.id not in self.lowered.inputs:
-                continue
             target = net.targets[0]
+            if (
+                plio is None or not target.elements or net.packets
+            ):  # a stream has no block, packets have headers
+                continue
             needed = target.elements * target.turns * asked
             came = self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes
             if came < needed:
