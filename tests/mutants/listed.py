@@ -37,6 +37,28 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Commands of AMD's names
+    Mutant(
+        "an option that is refused is taken",
+        "cli/amd_tools/command_line.py",
+        "elif option.effect is Effect.REFUSED:",
+        "elif not option.why:",
+        "tests/faults/test_amd_tool_options.py::test_all_options_that_are_not_followed_are_refused_at_once",
+    ),
+    Mutant(
+        "a configuration file counts more than the command line",
+        "cli/amd_tools/config_file.py",
+        "found.values.setdefault(key, []).extend(values)",
+        "found.values.setdefault(key, values)",
+        "tests/faults/test_amd_tool_options.py::test_a_configuration_file_comes_before_the_command_line",
+    ),
+    Mutant(
+        "a work folder runs in the other simulator",
+        "cli/amd_tools/work_folder.py",
+        "if found.target != wanted:",
+        "if not found.target:",
+        "tests/faults/test_amd_tool_options.py::test_a_work_folder_gives_back_what_was_compiled",
+    ),
     # Plans of ADF graphs
     Mutant(
         "a port of a graph ends a net",
