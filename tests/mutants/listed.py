@@ -38,6 +38,13 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "the core is compiled with the macros of the user",
+        "cpp/build.py",
+        "include=(), defines={})",
+        "include=())",
+        "tests/data/test_cpp_kernels.py::test_the_core_is_compiled_once_for_kernels_with_the_same_options",
+    ),
+    Mutant(
         "division rounds down",
         "access/graph_text/integers.py",
         "abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)",

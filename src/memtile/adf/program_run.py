@@ -8,11 +8,9 @@ simulators that of the command.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
-from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 
@@ -35,8 +33,6 @@ from memtile.runs.options import USUAL, RunOptions
 _SOURCE = "UG1603: run-time graph control"
 _CSV = ".csv"
 _PICOSECONDS = 1_000_000  # of a cycle at 1 MHz
-Simulator = Literal["aie", "x86"]
-_SIMULATED: Mapping[Simulator, str] = MappingProxyType({"aie": "__AIESIM__", "x86": "__X86SIM__"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +47,13 @@ class ProgramOptions:
         instance: a graph that the sources do not make, see :func:`~memtile.adf.graph_program.graph_program`.
         words: arguments of ``main``.
         folder: that paths of files are relative to, and ``main`` runs in.
+        inputs: that paths of input files are relative to; None = ``folder``.
+        macros: by which sources tell the simulators apart.
+        stack_bytes: of kernels that say nothing; 0 = as usual.
+        heap_bytes: the same of heaps.
+        pl_mhz: of PLIOs that say nothing; 0 = as usual.
         sanitize: check every access of kernels to memory.
         cycles: of a call, by the kernel's name in the graph or its function.
-        simulator: whose macro ``main`` sees: ``__AIESIM__`` or ``__X86SIM__``.
         run: of the array.
     """
 
@@ -64,10 +64,27 @@ class ProgramOptions:
     instance: str = ""
     words: tuple[str, ...] = ()
     folder: Path = Path()
+    inputs: Path | None = None
+    macros: Mapping[str, str | int | None] = field(default_factory=lambda: MACROS)
+    stack_bytes: int = 0
+    heap_bytes: int = 0
+    pl_mhz: float = 0.0
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
-    simulator: Simulator = "aie"
     run: RunOptions = USUAL
+
+    def completed(self, found: Description) -> Description:
+        """A description with what the options say of kernels and PLIOs that say nothing themselves."""
+        kernels = tuple(
+            replace(
+                each,
+                stack_size=each.stack_size or self.stack_bytes or None,
+                heap_size=each.heap_size or self.heap_bytes or None,
+            )
+            for each in found.kernels
+        )
+        plios = tuple(replace(each, mhz=each.mhz or self.pl_mhz) for each in found.plios)
+        return replace(found, kernels=kernels, plios=plios)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +191,7 @@ class ProgramRun:
         generation = find_device(options.device).kind("compute").generation
         self._generation = str(generation)
         self._origin = ", ".join(map(str, files))
-        macros = {name: value for name, value in MACROS.items() if name not in _SIMULATED.values()}
-        defines = {**macros, _SIMULATED[options.simulator]: 1, **options.defines}
+        defines = {**options.macros, **options.defines}
         self._program = graph_program(
             files, options.include, defines, options.flags, self._generation, options.instance
         )
@@ -199,6 +215,28 @@ class ProgramRun:
         graph = self._run.result() if self._run else None
         return ProgramResult(host.code or 0, self._plan, graph, tuple(self._cautions))
 
+    def planned(self) -> Plan:
+        """Compile the program and its kernels, and say where its graphs go; ``main`` does not run.
+
+        Raises:
+            InputFileError: the program refuses, has no graph, or a source is wrong.
+            DesignError: the graph does not fit the device.
+        """
+        with HostProgram(self._program, self._options.words, self._options.folder) as host:
+            self._host = host
+            for request in host:
+                if isinstance(request, asked.Describe):
+                    self._description = self._told(request)
+                    if self._description.graphs:
+                        host.stop()
+                        break
+                    host.done()
+                else:
+                    self._answer(request)
+        plan = plan_of(self._described(), self._options.device)
+        self._compiled(plan)
+        return plan
+
     @property
     def _model(self) -> GraphRun:
         """The graphs in the model, which the first call that needs them makes.
@@ -207,14 +245,28 @@ class ProgramRun:
             InputFileError: the program has no graph.
         """
         if self._run is None:
-            if self._description is None or not self._description.graphs:
-                raise InputFileError(f"{self._origin}: no graph is made here. Make one: my_graph gr;")
-            self._plan = plan_of(self._description, self._options.device)
-            self._run = self._made(self._description, self._plan)
+            self._plan = plan_of(self._described(), self._options.device)
+            self._run = GraphRun(
+                self._plan,
+                self._compiled(self._plan).caller,
+                self._options.run,
+                self._ports() if self._ports else None,
+            )
             self._feed(self._run, self._plan)
         return self._run
 
-    def _made(self, description: Description, plan: Plan) -> GraphRun:
+    def _described(self) -> Description:
+        """The graphs.
+
+        Raises:
+            InputFileError: there is none.
+        """
+        if self._description is None or not self._description.graphs:
+            raise InputFileError(f"{self._origin}: no graph is made here. Make one: my_graph gr;")
+        return self._description
+
+    def _compiled(self, plan: Plan) -> KernelCode:
+        """The kernels of the graphs."""
         options = self._options
         kernels = KernelOptions(
             self._files[0].resolve().parent,
@@ -226,15 +278,15 @@ class ProgramRun:
             options.cycles,
             {each.kernel: each.stack_bytes for each in plan.kernels},
         )
-        code = KernelCode(description, kernels)
-        return GraphRun(plan, code.caller, options.run, self._ports() if self._ports else None)
+        return KernelCode(plan.description, kernels)
 
     def _feed(self, run: GraphRun, plan: Plan) -> None:
         """Give each input PLIO the words of its file."""
         for plio in plan.description.plios:
             if plio.direction != "in" or not plio.file:
                 continue
-            path, element = self._options.folder / plio.file, element_at(plan, plio)
+            inputs = self._options.inputs or self._options.folder
+            path, element = inputs / plio.file, element_at(plan, plio)
             if path.suffix == _CSV:
                 found = plio_csv.read_csv(path, element, plio.width)
             else:
@@ -263,7 +315,7 @@ class ProgramRun:
 
     @_answer.register
     def _(self, request: asked.Describe) -> None:
-        found = description_of(request, self._program, self._host.peek, self._origin)
+        found = self._told(request)
         if self._run is not None and found != self._description:
             raise InputFileError(
                 f"{self._origin}: a graph is made after another one was initialised. "
@@ -271,6 +323,10 @@ class ProgramRun:
             )
         self._description = found
         self._host.done()
+
+    def _told(self, request: asked.Describe) -> Description:
+        found = description_of(request, self._program, self._host.peek, self._origin)
+        return self._options.completed(found)
 
     @_answer.register
     def _(self, request: asked.Refuse) -> None:
