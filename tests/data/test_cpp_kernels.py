@@ -101,27 +101,37 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "type_", "given", "expected"), SCALARS)
-def test_numbers_arrive_by_width_and_sign(
-    kernel: Kernel, kind: str, type_: str, given: float, expected: float
-) -> None:
-    constant = f"%v = arith.constant {given} : {kind}"
-    objects = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>"
-    declared = f"func.func private @f({objects}, {kind}, f32, i32)"
-    call = (
-        f"{constant}\n%h = arith.constant 0.5 : f32\n"
-        f"func.call @f(%a, %b, %v, %h, %n) : ({objects}, {kind}, f32, i32) -> ()"
-    )
-    kernel.design.write_text(through_core(call, declared))
-    source = f"""
-#include <cstring>
-extern "C" void f(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) {{
+NUMBERS = "#include <cstring>\n" + "".join(
+    f"""extern "C" void f_{type_}(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) {{
   double given = static_cast<double>(value);
   std::memcpy(b, &given, sizeof given);
   b[2] = static_cast<int32_t>(4 * half);
   b[3] = n;
-}}"""
-    found = kernel.run(source).arrays["1"]
+}}
+"""
+    for type_ in dict.fromkeys(type_ for _, type_, _, _ in SCALARS)
+)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    """A function for each type, compiled once."""
+    return Kernel(tmp_path_factory.mktemp("numbers"))
+
+
+@pytest.mark.parametrize(("kind", "type_", "given", "expected"), SCALARS)
+def test_numbers_arrive_by_width_and_sign(
+    numbers: Kernel, kind: str, type_: str, given: float, expected: float
+) -> None:
+    constant = f"%v = arith.constant {given} : {kind}"
+    objects = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>"
+    declared = f"func.func private @f_{type_}({objects}, {kind}, f32, i32)"
+    call = (
+        f"{constant}\n%h = arith.constant 0.5 : f32\n"
+        f"func.call @f_{type_}(%a, %b, %v, %h, %n) : ({objects}, {kind}, f32, i32) -> ()"
+    )
+    numbers.design.write_text(through_core(call, declared))
+    found = numbers.run(NUMBERS).arrays["1"]
     assert found[:2].view(np.float64)[0] == expected
     assert found[2:4].tolist() == [2, WORDS]
 

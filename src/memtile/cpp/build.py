@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
 from types import MappingProxyType
 
 from filelock import FileLock
@@ -36,6 +37,7 @@ _LINES = 20  # of a compiler's errors: a screen
 _STAY = 64  # libraries that stay in the cache
 _QUIET_SECONDS = 2.0
 _ERRORS = 5
+_INPUTS, _LIBRARY, _CORE = "inputs.json", "kernels.so", "core.o"
 _CODE = (
     "-fPIC",
     "-g",
@@ -87,8 +89,8 @@ class Sources:
     generation: str = "AIE-ML"
     sanitize: bool = False
 
-    def options(self) -> list[str]:
-        """The compiler's options for a source of the user."""
+    def options(self, prelude: bool = True) -> list[str]:
+        """The compiler's options for a source; with the prelude for one of the user."""
         number = ARCHITECTURES[self.generation]
         own = {"MEMTILE_GENERATION": number // 10 if number % 10 == 0 else number, "MEMTILE_COUNT": 1}
         own |= {"__AIENGINE__": 2, "__AIEARCH__": number, "__AIE_ARCH__": number}
@@ -101,8 +103,7 @@ class Sources:
             *(_SANITIZED if self.sanitize else _PLAIN),
             *(f"-D{name}" if value is None else f"-D{name}={value}" for name, value in macros),
             *(f"-I{folder}" for folder in (*self.include, INCLUDE)),
-            "-include",
-            "memtile/prelude.h",
+            *("-include", "memtile/prelude.h") * prelude,
             *self.flags,
         ]
 
@@ -122,15 +123,37 @@ def built(sources: Sources) -> Path:
         if not file.is_file():
             raise InputFileError(f"{file}: there is no such file. Give a C++ source of kernels.")
     found = compiler()
-    folder = _cache() / _key(sources, found)
+
+    def make(place: Path) -> dict[str, str]:
+        with shown(line_for([file.name for file in sources.files])):
+            return _make(sources, found, place)
+
+    return _kept(_key(sources, found), _LIBRARY, make)
+
+
+def _kept(name: str, product: str, make: Callable[[Path], Mapping[str, str]]) -> Path:
+    """A file of the cache: as it is, or made now, if what it was made of is not as it was.
+
+    Args:
+        name: of its folder.
+        product: its own.
+        make: puts it into a folder, and returns the files that it read with their hashes.
+    """
+    folder = _cache() / name
     with FileLock(f"{folder}.lock"):
-        library = folder / "kernels.so"
-        if not _is_current(folder):
-            with shown(line_for([file.name for file in sources.files])):
-                _make(sources, found, folder)
+        if not _is_current(folder / product):
+            with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as beside:
+                place = Path(beside, "out")
+                place.mkdir()
+                (place / _INPUTS).write_text(json.dumps(make(place)), "utf-8")
+                for each in place.iterdir():
+                    if each.name not in (_INPUTS, product):
+                        each.unlink()
+                shutil.rmtree(folder, ignore_errors=True)
+                place.rename(folder)  # it is complete or not there
             _forget_old(folder)
         os.utime(folder)
-    return library
+    return folder / product
 
 
 def _cache() -> Path:
@@ -148,65 +171,63 @@ def _key(sources: Sources, used: Compiler) -> str:
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
-def _is_current(folder: Path) -> bool:
-    """Whether a library is there, and every file that it was made of is as it was."""
+def _is_current(product: Path) -> bool:
+    """Whether a file is there, and every file that it was made of is as it was."""
     try:
-        inputs = json.loads((folder / "inputs.json").read_text("utf-8"))
-        return (folder / "kernels.so").is_file() and all(
-            _hash(Path(name)) == was for name, was in inputs.items()
-        )
+        inputs = _inputs(product)
+        return product.is_file() and all(_hash(Path(name)) == was for name, was in inputs.items())
     except (OSError, ValueError):
         return False
+
+
+def _inputs(product: Path) -> dict[str, str]:
+    """The files that a file of the cache was made of, and their hashes then."""
+    found: dict[str, str] = json.loads(product.with_name(_INPUTS).read_text("utf-8"))
+    return found
 
 
 def _hash(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _make(sources: Sources, used: Compiler, folder: Path) -> None:
-    """Compile and link into a folder, which is complete or not there."""
-    with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as name:
-        place = Path(name, "out")
-        place.mkdir()
-        objects = _compiled(sources, used, place)
-        _link(sources, used, objects, place / "kernels.so")
-        inputs = {str(path): _hash(path) for path in _read_by(place) if path.is_file()}
-        (place / "inputs.json").write_text(json.dumps(inputs), "utf-8")
-        for each in place.glob("*.[od]"):
-            each.unlink()
-        shutil.rmtree(folder, ignore_errors=True)
-        place.rename(folder)
-
-
-def _compiled(sources: Sources, used: Compiler, place: Path) -> list[Path]:
-    """The object files of the sources, and of the core."""
+def _make(sources: Sources, used: Compiler, place: Path) -> dict[str, str]:
+    """Compile and link into a folder; the files that were read."""
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
-    own = own_options(used)
-    running = []
-    for number, file in enumerate((*sources.files, RUNTIME)):
-        target = place / f"{number}.o"
-        own_file = file == RUNTIME
-        more = (*_UNCHECKED * (own_file and sources.sanitize), *_OF_RUNTIME * own_file)
-        words = [
-            *used.command,
-            *sources.options(),
-            *own,
-            *more,
-            limit,
-            "-fdiagnostics-color=never",
-            "-MMD",
-            "-MF",
-        ]
-        words += [str(target.with_suffix(".d")), "-c", str(file.resolve()), "-o", str(target)]
-        begun = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-        )
-        running.append((file, target, begun))
-    said = [(file, begun.communicate()[0], begun.returncode) for file, _, begun in running]
+    options = [*sources.options(), *own_options(used), limit]
+    targets = [place / f"{number}.o" for number in range(len(sources.files))]
+    running = [_begun(used, *each, options) for each in zip(sources.files, targets, strict=True)]
+    runtime = _runtime(sources, used)
+    _finish(running)
+    _link(sources, used, [*targets, runtime], place / _LIBRARY)
+    return _inputs(runtime) | _read_by(targets)
+
+
+def _runtime(sources: Sources, used: Compiler) -> Path:
+    """The object file of the core: one for all kernels with the same options."""
+    of = replace(sources, files=(RUNTIME,), include=(), defines={})  # those are for the user's own sources
+    options = [*of.options(prelude=False), *own_options(used), *_UNCHECKED * of.sanitize, *_OF_RUNTIME]
+
+    def make(place: Path) -> dict[str, str]:
+        _finish([_begun(used, RUNTIME, place / _CORE, options)])
+        return _read_by([place / _CORE])
+
+    said = hashlib.sha256("\0".join([*options, *used.command, used.version]).encode()).hexdigest()
+    return _kept(f"core-{said[:24]}", _CORE, make)
+
+
+def _begun(used: Compiler, file: Path, target: Path, options: Sequence[str]) -> tuple[Path, Popen[str]]:
+    """A source, and the compiler that is at it."""
+    words = [*used.command, *options, "-fdiagnostics-color=never", "-MMD", "-MF", f"{target}.d"]
+    words += ["-c", str(file.resolve()), "-o", str(target)]
+    return file, Popen(words, stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
+
+
+def _finish(running: Sequence[tuple[Path, Popen[str]]]) -> None:
+    """Wait for compilers; the first that failed says why."""
+    said = [(file, begun.communicate()[0], begun.returncode) for file, begun in running]
     for file, text, code in said:
         if code:
             raise InputFileError(f"{file}: the kernel does not compile.\n{_screen(text, file)}")
-    return [target for _, target, _ in running]
 
 
 def _link(sources: Sources, used: Compiler, objects: Sequence[Path], library: Path) -> None:
@@ -242,11 +263,14 @@ def _screen(text: str, file: Path) -> str:
     return "\n".join([*shown, *([f"... {left} more lines of the compiler"] if left > 0 else [])])
 
 
-def _read_by(place: Path) -> Iterator[Path]:
-    """The files that the compiler says it read."""
-    for rules in place.glob("*.d"):
-        words = rules.read_text("utf-8").replace("\\\n", " ").replace("\\ ", "\0").split()
-        yield from (Path(word.replace("\0", " ")) for word in words if not word.endswith(":"))
+def _read_by(targets: Sequence[Path]) -> dict[str, str]:
+    """The files that the compiler says it read for object files, with their hashes."""
+    words: list[str] = []
+    for target in targets:
+        rules = Path(f"{target}.d").read_text("utf-8")
+        words += rules.replace("\\\n", " ").replace("\\ ", "\0").split()
+    paths = [Path(word.replace("\0", " ")) for word in words if not word.endswith(":")]
+    return {str(path): _hash(path) for path in paths if path.is_file()}
 
 
 def _forget_old(mine: Path) -> None:
