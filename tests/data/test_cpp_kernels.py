@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,6 +81,24 @@ def test_a_function_that_is_added_is_found_in_the_same_process(kernel: Kernel) -
     first = 'extern "C" void g(int *a) {}\n'
     assert [*kernel.cpp(first).compiled("AIE-ML")] == ["g"]
     assert [*kernel.cpp(f'{first}extern "C" void h(int *a) {{}}\n').compiled("AIE-ML")] == ["g", "h"]
+
+
+def test_the_core_is_compiled_once_for_kernels_with_the_same_options(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Macros and folders of the user are for the user's sources."""
+    kernel.run(ADD_ONE)
+    compiled: list[str] = []
+
+    class Noted(subprocess.Popen[str]):
+        def __init__(self, words: Sequence[str], **options: Any) -> None:
+            compiled.extend(Path(word).name for word in words if word.endswith(".cc"))
+            super().__init__(words, **options)
+
+    monkeypatch.setattr("memtile.cpp.build.Popen", Noted)
+    done = kernel.run(ADD_ONE.replace("+ 1", "+ STEP"), include=[kernel.folder], defines={"STEP": 2})
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 2)
+    assert compiled == ["kernel.cc"]
 
 
 def test_a_header_that_changes_is_compiled_again(kernel: Kernel) -> None:

@@ -192,6 +192,13 @@ MUTANTS = (
         "tests/data/test_cpp_kernels.py::test_a_header_that_changes_is_compiled_again",
     ),
     Mutant(
+        "the core is compiled with the macros of the user",
+        "cpp/build.py",
+        "include=(), defines={})",
+        "include=())",
+        "tests/data/test_cpp_kernels.py::test_the_core_is_compiled_once_for_kernels_with_the_same_options",
+    ),
+    Mutant(
         "a kernel runs another program",
         "cpp/runtime/core.cc",
         "MEMTILE_REFUSED_CALL(system, MEMTILE_NO_PROCESSES)",
