@@ -15,6 +15,7 @@ import pytest
 from memtile import cpp
 from support.aie import lone_kernels, plain_references
 from support.aie.lone_kernels import LoneKernels, aligned
+from support.cpp.aie_api import checks
 
 SOURCE = Path(lone_kernels.__file__).with_name("intrinsic_calls.cc")
 SHUFFLES = Path(cpp.__file__).parent / "include" / "memtile" / "intrinsics" / "shuffles.h"
@@ -24,9 +25,9 @@ CALLS = 50
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library() -> Path:
     """All intrinsics, compiled once."""
-    return lone_kernels.compiled(SOURCE, tmp_path_factory.mktemp("intrinsics"))
+    return lone_kernels.compiled(SOURCE, checks())
 
 
 @pytest.fixture(scope="module")

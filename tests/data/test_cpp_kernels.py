@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,24 @@ def test_a_function_that_is_added_is_found_in_the_same_process(kernel: Kernel) -
     assert [*kernel.cpp(f'{first}extern "C" void h(int *a) {{}}\n').compiled("AIE-ML")] == ["g", "h"]
 
 
+def test_the_core_is_compiled_once_for_kernels_with_the_same_options(
+    kernel: Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Macros and folders of the user are for the user's sources."""
+    kernel.run(ADD_ONE)
+    compiled: list[str] = []
+
+    class Noted(subprocess.Popen[str]):
+        def __init__(self, words: Sequence[str], **options: Any) -> None:
+            compiled.extend(Path(word).name for word in words if word.endswith(".cc"))
+            super().__init__(words, **options)
+
+    monkeypatch.setattr("memtile.cpp.build.Popen", Noted)
+    done = kernel.run(ADD_ONE.replace("+ 1", "+ STEP"), include=[kernel.folder], defines={"STEP": 2})
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 2)
+    assert compiled == ["kernel.cc"]
+
+
 def test_a_header_that_changes_is_compiled_again(kernel: Kernel) -> None:
     header = kernel.folder / "step.h"
     for step in (5, 7):
@@ -101,27 +121,37 @@ SCALARS = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "type_", "given", "expected"), SCALARS)
-def test_numbers_arrive_by_width_and_sign(
-    kernel: Kernel, kind: str, type_: str, given: float, expected: float
-) -> None:
-    constant = f"%v = arith.constant {given} : {kind}"
-    objects = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>"
-    declared = f"func.func private @f({objects}, {kind}, f32, i32)"
-    call = (
-        f"{constant}\n%h = arith.constant 0.5 : f32\n"
-        f"func.call @f(%a, %b, %v, %h, %n) : ({objects}, {kind}, f32, i32) -> ()"
-    )
-    kernel.design.write_text(through_core(call, declared))
-    source = f"""
-#include <cstring>
-extern "C" void f(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) {{
+NUMBERS = "#include <cstring>\n" + "".join(
+    f"""extern "C" void f_{type_}(int32_t *a, int32_t *b, {type_} value, float half, int32_t n) {{
   double given = static_cast<double>(value);
   std::memcpy(b, &given, sizeof given);
   b[2] = static_cast<int32_t>(4 * half);
   b[3] = n;
-}}"""
-    found = kernel.run(source).arrays["1"]
+}}
+"""
+    for type_ in dict.fromkeys(type_ for _, type_, _, _ in SCALARS)
+)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    """A function for each type, compiled once."""
+    return Kernel(tmp_path_factory.mktemp("numbers"))
+
+
+@pytest.mark.parametrize(("kind", "type_", "given", "expected"), SCALARS)
+def test_numbers_arrive_by_width_and_sign(
+    numbers: Kernel, kind: str, type_: str, given: float, expected: float
+) -> None:
+    constant = f"%v = arith.constant {given} : {kind}"
+    objects = f"memref<{WORDS}xi32>, memref<{WORDS}xi32>"
+    declared = f"func.func private @f_{type_}({objects}, {kind}, f32, i32)"
+    call = (
+        f"{constant}\n%h = arith.constant 0.5 : f32\n"
+        f"func.call @f_{type_}(%a, %b, %v, %h, %n) : ({objects}, {kind}, f32, i32) -> ()"
+    )
+    numbers.design.write_text(through_core(call, declared))
+    found = numbers.run(NUMBERS).arrays["1"]
     assert found[:2].view(np.float64)[0] == expected
     assert found[2:4].tolist() == [2, WORDS]
 

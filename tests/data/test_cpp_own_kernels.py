@@ -14,6 +14,7 @@ from memtile.importers.design import load
 from memtile.kernels import cpp
 from support.aie import lone_kernels, plain_references
 from support.aie.lone_kernels import LoneKernels, aligned
+from support.cpp.aie_api import checks
 
 KERNELS = Path(lone_kernels.__file__).with_name("kernels")
 DESIGNS = KERNELS.with_name("designs")
@@ -22,11 +23,10 @@ pytestmark = pytest.mark.skipif(lone_kernels.compiler() is None, reason="needs a
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> dict[str, LoneKernels]:
+def built() -> dict[str, LoneKernels]:
     """The kernels by the name of their source, compiled once."""
-    folder = tmp_path_factory.mktemp("kernels")
     return {
-        path.stem: LoneKernels(lone_kernels.compiled(path, folder)) for path in sorted(KERNELS.glob("*.cc"))
+        path.stem: LoneKernels(lone_kernels.compiled(path, checks())) for path in sorted(KERNELS.glob("*.cc"))
     }
 
 

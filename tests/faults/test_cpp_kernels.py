@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from memtile.cpp import compilers, kernel_calls
 from memtile.errors import DesignError, InputFileError
 from memtile.importers.design import load, load_still
 from memtile.kernels import cpp
-from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, through_core
+from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, calling, through_core
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
 HEAD = '#include <memtile/core.h>\nextern "C" void f(int32_t *a, int32_t *b, int32_t n) {\n'
@@ -85,19 +86,43 @@ MISTAKES = {
 }
 
 
+def function(name: str) -> str:
+    """What a function with one of the mistakes, or of the calls, is called."""
+    return f"f_{name.replace(' ', '_')}"
+
+
+def each(first: int, bodies: Mapping[str, str]) -> str:
+    """A function for each body; its own line is ``first``."""
+    head = HEAD.splitlines()[1]
+    texts = [
+        f"#line {first}\n{head.replace(' f(', f' {function(name)}(')}\n{body}\n}}\n"
+        for name, body in bodies.items()
+    ]
+    return "#include <memtile/core.h>\n" + "".join(texts)
+
+
+@pytest.fixture(scope="module")
+def mistakes(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    """A source with all mistakes, compiled once."""
+    return Kernel(tmp_path_factory.mktemp("mistakes"))
+
+
+def run_mistake(mistakes: Kernel, name: str, core: str = "") -> Any:
+    mistakes.design.write_text(calling(function(name), core=core))
+    return mistakes.run(each(2, {name: body for name, (body, _) in MISTAKES.items()}), sanitize=True)
+
+
 @pytest.mark.parametrize("name", MISTAKES)
-def test_a_checked_kernel_names_the_line(kernel: Kernel, name: str) -> None:
-    body, says = MISTAKES[name]
+def test_a_checked_kernel_names_the_line(mistakes: Kernel, name: str) -> None:
     with pytest.raises(DesignError) as caught:
-        kernel.run(f"{HEAD}{body}\n}}\n", sanitize=True)
-    assert says in str(caught.value)
-    assert "core (0, 2), kernel 'kernel', f, cycle " in str(caught.value)
+        run_mistake(mistakes, name)
+    assert MISTAKES[name][1] in str(caught.value)
+    assert f"core (0, 2), kernel 'kernel', {function(name)}, cycle " in str(caught.value)
 
 
-def test_the_stack_is_as_large_as_the_design_says(kernel: Kernel) -> None:
-    kernel.design.write_text(through_core(CALL, TWO, core="{stack_size = 8192 : i32}"))
-    body = MISTAKES["more stack than the core has"][0]
-    assert kernel.run(f"{HEAD}{body}\n}}\n", sanitize=True).arrays["1"][0] == WORDS
+def test_the_stack_is_as_large_as_the_design_says(mistakes: Kernel) -> None:
+    done = run_mistake(mistakes, "more stack than the core has", core="{stack_size = 8192 : i32}")
+    assert done.arrays["1"][0] == WORDS
 
 
 def findings(done: Any) -> str:
@@ -172,15 +197,23 @@ PROCESSES = {
 }
 
 
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    """A source with all of these calls, compiled once with checks and once without."""
+    return Kernel(tmp_path_factory.mktemp("processes"))
+
+
 @pytest.mark.parametrize("name", PROCESSES)
 @pytest.mark.parametrize("sanitize", [False, True])
-def test_a_kernel_cannot_end_or_copy_the_process(kernel: Kernel, name: str, sanitize: bool) -> None:
-    header, body, says = PROCESSES[name]
+def test_a_kernel_cannot_end_or_copy_the_process(processes: Kernel, name: str, sanitize: bool) -> None:
+    headers = "".join(f"#include {header}\n" for header in {header: 0 for header, _, _ in PROCESSES.values()})
+    bodies = {name: f"  if (n)\n    {body}" for name, (_, body, _) in PROCESSES.items()}
+    processes.design.write_text(calling(function(name)))
     with pytest.raises(DesignError) as caught:
-        kernel.run(f"#include {header}\n{HEAD}  if (n)\n    {body}\n}}\n", sanitize=sanitize)
+        processes.run(headers + each(3, bodies), sanitize=sanitize)
     said = str(caught.value)
-    assert says in said
-    assert "f, cycle " in said
+    assert PROCESSES[name][2] in said
+    assert f"{function(name)}, cycle " in said
     assert "kernel.cc:5: " in said  # not a line of a header of the system
 
 

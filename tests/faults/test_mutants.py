@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -57,3 +59,45 @@ def test_what_a_mutant_leaves_behind_ends_with_it(end: str, code: int) -> None:
     done = subprocess.run(command, env={MARK: mark}, capture_output=True, text=True, timeout=100)
     assert (done.returncode, done.stdout) == (code, "begun\n")
     assert left(mark, 0) == []
+
+
+@pytest.fixture(scope="module")
+def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
+    """The process that runs pytest in forks of itself."""
+    command = [sys.executable, str(Path(alone.__file__).with_name("forked.py"))]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [*command, str(tmp_path_factory.mktemp("forks"))], stdin=pipe, stdout=pipe, text=True
+    ) as process:
+        yield process
+
+
+LEAVES = "import subprocess, time\nsubprocess.Popen(['sleep', '1000'], start_new_session=True)\n"
+FATES = {
+    "nothing looks at it": ("VALUE, other = 1, 2\n", 0, "1 passed"),
+    "a value": ("VALUE = 2\n", 1, "1 failed"),
+    "the import": ("VALUE = 1 / 0\n", 1, "1 failed"),
+    "the import of a module": ("import memtile.gone\n", 1, "1 failed"),
+    "no end": (f"{LEAVES}time.sleep(1000)\n", alone.LATE, ""),
+    "what is left": (f"{LEAVES}VALUE = 1\n", 0, "1 passed"),
+}
+
+
+@pytest.mark.parametrize("name", FATES)
+def test_each_fork_reads_the_package_anew(forks: subprocess.Popen[str], tmp_path: Path, name: str) -> None:
+    """A change of what another fork has imported is seen, one that no test looks at lives."""
+    text, code, says = FATES[name]
+    package, said = tmp_path / "src" / "memtile", tmp_path / "said"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(text, encoding="utf-8")
+    test = tmp_path / "test_value.py"
+    test.write_text("def test_value():\n    import memtile\n    assert memtile.VALUE == 1\n", "utf-8")
+    seconds = 3 if code == alone.LATE else 0
+    asked = {"source": str(package.parent), "tests": [str(test)], "seconds": seconds, "said": str(said)}
+    assert forks.stdin is not None
+    assert forks.stdout is not None
+    print(json.dumps(asked), file=forks.stdin, flush=True)
+    assert int(forks.stdout.readline()) == code
+    assert says in said.read_text(encoding="utf-8")
+    children = Path(f"/proc/{forks.pid}/task/{forks.pid}/children")
+    assert not children.exists() or children.read_text() == ""

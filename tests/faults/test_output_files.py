@@ -333,7 +333,7 @@ EXCEPTIONS = {
     "sandbox/namespaces.py: Path('/proc/self/gid_map').write_text": "the kernel",
     "sandbox/namespaces.py: Path('/proc/self/setgroups').write_text": "the kernel",
     "sandbox/namespaces.py: Path('/proc/self/uid_map').write_text": "the kernel",
-    "cpp/build.py: place / 'inputs.json'.write_text": "a file of a folder that appears complete",
+    "cpp/build.py: place / _INPUTS.write_text": "a file of a folder that appears complete",
     "cpp/build.py: place.rename": "the folder, now that it is complete",
     "cpp/compilers.py: source.write_text": "a file of a temporary folder",
     "cpp/trial.py: mark.touch": "an empty file beside a library: it has been loaded once",

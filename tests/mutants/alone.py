@@ -22,23 +22,26 @@ def main() -> int:
     """Run what the command line says; its exit code."""
     seconds, *command = sys.argv[1:]
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
-    if (
-        sys.platform == "linux"
-    ):  # who has lost its parent becomes a child of this process, not of the first one
-        ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
+    adopt()
     try:
         process = subprocess.Popen(command, start_new_session=True)
         return process.wait(float(seconds) or None)
     except subprocess.TimeoutExpired:
         return LATE
     finally:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        _end_children()
+        end_all(process.pid)
 
 
-def _end_children() -> None:
-    """End children until there are none: with each one its own children become ours."""
+def adopt() -> None:
+    """Who has lost its parent becomes a child of this process from now on, not of the first one."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_ADOPT, 1, 0, 0, 0)
+
+
+def end_all(group: int) -> None:
+    """End a group of processes, then children until there are none: with each its own become ours."""
+    with suppress(ProcessLookupError):
+        os.killpg(group, signal.SIGKILL)
     with suppress(ChildProcessError):
         while True:
             for child in _children():

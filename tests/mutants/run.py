@@ -8,6 +8,7 @@ is collected or set up does not count. Nothing that a test began outlives it.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -15,53 +16,129 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from queue import Queue
 from zlib import crc32
 
 from alone import LATE
 from listed import MUTANTS, PACKAGE, SOURCE, Mutant
 
 ROOT = SOURCE.parent
-ALONE = Path(__file__).with_name("alone.py")
+ALONE, FORKED = (Path(__file__).with_name(name) for name in ("alone.py", "forked.py"))
 SLOWEST = 10  # whose times are printed
 SECONDS = 300  # a mutant whose test runs longer lets it hang
 
 
-def outcome(source: Path, tests: Iterable[str], seconds: int = 0, workers: int = 0) -> tuple[str, str]:
-    """Whether tests of the package in ``source`` passed, failed, hang or did not run; what pytest said."""
-    spread = ["-n", str(workers), "--dist", "worksteal"] if workers else []
-    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *spread, *tests]
-    command = [sys.executable, str(ALONE), str(seconds), *pytest]
-    changes = {"PYTHONPATH": str(source), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-    run = subprocess.run(command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True)
-    if run.returncode == LATE:
-        return "hangs", ""
-    summary = run.stdout.splitlines()[-1] if run.stdout else ""
-    said = f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
-    if run.returncode == 0:
-        return "passed", said
-    if run.returncode == 1 and re.search(r"\bfailed\b", summary) and not re.search(r"\berrors?\b", summary):
-        return "failed", said
-    return "did not run", said
+def outcome(code: int, said: str) -> str:
+    """Whether tests passed, failed, hang or did not run: by the exit code of pytest and what it said."""
+    summary = said.splitlines()[-1] if said else ""
+    if code == LATE:
+        return "hangs"
+    if code == 0:
+        return "passed"
+    if code == 1 and re.search(r"\bfailed\b", summary) and not re.search(r"\berrors?\b", summary):
+        return "failed"
+    return "did not run"
 
 
-def copied(place: str) -> Path:
+def copied(place: Path, source: Path = SOURCE) -> Path:
     """A copy of the source below ``place``."""
-    source = Path(place) / "src"
-    shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
-    return source
+    made = place / "src"
+    without = ("*.egg-info", "__pycache__") if source == SOURCE else ()
+    shutil.copytree(source, made, ignore=shutil.ignore_patterns(*without))
+    return made
 
 
-def fate(mutant: Mutant) -> tuple[str, float]:
-    """What becomes of a mutant, and in how many seconds: ``failed`` is what its test should do."""
-    begun = time.monotonic()
-    with tempfile.TemporaryDirectory() as place:
-        source = copied(place)
-        (source / PACKAGE / mutant.file).write_text(mutant.applied(), encoding="utf-8")
-        became, said = outcome(source, [mutant.test], SECONDS)
-        return said if became == "did not run" else became, time.monotonic() - begun
+def unchanged(place: Path, tests: Iterable[str], workers: int) -> tuple[str, str]:
+    """What becomes of the tests without a mutant, with a copy of the source, and what pytest said.
+
+    The copy has the byte code of its modules then.
+    """
+    pytest = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-n", str(workers)]
+    command = [sys.executable, str(ALONE), "0", *pytest, "--dist", "worksteal", *tests]
+    changes = {"PYTHONPATH": str(copied(place)), "MEMTILE_JIT": "0", "PYTHONDONTWRITEBYTECODE": ""}
+    run = subprocess.run(command, cwd=ROOT, env=os.environ | changes, capture_output=True, text=True)
+    return outcome(run.returncode, run.stdout), f"{run.stdout[-2000:]}{run.stderr[-2000:]}"
+
+
+class Runner:
+    """A process that runs pytest for one mutant after the other (``forked.py``).
+
+    Args:
+        place: a folder of its own.
+    """
+
+    def __init__(self, place: Path) -> None:
+        place.mkdir()
+        self.place = place
+        pipe = subprocess.PIPE
+        self._process = subprocess.Popen(
+            [sys.executable, str(FORKED), str(place)], stdin=pipe, stdout=pipe, text=True
+        )
+
+    def outcome(self, source: Path, test: str, seconds: int) -> tuple[str, str]:
+        """What becomes of a test of the package in ``source``, and what pytest said."""
+        said = self.place / "said"
+        asked = {"source": str(source), "tests": [test], "seconds": seconds, "said": str(said)}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(json.dumps(asked), file=self._process.stdin, flush=True)
+        code = int(self._process.stdout.readline())
+        text = said.read_text(encoding="utf-8", errors="replace")
+        return outcome(code, text), text[-2000:]
+
+    def end(self) -> None:
+        """End it."""
+        self._process.communicate()
+
+
+def fate(mutant: Mutant, source: Path, runners: Queue[Runner]) -> tuple[str, float]:
+    """What becomes of a mutant, and in how many seconds: ``failed`` is what its test should do.
+
+    Args:
+        mutant: the change.
+        source: a copy of the source, with byte code.
+        runners: those that are free.
+    """
+    begun, runner = time.monotonic(), runners.get()
+    try:
+        with tempfile.TemporaryDirectory() as place:
+            made = copied(Path(place), source)
+            file = made / PACKAGE / mutant.file
+            file.write_text(mutant.applied(), encoding="utf-8")
+            for code in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+                code.unlink()  # by size and second alone it might pass for that of the change
+            became, said = runner.outcome(made, mutant.test, SECONDS)
+            return said if became == "did not run" else became, time.monotonic() - begun
+    finally:
+        runners.put(runner)
+
+
+def tried(mutants: Sequence[Mutant], place: Path, workers: int) -> tuple[list[str], list[tuple[float, str]]]:
+    """Try mutants, and print what becomes of each: those alive, and the seconds that each took.
+
+    Args:
+        mutants: all of them.
+        place: a folder with a copy of the source.
+        workers: how many are tried at a time.
+    """
+    alive, took, runners = [], list[tuple[float, str]](), Queue[Runner]()
+    made = [Runner(place / f"runner{number}") for number in range(workers)]
+    for runner in made:
+        runners.put(runner)
+    with ThreadPoolExecutor(workers) as pool:
+        fates = pool.map(lambda mutant: fate(mutant, place / "src", runners), mutants)
+        for mutant, (said, seconds) in zip(mutants, fates, strict=True):
+            took.append((seconds, mutant.name))
+            line = f"{mutant.name}: {mutant.test} {said}"
+            print(f"{'dead ' if said == 'failed' else 'ALIVE'} {line}", flush=True)
+            if said != "failed":
+                alive.append(line)
+    for runner in made:
+        runner.end()
+    return alive, took
 
 
 def main() -> int:
@@ -80,18 +157,11 @@ def main() -> int:
     mutants = [mutant for mutant in mutants if crc32(mutant.name.encode()) % parts == part - 1]
     with tempfile.TemporaryDirectory() as place:
         tests = dict.fromkeys(mutant.test for mutant in mutants)
-        became, said = outcome(copied(place), tests, workers=chosen.workers)
-    if became != "passed":
-        print(f"the tests do not pass without mutants:\n{said}")
-        return 1
-    alive, took = [], list[tuple[float, str]]()
-    with ThreadPoolExecutor(chosen.workers) as pool:
-        for mutant, (said, seconds) in zip(mutants, pool.map(fate, mutants), strict=True):
-            took.append((seconds, mutant.name))
-            line = f"{mutant.name}: {mutant.test} {said}"
-            print(f"{'dead ' if said == 'failed' else 'ALIVE'} {line}", flush=True)
-            if said != "failed":
-                alive.append(line)
+        became, said = unchanged(Path(place), tests, chosen.workers)
+        if became != "passed":
+            print(f"the tests do not pass without mutants:\n{said}")
+            return 1
+        alive, took = tried(mutants, Path(place), chosen.workers)
     print(f"{len(mutants) - len(alive)} of {len(mutants)} mutants are dead")
     print(
         "slowest:",

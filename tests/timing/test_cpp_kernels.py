@@ -13,7 +13,7 @@ import pytest
 from memtile.arch.core_costs import CoreCosts
 from memtile.importers.design import load
 from memtile.model.state.causes import CoreCause
-from support.designs.cpp_designs import CALL, FOUND, TWO, Kernel, through_core
+from support.designs.cpp_designs import CALL, FOUND, TWO, WORDS, Kernel, through_core
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
 HEAD = '#include <memtile/core.h>\nextern "C" void f(int32_t *a, int32_t *b, int32_t n) {\n'
@@ -21,13 +21,27 @@ SCALAR = f"{HEAD} for (int i = 0; i < n; i++) b[i] = a[i];\n}}\n"
 COUNTED = f"""{HEAD}
   for (int i = 0; i < 9; i++) memtile::before_load(a, 32, 32);
   memtile::before_store(b, 32, 32);
-  memtile::count(memtile::Unit::mac, MACS);
+  memtile::count(memtile::Unit::mac, a[0]);
 }}"""
 
 
 @pytest.fixture
 def kernel(tmp_path: Path) -> Kernel:
     return Kernel(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def counted(tmp_path_factory: pytest.TempPathFactory) -> Kernel:
+    """A kernel that is compiled once; what it is given first says how many multiplications it counts."""
+    kernel = Kernel(tmp_path_factory.mktemp("counted"))
+    kernel.write(COUNTED)
+    return kernel
+
+
+@pytest.fixture(scope="module")
+def uncounted(tmp_path_factory: pytest.TempPathFactory) -> int:
+    """The cycles in which the core of the same design works without such a kernel."""
+    return running(Kernel(tmp_path_factory.mktemp("uncounted")).run(SCALAR))
 
 
 def running(done: Any) -> int:
@@ -47,24 +61,22 @@ def test_a_kernel_without_any_cost_is_named_in_the_first_lines(kernel: Kernel) -
 
 @pytest.mark.parametrize(("macs", "cycles"), [(0, 5), (5, 5), (6, 6), (100, 100)])
 def test_counted_operations_are_a_lower_bound_by_the_busiest_unit(
-    kernel: Kernel, macs: int, cycles: int
+    counted: Kernel, uncounted: int, macs: int, cycles: int
 ) -> None:
-    none = running(kernel.run(SCALAR))
-    done = kernel.run(COUNTED, defines={"MACS": macs})
-    assert running(done) - none == cycles
+    done = counted.run(COUNTED, [macs] * WORDS)
+    assert running(done) - uncounted == cycles
     assert done.result.cost_unknown == ()
     assert f"cycles of a call: f {cycles} (lower bound by counted vector operations)" in done.notes
 
 
-def test_cycles_of_the_user_come_first(kernel: Kernel) -> None:
-    none = running(kernel.run(SCALAR))
-    stated = kernel.run(COUNTED, defines={"MACS": 1}, cycles={"f": 321})
-    assert running(stated) - none == 321
-    functions = kernel.cpp(COUNTED, defines={"MACS": 1}, cycles={"f": 321})
-    done = load(kernel.design, functions=functions, costs=CoreCosts(functions={"f": 77})).run(
-        *kernel.arrays()
+def test_cycles_of_the_user_come_first(counted: Kernel, uncounted: int) -> None:
+    stated = counted.run(COUNTED, cycles={"f": 321})
+    assert running(stated) - uncounted == 321
+    functions = counted.cpp(COUNTED, cycles={"f": 321})
+    done = load(counted.design, functions=functions, costs=CoreCosts(functions={"f": 77})).run(
+        *counted.arrays()
     )
-    assert running(done) - none == 77
+    assert running(done) - uncounted == 77
     assert "cycles of a call: f 77 (given)" in done.notes
 
 

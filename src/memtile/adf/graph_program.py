@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -82,33 +81,16 @@ def _instance(instance: str, headers: Sequence[Path]) -> Path:
     return source
 
 
-def _copied(_sources: Sources, _used: Compiler, objects: Sequence[Path], target: Path) -> None:
-    """Leave the objects of the recorder in the cache, as ``recorder.0`` and so on, and how many they are."""
-    for number, each in enumerate(objects):
-        shutil.copy(each, target.with_name(f"recorder.{number}"))
-    target.write_text(str(len(objects)), "utf-8")
-
-
-def _recorder(sources: Sources) -> list[Path]:
-    """The objects of the recorder for a compiler, which all graphs share."""
-    plain = Sources(_SOURCES, (_RUNTIME,), {}, _FLAGS, sources.generation)
-    listed = built(plain, Product("recorder", (), _copied, "recorder"))
-    return [listed.with_name(f"recorder.{number}") for number in range(len(_SOURCES))]
-
-
 def _link(sources: Sources, used: Compiler, objects: Sequence[Path], program: Path) -> None:
     """Link, with bodies for what has none."""
-    # An object's name decides what a linker driver takes it for.
-    own = [Path(shutil.copy(each, program.with_name(f"{each.name}.o"))) for each in _recorder(sources)]
-    parts = [*objects, *own]
-    every = [linkage(each) for each in parts]
+    every = [linkage(each) for each in objects]
     defined = set[str]().union(*(each[0] for each in every))
     needed = set[str]().union(*(each[1] for each in every))
     missing = {each for each in needed - defined if each.startswith("_Z") and not _STANDARD.match(each)}
-    text = _linked(used, parts, missing, program)
+    text = _linked(used, objects, missing, program)
     plain = {each for each in _MISSING.findall(text or "") if each in needed and not each.startswith("_Z")}
     if plain:  # kernels with C linkage, which look like functions of the C library
-        text = _linked(used, parts, missing | plain, program)
+        text = _linked(used, objects, missing | plain, program)
     if text is not None:
         files = ", ".join(map(str, sources.files))
         raise InputFileError(f"{files}: the graph does not link.\n{text}")
@@ -133,4 +115,4 @@ def _said(words: Sequence[str]) -> str | None:
     return done.stdout + done.stderr if done.returncode else None
 
 
-PROGRAM = Product("graph", (), _link, "graph", _SOURCES)
+PROGRAM = Product("graph", _SOURCES, _link, "graph")

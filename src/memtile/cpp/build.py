@@ -14,9 +14,10 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from subprocess import PIPE, STDOUT, Popen
 from types import MappingProxyType
 
 from filelock import FileLock
@@ -34,6 +35,7 @@ RUNTIME = Path(__file__).with_name("runtime") / "core.cc"
 ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
 """Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
 _GENERATED = "cpp-generated"
+_INPUTS, _OBJECT = "inputs.json", "runtime.o"
 _LINES = 20  # of a compiler's errors: a screen
 _STAY = 64  # libraries that stay in the cache
 _QUIET_SECONDS = 2.0
@@ -75,17 +77,15 @@ class Product:
 
     Attributes:
         file: its name in the folder.
-        runtime: sources of memtile that are compiled too.
+        runtime: sources of memtile that are linked too, compiled once for all with the same options.
         link: makes it from the object files.
         what: it is, for messages.
-        linked: other sources of memtile that ``link`` puts in.
     """
 
     file: str
     runtime: tuple[Path, ...]
     link: Callable[[Sources, Compiler, Sequence[Path], Path], None]
     what: str
-    linked: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ class Sources:
         """The files, for messages."""
         return self.shown or self.files
 
-    def options(self) -> list[str]:
+    def options(self, prelude: bool = True) -> list[str]:
         """The compiler's options for a source of the user."""
         number = ARCHITECTURES[self.generation]
         own = {"MEMTILE_GENERATION": number // 10 if number % 10 == 0 else number, "MEMTILE_COUNT": 1}
@@ -129,8 +129,7 @@ class Sources:
             *(_SANITIZED if self.sanitize else _PLAIN),
             *(f"-D{name}" if value is None else f"-D{name}={value}" for name, value in macros),
             *(f"-I{folder}" for folder in (*self.include, INCLUDE)),
-            "-include",
-            "memtile/prelude.h",
+            *("-include", "memtile/prelude.h") * prelude,
             *self.flags,
         ]
 
@@ -151,15 +150,37 @@ def built(sources: Sources, product: Product | None = None) -> Path:
         if not file.is_file():
             raise InputFileError(f"{file}: there is no such file. Give a C++ source of {product.what}s.")
     found = compiler()
-    folder = cache_folder() / _key(sources, found, product)
+
+    def make(place: Path) -> dict[str, str]:
+        with shown(line_for([file.name for file in dict.fromkeys(sources.names)])):
+            return _make(sources, found, place, product)
+
+    return _kept(_key(sources, found, product), product.file, make)
+
+
+def _kept(name: str, product: str, make: Callable[[Path], Mapping[str, str]]) -> Path:
+    """A file of the cache: as it is, or made now, if what it was made of is not as it was.
+
+    Args:
+        name: of its folder.
+        product: its own.
+        make: puts it into a folder, and returns the files that it read with their hashes.
+    """
+    folder = cache_folder() / name
     with FileLock(f"{folder}.lock"):
-        library = folder / product.file
-        if not _is_current(folder, product):
-            with shown(line_for([file.name for file in dict.fromkeys(sources.names)])):
-                _make(sources, found, folder, product)
+        if not _is_current(folder / product):
+            with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as beside:
+                place = Path(beside, "out")
+                place.mkdir()
+                (place / _INPUTS).write_text(json.dumps(make(place)), "utf-8")
+                for each in place.iterdir():
+                    if each.name not in (_INPUTS, product):
+                        each.unlink()
+                shutil.rmtree(folder, ignore_errors=True)
+                place.rename(folder)  # it is complete or not there
             _forget_old(folder)
         os.utime(folder)
-    return library
+    return folder / product
 
 
 def generated(name: str, text: str) -> Path:
@@ -188,70 +209,70 @@ def _key(sources: Sources, used: Compiler, product: Product) -> str:
     """Name of the folder of a library: its sources by path, options and compiler."""
     files = [str(file.resolve()) for file in sources.files]
     said = [*files, *sources.options(), *own_options(used), *used.command, used.version]
-    said += [product.file, *map(_hash, (*product.runtime, *product.linked))]
+    said += [product.file, *map(_hash, product.runtime)]
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
-def _is_current(folder: Path, product: Product) -> bool:
-    """Whether a library is there, and every file that it was made of is as it was."""
+def _is_current(product: Path) -> bool:
+    """Whether a file is there, and every file that it was made of is as it was."""
     try:
-        inputs = json.loads((folder / "inputs.json").read_text("utf-8"))
-        return (folder / product.file).is_file() and all(
-            _hash(Path(name)) == was for name, was in inputs.items()
-        )
+        inputs = _inputs(product)
+        return product.is_file() and all(_hash(Path(name)) == was for name, was in inputs.items())
     except (OSError, ValueError):
         return False
+
+
+def _inputs(product: Path) -> dict[str, str]:
+    """The files that a file of the cache was made of, and their hashes then."""
+    found: dict[str, str] = json.loads(product.with_name(_INPUTS).read_text("utf-8"))
+    return found
 
 
 def _hash(file: Path) -> str:
     return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def _make(sources: Sources, used: Compiler, folder: Path, product: Product) -> None:
-    """Compile and link into a folder, which is complete or not there."""
-    with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as name:
-        place = Path(name, "out")
-        place.mkdir()
-        objects = _compiled(sources, used, place, product)
-        product.link(sources, used, objects, place / product.file)
-        inputs = {str(path): _hash(path) for path in _read_by(place) if path.is_file()}
-        (place / "inputs.json").write_text(json.dumps(inputs), "utf-8")
-        for each in place.glob("*.[od]"):
-            each.unlink()
-        shutil.rmtree(folder, ignore_errors=True)
-        place.rename(folder)
-
-
-def _compiled(sources: Sources, used: Compiler, place: Path, product: Product) -> list[Path]:
-    """The object files of the sources, and of the run time."""
+def _make(sources: Sources, used: Compiler, place: Path, product: Product) -> dict[str, str]:
+    """Compile and link into a folder; the files that were read."""
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
-    own = own_options(used)
-    running = []
-    names = (*sources.names, *product.runtime)
-    for number, file in enumerate((*sources.files, *product.runtime)):
-        target = place / f"{number}.o"
-        own_file = file in product.runtime
-        more = (*_UNCHECKED * (own_file and sources.sanitize), *_OF_RUNTIME * own_file)
-        words = [
-            *used.command,
-            *sources.options(),
-            *own,
-            *more,
-            limit,
-            "-fdiagnostics-color=never",
-            "-MMD",
-            "-MF",
-        ]
-        words += [str(target.with_suffix(".d")), "-c", str(file.resolve()), "-o", str(target)]
-        begun = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-        )
-        running.append((names[number], target, begun))
-    said = [(file, begun.communicate()[0], begun.returncode) for file, _, begun in running]
-    for file, text, code in said:
+    options = [*sources.options(), *own_options(used), limit]
+    targets = [place / f"{number}.o" for number in range(len(sources.files))]
+    running = [_begun(used, *each, options) for each in zip(sources.files, targets, strict=True)]
+    runtime = [_runtime(file, sources, used) for file in product.runtime]
+    _finish(sources.names, running, product.what)
+    product.link(sources, used, [*targets, *runtime], place / product.file)
+    read = _read_by(targets)
+    for each in runtime:
+        read |= _inputs(each)
+    return read
+
+
+def _runtime(file: Path, sources: Sources, used: Compiler) -> Path:
+    """The object of a source of memtile: one for all products with the same options."""
+    of = replace(sources, files=(file,), include=(), defines={})  # those are for the user's own sources
+    options = [*of.options(prelude=False), *own_options(used), *_UNCHECKED * of.sanitize, *_OF_RUNTIME]
+
+    def make(place: Path) -> dict[str, str]:
+        _finish([file], [_begun(used, file, place / _OBJECT, options)], "run time")
+        return _read_by([place / _OBJECT])
+
+    said = hashlib.sha256("\0".join([*options, *used.command, used.version]).encode()).hexdigest()
+    return _kept(f"{file.stem}-{said[:24]}", _OBJECT, make)
+
+
+def _begun(used: Compiler, file: Path, target: Path, options: Sequence[str]) -> Popen[str]:
+    """The compiler that is at a source."""
+    words = [*used.command, *options, "-fdiagnostics-color=never", "-MMD", "-MF", f"{target}.d"]
+    words += ["-c", str(file.resolve()), "-o", str(target)]
+    return Popen(words, stdout=PIPE, stderr=STDOUT, text=True, errors="replace")
+
+
+def _finish(names: Sequence[Path], running: Sequence[Popen[str]], what: str) -> None:
+    """Wait for compilers; the first that failed says why."""
+    said = [(begun.communicate()[0], begun.returncode) for begun in running]
+    for file, (text, code) in zip(names, said, strict=True):
         if code:
-            raise InputFileError(f"{file}: the {product.what} does not compile.\n{screen(text, file)}")
-    return [target for _, target, _ in running]
+            raise InputFileError(f"{file}: the {what} does not compile.\n{screen(text, file)}")
 
 
 def _link(sources: Sources, used: Compiler, objects: Sequence[Path], library: Path) -> None:
@@ -292,11 +313,14 @@ def screen(text: str, file: Path) -> str:
     return "\n".join([*shown, *([f"... {left} more lines of the compiler"] if left > 0 else [])])
 
 
-def _read_by(place: Path) -> Iterator[Path]:
-    """The files that the compiler says it read."""
-    for rules in place.glob("*.d"):
-        words = rules.read_text("utf-8").replace("\\\n", " ").replace("\\ ", "\0").split()
-        yield from (Path(word.replace("\0", " ")) for word in words if not word.endswith(":"))
+def _read_by(targets: Sequence[Path]) -> dict[str, str]:
+    """The files that the compiler says it read for object files, with their hashes."""
+    words: list[str] = []
+    for target in targets:
+        rules = Path(f"{target}.d").read_text("utf-8")
+        words += rules.replace("\\\n", " ").replace("\\ ", "\0").split()
+    paths = [Path(word.replace("\0", " ")) for word in words if not word.endswith(":")]
+    return {str(path): _hash(path) for path in paths if path.is_file()}
 
 
 def _forget_old(mine: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from filelock import FileLock
 
 from memtile import cpp
 
@@ -73,16 +74,21 @@ def compiled(
         source = folder / f"{source.stem}-{hashlib.sha256(text.encode()).hexdigest()[:16]}.cc"
         source.write_text(text, "utf-8")
     words += [*(f"-I{each}" for each in include), str(source), str(CORE)]
-    key = hashlib.sha256("\0".join([*words, source.read_text("utf-8"), _headers()]).encode()).hexdigest()[:16]
-    library = folder / f"{source.stem}-{key}.so"
-    if library.is_file():
-        return library
     used = compiler()
     if used is None:
         raise CompileError("this machine has no C++ compiler")
-    done = subprocess.run([used, *words, "-o", str(library)], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise CompileError(done.stderr)
+    program = Path(used).resolve()
+    said = [*words, source.read_text("utf-8"), _headers(), f"{program} {program.stat().st_mtime_ns}"]
+    key = hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+    library = folder / f"{source.stem}-{key}.so"
+    with FileLock(f"{library}.lock"):
+        if library.is_file():
+            return library
+        made = library.with_suffix(".new")
+        done = subprocess.run([used, *words, "-o", str(made)], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise CompileError(done.stderr)
+        made.replace(library)
     return library
 
 

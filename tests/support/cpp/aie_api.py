@@ -39,6 +39,13 @@ CALLS = 10_000  # values of each operation
 Values = npt.NDArray[np.generic]
 
 
+def checks() -> Path:
+    """The folder of libraries that tests make once for all processes and runs."""
+    folder = cache_directory(ENGINE).parents[1] / "checks"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 @cache
 def library(sanitize: bool = False, generation: str = "AIE-ML") -> ctypes.CDLL:
     """The checks, compiled once for all processes; warnings of the headers are errors."""
@@ -50,9 +57,7 @@ def library(sanitize: bool = False, generation: str = "AIE-ML") -> ctypes.CDLL:
     key = sha256(" ".join([compiler().version, *options]).encode())
     for text in texts:
         key.update(text.read_bytes())
-    folder = cache_directory(ENGINE).parents[1] / "checks"
-    folder.mkdir(parents=True, exist_ok=True)
-    place = folder / f"{key.hexdigest()[:20]}.so"
+    place = checks() / f"{key.hexdigest()[:20]}.so"
     with FileLock(f"{place}.lock"):
         if not place.exists():
             made = place.with_suffix(".new")

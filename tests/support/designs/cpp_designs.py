@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ from memtile.importers.design import load
 from memtile.kernels import CppKernels, cpp
 
 WORDS = 16
-FOUND = [found for found in map(tried, candidates()) if found is not None]
-"""The compilers of C++20 that this machine has: the system's, and that of the ``ziglang`` package."""
+_PROGRAMS = {os.path.realpath(each[0]) if len(each) == 1 else each: each for each in [*candidates()][::-1]}
+FOUND = [found for found in map(tried, [*_PROGRAMS.values()][::-1]) if found is not None]
+"""The compilers of C++20 that this machine has, each once: the system's, and that of ``ziglang``."""
 
 
 def through_core(call: str, declared: str, *, words: int = WORDS, core: str = "", more: str = "") -> str:
@@ -57,6 +59,11 @@ def through_core(call: str, declared: str, *, words: int = WORDS, core: str = ""
 
 TWO = f"func.func private @f(memref<{WORDS}xi32>, memref<{WORDS}xi32>, i32)"
 CALL = f"func.call @f(%a, %b, %n) : (memref<{WORDS}xi32>, memref<{WORDS}xi32>, i32) -> ()"
+
+
+def calling(name: str, *, core: str = "") -> str:
+    """The design that calls the function of another name than ``f``; ``core`` as for :func:`through_core`."""
+    return through_core(CALL.replace("@f", f"@{name}"), TWO.replace("@f", f"@{name}"), core=core)
 
 
 class Kernel:

@@ -56,7 +56,8 @@ def cases(names: Sequence[str] = ()) -> list[Case]:
     """The corpus, or those of it whose name has one of ``names`` in it."""
     entries = json.loads((CORPUS / "expected.json").read_text(encoding="utf-8"))
     wanted = {name: entry for name, entry in entries.items() if not names or any(n in name for n in names)}
-    return [_case(name, entry) for name, entry in wanted.items()]
+    files = designs()
+    return [_case(name, files[name], entry) for name, entry in wanted.items()]
 
 
 def designs() -> dict[str, Path]:
@@ -66,11 +67,11 @@ def designs() -> dict[str, Path]:
     return {path.stem: path for path in files if path.stem.rpartition("-")[2] in KINDS}
 
 
-def _case(name: str, entry: Mapping[str, Any]) -> Case:
+def _case(name: str, file: Path, entry: Mapping[str, Any]) -> Case:
     arguments = tuple(text.replace("{corpus}", str(CORPUS)) for text in entry.get("arguments", ()))
     codes = frozenset(entry["codes"])
     before = frozenset(entry.get("check", ()))
-    return Case(name, designs()[name], codes, entry["source"], entry["about"], arguments, before)
+    return Case(name, file, codes, entry["source"], entry["about"], arguments, before)
 
 
 def run(case: Case) -> dict[str, Any]:

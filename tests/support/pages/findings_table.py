@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 from memtile.explain.findings import CODES
@@ -34,6 +35,7 @@ def examples_before() -> dict[str, corpus.Case]:
     return found
 
 
+@cache
 def table() -> str:
     """A row for each code: what it stands for, an example of its message, its repair."""
     rows = ["| code | what it stands for | example | repair |", "|---|---|---|---|"]

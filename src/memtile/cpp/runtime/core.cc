@@ -11,6 +11,7 @@
 #include <cstring>
 #include <cxxabi.h>
 #include <exception>
+#include <initializer_list>
 #include <link.h>
 #include <pthread.h>
 #include <sys/syscall.h>
