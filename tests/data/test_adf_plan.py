@@ -694,3 +694,17 @@ def test_kernels_whose_buffers_fill_memories_keep_apart() -> None:
     g.connect(deviation.outs[0], norm.ins[1])
     g.connect(norm.outs[0], g.plio("out", "out"))
     assert [kernel.repetition for kernel in planned(g).kernels] == [6, 6, 6]
+
+
+def test_a_chain_of_cascades_whose_buffers_fill_memories_lies_inside_the_array() -> None:
+    """DEV-ADF-13; XD100 tutorial 13, versions 3 and 4: a core at the edge reaches fewer memories."""
+    g = Sketch()
+    big = buffer("bfloat16", 64 * 256)
+    first, last = g.kernel("first", [big], [cascade(), big]), g.kernel("last", [cascade(), big], [big])
+    g.connect(g.plio("in"), first.ins[0])
+    g.connect(g.plio("in2"), last.ins[1])
+    g.connect(first.outs[0], last.ins[0])
+    for kernel, port in ((first, first.outs[1]), (last, last.outs[0])):
+        g.connect(port, g.plio(f"out{kernel.id}", "out"))
+    plan = planned(g)
+    assert all(kernel.tile[0] > 0 and 3 < kernel.tile[1] < 10 for kernel in plan.kernels[:1])
