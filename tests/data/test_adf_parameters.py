@@ -64,6 +64,19 @@ def test_each_call_waits_for_an_update_of_a_synchronous_parameter() -> None:
     assert sums == np.cumsum(data.sum(axis=1)).tolist()
 
 
+def test_calls_of_the_host_take_no_time() -> None:
+    """DEV-ADF-33."""
+    run, scale, _ = scaled()
+    engine = run.lowered.array.engine
+    began = engine.now
+    run.feed("in", np.arange(16, dtype=np.int32))
+    run.update(scale, word(1))
+    run.run(ROOT, 1)
+    assert engine.now == began
+    run.end(ROOT)
+    assert engine.now > began
+
+
 def test_updates_wait_for_the_kernel_and_say_when_it_never_comes() -> None:
     run, scale, _ = scaled()
     run.update(scale, word(1))

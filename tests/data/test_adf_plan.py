@@ -218,12 +218,12 @@ def test_kernels_of_a_graph_lie_in_its_area_and_others_do_not() -> None:
     outside = relay(g, "o")
     for kernel in (*inside, outside):
         line(g, kernel)
-    g.place(inner, area(0, 0, 1, 1), what="graph", exclusive=True)
+    g.place(inner, area(0, 0, 0, 7), what="graph", exclusive=True)
     plan = planned(g)
     spots = [kernel_of(plan, kernel).tile for kernel in inside]
-    square = {(0, 3), (0, 4), (1, 3), (1, 4)}
-    assert set(spots) < square
-    assert kernel_of(plan, outside).tile not in square
+    column = {(0, row) for row in range(3, 11)}
+    assert set(spots) < column
+    assert kernel_of(plan, outside).tile not in column
 
 
 def test_not_equal_keeps_kernels_apart() -> None:
@@ -506,7 +506,7 @@ def test_shared_buffers_lie_relative_to_open_ones() -> None:
 def test_buffers_that_not_equal_names_share_no_bank() -> None:
     """In public designs for the sums and factors of a matrix product: not_equal of two inputs' buffers."""
     g = Sketch()
-    k = g.kernel("k", [buffer("int32", 1536)] * 2, [buffer("int32", 1536)])
+    k = g.kernel("k", [buffer("int32", 256)] * 2, [buffer("int32", 4096)])  # which fills two banks
     for n, port in enumerate(k.ins):
         g.connect(g.plio(f"in{n}"), port)
     g.connect(k.outs[0], g.plio("out", "out"))
@@ -694,3 +694,17 @@ def test_kernels_whose_buffers_fill_memories_keep_apart() -> None:
     g.connect(deviation.outs[0], norm.ins[1])
     g.connect(norm.outs[0], g.plio("out", "out"))
     assert [kernel.repetition for kernel in planned(g).kernels] == [6, 6, 6]
+
+
+def test_a_chain_of_cascades_whose_buffers_fill_memories_lies_inside_the_array() -> None:
+    """DEV-ADF-13; XD100 tutorial 13, versions 3 and 4: a core at the edge reaches fewer memories."""
+    g = Sketch()
+    big = buffer("bfloat16", 64 * 256)
+    first, last = g.kernel("first", [big], [cascade(), big]), g.kernel("last", [cascade(), big], [big])
+    g.connect(g.plio("in"), first.ins[0])
+    g.connect(g.plio("in2"), last.ins[1])
+    g.connect(first.outs[0], last.ins[0])
+    for kernel, port in ((first, first.outs[1]), (last, last.outs[0])):
+        g.connect(port, g.plio(f"out{kernel.id}", "out"))
+    plan = planned(g)
+    assert all(kernel.tile[0] > 0 and 3 < kernel.tile[1] < 10 for kernel in plan.kernels[:1])

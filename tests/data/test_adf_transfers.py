@@ -244,6 +244,7 @@ def test_a_buffer_that_no_port_writes_is_filled_by_the_host() -> None:
 
 @pytest.mark.parametrize("single", [False, True])
 def test_the_margin_is_the_end_of_the_block_before(single: bool) -> None:
+    """DEV-ADF-31: zeros before the first block."""
     g = Sketch()
     k = g.kernel("k", [buffer("int32", 16, margin=4, single=single)], [buffer("int32", 16)])
     g.connect(g.plio("in"), k.ins[0])

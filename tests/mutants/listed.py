@@ -576,7 +576,7 @@ MUTANTS = (
         "adf/channels.py",
         "return range(port, port + (2 if width == WIDE else 1))",
         "return range(port, port + 1)",
-        "tests/faults/test_adf_plan.py::test_more_plio_than_a_column_has",
+        "tests/data/test_adf_plan.py::test_a_wide_plio_and_a_dma_share_no_port",
     ),
     Mutant(
         "a DMA and a PLIO share a port",

@@ -259,7 +259,7 @@ def _acquired(core: Core, port: KernelPort) -> Iterator[Action]:
 
 
 def _carry_margin(core: Core, port: BufferPort) -> None:
-    """Put the end of the block before in front of this one (UG1603, buffer port margin)."""
+    """Put the end of the block before in front of this one (UG1603, buffer port margin; DEV-ADF-31)."""
     memory = _bytes(core, port.buffers[port.slot])
     if port.tail is not None:
         memory[: port.margin] = port.tail

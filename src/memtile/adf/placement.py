@@ -296,13 +296,18 @@ class Placer:
             or any(self.rates.turns[k] != self.rates.turns[kernel] for k in there)
         )
 
+    def _edge(self, spot: Tile) -> int:
+        """Memories that a core at the edge of the array does not reach, where kernels need them."""
+        return -len(reach(self.device, spot)) if self.board.roomy else 0
+
     def _place_chain(self, chain: Sequence[int]) -> bool:
         free = {k: set(self._free(k)) for k in chain}
         for kernel in chain:
             if kernel in self.board.spots:
                 free[kernel] = {self.board.spots[kernel]}
         key = {
-            spot: (self._cost(chain[0], spot), abs(spot[0] - self._base), spot[1]) for spot in free[chain[0]]
+            spot: (self._edge(spot), self._cost(chain[0], spot), abs(spot[0] - self._base), spot[1])
+            for spot in free[chain[0]]
         }
         dead: set[tuple[int, Tile]] = set()
         for start in sorted(key, key=lambda spot: (key[spot], spot)):

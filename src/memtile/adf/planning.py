@@ -65,6 +65,7 @@ class _Planner:
     def __init__(self, description: Description, device: Device) -> None:
         self.description, self.device = description, device
         self.objects = Objects(description)
+        self._in_tiles: dict[int, Blocks] = {}
 
     def plan(self) -> Plan:
         """All stages."""
@@ -136,8 +137,7 @@ class _Planner:
     # Places of buffers and channels
 
     def _give_places(self) -> list[Problem]:
-        if hasattr(self, "buffers"):
-            del self.buffers  # of an attempt before
+        self._in_tiles = {}
         columns = dict(self._columns())
         rooms = Rooms(self.device, alignment(self.device), self.board.spots, Channels(self.device))
         requests = list(self._requests())
@@ -150,6 +150,7 @@ class _Planner:
         memories = [memory for memory in self.description.memories if not memory.external]
         self.buffers = SharedBuffers(self.objects, self.rooms, self.sites, columns)
         problems.extend(self.buffers.place(memories))
+        self._in_tiles = self.buffers.blocks
         for memory, blocks in self.buffers.blocks.items():
             columns[memory] = [blocks.tile[0]]
         self.doors = Doors(self.objects, self.rooms, self.sites, dict(self._columns()))
@@ -183,9 +184,8 @@ class _Planner:
     def _column_of(self, owner: int) -> list[int]:
         if owner in self.board.spots:
             return [self.board.spots[owner][0]]
-        placed = getattr(self, "buffers", None)
-        if placed and owner in placed.blocks:
-            return [placed.blocks[owner].tile[0]]
+        if owner in self._in_tiles:
+            return [self._in_tiles[owner].tile[0]]
         return [p.column for what in ("PLIO", "GMIO", "buffer") for p in self.sites.of(what, owner)][:1]
 
     def _requests(self) -> Iterator[Request]:

@@ -41,7 +41,7 @@ def sizer_fields(port: int, width: int, *, receives: bool) -> Iterator[tuple[str
         width: of the PLIO in bits.
         receives: True = the logic gets words, else it sends them.
 
-    The driver (aie-rt, ``xaie_plif.c``) sets the field of a port to 1 for 64 bits and to 0 for 32, the field
+    The driver (aie-rt, its PL interface) sets the field of a port to 1 for 64 bits and to 0 for 32, the field
     of a pair for 128, and enables the ports at which words come in.
     """
     config = "PL_Interface_Upsizer_Config" if receives else "PL_Interface_Downsizer_Config"

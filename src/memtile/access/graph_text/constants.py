@@ -55,7 +55,7 @@ class Constants:
 
     @property
     def label(self) -> str:
-        """Names of the classes and namespaces around, ``A.B``."""
+        """Names of the classes and namespaces around, dots between them."""
         return ".".join(scope.label for scope in self.scopes if scope.label)
 
     def step(self, place: int, token: Token) -> int:

@@ -1,7 +1,7 @@
 """AMD's verdict on a graph, as data, JSON and text.
 
-A verdict says what aiecompiler would refuse, with AMD's number where it is public, how that was counted, and
-what memtile does with the same graph. It is never a reason for memtile not to run it.
+A verdict says what aiecompiler would refuse, with AMD's number where it is public (DEV-ADF-62), how that was
+counted, and what memtile does with the same graph. It is never a reason for memtile not to run it.
 """
 
 from __future__ import annotations
