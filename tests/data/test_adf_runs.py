@@ -191,7 +191,7 @@ def test_what_is_missing_of_an_input_is_said() -> None:
 
 @pytest.mark.parametrize("device", ["npu1", "npu2"])
 def test_a_planned_graph_runs(device: str) -> None:
-    """In -> shared buffer -> k -> j -> out, placed by the planner; PLIO come from memory there (DEV-ADF-34)."""
+    """In -> shared buffer -> k -> j -> out, placed by the planner; NPUs: DEV-ADF-34."""
     g = Sketch()
     tiles = Tiling((8, 8), (4, 4), (0, 0), (Loop(0, 4, 2), Loop(1, 4, 2)))
     a, z = g.plio("in"), g.plio("out", "out")
