@@ -103,12 +103,13 @@ class ProgramResult:
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
 
-    def write_outputs(self, folder: Path, *, timed: bool) -> list[Path]:
+    def write_outputs(self, folder: Path, *, timed: bool, functional: bool = False) -> list[Path]:
         """Write the files of output PLIOs below a folder, as AMD's simulators do.
 
         Args:
             folder: below which the paths of the graph are.
             timed: write the time of each line, as aiesimulator does.
+            functional: write no TLAST at the ends of buffers, as x86simulator does (DEV-ADF-57).
 
         Returns:
             The files.
@@ -123,25 +124,35 @@ class ProgramResult:
             if plio.direction == "out" and plio.file:
                 path = folder / plio.file
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._write(path, plio, timed)
+                self._write(path, plio, timed, functional)
                 written.append(path)
         return written
 
-    def _write(self, path: Path, plio: Plio, timed: bool) -> None:
+    def _write(self, path: Path, plio: Plio, timed: bool, functional: bool) -> None:
         assert self.plan is not None
         assert self.graph is not None
         got, element = self.graph.outputs[plio.name], element_at(self.plan, plio)
+        tlast = np.zeros_like(got.tlast) if functional and carries_buffers(self.plan, plio) else got.tlast
         if path.suffix == _CSV:
-            plio_csv.write_csv(path, got.words, got.tlast, element, plio.width)
+            plio_csv.write_csv(path, got.words, tlast, element, plio.width)
             return
         times = _picoseconds(got, self.graph.result.clock_mhz) if timed else None
-        plio_text.write(path, got.words, got.tlast, element, plio.width, times_ps=times, hex=plio.hex)
+        plio_text.write(path, got.words, tlast, element, plio.width, times_ps=times, hex=plio.hex)
 
 
 def _picoseconds(got: Collected, mhz: float | None) -> plio_text.Times | None:
     if got.cycles is None or not mhz:
         return None
     return np.asarray(np.rint(got.cycles * (_PICOSECONDS / mhz)), np.int64)
+
+
+def carries_buffers(plan: Plan, plio: Plio) -> bool:
+    """Whether an output PLIO gets whole buffers, and neither a stream of a kernel nor packets."""
+    ports = {port.id: port for port in plan.description.ports}
+    net = next(each for each in plan.nets if any(end.port == plio.port for end in each.targets))
+    return not net.packets and all(
+        ports[end.port].kind not in ("stream", "packet_stream") for end in net.sources
+    )
 
 
 def element_at(plan: Plan, plio: Plio) -> str:
