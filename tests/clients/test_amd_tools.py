@@ -289,3 +289,14 @@ def test_every_option_that_is_used_is_read_by_code(table: Table) -> None:
     read = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     keys = {option.key for option in table.options.values() if option.effect is Effect.USED}
     assert {"--help" if key == "help" else key for key in keys} <= read
+
+
+def test_a_compile_does_not_load_the_simulator() -> None:
+    script = (
+        "import sys, memtile.cli.amd_tools.graph_stages as _; print('memtile.adf.running' in sys.modules)"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment
+    )
+    assert done.stdout == "False\n"

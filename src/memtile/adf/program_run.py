@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,17 +19,19 @@ from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
-from memtile.adf.host_transfers import Received
 from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
-from memtile.adf.plio_ports import Collected, PlioPorts
 from memtile.adf.record import description_of, refusal
-from memtile.adf.running import GraphResult, GraphRun
 from memtile.arch.devices import device as find_device
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
 from memtile.runs.options import USUAL, RunOptions
+
+if TYPE_CHECKING:  # the array is imported when a graph runs
+    from memtile.adf.host_transfers import Received
+    from memtile.adf.plio_ports import Collected, PlioPorts
+    from memtile.adf.running import GraphResult, GraphRun
 
 _SOURCE = "UG1603: run-time graph control"
 _CSV = ".csv"
@@ -256,6 +259,8 @@ class ProgramRun:
             InputFileError: the program has no graph.
         """
         if self._run is None:
+            from memtile.adf.running import GraphRun
+
             self._plan = plan_of(self._described(), self._options.device)
             self._run = GraphRun(
                 self._plan,
