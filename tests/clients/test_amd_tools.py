@@ -101,6 +101,13 @@ def test_a_graph_is_compiled_and_run_with_the_files_of_amds_tools(
     assert "was compiled with --target=x86sim" in capsys.readouterr().err
 
 
+def test_a_graph_for_the_second_version_of_the_array_runs(project: Path) -> None:
+    """Without a compiler's macro of its own it is compiled as for AIE-ML."""
+    assert main(["v++", *(each.replace("xilinx_vek280_base", "vek385_base") for each in COMPILE)]) == 0
+    assert main(["x86simulator", "--pkg-dir=w"]) == 0
+    assert numbers(project / "x86simulator_output" / "data" / "out.txt") == [3 * i for i in range(32)]
+
+
 def test_input_that_ends_too_early_is_no_success(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["v++", *COMPILE]) == 0
     (project / "more").mkdir()

@@ -8652,4 +8652,11 @@ MUTANTS = (
         "return True",
         "tests/clients/test_amd_tools.py::test_what_amds_compiler_refuses_is_refused_and_runs_when_asked_for",
     ),
+    Mutant(
+        "programs for AIE-ML v2 are not compiled",
+        "adf/graph_program.py",
+        "(*_FLAGS, *flags), known)",
+        "(*_FLAGS, *flags), generation)",
+        "tests/clients/test_amd_tools.py::test_a_graph_for_the_second_version_of_the_array_runs",
+    ),
 )
