@@ -38,6 +38,55 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a time limit that is asked for is not read",
+        "cli/amd_tools/simulator.py",
+        '_number(line, "timeout", tool, "a number of seconds")',
+        "0",
+        "tests/clients/test_amd_tools.py::test_every_option_that_is_used_is_read_by_code[x86simulator]",
+    ),
+    Mutant(
+        "a time limit ends runs that ended in time",
+        "cli/amd_tools/deadline.py",
+        "        self._timer.cancel()\n",
+        "        pass\n",
+        "tests/clients/test_amd_tools.py::test_a_run_ends_at_its_time_limit",
+    ),
+    Mutant(
+        "files of streams have no TLAST in the functional simulator",
+        "adf/program_run.py",
+        'not in ("stream", "packet_stream")',
+        '!= "cascade"',
+        "tests/clients/test_amd_tools.py::test_a_file_has_tlast_in_the_functional_simulator_where_the_graph_sets_it",
+    ),
+    Mutant(
+        "an assumed verdict stops a compile",
+        "cli/amd_tools/amd_verdict.py",
+        ' or verdict.grade == "assumed"',
+        "",
+        "tests/clients/test_amd_tools.py::test_only_what_is_known_of_amds_compiler_stops_a_compile_for_hardware[assumed-False-0]",
+    ),
+    Mutant(
+        "a verdict on tiles stops a compile for the functional simulator",
+        "cli/amd_tools/amd_verdict.py",
+        "_asked() == _NOTE or functional",
+        "_asked() == _NOTE",
+        "tests/clients/test_amd_tools.py::test_only_what_is_known_of_amds_compiler_stops_a_compile_for_hardware[manual-True-0]",
+    ),
+    Mutant(
+        "files have times that are switched off",
+        "cli/amd_tools/simulator.py",
+        "return text != _NO_TIMES",
+        "return True",
+        "tests/clients/test_amd_tools.py::test_what_amds_compiler_refuses_is_refused_and_runs_when_asked_for",
+    ),
+    Mutant(
+        "programs for AIE-ML v2 are not compiled",
+        "adf/graph_program.py",
+        "(*_FLAGS, *flags), known)",
+        "(*_FLAGS, *flags), generation)",
+        "tests/clients/test_amd_tools.py::test_a_graph_for_the_second_version_of_the_array_runs",
+    ),
+    Mutant(
         "the core is compiled with the macros of the user",
         "cpp/build.py",
         "include=(), defines={})",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -18,17 +19,19 @@ from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
-from memtile.adf.host_transfers import Received
 from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
-from memtile.adf.plio_ports import Collected, PlioPorts
 from memtile.adf.record import description_of, refusal
-from memtile.adf.running import GraphResult, GraphRun
 from memtile.arch.devices import device as find_device
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
 from memtile.runs.options import USUAL, RunOptions
+
+if TYPE_CHECKING:  # the array is imported when a graph runs
+    from memtile.adf.host_transfers import Received
+    from memtile.adf.plio_ports import Collected, PlioPorts
+    from memtile.adf.running import GraphResult, GraphRun
 
 _SOURCE = "UG1603: run-time graph control"
 _CSV = ".csv"
@@ -103,12 +106,13 @@ class ProgramResult:
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
 
-    def write_outputs(self, folder: Path, *, timed: bool) -> list[Path]:
+    def write_outputs(self, folder: Path, *, timed: bool, functional: bool = False) -> list[Path]:
         """Write the files of output PLIOs below a folder, as AMD's simulators do.
 
         Args:
             folder: below which the paths of the graph are.
             timed: write the time of each line, as aiesimulator does.
+            functional: write no TLAST at the ends of buffers, as x86simulator does (DEV-ADF-57).
 
         Returns:
             The files.
@@ -123,25 +127,35 @@ class ProgramResult:
             if plio.direction == "out" and plio.file:
                 path = folder / plio.file
                 path.parent.mkdir(parents=True, exist_ok=True)
-                self._write(path, plio, timed)
+                self._write(path, plio, timed, functional)
                 written.append(path)
         return written
 
-    def _write(self, path: Path, plio: Plio, timed: bool) -> None:
+    def _write(self, path: Path, plio: Plio, timed: bool, functional: bool) -> None:
         assert self.plan is not None
         assert self.graph is not None
         got, element = self.graph.outputs[plio.name], element_at(self.plan, plio)
+        tlast = np.zeros_like(got.tlast) if functional and carries_buffers(self.plan, plio) else got.tlast
         if path.suffix == _CSV:
-            plio_csv.write_csv(path, got.words, got.tlast, element, plio.width)
+            plio_csv.write_csv(path, got.words, tlast, element, plio.width)
             return
         times = _picoseconds(got, self.graph.result.clock_mhz) if timed else None
-        plio_text.write(path, got.words, got.tlast, element, plio.width, times_ps=times, hex=plio.hex)
+        plio_text.write(path, got.words, tlast, element, plio.width, times_ps=times, hex=plio.hex)
 
 
 def _picoseconds(got: Collected, mhz: float | None) -> plio_text.Times | None:
     if got.cycles is None or not mhz:
         return None
     return np.asarray(np.rint(got.cycles * (_PICOSECONDS / mhz)), np.int64)
+
+
+def carries_buffers(plan: Plan, plio: Plio) -> bool:
+    """Whether an output PLIO gets whole buffers, and neither a stream of a kernel nor packets."""
+    ports = {port.id: port for port in plan.description.ports}
+    net = next(each for each in plan.nets if any(end.port == plio.port for end in each.targets))
+    return not net.packets and all(
+        ports[end.port].kind not in ("stream", "packet_stream") for end in net.sources
+    )
 
 
 def element_at(plan: Plan, plio: Plio) -> str:
@@ -245,6 +259,8 @@ class ProgramRun:
             InputFileError: the program has no graph.
         """
         if self._run is None:
+            from memtile.adf.running import GraphRun
+
             self._plan = plan_of(self._described(), self._options.device)
             self._run = GraphRun(
                 self._plan,

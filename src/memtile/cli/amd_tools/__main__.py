@@ -39,8 +39,7 @@ def run(tool: str, words: Sequence[str]) -> int:
         typer.echo(help_of(_TABLES[tool]))
         return 0
     if tool in (VPP.tool, AIECOMPILER.tool):
-        compile_command(tool, words)
-        return 0
+        return compile_command(tool, words)
     return simulate_command(tool, words)
 
 

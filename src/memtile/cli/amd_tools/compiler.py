@@ -12,6 +12,7 @@ from memtile.cli.amd_tools.config_file import with_config
 from memtile.cli.amd_tools.platforms import device_of
 from memtile.cli.amd_tools.report import Report
 from memtile.cli.amd_tools.work_folder import OPTIONS, Compilation, write_archive, write_work
+from memtile.cli.exit_codes import ExitCode
 from memtile.errors import DesignError, InputFileError
 
 LOG = "AIECompiler.log"
@@ -19,8 +20,8 @@ _TARGETS = {"hw": "hw", "hw_emu": "hw", "x86sim": "x86sim"}
 _SOURCES = (".cpp", ".cc", ".cxx", ".c++")
 
 
-def compile_command(tool: str, words: Sequence[str]) -> None:
-    """Run a compiler's command line.
+def compile_command(tool: str, words: Sequence[str]) -> int:
+    """Run a compiler's command line; its exit code: 1 where AMD's compiler would refuse the graph.
 
     Args:
         tool: ``aiecompiler`` or ``v++``.
@@ -38,20 +39,30 @@ def compile_command(tool: str, words: Sequence[str]) -> None:
     report = Report(Path(LOG), "aiecompiler")
     try:
         report.without_effect(line)
+        from memtile.cli.amd_tools.amd_verdict import report_verdicts
         from memtile.cli.amd_tools.graph_stages import compile_graph
 
         found = compile_graph(asked)
+        errors = report_verdicts(found.plan, report, functional=asked.is_functional)
         names = {each.id: each.name for each in found.plan.description.kernels}
         for kernel in found.plan.kernels:
             report.info(f"Repetition count for {names[kernel.kernel]} is {kernel.repetition}.", "77-5917")
+        if errors:
+            return _ended(report, errors)
         work = Path(line.last("workdir", "./Work"))
         write_work(work, asked, found.description)
         archive = Path(line.last("output-archive", "libadf.a"))
         write_archive(archive, {OPTIONS: (work / OPTIONS).read_bytes()})
-        report.line("Compilation Complete")
-        report.line("(WARNING:0, CRITICAL-WARNING:0, ERROR:0)")
+        return _ended(report, errors)
     finally:
         report.close()
+
+
+def _ended(report: Report, errors: int) -> int:
+    """Report the end as AMD's compiler does; the exit code."""
+    report.line("Compilation Failed" if errors else "Compilation Complete")
+    report.line(f"(WARNING:0, CRITICAL-WARNING:0, ERROR:{errors})")
+    return ExitCode.BAD_RESULT if errors else ExitCode.OK
 
 
 def compilation_of(line: CommandLine, table: Table) -> Compilation:
@@ -92,7 +103,8 @@ def compilation_of(line: CommandLine, table: Table) -> Compilation:
 def _check_mode(line: CommandLine) -> None:
     mode = line.last("mode")
     if mode != "aie":
-        given = f"--mode {mode}" if mode else "a v++ command without --mode aie"
+        step = "v++ --compile" if line.has("compile") else "v++"
+        given = f"--mode {mode}" if mode else f"{step} without --mode aie"
         raise DesignError.of(
             "mode",
             mode or "none",

@@ -27,7 +27,6 @@ COMPILER: tuple[Option, ...] = (
     used("heapsize"),
     used("pl-freq"),
     used("freqhz"),
-    used("constraints"),
     used("config"),
     used("help h", Takes.NOTHING),
     used("version", Takes.NOTHING),
@@ -76,6 +75,7 @@ COMPILER: tuple[Option, ...] = (
     idle("num-trace-streams", Takes.VALUE, _TRACE),
     idle("trace-plio-width", Takes.VALUE, _TRACE),
     refused("enable-partition", Takes.VALUE, "columns of a partition are not known to the plan of a graph"),
+    refused("constraints", Takes.VALUE, "constraints are those in the graph, location<> and the like"),
     refused("Xpslinker", Takes.VALUE, "main of the graph is linked with the C++ library alone"),
 )
 VITIS: tuple[Option, ...] = (
@@ -99,4 +99,8 @@ VITIS: tuple[Option, ...] = (
 
 AIECOMPILER = Table("aiecompiler", COMPILER, SOURCE)
 VPP = Table("v++", (*COMPILER, *VITIS), SOURCE, prefix="aie.")
-CONFIG = Table("[aie] of the configuration file", COMPILER, SOURCE)
+CONFIG = Table(
+    "[aie] of the configuration file",
+    [each for each in COMPILER if each.key not in ("config", "help", "version")],
+    SOURCE,
+)

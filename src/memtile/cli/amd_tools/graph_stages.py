@@ -38,7 +38,9 @@ def compile_graph(asked: Compilation) -> Compiled:
     return Compiled(found, documents.write(found.description))
 
 
-def simulate(asked: Compilation, inputs: Path, outputs: Path, options: RunOptions) -> ProgramResult:
+def simulate(
+    asked: Compilation, inputs: Path, outputs: Path, options: RunOptions, *, timed: bool
+) -> ProgramResult:
     """Run a compiled graph with the ``main`` of its sources, and write its files.
 
     Args:
@@ -46,12 +48,13 @@ def simulate(asked: Compilation, inputs: Path, outputs: Path, options: RunOption
         inputs: folder that names of input files are relative to.
         outputs: folder for output files.
         options: of the run.
+        timed: write the time of each line.
 
     Raises:
         MemtileError: as of :func:`compile_graph`, or the run cannot go on.
     """
     ended = ProgramRun(_files(asked), _options(asked, inputs, options)).run()
-    ended.write_outputs(outputs, timed=not asked.is_functional)
+    ended.write_outputs(outputs, timed=timed, functional=asked.is_functional)
     return ended
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memtile.cli.amd_tools.command_line import CommandLine, read_command_line
+from memtile.cli.amd_tools.deadline import Deadline
 from memtile.cli.amd_tools.report import Report
 from memtile.cli.amd_tools.simulator_options import AIESIMULATOR, SOURCE, X86SIMULATOR
 from memtile.cli.amd_tools.work_folder import read_work
@@ -13,6 +14,7 @@ from memtile.cli.exit_codes import ExitCode
 from memtile.errors import DesignError
 
 _TABLES = {"x86simulator": X86SIMULATOR, "aiesimulator": AIESIMULATOR}
+_TIMES, _NO_TIMES = ("yes", "ns"), "no"
 
 
 def simulate_command(tool: str, words: Sequence[str]) -> int:
@@ -30,7 +32,8 @@ def simulate_command(tool: str, words: Sequence[str]) -> int:
     report = Report(Path(f"{tool}.log"), tool)
     try:
         report.without_effect(line)
-        return _run(tool, line, report, asked)
+        with Deadline(_number(line, "timeout", tool, "a number of seconds"), report):
+            return _run(tool, line, report, asked)
     finally:
         report.close()
 
@@ -41,9 +44,11 @@ def _run(tool: str, line: CommandLine, report: Report, asked: object) -> int:
     from memtile.runs.options import MAX_CYCLES, RunOptions
 
     assert isinstance(asked, Compilation)
-    options = RunOptions(max_cycles=_cycles(line, tool) or MAX_CYCLES)
+    cycles = _number(line, "simulation-cycle-timeout", tool, "a number of cycles")
+    options = RunOptions(max_cycles=cycles or MAX_CYCLES)
+    is_timed = not asked.is_functional and _has_times(line, tool)
     folder = Path(line.last("output-dir", f"{tool}_output"))
-    ended = simulate(asked, Path(line.last("input-dir", ".")), folder, options)
+    ended = simulate(asked, Path(line.last("input-dir", ".")), folder, options, timed=is_timed)
     found = ended.graph
     assert found is not None
     for each in (*ended.cautions, *found.notes):
@@ -63,11 +68,21 @@ def _run(tool: str, line: CommandLine, report: Report, asked: object) -> int:
     return ExitCode.OK
 
 
-def _cycles(line: CommandLine, tool: str) -> int:
-    text = line.last("simulation-cycle-timeout", "0")
+def _number(line: CommandLine, key: str, tool: str, allowed: str) -> int:
+    """The value of an option; 0 = it is not given."""
+    text = line.last(key, "0")
     if not text.isdecimal():
-        raise DesignError.of(
-            "simulation-cycle-timeout", repr(text), "a number of cycles",
-            reason="tool_cycles", where=tool, source=SOURCE,
-        )  # fmt: skip
+        raise _wrong(key, text, allowed, tool)
     return int(text)
+
+
+def _has_times(line: CommandLine, tool: str) -> bool:
+    """Whether output files have the time of each line."""
+    text = line.last("output-time-stamp", _TIMES[0])
+    if text not in (*_TIMES, _NO_TIMES):
+        raise _wrong("output-time-stamp", text, f"{', '.join(_TIMES)} or {_NO_TIMES}", tool)
+    return text != _NO_TIMES
+
+
+def _wrong(key: str, text: str, allowed: str, tool: str) -> DesignError:
+    return DesignError.of(key, repr(text), allowed, reason="tool_value", where=tool, source=SOURCE)

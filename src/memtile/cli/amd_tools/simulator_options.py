@@ -35,7 +35,7 @@ AIE: tuple[Option, ...] = (
     *COMMON,
     used("simulation-cycle-timeout"),
     used("output-time-stamp"),
-    used("hang-detect-time"),
+    idle("hang-detect-time", Takes.VALUE, "a graph in which nothing moves any more ends at once"),
     idle("end-wait-time", Takes.VALUE, "outputs are complete when the run ends"),
     idle("display-run-interval", Takes.VALUE, "memtile shows its own progress"),
     idle("dump-vcd", Takes.VALUE, _WAVES),
