@@ -12,8 +12,9 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
+from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.mlir_file import SUFFIX, cost_file
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import TimingConstants, number, with_timing
@@ -23,6 +24,7 @@ from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
+    from memtile.adf.graph_file import GraphProgram
     from memtile.explain.results import Result
     from memtile.runs.array_names import Wanted
     from memtile.runs.program import Run
@@ -50,6 +52,7 @@ Examples:
   memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
+  memtile run graph.cpp -I src -D N=4 --in-folder data --out-folder out --cost gr.k=2088
   memtile run build/ --kernels kernels.py --in 0=a.npy --out 1=b.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
@@ -83,6 +86,8 @@ def run(
     coredump: options.Coredump = None,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
+    in_folder: options.InFolder = None,
+    out_folder: options.OutFolder = None,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -96,19 +101,47 @@ def run(
     kernel argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream
     (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out).
 
+    A graph of UG1603 is its C++ sources, compiled with -I and -D; main runs as it is written, and its exit
+    code is reported. It is for the VEK280 unless --device says another; --cost gr.k=2088 has the cycles of
+    a call of a kernel. Its PLIO files are below --in-folder, and are written below --out-folder.
+
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
     untimed = of_run.untimed
     written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
+    if is_graph(files):
+        refuse_options(
+            {
+                "--set": settings, "--schedules": schedules, "--vcd": vcd, "--signals": signals,
+                "--in": given, "--out": wanted, "--format": format != "auto", "--base": base != "0",
+                "--kernel": kernel, "--kernels": kernels.kernels, "--keep-order": keep_order,
+                "--against-kernels": kernels.against_kernels, "--debug": kernels.debug,
+                "--against": against, "--sensitivity": sensitivity, "--bottleneck": bottleneck,
+                "--record": record, "--coredump": coredump, "--untimed": untimed,
+                "--no-data": not of_run.data, "--pad-arguments": of_run.pad_arguments,
+                "--dispatch": of_run.dispatch,
+                "--report": report,
+                "--perfetto": perfetto,
+            }
+        )  # fmt: skip
+        asked = replace(of_run, check=_checked(of_run, schedules, kernels))
+        with with_timing(timing):
+            graph = graph_program(
+                files, device, kernels, costs or (), in_folder=in_folder, of_run=asked, quiet=as_json
+            )
+            _run_graph(graph, asked, out_folder, as_json=as_json, draw=draw)
+        return
+    if in_folder or out_folder:
+        raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
     dump = _waveform_file(vcd, signals, untimed)
     studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
     origin, arrays = number(base, "--base"), (given or (), wanted or ())
     of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(timing):
-        mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
+        mlir = partial(mlir_design, costs=cost_file(costs), against=against, sources_beside=True)
         make, saved = _loaded(files, of_program, asked, settings or (), mlir)
         made, done = _run(make, asked, schedules, studies, dump)
         if made.is_program:
@@ -117,6 +150,24 @@ def run(
             draw(done.result)
             show_result(done.result, as_json=as_json)
     _leave(done.result)
+
+
+def _run_graph(
+    graph: GraphProgram,
+    of_run: RunOptions,
+    out_folder: Path | None,
+    *,
+    as_json: bool,
+    draw: Callable[[Result], None],
+) -> None:
+    """Run a graph, write what is wanted of its run, and leave with the exit code for it."""
+    from memtile.cli.progress import run_progress
+    from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph
+
+    with run_progress(untimed=False) as progress:
+        done = graph.run(of_run, progress=progress)
+    folder = out_folder or OUTPUT_FOLDER
+    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:
