@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,10 @@ from typer.testing import CliRunner, Result
 
 import memtile
 from memtile import adf, schema
+from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
+from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
+from memtile.explain.waiting_sentences import named_waits
 
 GRAPH = """
 #include <adf.h>
@@ -76,7 +80,7 @@ def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def graph(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """The graph, with a working folder that has its input."""
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "in.txt").write_text("".join(f"{i}\n" for i in VALUES))
+    (tmp_path / "data" / "in.txt").write_text("".join(f"{i} {i + 1}\n" for i in VALUES[::2]))
     monkeypatch.chdir(tmp_path)
     return str(sources / "graph.cpp")
 
@@ -117,7 +121,7 @@ def test_the_result_as_data_is_alone_on_standard_output(
 
 
 def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> None:
-    Path("data/in.txt").write_text("1\n" * 16)
+    Path("data/in.txt").write_text("1 1\n" * 8)
     done = called("run", graph)
     assert done.exit_code == 1
     lines = done.stdout.splitlines()
@@ -145,7 +149,10 @@ def test_the_exit_code_of_main_is_reported(graph: str) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["-D", "OUT=zero"], "graph.cpp:[0-9:]+ error: .*zero"),
+        (
+            ["-D", "OUT=zero"],
+            r"graph\.cpp: the graph does not compile\. .*error: .zero. was not|undeclared identifier .zero",
+        ),
         (["-D", 'SOURCE="none.cc"'], r"none\.cc"),
         (
             ["--in-folder", "data"],
@@ -163,11 +170,38 @@ def test_the_exit_code_of_main_is_reported(graph: str) -> None:
     ],
 )
 def test_what_a_user_can_do_wrong_is_named(words: list[str], says: str, graph: str) -> None:
-    import re
-
     done = called("run", graph, *words)
     assert done.exit_code == 2
     assert re.search(says, " ".join(done.stderr.split())), done.stderr
+
+
+def test_costs_are_read_by_name() -> None:
+    assert graph_costs(["gr.k=2088", "twice=1"]) == {"gr.k": 2088, "twice": 1}
+    with pytest.raises(memtile.InputFileError, match="--cost gives gr.k twice"):
+        graph_costs(["gr.k=1", "gr.k=2"])
+
+
+def test_waits_are_said_in_the_users_names() -> None:
+    nodes = (
+        WaitNode("core 0", PartyKind.CORE, "core (0, 3) (kernel 'gr.k')"),
+        WaitNode("lock 1", PartyKind.LOCK, "lock 1 'gr.k.out[0].empty' of tile (0, 3)"),
+        WaitNode("channel 2", PartyKind.CHANNEL, "compute(0,3) MM2S 0 'gr.k.out[0]'"),
+        WaitNode("port 4", PartyKind.PORT, "slave port SOUTH0 of tile (0, 0)"),
+    )
+    edges = (
+        WaitEdge("core 0", "lock 1", Via.LOCK, ""),
+        WaitEdge("lock 1", "channel 2", Via.RELEASE, ""),
+        WaitEdge("channel 2", "port 4", Via.ROOM, ""),
+    )
+    assert list(named_waits(WaitGraph(nodes, edges))) == ["gr.k waits for room in gr.k.out[0]"]
+
+
+def test_options_of_other_designs_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "graph.cpp"
+    source.write_text("")
+    done = called("run", str(source), "--set", "a=1", "--untimed")
+    assert done.exit_code == 2
+    assert "--set, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
 
 
 def test_a_missing_graph_is_named() -> None:

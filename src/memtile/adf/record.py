@@ -51,7 +51,7 @@ def describe(
         include: folders of headers, beside those of the sources.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the cores: ``AIE-ML`` or ``AIE-MLv2``.
+        generation: of the cores: ``AIE-ML`` or ``AIE2P``.
         instance: a graph that the sources do not make: ``my_graph<16> gr`` or only its class.
 
     Raises:
