@@ -177,7 +177,7 @@ def test_what_a_user_can_do_wrong_is_named(words: list[str], says: str, graph: s
 
 def test_costs_are_read_by_name() -> None:
     assert graph_costs(["gr.k=2088", "twice=1"]) == {"gr.k": 2088, "twice": 1}
-    with pytest.raises(memtile.InputFileError, match="--cost gives gr.k twice"):
+    with pytest.raises(memtile.InputFileError, match=r"--cost gives gr\.k twice"):
         graph_costs(["gr.k=1", "gr.k=2"])
 
 

@@ -113,7 +113,7 @@ class ProgramResult:
     @property
     def result(self) -> Result | None:
         """Of the array: status, cycles, findings; None = ``main`` asked for no run."""
-        return self.graph and self.graph.result
+        return self.graph.result if self.graph else None
 
     @property
     def good(self) -> bool:
