@@ -24,7 +24,6 @@ from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
-    from memtile.adf.graph_file import GraphProgram
     from memtile.explain.results import Result
     from memtile.runs.array_names import Wanted
     from memtile.runs.program import Run
@@ -109,64 +108,68 @@ def run(
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
-    untimed = of_run.untimed
-    written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
-    if is_graph(files):
-        refuse_options(
-            {
-                "--set": settings, "--schedules": schedules, "--vcd": vcd, "--signals": signals,
-                "--in": given, "--out": wanted, "--format": format != "auto", "--base": base != "0",
-                "--kernel": kernel, "--kernels": kernels.kernels, "--keep-order": keep_order,
-                "--against-kernels": kernels.against_kernels, "--debug": kernels.debug,
-                "--against": against, "--sensitivity": sensitivity, "--bottleneck": bottleneck,
-                "--record": record, "--coredump": coredump, "--untimed": untimed,
-                "--no-data": not of_run.data, "--pad-arguments": of_run.pad_arguments,
-                "--dispatch": of_run.dispatch,
-                "--report": report,
-                "--perfetto": perfetto,
-            }
-        )  # fmt: skip
-        asked = replace(of_run, check=_checked(of_run, schedules, kernels))
-        with with_timing(timing):
-            graph = graph_program(
-                files, device, kernels, costs or (), in_folder=in_folder, of_run=asked, quiet=as_json
-            )
-            _run_graph(graph, asked, out_folder, as_json=as_json, draw=draw)
-        return
-    if in_folder or out_folder:
+    chosen = locals()
+    (_run_graph if is_graph(files) else _run_design)(**chosen)
+
+
+def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
+    """Run a design or a program with what the command was given, and leave with the exit code for it."""
+    if chosen["in_folder"] or chosen["out_folder"]:
         raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
-    dump = _waveform_file(vcd, signals, untimed)
-    studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
-    origin, arrays = number(base, "--base"), (given or (), wanted or ())
-    of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
+    untimed, schedules, kernels = of_run.untimed, chosen["schedules"], chosen["kernels"]
+    written = _report_files(chosen["report"], chosen["perfetto"], untimed)
+    draw, dump = (
+        _drawing(chosen["picture"], untimed),
+        _waveform_file(chosen["vcd"], chosen["signals"], untimed),
+    )
+    wanted = (chosen[name] for name in ("sensitivity", "bottleneck", "record", "coredump"))
+    studies = replace(_studies(*wanted, untimed), report=written)
+    of_program = ProgramOptions(
+        chosen["given"] or (), chosen["wanted"] or (), chosen["device"], chosen["format"],
+        number(chosen["base"], "--base"), kernels, chosen["keep_order"], chosen["kernel"],
+    )  # fmt: skip
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
-    with with_timing(timing):
-        mlir = partial(mlir_design, costs=cost_file(costs), against=against, sources_beside=True)
-        make, saved = _loaded(files, of_program, asked, settings or (), mlir)
+    with with_timing(chosen["timing"]):
+        costs, against = cost_file(chosen["costs"]), chosen["against"]
+        mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
+        make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir)
         made, done = _run(make, asked, schedules, studies, dump)
         if made.is_program:
-            finish(done, saved, made.notes, made.design.device.name, as_json=as_json, draw=draw)
+            device = made.design.device.name
+            finish(done, saved, made.notes, device, as_json=chosen["as_json"], draw=draw)
         else:
             draw(done.result)
-            show_result(done.result, as_json=as_json)
+            show_result(done.result, as_json=chosen["as_json"])
     _leave(done.result)
 
 
-def _run_graph(
-    graph: GraphProgram,
-    of_run: RunOptions,
-    out_folder: Path | None,
-    *,
-    as_json: bool,
-    draw: Callable[[Result], None],
-) -> None:
-    """Run a graph, write what is wanted of its run, and leave with the exit code for it."""
+_NOT_OF_GRAPHS = (
+    "settings", "schedules", "vcd", "signals", "given", "wanted", "kernel", "keep_order", "against",
+    "sensitivity", "bottleneck", "record", "coredump", "report", "perfetto",
+)  # fmt: skip
+_NAMES = {"settings": "--set", "given": "--in", "wanted": "--out"}
+
+
+def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
+    """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
     from memtile.cli.progress import run_progress
     from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph
 
-    with run_progress(untimed=False) as progress:
-        done = graph.run(of_run, progress=progress)
-    folder = out_folder or OUTPUT_FOLDER
+    kernels, as_json = chosen["kernels"], chosen["as_json"]
+    wrong = {_NAMES.get(name, f"--{name.replace('_', '-')}"): chosen[name] for name in _NOT_OF_GRAPHS}
+    of_kernels = {"--kernels": kernels.kernels, "--debug": kernels.debug}
+    of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
+    of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
+    more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
+    refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
+    asked = replace(of_run, check=_checked(of_run, 0, kernels))
+    with with_timing(chosen["timing"]), run_progress(untimed=False) as progress:
+        graph = graph_program(
+            files, chosen["device"], kernels, chosen["costs"] or (),
+            in_folder=chosen["in_folder"], of_run=asked, quiet=as_json,
+        )  # fmt: skip
+        done = graph.run(asked, progress=progress)
+    folder, draw = chosen["out_folder"] or OUTPUT_FOLDER, _drawing(chosen["picture"], untimed=False)
     finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
 
 
