@@ -1,9 +1,10 @@
 """memtile: an open twin of AMD's AIE-ML memory tile.
 
 Here is what designs need: arrays and tiles, buffers, locks and transfers, views, results, and the errors.
-``memtile.bd``, ``memtile.access``, ``memtile.kernels``, ``memtile.trace``, ``memtile.programs``,
-``memtile.hosts.iron`` and ``memtile.testing`` have more of each subject; all other modules are internal
-(``docs/stability.md``). Names are loaded when they are first used, so that ``import memtile`` costs nothing.
+``memtile.bd``, ``memtile.access``, ``memtile.adf``, ``memtile.kernels``, ``memtile.trace``,
+``memtile.programs``, ``memtile.hosts.iron`` and ``memtile.testing`` have more of each subject; all other
+modules are internal (``docs/stability.md``). Names are loaded when they are first used, so that
+``import memtile`` costs nothing.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from memtile.lazy import enlist, offer
 
 if TYPE_CHECKING:
     from memtile import access as access
+    from memtile import adf as adf
     from memtile import bd as bd
     from memtile import kernels as kernels
     from memtile import programs as programs
@@ -172,7 +174,7 @@ _HOMES = {
     "view": "memtile.access.views",
 }
 
-_BELOW = "access", "bd", "kernels", "programs", "testing", "trace"
+_BELOW = "access", "adf", "bd", "kernels", "programs", "testing", "trace"
 
 __all__ = [
     "Array",

@@ -37,6 +37,28 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # runs of graphs
+    Mutant(
+        "a lock with data is said to be room",
+        "explain/waiting_sentences.py",
+        '_LOCKS = {".full": "data in", ".empty": "room in"}',
+        '_LOCKS = {".full": "data in", ".empty": "data in"}',
+        "tests/clients/test_graph_program.py::test_waits_are_said_in_the_users_names",
+    ),
+    Mutant(
+        "cycles of a kernel may be given twice",
+        "cli/graph_file.py",
+        "            if name in found:",
+        "            if not name:",
+        "tests/clients/test_graph_program.py::test_costs_are_read_by_name",
+    ),
+    Mutant(
+        "options that mean nothing to a graph are ignored",
+        "cli/graph_file.py",
+        "if wrong := [name for name, value in given.items() if value]:",
+        "if wrong := [name for name, value in given.items() if not given]:",
+        "tests/clients/test_graph_program.py::test_options_of_other_designs_are_refused",
+    ),
     Mutant(
         "a time limit that is asked for is not read",
         "cli/amd_tools/simulator.py",
@@ -198,7 +220,6 @@ MUTANTS = (
         "if loop.stride < inside:",
         "tests/data/test_graph_text.py::test_numpy_walks_as_the_tiling_does",
     ),
-    # runs of graphs
     Mutant(
         "one lock of a shared buffer counts for all its buffers",
         "adf/buffer_turns.py",

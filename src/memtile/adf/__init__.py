@@ -1,1 +1,43 @@
 """Graphs of UG1603 in C++: what they describe, where it goes in the array, and how it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtile.lazy import offer
+
+if TYPE_CHECKING:
+    from memtile.adf.description import Description
+    from memtile.adf.graph_file import GraphProgram, load
+    from memtile.adf.plan import Plan
+    from memtile.adf.program_run import ProgramResult
+    from memtile.adf.record import describe
+    from memtile.adf.running import Missing, PortTimes
+    from memtile.adf.verdict.verdicts import Verdict
+
+_HOMES = {
+    "Description": "memtile.adf.description",
+    "GraphProgram": "memtile.adf.graph_file",
+    "Missing": "memtile.adf.running",
+    "Plan": "memtile.adf.plan",
+    "PortTimes": "memtile.adf.running",
+    "ProgramResult": "memtile.adf.program_run",
+    "Verdict": "memtile.adf.verdict.verdicts",
+    "describe": "memtile.adf.record",
+    "load": "memtile.adf.graph_file",
+}
+
+__all__ = [
+    "Description",
+    "GraphProgram",
+    "Missing",
+    "Plan",
+    "PortTimes",
+    "ProgramResult",
+    "Verdict",
+    "describe",
+    "load",
+]
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = offer(__name__, _HOMES)

@@ -237,13 +237,20 @@ class HostProgram:
         program: the executable.
         words: arguments of its ``main``.
         folder: that it runs in; None = the current one.
+        stdout: descriptor for its standard output; None = that of memtile.
 
     Attributes:
         memories: of ``GMIO::malloc`` by number, writable bytes that the program sees.
         code: its exit code, once it has ended.
     """
 
-    def __init__(self, program: Path, words: Sequence[str] = (), folder: Path | None = None) -> None:
+    def __init__(
+        self,
+        program: Path,
+        words: Sequence[str] = (),
+        folder: Path | None = None,
+        stdout: int | None = None,
+    ) -> None:
         self.memories: dict[int, mmap.mmap] = {}
         self.code: int | None = None
         self._program = program
@@ -259,6 +266,7 @@ class HostProgram:
                 env={**os.environ, **pipes},
                 cwd=folder,
                 stdin=subprocess.DEVNULL,
+                stdout=stdout,
             )
         finally:
             os.close(requests)

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
@@ -26,12 +27,15 @@ from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
+from memtile.io.plio_elements import element_of, values_of
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.host_transfers import Received
+    from memtile.adf.lowering import Lowered
     from memtile.adf.plio_ports import Collected, PlioPorts
-    from memtile.adf.running import GraphResult, GraphRun
+    from memtile.adf.running import GraphResult, GraphRun, Missing, PortTimes
+    from memtile.explain.results import Result
 
 _SOURCE = "UG1603: run-time graph control"
 _CSV = ".csv"
@@ -58,6 +62,7 @@ class ProgramOptions:
         sanitize: check every access of kernels to memory.
         cycles: of a call, by the kernel's name in the graph or its function.
         run: of the array.
+        stdout: descriptor for the standard output of ``main``; None = that of memtile.
     """
 
     device: str = "xcve2802"
@@ -75,6 +80,7 @@ class ProgramOptions:
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
     run: RunOptions = USUAL
+    stdout: int | None = None
 
     def completed(self, found: Description) -> Description:
         """A description with what the options say of kernels and PLIOs that say nothing themselves."""
@@ -105,6 +111,51 @@ class ProgramResult:
     plan: Plan | None
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
+
+    @property
+    def result(self) -> Result | None:
+        """Of the array: status, cycles, findings; None = ``main`` asked for no run."""
+        return self.graph.result if self.graph else None
+
+    @property
+    def good(self) -> bool:
+        """Whether ``main`` returned 0 and every graph did what it was asked for."""
+        graph = self.graph
+        ran = graph is None or (graph.result.good and not graph.unfinished)
+        return self.code == 0 and ran
+
+    @property
+    def cycles(self) -> int:
+        """Elapsed cycles of the array clock; 0 without a run."""
+        return self.graph.cycles if self.graph else 0
+
+    @property
+    def times(self) -> tuple[PortTimes, ...]:
+        """When data passed each output PLIO."""
+        return self.graph.times if self.graph else ()
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """Input PLIOs that ran out of data."""
+        return self.graph.missing if self.graph else ()
+
+    @property
+    def outputs(self) -> dict[str, npt.NDArray[Any]]:
+        """Per output PLIO what left the array, by the type of its elements: integers, float32 or complex64;
+        those of other complex types are pairs.
+
+        An incomplete element at the end is left out.
+
+        Raises:
+            DesignError: a PLIO that nothing with an element type is joined to.
+        """
+        if self.plan is None or self.graph is None:
+            return {}
+        told = {each.name: each for each in self.plan.description.plios}
+        return {
+            name: _values(got.words, element_at(self.plan, told[name]), told[name].width)
+            for name, got in self.graph.outputs.items()
+        }
 
     def write_outputs(self, folder: Path, *, timed: bool, functional: bool = False) -> list[Path]:
         """Write the files of output PLIOs below a folder, as AMD's simulators do.
@@ -156,6 +207,31 @@ def carries_buffers(plan: Plan, plio: Plio) -> bool:
     return not net.packets and all(
         ports[end.port].kind not in ("stream", "packet_stream") for end in net.sources
     )
+
+
+def _values(words: npt.NDArray[np.uint32], name: str, width_bits: int) -> npt.NDArray[Any]:
+    """Words of a stream as values of an element type: cfloat as complex64, other complex types as pairs."""
+    element = element_of(name, width_bits)
+    values = values_of(words, element)
+    if element.name == "cfloat":
+        return values[: len(values) & ~1].view(np.complex64)
+    return values[: len(values) & ~1].reshape(-1, 2) if element.parts > 1 else values
+
+
+def _check_cycles(cycles: Mapping[str, int], found: Description) -> None:
+    """Refuse cycles of kernels that there are not."""
+    known = dict.fromkeys(name for each in found.kernels for name in (each.name, each.function))
+    wrong = [name for name in cycles if name not in known]
+    if wrong:
+        raise DesignError.of(
+            "cost",
+            ", ".join(wrong),
+            ", ".join(known),
+            f"no kernel is called {', '.join(wrong)}; kernels and their functions are {', '.join(known)}",
+            reason="adf_cost",
+            where=", ".join(each.name for each in found.graphs if each.parent < 0),
+            source="names of the graph",
+        )
 
 
 def element_at(plan: Plan, plio: Plio) -> str:
@@ -222,7 +298,7 @@ class ProgramRun:
             InputFileError: the program crashes or refuses, a source or a file of a PLIO is wrong.
             DesignError: the graph does not fit the device, or a call of the host is out of order.
         """
-        with HostProgram(self._program, self._options.words, self._options.folder) as host:
+        with self._host_program() as host:
             self._host = host
             for request in host:
                 self._answer(request)
@@ -236,7 +312,33 @@ class ProgramRun:
             InputFileError: the program refuses, has no graph, or a source is wrong.
             DesignError: the graph does not fit the device.
         """
-        with HostProgram(self._program, self._options.words, self._options.folder) as host:
+        plan = plan_of(self.described(), self._options.device)
+        self._compiled(plan)
+        return plan
+
+    def lowered(self, plan: Plan) -> Lowered:
+        """An array with all of a plan in it, routed; nothing runs.
+
+        Raises:
+            DesignError: it does not fit the array.
+        """
+        from memtile.adf.lowering import lower
+        from memtile.adf.plio_ports import plio_ports_of
+
+        ports = self._ports() if self._ports else plio_ports_of(plan.device)
+        found = lower(plan, self._compiled(plan).caller, ports)
+        found.array.route()
+        return found
+
+    def described(self) -> Description:
+        """The graphs; ``main`` does not run.
+
+        Raises:
+            InputFileError: the program refuses, has no graph, or a source is wrong.
+        """
+        if self._description is not None and self._description.graphs:
+            return self._description
+        with self._host_program() as host:
             self._host = host
             for request in host:
                 if isinstance(request, asked.Describe):
@@ -247,9 +349,11 @@ class ProgramRun:
                     host.done()
                 else:
                     self._answer(request)
-        plan = plan_of(self._described(), self._options.device)
-        self._compiled(plan)
-        return plan
+        return self._described()
+
+    def _host_program(self) -> HostProgram:
+        options = self._options
+        return HostProgram(self._program, options.words, options.folder, options.stdout)
 
     @property
     def _model(self) -> GraphRun:
@@ -282,8 +386,13 @@ class ProgramRun:
         return self._description
 
     def _compiled(self, plan: Plan) -> KernelCode:
-        """The kernels of the graphs."""
+        """The kernels of the graphs.
+
+        Raises:
+            DesignError: cycles of a kernel that there is not.
+        """
         options = self._options
+        _check_cycles(options.cycles, plan.description)
         kernels = KernelOptions(
             self._files[0].resolve().parent,
             options.include,
@@ -303,6 +412,12 @@ class ProgramRun:
                 continue
             inputs = self._options.inputs or self._options.folder
             path, element = inputs / plio.file, element_at(plan, plio)
+            if not path.exists():
+                raise InputFileError(
+                    f"{plio.line or self._origin}: {plio.name} reads {path}, which does not exist. "
+                    f"Its path is relative to {inputs.resolve()}: run from another folder, or give one for "
+                    "input files."
+                )
             if path.suffix == _CSV:
                 found = plio_csv.read_csv(path, element, plio.width)
             else:

@@ -47,8 +47,12 @@ def describe(
     """Describe the graphs of C++ sources.
 
     Args:
-        files, include, defines, flags, generation, instance: as those of
-            :func:`~memtile.adf.graph_program.graph_program`.
+        files: C++ sources, one of which has ``main``; or, with ``instance``, headers of the graph.
+        include: folders of headers, beside those of the sources.
+        defines: macros; None = without a value.
+        flags: more words for the compiler.
+        generation: of the cores: ``AIE-ML`` or ``AIE2P``.
+        instance: a graph that the sources do not make: ``my_graph<16> gr`` or only its class.
 
     Raises:
         InputFileError: the sources do not compile, a constructor refuses, or no graph is made.

@@ -69,7 +69,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     try:
         subject = make()
     except MemtileError as error:
-        return CheckResult(name, tuple(_refused(name, error)))
+        return CheckResult(name, tuple(refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
     found = _with_hangs(subject, findings, make)
     if not any(each.severity is Severity.ERROR for each in found):
@@ -129,7 +129,8 @@ def check_design(design: Callable[[], MemoryTile | Array], name: str = "design")
     return check(name, lambda: of_design(design(), name))
 
 
-def _refused(name: str, error: MemtileError) -> Iterator[Finding]:
+def refused(name: str, error: MemtileError) -> Iterator[Finding]:
+    """What a refusal finds, by its problems, at the place in the user's files where one is known."""
     if not error.problems:
         text = " ".join(str(error).split())  # a compiler says it in several lines
         yield Finding("MT0100", Severity.ERROR, text, (Side(name, "is refused", name),))

@@ -12,6 +12,7 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.graph_file import is_graph
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
 from memtile.plain_text import json_text
@@ -28,6 +29,7 @@ Examples:
   memtile check design.mlir --kernels functions.py
   memtile check design.mlir --kernels kernel.cc
   memtile check build/ --sarif > findings.sarif
+  memtile check graph.cpp -I src -D N=4
   memtile check *.mlir --junit > findings.xml
   memtile check design.mlir --timing queue_running=0
   memtile check --sandbox design.py
@@ -38,8 +40,8 @@ def check(
     designs: Annotated[
         list[str],
         typer.Argument(
-            metavar="DESIGN|FILE|BUILD...",
-            help="Python files with design(), MLIR files, files of register writes, build folders.",
+            metavar="DESIGN|GRAPH|FILE|BUILD...",
+            help="Python files with design(), MLIR files, graphs in C++, files of register writes, builds.",
         ),
     ],
     device: Annotated[
@@ -74,6 +76,8 @@ def check(
     Nothing is run, so what depends on data or time is not seen: memtile run says that. Functions that cores
     call need not be known; those of the library must fit what the text declares, or --kernels has others.
     A C++ source is compiled to see whether its functions take what cores pass (docs/cpp.md).
+    A graph in C++ is compiled with its kernels and brought into an array; what AMD's compiler would refuse
+    by public rules is a note. Its main does not run.
     Every finding has a code that stays, the place in the file where it is known, and a repair where there is
     one.
 
@@ -113,10 +117,32 @@ def checked(
     if missing:
         raise UsageError(f"{missing[0]}: there is no such file or folder.")
     return [
-        check_subject(part, make)
+        result
         for name in designs
-        for part, make in _parts(name, device, settings, kernels)
+        for result in (
+            [_graph(name, device, settings, kernels)]
+            if is_graph([name])
+            else [check_subject(part, make) for part, make in _parts(name, device, settings, kernels)]
+        )
     ]
+
+
+def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSources) -> CheckResult:
+    """What is refused of a graph, in the user's names; and what AMD's compiler would refuse."""
+    from memtile.check.check import refused
+    from memtile.check.check_result import CheckResult
+    from memtile.cli.graph_file import graph_program
+    from memtile.errors import MemtileError
+
+    if settings:
+        raise UsageError(f"{name}: --set is for designs; a graph in C++ has macros: -D NAME=VALUE.")
+    graph, notes = graph_program([name], device, kernels), list[str]()
+    try:
+        notes += [each.text for each in graph.verdicts()]
+        notes += graph.check().notes
+    except MemtileError as error:
+        return CheckResult(name, tuple(refused(name, error)), notes=notes)
+    return CheckResult(name, (), notes=notes)
 
 
 Part = tuple[str, Callable[[], "Subject"]]

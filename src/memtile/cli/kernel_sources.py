@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from memtile.cpp.kernels import CppKernels
     from memtile.importers.kernels.cpp_functions import Given
 
-_CPP = (".cc", ".cpp", ".cxx")
+CPP_SUFFIXES = (".cc", ".cpp", ".cxx")
 _HEADERS = (".h", ".hpp", ".hh")
 
 
@@ -78,7 +78,7 @@ class KernelSources:
             InputFileError: several files of Python, a header, a folder, or options for C++ without it.
         """
         given = list(kernels or ())
-        sources = tuple(each for each in given if Path(each).suffix in _CPP)
+        sources = tuple(each for each in given if Path(each).suffix in CPP_SUFFIXES)
         others = [each for each in given if each not in sources]
         for each in others:
             if Path(each).is_dir() or Path(each).suffix in _HEADERS:

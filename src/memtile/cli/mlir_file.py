@@ -39,6 +39,21 @@ def parameters_of(texts: Sequence[str]) -> dict[str, float]:
     return found
 
 
+def cost_file(texts: Sequence[str] | None) -> Path | None:
+    """The file of costs of a design in MLIR.
+
+    Raises:
+        InputFileError: several files, or cycles of a kernel, which a graph in C++ has.
+    """
+    given = list(texts or ())
+    if len(given) > 1 or any("=" in each and not Path(each).is_file() for each in given):
+        says = (
+            f"--cost is {' '.join(given)}; a design takes one file of JSON, NAME=CYCLES is for graphs in C++"
+        )
+        raise InputFileError(f"command line: {says}.")
+    return Path(given[0]) if given else None
+
+
 def costs_of(file: Path | None) -> CoreCosts | None:
     """Cycles of operations from a JSON file, by class."""
     if file is None:

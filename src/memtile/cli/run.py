@@ -12,8 +12,9 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
+from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
-from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.mlir_file import SUFFIX, cost_file
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import TimingConstants, number, with_timing
@@ -50,6 +51,7 @@ Examples:
   memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
+  memtile run graph.cpp -I src -D N=4 --in-folder data --out-folder out --cost gr.k=2088
   memtile run build/ --kernels kernels.py --in 0=a.npy --out 1=b.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
@@ -83,6 +85,8 @@ def run(
     coredump: options.Coredump = None,
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
+    in_folder: options.InFolder = None,
+    out_folder: options.OutFolder = None,
 ) -> None:
     """Run a design, or a program of register writes, and show its cycles and the cause of every stalled one.
 
@@ -96,27 +100,77 @@ def run(
     kernel argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream
     (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out).
 
+    A graph of UG1603 is its C++ sources, compiled with -I and -D; main runs as it is written, and its exit
+    code is reported. It is for the VEK280 unless --device says another; --cost gr.k=2088 has the cycles of
+    a call of a kernel. Its PLIO files are below --in-folder, and are written below --out-folder.
+
     A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
     tile0_1.mm2s0 takes all of its signals.
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
-    untimed = of_run.untimed
-    written, draw = _report_files(report, perfetto, untimed), _drawing(picture, untimed)
-    dump = _waveform_file(vcd, signals, untimed)
-    studies = replace(_studies(sensitivity, bottleneck, record, coredump, untimed), report=written)
-    origin, arrays = number(base, "--base"), (given or (), wanted or ())
-    of_program = ProgramOptions(*arrays, device, format, origin, kernels, keep_order, kernel)
+    chosen = locals()
+    (_run_graph if is_graph(files) else _run_design)(**chosen)
+
+
+def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
+    """Run a design or a program with what the command was given, and leave with the exit code for it."""
+    if chosen["in_folder"] or chosen["out_folder"]:
+        raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
+    untimed, schedules, kernels = of_run.untimed, chosen["schedules"], chosen["kernels"]
+    written = _report_files(chosen["report"], chosen["perfetto"], untimed)
+    draw, dump = (
+        _drawing(chosen["picture"], untimed),
+        _waveform_file(chosen["vcd"], chosen["signals"], untimed),
+    )
+    wanted = (chosen[name] for name in ("sensitivity", "bottleneck", "record", "coredump"))
+    studies = replace(_studies(*wanted, untimed), report=written)
+    of_program = ProgramOptions(
+        chosen["given"] or (), chosen["wanted"] or (), chosen["device"], chosen["format"],
+        number(chosen["base"], "--base"), kernels, chosen["keep_order"], chosen["kernel"],
+    )  # fmt: skip
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
-    with with_timing(timing):
+    with with_timing(chosen["timing"]):
+        costs, against = cost_file(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
-        make, saved = _loaded(files, of_program, asked, settings or (), mlir)
+        make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir)
         made, done = _run(make, asked, schedules, studies, dump)
         if made.is_program:
-            finish(done, saved, made.notes, made.design.device.name, as_json=as_json, draw=draw)
+            device = made.design.device.name
+            finish(done, saved, made.notes, device, as_json=chosen["as_json"], draw=draw)
         else:
             draw(done.result)
-            show_result(done.result, as_json=as_json)
+            show_result(done.result, as_json=chosen["as_json"])
     _leave(done.result)
+
+
+_NOT_OF_GRAPHS = (
+    "settings", "schedules", "vcd", "signals", "given", "wanted", "kernel", "keep_order", "against",
+    "sensitivity", "bottleneck", "record", "coredump", "report", "perfetto",
+)  # fmt: skip
+_NAMES = {"settings": "--set", "given": "--in", "wanted": "--out"}
+
+
+def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
+    """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
+    from memtile.cli.progress import run_progress
+    from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph
+
+    kernels, as_json = chosen["kernels"], chosen["as_json"]
+    wrong = {_NAMES.get(name, f"--{name.replace('_', '-')}"): chosen[name] for name in _NOT_OF_GRAPHS}
+    of_kernels = {"--kernels": kernels.kernels, "--debug": kernels.debug}
+    of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
+    of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
+    more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
+    refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
+    asked = replace(of_run, check=_checked(of_run, 0, kernels))
+    with with_timing(chosen["timing"]), run_progress(untimed=False) as progress:
+        graph = graph_program(
+            files, chosen["device"], kernels, chosen["costs"] or (),
+            in_folder=chosen["in_folder"], of_run=asked, quiet=as_json,
+        )  # fmt: skip
+        done = graph.run(asked, progress=progress)
+    folder, draw = chosen["out_folder"] or OUTPUT_FOLDER, _drawing(chosen["picture"], untimed=False)
+    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:

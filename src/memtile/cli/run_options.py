@@ -21,7 +21,9 @@ from memtile.runs.options import RunOptions
 
 Files = Annotated[
     list[str],
-    typer.Argument(metavar="DESIGN.py|DESIGN.mlir|FILE...", help="A design, or files of a program."),
+    typer.Argument(
+        metavar="DESIGN.py|DESIGN.mlir|GRAPH.cpp|FILE...", help="A design, a graph, or files of a program."
+    ),
 ]
 Untimed = Annotated[bool, typer.Option("--untimed", help="Move the data without a clock.")]
 Check = Annotated[
@@ -145,7 +147,24 @@ Against = Annotated[
     typer.Option(metavar="BUILD", help="Compare the registers of an MLIR design with a build of it."),
 ]
 Costs = Annotated[
-    Path | None, typer.Option("--cost", metavar="FILE.json", help="Cycles of cores' operations and calls.")
+    list[str] | None,
+    typer.Option(
+        "--cost",
+        metavar="FILE.json|KERNEL=CYCLES",
+        help="Cycles of cores' operations and calls; of a call of a graph's kernel, repeat.",
+    ),
+]
+InFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--in-folder", metavar="FOLDER", help="Folder of a graph's input files; else the working folder."
+    ),
+]
+OutFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--out-folder", metavar="FOLDER", help="Folder for a graph's output files; else memtile_output."
+    ),
 ]
 ReportFile = Annotated[
     Path | None,

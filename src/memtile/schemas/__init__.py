@@ -99,6 +99,7 @@ _DOCUMENTS = {
         "Other keys of the objects of a list are ignored.",
     ),
     "report": _Document("Data of a page of memtile run --report", "page.Report"),
+    "run-graph-output": _Document("Output of memtile run GRAPH.cpp --json", "graphs.GraphRunOutput"),
     "run-output": _Document("Output of memtile run --json", "runs.RunOutput"),
     "serve-output": _Document("Output of memtile serve --json", "tables.ServeOutput"),
     "silicon-cases": _Document(

@@ -342,7 +342,8 @@ class CheckedDesign(TypedDict):
         good: No finding is an error.
         tasks: Tasks of DMA channels that were looked at.
         findings: Errors first.
-        notes: What could not be looked at; texts for people.
+        notes: What could not be looked at; of a graph in C++ what its plan chose, and what AMD's compiler
+            would refuse; texts for people.
     """
 
     name: str

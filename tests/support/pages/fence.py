@@ -13,6 +13,7 @@ MODULES = (
     "memtile",
     "memtile.bd",
     "memtile.access",
+    "memtile.adf",
     "memtile.kernels",
     "memtile.kernels.aie",
     "memtile.trace",

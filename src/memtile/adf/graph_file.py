@@ -1,0 +1,142 @@
+"""A graph program as a thing of Python: what it describes, where it goes, what AMD would say, its runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Unpack
+
+from memtile.adf.description import Description
+from memtile.adf.plan import Plan
+from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
+from memtile.adf.verdict.judge import amd_verdicts
+from memtile.adf.verdict.verdicts import Verdict
+from memtile.errors import InputFileError
+from memtile.runs.options import RunKeywords, RunOptions
+
+
+def load(
+    *files: Path | str,
+    include: Sequence[Path | str] = (),
+    defines: Mapping[str, str | int | None] | None = None,
+    device: str = "xcve2802",
+    cycles: Mapping[str, int] | None = None,
+    sanitize: bool = False,
+    folder: Path | str = ".",
+) -> GraphProgram:
+    """A graph program in C++; it is compiled when something is first asked of it.
+
+    Args:
+        files: sources, one with ``main``.
+        include: folders of headers, beside those of the sources.
+        defines: macros; None = without a value.
+        device: name of the device.
+        cycles: of a call, by a kernel's name in the graph (``gr.k``) or by its function.
+        sanitize: check every access of kernels to memory; slow.
+        folder: that the paths of PLIO files are relative to, and ``main`` runs in.
+
+    Raises:
+        InputFileError: no source is given, or one is missing.
+    """
+    options = ProgramOptions(
+        device=device,
+        include=tuple(map(Path, include)),
+        defines=defines or {},
+        folder=Path(folder),
+        sanitize=sanitize,
+        cycles=cycles or {},
+    )
+    return GraphProgram([Path(each) for each in files], options)
+
+
+class GraphProgram:
+    """A graph program in C++; :func:`load` makes it.
+
+    Args:
+        files: its sources.
+        options: how it is compiled and run.
+
+    Attributes:
+        files: its sources.
+        options: how it is compiled and run.
+
+    Raises:
+        InputFileError: no source is given, or a file or folder is missing.
+    """
+
+    def __init__(self, files: Sequence[Path], options: ProgramOptions) -> None:
+        if not files:
+            raise InputFileError("graph: no source is given. Name the one that has main of the graph.")
+        for each in files:
+            if not each.is_file():
+                raise InputFileError(
+                    f"{each}: there is no such file. Name the source that has main of the graph."
+                )
+        for each in (*options.include, *filter(None, [options.folder, options.inputs])):
+            if not each.is_dir():
+                raise InputFileError(f"{each}: there is no such folder.")
+        self.files, self.options = tuple(files), options
+
+    @property
+    def description(self) -> Description:
+        """The graphs as their constructors describe them.
+
+        Raises:
+            InputFileError: the program does not compile or refuses, or has no graph.
+            DesignError: no such device.
+        """
+        return self._run.described()
+
+    @cached_property
+    def plan(self) -> Plan:
+        """Where the graphs go: tiles, buffers, channels; kernels are compiled too.
+
+        Raises:
+            InputFileError: as of ``description``, or a kernel does not compile.
+            DesignError: the graph does not fit the device.
+        """
+        return self._run.planned()
+
+    def verdicts(self) -> list[Verdict]:
+        """What AMD's compiler would refuse, by rules that are public; no reason not to run it here.
+
+        Raises:
+            InputFileError: as of ``description``.
+            DesignError: no such device, or connections that contradict themselves.
+        """
+        return amd_verdicts(self.description, self.options.device)
+
+    def check(self) -> Plan:
+        """Bring the graphs into an array without running them: what does not fit is refused.
+
+        Returns:
+            The plan.
+
+        Raises:
+            InputFileError: as of ``plan``.
+            DesignError: the graph does not fit the device: its tiles, descriptors, locks or routes.
+        """
+        self._run.lowered(self.plan)
+        return self.plan
+
+    def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> ProgramResult:
+        """Run ``main`` with the model in place of the array; each call begins anew.
+
+        Args:
+            options: of the run, or the limit of cycles of each call that waits.
+            more: fields of :class:`memtile.RunOptions`.
+
+        Raises:
+            InputFileError: the program crashes or refuses, a source or a file of a PLIO is wrong.
+            DesignError: the graph does not fit the device, or a call of the host is out of order.
+        """
+        chosen = RunOptions.of(options, more).refuse(
+            "a graph in C++", "untimed", "data", "pad_arguments", "dispatch"
+        )
+        return ProgramRun(self.files, replace(self.options, run=chosen)).run()
+
+    @cached_property
+    def _run(self) -> ProgramRun:
+        return ProgramRun(self.files, self.options)

@@ -1,0 +1,112 @@
+"""What the command line says of a graph in C++ (UG1603): its sources, macros, folders and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+from memtile.cli.kernel_sources import CPP_SUFFIXES, NO_KERNELS, KernelSources
+from memtile.cli.mlir_file import costs_of
+from memtile.errors import InputFileError
+from memtile.runs.options import USUAL, RunOptions
+
+if TYPE_CHECKING:
+    from memtile.adf.graph_file import GraphProgram
+
+DEVICE = "xcve2802"
+"""Of a graph, unless ``--device`` says another: that of the VEK280."""
+
+
+_STDERR = 2
+
+
+def is_graph(files: Sequence[str]) -> bool:
+    """Whether files are C++ sources of a graph."""
+    return bool(files) and all(Path(each).suffix in CPP_SUFFIXES for each in files)
+
+
+def refuse_options(given: Mapping[str, Any]) -> None:
+    """Refuse options that mean nothing to a graph.
+
+    Args:
+        given: by name of the option; empty values were not given.
+
+    Raises:
+        BadParameter: which they are.
+    """
+    if wrong := [name for name, value in given.items() if value]:
+        verb = "is" if len(wrong) == 1 else "are"
+        raise typer.BadParameter(f"{', '.join(wrong)} {verb} not for a graph in C++.")
+
+
+def graph_costs(texts: Sequence[str]) -> dict[str, int]:
+    """Cycles of a call by kernel or function.
+
+    Args:
+        texts: ``NAME=CYCLES``, or a file of JSON with ``functions``.
+
+    Raises:
+        InputFileError: a text of another form, a name given twice, or a file that cannot be read.
+    """
+    found: dict[str, int] = {}
+    for text in texts:
+        for name, cycles in _costs(text).items():
+            if name in found:
+                raise InputFileError(f"command line: --cost gives {name} twice.")
+            found[name] = cycles
+    return found
+
+
+def _costs(text: str) -> Mapping[str, int]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        costs = costs_of(Path(text))
+        return costs.functions if costs else {}
+    if not name or not value.isdecimal():
+        says = f"--cost is {text!r}; it must be NAME=CYCLES of a kernel, such as gr.k=2088, or a file of JSON"
+        raise InputFileError(f"command line: {says}.")
+    return {name: int(value)}
+
+
+def graph_program(
+    files: Sequence[str],
+    device: str | None = None,
+    kernels: KernelSources = NO_KERNELS,
+    costs: Sequence[str] = (),
+    *,
+    in_folder: Path | None = None,
+    of_run: RunOptions = USUAL,
+    quiet: bool = False,
+) -> GraphProgram:
+    """The graph of C++ sources.
+
+    Args:
+        files: one of which has ``main``.
+        device: name of the device; None = :data:`DEVICE`.
+        kernels: macros, folders of headers, and whether accesses are checked.
+        costs: as for :func:`graph_costs`.
+        in_folder: that paths of input files are relative to; None = the current folder.
+        of_run: options of its run.
+        quiet: what ``main`` prints goes to standard error.
+
+    Raises:
+        InputFileError: a source or a folder is missing, or a cost has another form.
+    """
+    from memtile.adf.graph_file import GraphProgram
+    from memtile.adf.program_run import ProgramOptions
+
+    named = [each.partition("=") for each in kernels.define or ()]
+    options = ProgramOptions(
+        device=device or DEVICE,
+        include=tuple(map(Path, kernels.include or ())),
+        defines={name: value if equals else None for name, equals, value in named},
+        inputs=in_folder,
+        sanitize=kernels.sanitize,
+        cycles=graph_costs(costs),
+        run=of_run,
+        stdout=_STDERR if quiet else None,
+    )
+    return GraphProgram([Path(each) for each in files], options)

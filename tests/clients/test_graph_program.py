@@ -1,0 +1,258 @@
+"""Does a graph in C++ run, get checked and load as other designs do, with every mistake named?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner, Result
+
+import memtile
+from memtile import adf, schema
+from memtile.cli.graph_file import graph_costs
+from memtile.cli.main import app
+from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
+from memtile.explain.waiting_sentences import named_waits
+
+GRAPH = """
+#include <adf.h>
+#include <cstdio>
+#ifndef SOURCE
+#define SOURCE "twice.cc"
+#endif
+#ifndef OUT
+#define OUT 16
+#endif
+#ifndef CODE
+#define CODE 0
+#endif
+void twice(adf::input_buffer<int16, adf::extents<16>>& in, adf::output_buffer<int16, adf::extents<16>>& out);
+class doubling : public adf::graph {
+public:
+    adf::kernel k;
+    adf::input_plio a;
+    adf::output_plio z;
+    doubling() {
+        k = adf::kernel::create(twice);
+        adf::source(k) = SOURCE;
+        adf::runtime<ratio>(k) = 0.5;
+        a = adf::input_plio::create("in", adf::plio_32_bits, "data/in.txt");
+        z = adf::output_plio::create("out", adf::plio_32_bits, "data/out.txt");
+        adf::connect(a.out[0], k.in[0]);
+        adf::connect(k.out[0], z.in[0]);
+        adf::dimensions(k.in[0]) = {16};
+        adf::dimensions(k.out[0]) = {OUT};
+    }
+};
+doubling gr;
+int main(int argc, char** argv) {
+    std::printf("main says hello\\n");
+    std::fflush(stdout);
+    gr.init();
+    gr.run(2);
+    gr.end();
+    return CODE;
+}
+"""
+KERNEL = """
+#include <adf.h>
+void twice(adf::input_buffer<int16, adf::extents<16>>& in, adf::output_buffer<int16, adf::extents<16>>& out) {
+    for (int i = 0; i < 16; i++) out.data()[i] = 2 * in.data()[i];
+}
+"""
+VALUES = np.arange(-16, 16)
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sources in a folder of their own, so that they are compiled once."""
+    folder = tmp_path_factory.mktemp("graph")
+    (folder / "graph.cpp").write_text(GRAPH)
+    (folder / "twice.cc").write_text(KERNEL)
+    return folder
+
+
+@pytest.fixture
+def graph(sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The graph, with a working folder that has its input."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "in.txt").write_text("".join(f"{i} {i + 1}\n" for i in VALUES[::2]))
+    monkeypatch.chdir(tmp_path)
+    return str(sources / "graph.cpp")
+
+
+def called(*words: str) -> Result:
+    return CliRunner().invoke(app, list(words))
+
+
+def test_a_graph_is_run_with_its_verdict_first(graph: str, capfd: pytest.CaptureFixture[str]) -> None:
+    done = called("run", graph, "--out-folder", "out", "--cost", "gr.k=500")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("good: finished after 1,"), lines
+    assert lines[0].endswith(" cycles at 1250 MHz, gr 2 iterations, main returned 0")
+    assert lines[1].startswith("gr.z: 16 words, first in cycle ")
+    assert lines[1].endswith(" MB/s")
+    assert lines[2:] == ["saved: out/data/out.txt"]
+    assert capfd.readouterr().out == "main says hello\n"
+    kept = Path("out/data/out.txt").read_text().splitlines()
+    numbers = [int(n) for line in kept if line[0] not in "T" for n in line.split()]
+    assert numbers == [*(2 * VALUES)]
+
+
+def test_the_result_as_data_is_alone_on_standard_output(
+    graph: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    done = called("run", graph, "--json", "--check")
+    assert done.exit_code == 0, done.output
+    found = json.loads(done.stdout)
+    assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
+    assert (found["status"], found["code"], found["iterations"]) == ("finished", 0, {"gr": 2})
+    (port,) = found["ports"]
+    bytes_moved, cycles = 4 * port["words"], port["last"] - port["first"] + 1
+    assert port["megabytes_per_second"] == pytest.approx(bytes_moved * 1250 / cycles, abs=1e-3)
+    assert found["files"] == ["memtile_output/data/out.txt"]
+    streams = capfd.readouterr()
+    assert (streams.out, "main says hello" in streams.err) == ("", True)
+
+
+def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> None:
+    Path("data/in.txt").write_text("1 1\n" * 8)
+    done = called("run", graph)
+    assert done.exit_code == 1
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("not good: stuck after ")
+    assert (
+        "missing: gr.a ran out of data: 16 int16 came, the iterations asked for need 32; 16 are missing."
+        in lines
+    )
+    assert lines[lines.index("unfinished: gr.k") + 1 :][:2] == [
+        "waiting: gr.k.in[0] waits for words of gr.a",
+        "waiting: gr.k waits for data in gr.k.in[0]",
+    ]
+    found = json.loads(called("run", graph, "--json").stdout)
+    assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
+    assert found["missing"] == [{"port": "gr.a", "element": "int16", "came": 16, "needed": 32}]
+
+
+def test_the_exit_code_of_main_is_reported(graph: str) -> None:
+    done = called("run", graph, "-D", "CODE=3")
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[0].startswith("not good: finished after ")
+    assert done.stdout.splitlines()[0].endswith("main returned 3")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["-D", "OUT=zero"],
+            r"graph\.cpp: the graph does not compile\. .*error: .zero. was not|undeclared identifier .zero",
+        ),
+        (["-D", 'SOURCE="none.cc"'], r"none\.cc"),
+        (
+            ["--in-folder", "data"],
+            r"graph\.cpp:\d+: gr\.a reads data/data/in\.txt, which does not exist\. Its path",
+        ),
+        (["--in-folder", "nowhere"], r"^error: nowhere: there is no such folder\."),
+        (["-I", "nowhere"], r"^error: nowhere: there is no such folder\."),
+        (["--device", "vek"], "device is 'vek'; it must be one of xcve2802,"),
+        (["--cost", "gr.q=1"], "gr: no kernel is called gr.q; kernels and their functions are gr.k, twice"),
+        (["--cost", "gr.k=x"], "--cost is 'gr.k=x'; it must be NAME=CYCLES of a kernel, such as gr.k=2088"),
+        (["--cost", "gr.k=1", "--cost", "gr.k=2"], "--cost gives gr.k twice"),
+        (["--set", "a=1", "--untimed"], "--set, --untimed are not for a graph in C"),
+        (["--report", "r.html"], "--report is not for a graph in C"),
+        (["--kernels", "k.cc"], "--kernels is not for a graph in C"),
+    ],
+)
+def test_what_a_user_can_do_wrong_is_named(words: list[str], says: str, graph: str) -> None:
+    done = called("run", graph, *words)
+    assert done.exit_code == 2
+    assert re.search(says, " ".join(done.stderr.split())), done.stderr
+
+
+def test_costs_are_read_by_name() -> None:
+    assert graph_costs(["gr.k=2088", "twice=1"]) == {"gr.k": 2088, "twice": 1}
+    with pytest.raises(memtile.InputFileError, match=r"--cost gives gr\.k twice"):
+        graph_costs(["gr.k=1", "gr.k=2"])
+
+
+def test_waits_are_said_in_the_users_names() -> None:
+    nodes = (
+        WaitNode("core 0", PartyKind.CORE, "core (0, 3) (kernel 'gr.k')"),
+        WaitNode("lock 1", PartyKind.LOCK, "lock 1 'gr.k.out[0].empty' of tile (0, 3)"),
+        WaitNode("channel 2", PartyKind.CHANNEL, "compute(0,3) MM2S 0 'gr.k.out[0]'"),
+        WaitNode("port 4", PartyKind.PORT, "slave port SOUTH0 of tile (0, 0)"),
+    )
+    edges = (
+        WaitEdge("core 0", "lock 1", Via.LOCK, ""),
+        WaitEdge("lock 1", "channel 2", Via.RELEASE, ""),
+        WaitEdge("channel 2", "port 4", Via.ROOM, ""),
+    )
+    assert list(named_waits(WaitGraph(nodes, edges))) == ["gr.k waits for room in gr.k.out[0]"]
+
+
+def test_options_of_other_designs_are_refused(tmp_path: Path) -> None:
+    source = tmp_path / "graph.cpp"
+    source.write_text("")
+    done = called("run", str(source), "--set", "a=1", "--untimed")
+    assert done.exit_code == 2
+    assert "--set, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
+
+
+def test_a_missing_graph_is_named() -> None:
+    done = called("run", "none.cpp")
+    assert (done.exit_code, done.stderr) == (
+        2,
+        "error: none.cpp: there is no such file. Name the source that has main of the graph.\n",
+    )
+
+
+def test_options_of_graphs_are_for_graphs() -> None:
+    done = called("run", "design.mlir", "--in-folder", ".")
+    assert done.exit_code == 2
+    assert "--in-folder and --out-folder are for graphs in C++" in " ".join(done.stderr.split())
+    done = called("run", "design.mlir", "--cost", "gr.k=3")
+    assert done.exit_code == 2
+    assert "a design takes one file of JSON, NAME=CYCLES is for graphs in C++" in done.stderr
+
+
+def test_check_plans_a_graph_and_says_what_it_chose(graph: str) -> None:
+    done = called("check", graph)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[0] == "gr.k lies in tile(0, 0)."
+
+
+def test_check_says_what_is_refused_in_the_users_names(graph: str) -> None:
+    done = called("check", graph, "-D", "OUT=16*1024*1024")
+    assert done.exit_code == 1
+    assert "MT01" in done.stdout
+    assert "gr.k" in done.stdout
+    done = called("check", graph, "--set", "a=1")
+    assert done.exit_code == 2
+    assert "--set is for designs; a graph in C++ has macros: -D NAME=VALUE" in done.stderr
+
+
+def test_a_graph_in_python(graph: str) -> None:
+    found = adf.load(graph, cycles={"twice": 100})
+    assert [each.name for each in found.description.kernels] == ["gr.k"]
+    assert [each.tile for each in found.plan.kernels] == [(0, 3)]
+    assert found.verdicts() == []
+    done = found.run(max_cycles=10_000)
+    assert (done.good, done.code, done.missing) == (True, 0, ())
+    np.testing.assert_array_equal(done.outputs["gr.z"], 2 * VALUES)
+    assert done.outputs["gr.z"].dtype == np.int16
+    (times,) = done.times
+    assert 100 < times.first < times.last < done.cycles
+    assert found.run(max_cycles=10_000).cycles == done.cycles
+
+
+def test_options_that_mean_nothing_to_a_graph_are_refused(graph: str) -> None:
+    with pytest.raises(memtile.DesignError, match="a graph in C\\+\\+ has no use for untimed"):
+        adf.load(graph).run(untimed=True)
+    with pytest.raises(memtile.InputFileError, match="graph: no source is given"):
+        adf.load()
