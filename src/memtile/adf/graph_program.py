@@ -52,7 +52,8 @@ def graph_program(
         include: folders of headers, beside those of the sources.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the cores, a key of :data:`memtile.cpp.build.ARCHITECTURES`.
+        generation: of the cores; one that is no key of :data:`memtile.cpp.build.ARCHITECTURES` is
+            compiled as AIE-ML, as kernels are.
         instance: a graph that the sources do not make: ``my_graph<16> gr`` or only its class.
 
     Raises:
@@ -63,7 +64,8 @@ def graph_program(
         headers = [each for each in chosen if each.suffix not in build.SUFFIXES]
         chosen = (*(each for each in chosen if each not in headers), _instance(instance, headers))
     folders = tuple(dict.fromkeys([*include, *(each.resolve().parent for each in files)]))
-    sources = Sources(chosen, folders, defines, (*_FLAGS, *flags), generation)
+    known = generation if generation in build.ARCHITECTURES else "AIE-ML"
+    sources = Sources(chosen, folders, defines, (*_FLAGS, *flags), known)
     return built(sources, PROGRAM)
 
 
