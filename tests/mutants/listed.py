@@ -833,6 +833,20 @@ MUTANTS = (
         "tests/timing/test_graph_kernels.py::test_a_kernel_works_when_it_has_its_buffer_and_before_it_gives_it_away",
     ),
     Mutant(
+        "kernels have two kinds of vector",
+        "cpp/include/adf/elements.h",
+        "#ifdef MEMTILE_GRAPH",
+        "#ifndef MEMTILE_NOTHING",
+        "tests/timing/test_graph_kernels.py::test_a_call_takes_what_its_vector_operations_take",
+    ),
+    Mutant(
+        "graphs have to say whose vector it is",
+        "adf/graph_program.py",
+        ', "-DMEMTILE_GRAPH"',
+        "",
+        "tests/clients/test_adf_host.py::test_main_asks_in_its_order",
+    ),
+    Mutant(
         "graphs of cores without a number of their own do not compile",
         "adf/graph_program.py",
         "generation if generation in build.ARCHITECTURES else",

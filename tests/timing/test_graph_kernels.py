@@ -16,10 +16,15 @@ from support.designs.cpp_designs import FOUND
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
 SOURCE = """#include <adf.h>
+using namespace adf;
+using namespace aie;
 void vectors(adf::input_buffer<int32>& in, adf::output_buffer<int32>& out) {
   auto from = aie::begin_vector<16>(in);
   auto to = aie::begin_vector<16>(out);
-  for (unsigned i = 0; i < in.size() / 16; ++i) *to++ = aie::add(*from++, 1);
+  for (unsigned i = 0; i < in.size() / 16; ++i) {
+    vector<int32, 16> one = *from++;
+    *to++ = add(one, 1);
+  }
 }
 void waits(adf::input_async_buffer<int32>& in, adf::output_buffer<int32>& out) {
   in.acquire();

@@ -41,6 +41,8 @@ using ::uint32;
 using ::uint64;
 using ::uint8;
 
-using std::vector;  // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
+#ifdef MEMTILE_GRAPH  // in kernels it would meet aie::vector
+using std::vector;    // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
+#endif
 
 }  // namespace adf
