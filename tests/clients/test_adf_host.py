@@ -172,3 +172,10 @@ def test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml(
         sources: Any = graph_program([tmp_path / "graph.cpp"], generation=generation)
         number = ARCHITECTURES.get(generation, ARCHITECTURES["AIE-ML"])
         assert f"-D__AIEARCH__={number}" in sources.options()
+
+
+def test_a_graph_may_say_vector_alone(tmp_path: Path) -> None:
+    """As MaxEVA does; in kernels the name is that of aie::vector."""
+    source = tmp_path / "graph.cpp"
+    source.write_text("#include <adf.h>\nusing namespace adf;\nvector<kernel> several;\nint main() {}\n")
+    assert graph_program([source]).is_file()

@@ -221,6 +221,13 @@ MUTANTS = (
         "tests/data/test_adf_parameters.py::test_the_first_call_waits_for_the_first_update_unless_there_is_an_initial_value",
     ),
     Mutant(
+        "a parameter has whole words",
+        "adf/parameters.py",
+        "nbytes=parameter_bytes(port)",
+        "nbytes=blocks.nbytes",
+        "tests/data/test_adf_parameters.py::test_a_value_of_less_than_a_word_has_the_bytes_of_its_type",
+    ),
+    Mutant(
         "updates of a parameter do not wait for the kernel",
         "adf/parameters.py",
         "        if not self._advance(lambda: tile.lock_value(free) > 0):\n            return False\n",
@@ -844,7 +851,7 @@ MUTANTS = (
         "adf/graph_program.py",
         ', "-DMEMTILE_GRAPH"',
         "",
-        "tests/clients/test_adf_host.py::test_main_asks_in_its_order",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_alone",
     ),
     Mutant(
         "graphs of cores without a number of their own do not compile",

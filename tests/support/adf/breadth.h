@@ -36,7 +36,7 @@ class breadth : public graph {
 public:
     chain<true> with;
     chain<false>* without;
-    adf::vector<kernel> filters;
+    std::vector<kernel> filters;
     std::unique_ptr<kernel> owned;
     kernel grid[2][2];
     pktsplit<2> split;
