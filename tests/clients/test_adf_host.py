@@ -174,8 +174,11 @@ def test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml(
         assert f"-D__AIEARCH__={number}" in sources.options()
 
 
-def test_a_graph_may_say_vector_alone(tmp_path: Path) -> None:
-    """As MaxEVA does; in kernels the name is that of aie::vector."""
+def test_a_graph_may_say_vector_and_stringstream_alone(tmp_path: Path) -> None:
+    """As MaxEVA and demosaicing of Vitis Libraries do; in kernels a vector is that of aie."""
     source = tmp_path / "graph.cpp"
-    source.write_text("#include <adf.h>\nusing namespace adf;\nvector<kernel> several;\nint main() {}\n")
+    source.write_text(
+        "#include <adf.h>\nusing namespace adf;\n"
+        "vector<kernel> several;\nstd::stringstream name;\nint main() {}\n"
+    )
     assert graph_program([source]).is_file()

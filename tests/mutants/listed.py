@@ -840,6 +840,13 @@ MUTANTS = (
         "tests/timing/test_graph_kernels.py::test_a_kernel_works_when_it_has_its_buffer_and_before_it_gives_it_away",
     ),
     Mutant(
+        "graphs have to include sstream",
+        "cpp/include/adf/elements.h",
+        "#include <sstream>\n",
+        "",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_and_stringstream_alone",
+    ),
+    Mutant(
         "kernels have two kinds of vector",
         "cpp/include/adf/elements.h",
         "#ifdef MEMTILE_GRAPH",
@@ -851,7 +858,7 @@ MUTANTS = (
         "adf/graph_program.py",
         ', "-DMEMTILE_GRAPH"',
         "",
-        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_alone",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_and_stringstream_alone",
     ),
     Mutant(
         "graphs of cores without a number of their own do not compile",
