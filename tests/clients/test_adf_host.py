@@ -16,6 +16,7 @@ from memtile.adf.description import Description
 from memtile.adf.graph_program import graph_program
 from memtile.adf.host_program import Describe, HostProgram, Request
 from memtile.adf.record import description_of
+from memtile.cpp.build import ARCHITECTURES
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
@@ -160,3 +161,24 @@ def test_a_program_by_itself_says_who_runs_it(program: Path) -> None:
         1,
         "This program is the host side of a graph. Run it with memtile.\n",
     )
+
+
+def test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As kernels are: no macro of AMD's compiler for AIE-ML v2 is known."""
+    monkeypatch.setattr("memtile.adf.graph_program.built", lambda sources, _product: sources)
+    for generation in ("AIE-ML v2", "AIE2P"):
+        sources: Any = graph_program([tmp_path / "graph.cpp"], generation=generation)
+        number = ARCHITECTURES.get(generation, ARCHITECTURES["AIE-ML"])
+        assert f"-D__AIEARCH__={number}" in sources.options()
+
+
+def test_a_graph_may_say_vector_and_stringstream_alone(tmp_path: Path) -> None:
+    """As MaxEVA and demosaicing of Vitis Libraries do; in kernels a vector is that of aie."""
+    source = tmp_path / "graph.cpp"
+    source.write_text(
+        "#include <adf.h>\nusing namespace adf;\n"
+        "vector<kernel> several;\nstd::stringstream name;\nint main() {}\n"
+    )
+    assert graph_program([source]).is_file()

@@ -19,13 +19,13 @@ from support.adf.plans import calls, ints
 from support.adf.sketch import ROOT, Sketch, buffer, parameter
 
 
-def scaled(**more: Any) -> tuple[GraphRun, int, int]:
+def scaled(scale_type: str = "int32", **more: Any) -> tuple[GraphRun, int, int]:
     """In -> x * scale -> out, with the sum of each block as a parameter that the host reads."""
     g = Sketch()
     a, z = g.plio("in"), g.plio("out", "out")
     k = g.kernel(
         "k",
-        [buffer("int32", 16), parameter("int32", **more)],
+        [buffer("int32", 16), parameter(scale_type, **more)],
         [buffer("int32", 16), parameter("int32", direction="inout", is_async=more.get("is_async", False))],
     )
     scale, total = g.graph_port("scale", "in"), g.graph_port("total", "out")
@@ -124,6 +124,19 @@ def test_values_of_another_size_are_refused() -> None:
         DesignError, match="update of it; it must be update of inputs, read of what kernels give"
     ):
         run.update(total, word(1))
+
+
+def test_a_value_of_less_than_a_word_has_the_bytes_of_its_type() -> None:
+    """As blacklevel of Vitis Libraries, L2 of vision, has one of 8 and one of 16 bits."""
+    for name, nbytes in (("uint8", 1), ("int16", 2)):
+        run, scale, _ = scaled(name, is_async=True)
+        run.update(scale, (7).to_bytes(nbytes, "little"))
+        run.feed("in", np.arange(16, dtype=np.int32))
+        run.run(ROOT, 1)
+        run.end(ROOT)
+        assert run.result().outputs["gr.out"].words.tolist() == [7 * each for each in range(16)]
+        with pytest.raises(DesignError, match=f"parameter is 4 bytes; it must be {nbytes} bytes"):
+            run.update(scale, word(7))
 
 
 def test_one_port_of_a_graph_updates_the_parameters_of_several_kernels() -> None:

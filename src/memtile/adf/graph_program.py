@@ -22,7 +22,7 @@ from memtile.output_files import write_output
 
 _RUNTIME = Path(build.__file__).with_name("runtime")
 _SOURCES = (_RUNTIME / "graph_recorder.cc", _RUNTIME / "graph_host.cc")
-_FLAGS = ("-O0", "-fexceptions", "-Wno-narrowing")
+_FLAGS = ("-O0", "-fexceptions", "-Wno-narrowing", "-DMEMTILE_GRAPH")
 MACROS: Mapping[str, int] = {"__AIESIM__": 1, "__ADF_FRONTEND__": 1}
 """Macros that users ask for around their ``main``, defined unless others are given."""
 _MISSING = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?(\w[\w.$@]*)")

@@ -99,7 +99,8 @@ PortValue = PortMemory | Value | StreamPort
 Caller = Callable[[Sequence[PortValue]], Generator[Action, Any, None]]
 """A call of a kernel: what it waits for are actions, and the last one is the cycles left of its cost.
 
-A call takes its cost from its beginning to its end, or longer if it waits longer (DEV-ADF-42).
+A call takes its cost, and what it waits for buffers that it acquires itself; waits for streams are part of
+its cost. Its work is done before it gives such a buffer away (DEV-ADF-42).
 Which buffer of an asynchronous port is next, and the state of kernel objects and of globals, stay from call
 to call.
 """
@@ -173,16 +174,12 @@ class KernelCode:
         options = self._options
         signature = _signature(kernel, ports, options.stack.get(kernel.id, kernel.stack_size or _STACK))
         calls = _Calls(kernel, ports, core, library.image(core), symbol, signature, options.sanitize)
-        given = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
+        calls.stated = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
         charged = self.charged[kernel_id]
 
         def call(values: Sequence[PortValue]) -> Generator[Action, Any, None]:
-            began = core.now
             yield from calls(values)
-            cost = calls.cost if given is None else CallCost(given, GIVEN)
-            charged[cost] = None
-            if (left := cost.cycles - (core.now - began)) > 0:
-                yield core.cycles(left)
+            charged[calls.cost] = None
 
         return call
 
@@ -213,6 +210,9 @@ class _Calls:
         symbol: its C function.
         signature: of the C function.
         sanitize: accesses are checked.
+
+    Attributes:
+        stated: cycles of a call; None = those of its counted operations.
     """
 
     def __init__(
@@ -226,6 +226,8 @@ class _Calls:
         sanitize: bool,
     ) -> None:
         self._kernel, self._ports, self._core = kernel, ports, core
+        self.stated: int | None = None
+        self._began = 0  # later by each wait for a lock
         self._values: Sequence[PortValue] = ()
         self._next = [0] * len(ports)
         self._held: dict[int, tuple[int, Values | None]] = {}
@@ -249,7 +251,7 @@ class _Calls:
         """
         if len(values) != len(self._ports):
             raise self._wrong("ports", str(len(values)), f"{len(self._ports)}, one for each parameter")
-        self._values = values
+        self._values, self._began = values, self._core.now
         given = list[Any]()
         for port, value in zip(self._ports, values, strict=True):
             given += self._arguments(port, value)
@@ -257,11 +259,17 @@ class _Calls:
         for number in self._held:
             says = f"the kernel returns without a release of {self._ports[number].name}"
             raise self._wrong(self._ports[number].name, "acquired", "released before the call ends", says)
+        yield from self._worked()
 
     @property
     def cost(self) -> CallCost:
-        """What the last call took at least."""
-        return self._calls.cost()
+        """What the last call took at least, or this one so far; without its waits for locks."""
+        return self._calls.cost() if self.stated is None else CallCost(self.stated, GIVEN)
+
+    def _worked(self) -> Generator[Action, Any, None]:
+        """The cycles of its work that have not gone by."""
+        if (left := self.cost.cycles - (self._core.now - self._began)) > 0:
+            yield self._core.cycles(left)
 
     def _arguments(self, port: Port, value: PortValue) -> list[Any]:
         """The numbers and arrays that a port is in the C function."""
@@ -294,7 +302,9 @@ class _Calls:
         memory = self._memory(number)
         turn = self._next[number]
         use = memory.locks[turn][0]  # type: ignore[index]
+        asked = core.now
         yield core.acquire(use.lock, use.value, tile=use.tile)
+        self._began += core.now - asked
         buffer = np.asarray(memory.buffers[turn])
         noted = core.notes is not None and not self._sanitize
         self._held[number] = turn, buffer.copy() if noted else None
@@ -309,6 +319,8 @@ class _Calls:
         if core.notes is not None and before is not None:
             core.notes.part(buffer, not np.array_equal(before.view(np.uint8), buffer.view(np.uint8)))
         self._next[number] = (turn + 1) % len(memory.buffers)
+        self._calls.count()
+        yield from self._worked()
         for use in memory.locks[turn][1:]:  # type: ignore[index]
             yield core.release(use.lock, use.value, tile=use.tile)
 

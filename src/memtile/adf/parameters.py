@@ -17,6 +17,7 @@ from memtile.adf.core_loop import ParameterPort
 from memtile.adf.description import Port
 from memtile.adf.lookup import Lookup
 from memtile.adf.plan import Blocks
+from memtile.adf.sizes import parameter_bytes
 from memtile.arch.tiles import WORD_BYTES
 from memtile.design.array import Array
 from memtile.design.locks import Lock
@@ -52,7 +53,7 @@ def parameter_port(array: Array, port: Port, blocks: Blocks) -> ParameterPort:
         is_array=port.kind == "parameter_array",
         is_async=port.is_async,
         writes=port.direction != "in",
-        nbytes=blocks.nbytes,
+        nbytes=parameter_bytes(port),
     )
     made.turns = _turns(tile, made, bool(port.initial))
     if port.initial:

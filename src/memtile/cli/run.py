@@ -123,7 +123,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         _waveform_file(chosen["vcd"], chosen["signals"], untimed),
     )
     wanted = (chosen[name] for name in ("sensitivity", "bottleneck", "record", "coredump"))
-    studies = replace(_studies(*wanted, untimed), report=written)
+    studies = replace(_studies(*wanted, untimed=untimed), report=written)
     of_program = ProgramOptions(
         chosen["given"] or (), chosen["wanted"] or (), chosen["device"], chosen["format"],
         number(chosen["base"], "--base"), kernels, chosen["keep_order"], chosen["kernel"],

@@ -164,7 +164,7 @@ class KernelCalls:
         elif before is not None:
             self._note(noted, before)
         self._modes_out()
-        self.spent = estimate(list(data.counts))
+        self.count()
         return self._result()
 
     @property
@@ -176,6 +176,10 @@ class KernelCalls:
         """Where the kernel waits, as a file and a line; its name if nothing knows them."""
         found = place_of(self._image)
         return f"{Path(found.file).name}:{found.line}" if found else self._signature.name
+
+    def count(self) -> None:
+        """Let ``spent`` be what the call has taken so far."""
+        self.spent = estimate(list(self._image.core.counts))
 
     def cost(self, *_given: Any) -> CallCost:
         """What the last call took: at least the cycles of its counted operations."""

@@ -10,6 +10,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -41,6 +42,8 @@ using ::uint32;
 using ::uint64;
 using ::uint8;
 
-using std::vector;  // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
+#ifdef MEMTILE_GRAPH  // in kernels it would meet aie::vector
+using std::vector;    // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
+#endif
 
 }  // namespace adf
