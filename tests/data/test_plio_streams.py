@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from memtile import Array
-from memtile.io.plio_csv import read_csv
-from memtile.io.plio_text import read, write
+from memtile.io.plio_csv import read_plio_csv
+from memtile.io.plio_text import read_plio, write_plio
 
 
 def device() -> tuple[Array, Any, Any]:
@@ -22,7 +22,7 @@ def test_packets_with_headers_of_ug1079_go_to_the_channels_of_their_ids(tmp_path
     """0x8FFF0000 has id 0; the file is that of a PLIO of 64 bits, whose last lines are half full."""
     path = tmp_path / "input.txt"
     path.write_text("2415853568 1\n2 3\nTLAST\n4\n268369921 5\n6 7\nTLAST\n8\n")
-    found = read(path, "int32", 64, packets=True)
+    found = read_plio(path, "int32", 64, packets=True)
     array, tile, shared = device()
     into = tile.plio_in(0, width=64)
     array.packet_bus("split", (into, [shared.s2mm[0]]), (into, [shared.s2mm[1]]), ids=[0, 1])
@@ -79,23 +79,23 @@ def test_a_file_goes_through_the_array_into_another_one(tmp_path: Path) -> None:
     given = "1 -1 2 -2 3 -3 4 -4\n5 -5 6 -6 7 -7 8 -8\n"
     path = tmp_path / "input.txt"
     path.write_text(given)
-    found = read(path, "cint16", 128)
+    found = read_plio(path, "cint16", 128)
     array, tile, _ = device()
     into, out = tile.plio_in(0, width=128), tile.plio_out(2, width=128)
     array.connect(into, out)
     into.feed(found.words, found.tlast)
     array.run()
     after = tmp_path / "output.txt"
-    write(after, out.output(), out.tlasts(), "cint16", 128)
+    write_plio(after, out.output(), out.tlasts(), "cint16", 128)
     assert after.read_text().replace(" \n", "\n") == given
-    write(after, out.output(), out.tlasts(), "cint16", 128, times_ps=out.times_ps())
+    write_plio(after, out.output(), out.tlasts(), "cint16", 128, times_ps=out.times_ps())
     assert after.read_text().splitlines()[::2] == ["T 5600 ps", "T 8800 ps"]
 
 
 def test_stalls_of_a_csv_file_hold_words_up(tmp_path: Path) -> None:
     path = tmp_path / "input.csv"
     path.write_text("CMD,D,D,TLAST,TKEEP\nDATA,1,2,0,-1\nSTALL:3\nDATA,3,4,1,-1\n")
-    found = read_csv(path, "int32", 64)
+    found = read_plio_csv(path, "int32", 64)
     array, tile, _ = device()
     into, out = tile.plio_in(0, width=64, mhz=625), tile.plio_out(2, width=64, mhz=625)
     array.connect(into, out)

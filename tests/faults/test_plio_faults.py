@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 
 from memtile.errors import InputFileError
-from memtile.io.plio_csv import read_csv, write_csv
-from memtile.io.plio_text import read, write
+from memtile.io.plio_csv import read_plio_csv, write_plio_csv
+from memtile.io.plio_text import read_plio, write_plio
 
 
 def _message(tmp_path: Path, text: str, element: str = "int16", width: int = 32, **options: bool) -> str:
     path = tmp_path / "in.txt"
     path.write_bytes(text.encode())
     with pytest.raises(InputFileError) as caught:
-        read(path, element, width, **options)
+        read_plio(path, element, width, **options)
     return str(caught.value).replace(f"{path}:", "")
 
 
@@ -97,7 +97,7 @@ def test_a_header_that_is_no_integer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         InputFileError, match="int16 of a PLIO for packets; it must be int32, uint32 or float"
     ):
-        read(path, "int16", 32, packets=True)
+        read_plio(path, "int16", 32, packets=True)
 
 
 def test_all_problems_of_a_file_are_reported_up_to_a_few(tmp_path: Path) -> None:
@@ -120,10 +120,10 @@ def test_a_type_that_a_plio_cannot_have_is_refused(
 ) -> None:
     words, tlast = np.zeros(2, np.uint32), np.zeros(2, np.uint8)
     for act in (
-        lambda: read(tmp_path / "in.txt", element, width),
-        lambda: write(tmp_path / "out.txt", words, tlast, element, width),
-        lambda: read_csv(tmp_path / "in.csv", element, width),
-        lambda: write_csv(tmp_path / "out.csv", words, tlast, element, width),
+        lambda: read_plio(tmp_path / "in.txt", element, width),
+        lambda: write_plio(tmp_path / "out.txt", words, tlast, element, width),
+        lambda: read_plio_csv(tmp_path / "in.csv", element, width),
+        lambda: write_plio_csv(tmp_path / "out.csv", words, tlast, element, width),
     ):
         with pytest.raises(InputFileError) as caught:
             act()
@@ -152,7 +152,7 @@ def test_a_row_that_is_none_is_refused_with_its_place(text: str, message: str, t
     path = tmp_path / "in.csv"
     path.write_text(text)
     with pytest.raises(InputFileError) as caught:
-        read_csv(path, "int16", 32)
+        read_plio_csv(path, "int16", 32)
     assert str(caught.value).replace(f"{path}:", "").startswith(message)
 
 
@@ -164,7 +164,7 @@ def test_values_are_limited_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     )
     (tmp_path / "in.csv").write_text("CMD,D,D\nDATA:999999999,1,2\n")
     with pytest.raises(InputFileError, match="the file has more than 4 values"):
-        read_csv(tmp_path / "in.csv", "int16", 32)
+        read_plio_csv(tmp_path / "in.csv", "int16", 32)
 
 
 @pytest.mark.parametrize("piece", ["1 ", "7" * 39 + " ", "TLAST\n", "T 1 ns\n", "\n", "-", "9", "0x"])
@@ -176,7 +176,7 @@ def test_reading_takes_time_in_proportion_to_the_length(piece: str, tmp_path: Pa
         begun = time.process_time()
         for element in ("int32", "float"):
             with contextlib.suppress(InputFileError):
-                read(path, element, 32)
+                read_plio(path, element, 32)
         return time.process_time() - begun
 
     seconds(100)

@@ -14,17 +14,24 @@ if TYPE_CHECKING:
     from memtile.adf.record import describe
     from memtile.adf.running import Missing, PortTimes
     from memtile.adf.verdict.verdicts import Verdict
+    from memtile.io.plio_csv import read_plio_csv, write_plio_csv
+    from memtile.io.plio_text import PlioWords, read_plio, write_plio
 
 _HOMES = {
     "Description": "memtile.adf.description",
     "GraphProgram": "memtile.adf.graph_file",
     "Missing": "memtile.adf.running",
     "Plan": "memtile.adf.plan",
+    "PlioWords": "memtile.io.plio_text",
     "PortTimes": "memtile.adf.running",
     "ProgramResult": "memtile.adf.program_run",
     "Verdict": "memtile.adf.verdict.verdicts",
     "describe": "memtile.adf.record",
     "load": "memtile.adf.graph_file",
+    "read_plio": "memtile.io.plio_text",
+    "read_plio_csv": "memtile.io.plio_csv",
+    "write_plio": "memtile.io.plio_text",
+    "write_plio_csv": "memtile.io.plio_csv",
 }
 
 __all__ = [
@@ -32,11 +39,16 @@ __all__ = [
     "GraphProgram",
     "Missing",
     "Plan",
+    "PlioWords",
     "PortTimes",
     "ProgramResult",
     "Verdict",
     "describe",
     "load",
+    "read_plio",
+    "read_plio_csv",
+    "write_plio",
+    "write_plio_csv",
 ]
 
 if not TYPE_CHECKING:

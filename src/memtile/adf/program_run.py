@@ -188,10 +188,10 @@ class ProgramResult:
         got, element = self.graph.outputs[plio.name], element_at(self.plan, plio)
         tlast = np.zeros_like(got.tlast) if functional and carries_buffers(self.plan, plio) else got.tlast
         if path.suffix == _CSV:
-            plio_csv.write_csv(path, got.words, tlast, element, plio.width)
+            plio_csv.write_plio_csv(path, got.words, tlast, element, plio.width)
             return
         times = _picoseconds(got, self.graph.result.clock_mhz) if timed else None
-        plio_text.write(path, got.words, tlast, element, plio.width, times_ps=times, hex=plio.hex)
+        plio_text.write_plio(path, got.words, tlast, element, plio.width, times_ps=times, hex=plio.hex)
 
 
 def _picoseconds(got: Collected, mhz: float | None) -> plio_text.Times | None:
@@ -419,9 +419,9 @@ class ProgramRun:
                     "input files."
                 )
             if path.suffix == _CSV:
-                found = plio_csv.read_csv(path, element, plio.width)
+                found = plio_csv.read_plio_csv(path, element, plio.width)
             else:
-                found = plio_text.read(path, element, plio.width, hex=plio.hex)
+                found = plio_text.read_plio(path, element, plio.width, hex=plio.hex)
             self._cautions.extend(f"{plio.name}: {caution}" for caution in found.cautions)
             run.feed(plio.name, found.words, found.tlast if found.tlast.any() else None)
 

@@ -122,8 +122,10 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         _drawing(chosen["picture"], untimed),
         _waveform_file(chosen["vcd"], chosen["signals"], untimed),
     )
-    wanted = (chosen[name] for name in ("sensitivity", "bottleneck", "record", "coredump"))
-    studies = replace(_studies(*wanted, untimed=untimed), report=written)
+    asked_for = _studies(
+        chosen["sensitivity"], chosen["bottleneck"], chosen["record"], chosen["coredump"], untimed
+    )
+    studies = replace(asked_for, report=written)
     of_program = ProgramOptions(
         chosen["given"] or (), chosen["wanted"] or (), chosen["device"], chosen["format"],
         number(chosen["base"], "--base"), kernels, chosen["keep_order"], chosen["kernel"],

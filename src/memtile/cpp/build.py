@@ -37,7 +37,7 @@ ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
 _GENERATED = "cpp-generated"
 _INPUTS, _OBJECT = "inputs.json", "runtime.o"
 _LINES = 20  # of a compiler's errors: a screen
-_STAY = 64  # libraries that stay in the cache
+_STAY = 256  # libraries and objects that stay in the cache
 _QUIET_SECONDS = 2.0
 _ERRORS = 5
 _CODE = (
@@ -325,8 +325,16 @@ def _read_by(targets: Sequence[Path]) -> dict[str, str]:
 
 def _forget_old(mine: Path) -> None:
     others = [each for each in mine.parent.iterdir() if each.is_dir() and each != mine]
-    for each in sorted(others, key=lambda path: path.stat().st_mtime, reverse=True)[_STAY - 1 :]:
+    for each in sorted(others, key=_used, reverse=True)[_STAY - 1 :]:
         shutil.rmtree(each, ignore_errors=True)
+
+
+def _used(folder: Path) -> float:
+    """When a library was used last; one that another process has forgotten meanwhile, never."""
+    try:
+        return folder.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def line_for(names: Sequence[str]) -> Callable[[float], str]:

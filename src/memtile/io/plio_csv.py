@@ -53,7 +53,7 @@ class _Row(NamedTuple):
     tkeep: str
 
 
-def read_csv(file: Path | str, element: str, width_bits: int) -> PlioWords:
+def read_plio_csv(file: Path | str, element: str, width_bits: int) -> PlioWords:
     """Return what a CSV file of a PLIO has.
 
     Args:
@@ -220,7 +220,7 @@ def _is_float(text: str) -> bool:
     return "_" not in text
 
 
-def write_csv(file: Path | str, words: Words, tlast: Flags, element: str, width_bits: int) -> None:
+def write_plio_csv(file: Path | str, words: Words, tlast: Flags, element: str, width_bits: int) -> None:
     """Write a CSV file of a PLIO.
 
     Args:

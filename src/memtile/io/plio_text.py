@@ -70,7 +70,7 @@ class PlioWords:
     cautions: tuple[str, ...] = ()
 
 
-def read(
+def read_plio(
     file: Path | str, element: str, width_bits: int, *, hex: bool = False, packets: bool = False
 ) -> PlioWords:
     """Return what a text file of a PLIO has.
@@ -321,7 +321,7 @@ def _moment(number: str, unit: str) -> int | None:
     return None if rest or moment >= 1 << 62 else moment
 
 
-def write(
+def write_plio(
     file: Path | str,
     words: Words,
     tlast: Flags,
