@@ -33,7 +33,7 @@ def load(
         include: folders of headers, beside those of the sources.
         defines: macros; None = without a value.
         device: name of the device.
-        cycles: of a call, by a kernel's name in the graph (``gr.k``) or by its function.
+        cycles: of a call, by a kernel's name in the graph or by its function.
         sanitize: check every access of kernels to memory; slow.
         folder: that the paths of PLIO files are relative to, and ``main`` runs in.
 

@@ -104,7 +104,8 @@ def _linked(used: Compiler, parts: Sequence[Path], missing: set[str], program: P
     bodies = enumerate(["memtile_nothing", *sorted(missing)])
     lines = [_STUB.format(number=number, symbol=symbol) for number, symbol in bodies]
     stubs = program.with_name("missing.cc")
-    stubs.write_text('extern "C" void memtile_adf_missing(const char*);\n' + "".join(lines), "utf-8")
+    text = 'extern "C" void memtile_adf_missing(const char*);\n' + "".join(lines)
+    write_output(stubs, text, durable=False)
     return _said([*used.command, "-O0", "-fPIC", str(stubs), *map(str, parts), *_LINK, "-o", str(program)])
 
 
