@@ -438,10 +438,10 @@ MUTANTS = (
         "tests/data/test_adf_recording.py::test_a_description_with_an_unknown_word_is_refused",
     ),
     Mutant(
-        "kernels in a vector have no names",
+        "the last kernel in a vector has no name",
         "adf/member_names.py",
-        "        if vector := self._vector(entry):",
-        "        if not (vector := self._vector(entry)) and vector:",
+        "range(min((end - begin) // size, _MOST))",
+        "range(min((end - begin) // size - 1, _MOST))",
         "tests/data/test_adf_recording.py::test_members_in_containers_behind_pointers_and_in_arrays_have_names",
     ),
     Mutant(
