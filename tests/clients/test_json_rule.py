@@ -39,7 +39,7 @@ BROKEN = {
     "run, the option last": (["run", "none.py", "--json"], "input_file"),
     "run, two designs": (["run", "--json", "empty.py", "empty.py"], "usage"),
     "info": (["info", "--json", "npu9"], "device"),
-    "lower, no JSON": (["lower", "--json", "empty.py"], "input_file"),
+    "lower, neither JSON nor C++": (["lower", "--json", "empty.py"], "graph_text"),
     "lower, no file": (["lower", "--json", "none.json"], "input_file"),
     "bd encode, no JSON": (["bd", "encode", "empty.py"], "input_file"),
     "bd decode, no file": (["bd", "decode", "none.json"], "input_file"),

@@ -417,7 +417,7 @@ def test_variables_with_secrets_are_left_out() -> None:
 
 
 def test_outputs_are_the_files_that_the_commands_write() -> None:
-    inputs = {"--root", "--against", "--cost", "--functions"}
+    inputs = {"--root", "--against", "--cost", "--functions", "--in-folder"}
     named = set()
     for command in (run.run, check.check, survey.survey):
         for name, hint in get_type_hints(command, include_extras=True).items():

@@ -18,7 +18,7 @@ from memtile.sandbox.policy import GIGABYTE, MEMORY, Policy, folders_of, install
 
 COMMANDS = ("run", "check", "survey")
 SWITCH, ROOT, LIMIT = "--sandbox", "--root", "--sandbox-memory"
-OUTPUTS = ("--coredump", "--out", "--perfetto", "--picture", "--record", "--report", "--vcd")
+OUTPUTS = ("--coredump", "--out", "--out-folder", "--perfetto", "--picture", "--record", "--report", "--vcd")
 """Options of the commands that name a file which is written; ``--out`` has it behind an equals sign."""
 LEAST_MEMORY = 0.5
 """Gigabytes."""
