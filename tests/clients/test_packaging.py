@@ -44,6 +44,18 @@ LOCKS = {
 }
 
 
+def test_every_file_of_the_package_is_installed() -> None:
+    """Headers and sources of C++ too: what no pattern names is missing in a wheel."""
+    package = ROOT / "src" / "memtile"
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    patterns = project["tool"]["setuptools"]["package-data"]["memtile"]
+    packed = {path for pattern in patterns for path in package.glob(pattern)}
+    made = (".py", ".pyc")
+    others = {each for each in package.rglob("*") if each.is_file() and each.suffix not in made}
+    assert len(others) > 50
+    assert sorted(map(str, others - packed)) == []
+
+
 @pytest.mark.parametrize("lock", LOCKS)
 def test_a_lock_has_a_hash_of_each_package_and_no_address(lock: str) -> None:
     """What pip asks with ``--require-hashes``: nothing is installed whose file is not known."""

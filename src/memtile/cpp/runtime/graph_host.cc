@@ -17,7 +17,7 @@
 #include <map>
 #include <mutex>
 
-#include "graph_recorder.h"
+#include "memtile/graph_recorder.h"
 #include "adf/graph/graph.h"
 
 extern "C" __attribute__((weak)) int __real_main(int, char**);

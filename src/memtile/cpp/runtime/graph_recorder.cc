@@ -1,7 +1,7 @@
 // The recorder behind the graph side of adf.h: objects with fields, the variables that hold them, and their JSON.
 //
 // `memtile.adf.record` gives objects the names of the variables and turns addresses into lines.
-#include "graph_recorder.h"
+#include "memtile/graph_recorder.h"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
