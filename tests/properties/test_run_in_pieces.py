@@ -7,13 +7,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, reject, settings
 from hypothesis import strategies as st
 
 from memtile import Array
 from memtile.arch.tiles import MEMORY
 from memtile.bd.descriptor import Descriptor
 from memtile.bd.windows import OWN
+from memtile.errors import DesignError
+from memtile.explain.results import Status
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
 from memtile.testing.rig import Rig
@@ -71,9 +73,15 @@ def test_hosts_poll_in_the_same_cycles(design: Hosted, cuts: list[int]) -> None:
     whole, pieces = Built(design), Built(design)
     for built in (whole, pieces):
         built.array.engine.forward.free = EAGER
-    for cycles in cuts:
-        pieces.array.run(cycles)
-    last, result = pieces.array.run(END), whole.array.run(END + sum(cuts))
+    try:
+        for cycles in cuts:
+            pieces.array.run(cycles)
+        last, result = pieces.array.run(END), whole.array.run(END + sum(cuts))
+    except DesignError as error:
+        if {each.reason for each in error.problems} != {"bd_count"}:
+            raise
+        reject()  # hosts that start more at a time than the tile has descriptors for
+    assume(result.status is not Status.LIMIT)  # an access that is under way at the limit may end behind it
     assert (last.status, last.cycles) == (result.status, result.cycles)
     assert pieces.did == whole.did
     assert not differences(whole.array.engine, pieces.array.engine)
