@@ -120,6 +120,13 @@ def test_the_result_as_data_is_alone_on_standard_output(
     assert (streams.out, "main says hello" in streams.err) == ("", True)
 
 
+def test_cores_that_are_taken_for_others_are_said(graph: str) -> None:
+    """DEV-ADF-47."""
+    done = called("run", graph, "--device", "xc2ve3858")
+    assert done.exit_code == 0, done.output
+    assert "note: kernels are compiled as for AIE-ML: what AIE-ML v2 does otherwise is not mod" in done.stdout
+
+
 def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> None:
     Path("data/in.txt").write_text("1 1\n" * 8)
     done = called("run", graph)

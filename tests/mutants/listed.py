@@ -38,6 +38,13 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "kernels of a later generation are taken for those of AIE-ML without a word",
+        "adf/program_run.py",
+        "        if self._generation not in ARCHITECTURES:\n",
+        "        if not self._generation:\n",
+        "tests/clients/test_graph_program.py::test_cores_that_are_taken_for_others_are_said",
+    ),
+    Mutant(
         "a parameter has whole words",
         "adf/parameters.py",
         "nbytes=parameter_bytes(port)",

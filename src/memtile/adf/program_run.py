@@ -25,6 +25,7 @@ from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
+from memtile.cpp.build import ARCHITECTURES
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
 from memtile.io.plio_elements import element_of, values_of
@@ -393,6 +394,11 @@ class ProgramRun:
         """
         options = self._options
         _check_cycles(options.cycles, plan.description)
+        if self._generation not in ARCHITECTURES:
+            self._cautions.append(
+                f"kernels are compiled as for AIE-ML: what {self._generation} does otherwise is not modelled "
+                "(DEV-ADF-47)"
+            )
         kernels = KernelOptions(
             self._files[0].resolve().parent,
             options.include,
