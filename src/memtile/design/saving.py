@@ -67,7 +67,8 @@ def save(design: Design, path: Path | str) -> None:
     arrays = snapshot.arrays | _expected(design)
     arrays[_HEADER] = np.frombuffer(json.dumps(header).encode(), np.uint8)
     with output_file(path) as file:
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        # of numbers alone: NumPy 2.0 would take allow_pickle for one of them
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def load(design: Callable[..., Design], path: Path | str) -> Design:
