@@ -312,7 +312,7 @@ def _uses(port: BufferPort, turn: Turn) -> tuple[LockUse, LockUse]:
     """What ``acquire`` and ``release`` of an asynchronous buffer do.
 
     Raises:
-        DesignError: several wait for its release, or nobody does.
+        DesignError: more than one waits for its release, or none does.
     """
     if turn.acquire is None or len(turn.releases) != 1:
         raise DesignError.of(

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from memtile.adf.description import Description, Kernel, Port
 from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, letter_of, parameter_ports
+from memtile.arch.core import DEFAULT_STACK_BYTES
 from memtile.corelib.call_costs import GIVEN, CallCost
 from memtile.cpp.build import Sources, generated
 from memtile.cpp.image import Ask, Image, RequestData
@@ -30,7 +31,6 @@ from memtile.sim.kernels.kernel_core import Core, Semaphore
 
 Values = npt.NDArray[Any]
 _SOURCE = "UG1603: Input and Output Buffers"
-_STACK = 1024  # bytes that a core has unless stack_size says more (UG1603)
 _VALUE_BYTES = 8
 _NUMBER = ("u64", False)
 _PLAIN_NUMBERS = {"b": 1, "a": 1, "w": 2}
@@ -172,7 +172,8 @@ class KernelCode:
         kernel, (library, symbol) = self._kernels[kernel_id], self._code[kernel_id]
         ports = parameter_ports(kernel, self._ports)
         options = self._options
-        signature = _signature(kernel, ports, options.stack.get(kernel.id, kernel.stack_size or _STACK))
+        stack = options.stack.get(kernel.id, kernel.stack_size or DEFAULT_STACK_BYTES)
+        signature = _signature(kernel, ports, stack)
         calls = _Calls(kernel, ports, core, library.image(core), symbol, signature, options.sanitize)
         calls.stated = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
         charged = self.charged[kernel_id]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from memtile.adf.description import Description, Tiling
+from memtile.arch.core import DEFAULT_STACK_BYTES
 
 Tile = tuple[int, int]  # column, row
 Transport = Literal[
@@ -107,7 +108,7 @@ class PlannedKernel:
     tile: Tile
     repetition: int
     order: int = 0
-    stack_bytes: int = 1024
+    stack_bytes: int = DEFAULT_STACK_BYTES
     stack: Blocks | None = None
 
 

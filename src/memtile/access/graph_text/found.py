@@ -37,7 +37,7 @@ class GraphTiling:
 
     @property
     def assumed(self) -> str:
-        """What is taken for granted because the text does not say it; empty = nothing."""
+        """What is assumed where the text says nothing; empty = no assumption."""
         return "" if self.element_type else f"{ASSUMED}, because the text names no buffer with another type"
 
     def case(self) -> dict[str, Any]:
