@@ -92,8 +92,8 @@ def _time_put_back(st: State) -> Iterator[None]:
         st.locks.stamp[:] = _NEVER
         st.switch.popped[:] = _NEVER
         st.switch.departures[:] = 0
-        st.logic.due[:] = np.minimum(st.logic.due, now)
-        st.logic.ready[:] = np.minimum(st.logic.ready, now)
+        st.logic.due[:] = np.minimum(st.logic.due, int(now))
+        st.logic.ready[:] = np.minimum(st.logic.ready, int(now))
         st.switch.entered[:] = np.minimum(st.switch.entered, int(now))
 
 
