@@ -1,0 +1,47 @@
+"""IRON, mlir-aie's interface for designs in Python, without mlir-aie: pure Python, no compiler.
+
+``memtile.iron.X`` is what ``aie.iron.X`` and ``aie.X`` are there; ``memtile.iron.install`` lets a program import
+them under those names.
+"""
+
+from memtile.iron.utils.callabledesign import CallableDesign, jit
+from memtile.iron.utils.compile.jit import CompilableDesign, CompileTime, In, InOut, Out, compile_context, get_compile_arg
+from memtile.iron.utils import (
+    arange,
+    ceildiv,
+    ensure_current_device,
+    full,
+    get_current_device,
+    ones,
+    rand,
+    randint,
+    set_current_device,
+    set_tensor_class,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from memtile.iron.buffer import Buffer
+from memtile.iron.dataflow import (
+    Acquire,
+    Bd,
+    BdIteration,
+    CascadeFlow,
+    DmaChannel,
+    Flow,
+    ObjectFifo,
+    PacketDest,
+    PacketFlow,
+    PadDims,
+    Release,
+    StreamDims,
+    TileDma,
+)
+from memtile.iron.dtype import dtype_to_str, str_to_dtype
+from memtile.iron.kernel import ExternalFunction, Kernel
+from memtile.iron.lock import Lock
+from memtile.iron.program import Program
+from memtile.iron.runtime import Runtime, RuntimeData, Task, TaskGroup, sync_parameters
+from memtile.iron.scratchpad_parameter import ScratchpadParameter
+from memtile.iron.worker import Worker, WorkerRuntimeBarrier
+from memtile.iron import algorithms, kernels

@@ -1,0 +1,1 @@
+"""``aie.iron.algorithms``."""

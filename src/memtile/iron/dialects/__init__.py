@@ -1,0 +1,1 @@
+"""``aie.dialects``: operations by dialect, as mlir-aie's Python has them."""

@@ -1,0 +1,1 @@
+"""``aie.extras``: what mlir-aie's Python takes from mlir-python-extras."""

@@ -1,0 +1,1 @@
+"""``aie.extras.dialects``: operations with operators of Python."""

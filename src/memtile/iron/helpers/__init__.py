@@ -1,0 +1,1 @@
+"""``aie.helpers``: types, loops, functions and access patterns."""

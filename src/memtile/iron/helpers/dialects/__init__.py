@@ -1,0 +1,1 @@
+"""``aie.helpers.dialects``: loops, branches and functions."""

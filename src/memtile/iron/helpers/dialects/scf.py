@@ -1,0 +1,104 @@
+"""``aie.helpers.dialects.scf``: loops and branches of a design, known when it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from memtile.iron.ops.operation_classes import operation_class, outcome
+from memtile.iron.ops.operations import InsertionPoint, Operation, Value
+from memtile.iron.ops.scalars import build, constant
+from memtile.iron.ops.types import IndexType
+
+
+def yield_(values: Sequence[Any] = (), *, loc: object = None, ip: Any = None) -> None:
+    """``scf.yield``: the values of a loop's next turn, or of a branch."""
+    operation_class("scf.yield")(list(values), ip=ip)
+
+
+def _bound(value: Any) -> Any:
+    """A bound of a loop as an index.
+
+    Raises:
+        ValueError: it is no whole number.
+    """
+    if isinstance(value, Operation):
+        value = value.result
+    if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return constant(int(value), index=True)
+    if isinstance(value, Value):
+        return value if isinstance(value.type, IndexType) else build("arith.index_cast", IndexType(), value)
+    raise ValueError(f"a loop goes over whole numbers, not {type(value).__name__}")
+
+
+def _for(
+    start: Any,
+    stop: Any = None,
+    step: Any = None,
+    iter_args: Sequence[Any] | None = None,
+    insert_yield: bool = True,
+    *,
+    loc: object = None,
+    ip: Any = None,
+) -> Iterator[Any]:
+    """``scf.for`` as Python's ``for``: its body is built once.
+
+    Args:
+        start: first number, or the end if it is alone.
+        stop: end, not included.
+        step: default = 1.
+        iter_args: values that go from turn to turn; then each turn gives the number, these and the results.
+        insert_yield: end the body with a ``scf.yield`` of nothing.
+    """
+    if stop is None:
+        start, stop = 0, start
+    lower, upper, by = (_bound(each) for each in (start, stop, 1 if step is None else step))
+    initial = [each.result if isinstance(each, Operation) else each for each in iter_args or ()]
+    types = [each.type for each in initial]
+    loop = operation_class("scf.for")(types, lower, upper, by, initial, ip=ip)
+    body = loop.regions[0].blocks.append(IndexType(), *types)
+    number, *inner = body.arguments
+    with InsertionPoint(body):
+        if not inner:
+            yield number
+        elif len(inner) == 1:
+            yield number, inner[0], loop.results[0]
+        else:
+            yield number, tuple(inner), tuple(loop.results)
+        if insert_yield:
+            yield_([])
+
+
+range_ = for_ = _for
+
+
+@contextmanager
+def if_(
+    cond: Any, hasElse: bool = True, insert_yield: bool = True, loc: object = None, ip: Any = None  # noqa: N803
+) -> Iterator[Any]:
+    """``scf.if``: its first branch is built within ``with``."""
+    branch = operation_class("scf.if")([], cond, ip=ip)
+    then, otherwise = branch.regions
+    with InsertionPoint(then.blocks.append()):
+        yield branch
+        if insert_yield:
+            yield_([])
+    if hasElse:
+        with InsertionPoint(otherwise.blocks.append()):
+            if insert_yield:
+                yield_([])
+
+
+@contextmanager
+def else_(if_op: Any, insert_yield: bool = True) -> Iterator[None]:
+    """The second branch of an ``if_``."""
+    (block,) = if_op.regions[1].blocks
+    point = InsertionPoint.at_block_terminator(block) if block.operations else InsertionPoint(block)
+    with point:
+        yield
+
+
+__all__ = ["_for", "else_", "for_", "if_", "outcome", "range_", "yield_"]

@@ -1,0 +1,135 @@
+"""``aie.iron.program``: a whole design, built into a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from memtile.iron.dialects.aie import device
+from memtile.iron.extras.context import mlir_mod_ctx
+from memtile.iron.helpers.dialects.func import FuncBase
+from memtile.iron.ops.enums import TraceMode
+from memtile.iron.ops.operations import Module
+from memtile.iron.resolvable import Resolvable
+from memtile.iron.scratchpad_parameter import ScratchpadParameter
+
+
+class Program:
+    """A design.
+
+    Args:
+        device: that it is for.
+        rt: what the host does.
+        workers: what the cores do.
+
+    Raises:
+        ValueError: no device.
+    """
+
+    def __init__(self, device: Any, rt: Any, workers: Iterable[Any] | None = None) -> None:
+        if device is None:
+            raise ValueError("a Program needs a device: NPU1(), NPU2() or another of aie.iron.device")
+        self._device, self._rt, self._workers = device, rt, list(workers or ())
+        self._trace: dict[str, Any] = {}
+
+    def enable_trace(
+        self,
+        trace_size: int | None = None,
+        workers: list[Any] | None = None,
+        reuse_output_buffer: bool = False,
+        coretile_events: list[Any] | None = None,
+        coremem_events: list[Any] | None = None,
+        memtile_events: list[Any] | None = None,
+        shimtile_events: list[Any] | None = None,
+        egress_shim_col: int = 0,
+        core_trace_mode: Any = TraceMode.EventTime,
+    ) -> None:
+        """Trace the tiles of workers into ``trace_size`` bytes."""
+        self._trace = {
+            "trace_size": trace_size,
+            "workers": workers,
+            "reuse_output_buffer": reuse_output_buffer,
+            "egress_shim_col": egress_shim_col,
+            "events": {
+                "coretile_events": coretile_events,
+                "coremem_events": coremem_events,
+                "memtile_events": memtile_events,
+                "shimtile_events": shimtile_events,
+                "core_trace_mode": core_trace_mode,
+            },
+        }
+
+    def resolve_program(self, device_name: str = "main") -> Module:
+        """Build the module."""
+        with mlir_mod_ctx() as context:
+            self._device = type(self._device)()
+            for parameter in self._arguments(ScratchpadParameter):
+                parameter.resolve()
+            device(self._device.resolve(), sym_name=device_name)(self._build)
+            for parameter in self._rt._scratchpad_parameters:
+                parameter.resolve()
+        return context.module
+
+    def _arguments(self, kind: Any) -> list[Any]:
+        return [arg for worker in self._workers for arg in worker.flat_fn_args if isinstance(arg, kind)]
+
+    def _fifos(self) -> list[Any]:
+        """Ends of object FIFOs, each once, by name."""
+        ends = [*self._rt.fifos, *(fifo for worker in self._workers for fifo in worker.fifos)]
+        return sorted({id(end): end for end in ends}.values(), key=lambda end: end.name)
+
+    def _tiles(self, fifos: list[Any]) -> Iterable[Any]:
+        for worker in self._workers:
+            yield worker.tile
+            for arg in worker.flat_fn_args:
+                if isinstance(arg, Resolvable):
+                    yield from arg.tiles()
+        for fifo in fifos:
+            yield from (endpoint.tile for endpoint in fifo.all_of_endpoints())
+            if fifo._object_fifo._delegate_tile is not None:
+                yield fifo._object_fifo._delegate_tile
+        for each in (*self._rt.flows, *self._rt.tile_dmas):
+            yield from each.all_tiles()
+        yield from (lock.tile for lock in self._rt.locks)
+
+    def _build(self) -> None:
+        fifos = self._fifos()
+        for tile in self._tiles(fifos):
+            self._device.resolve_tile(tile)
+        for each in (*fifos, *self._rt.flows, *self._rt.locks):
+            each.resolve()
+        for dma in self._rt.tile_dmas:
+            for buffer in dma.all_buffers_and_locks()[0]:
+                buffer._tile = dma.tile if buffer.tile is None else buffer._tile
+                buffer.resolve()
+        for arg in self._arguments((FuncBase, Resolvable)):
+            arg.emit() if isinstance(arg, FuncBase) else arg.resolve()
+        for worker in self._workers:
+            worker.resolve()
+        for worker in self._workers:
+            for cascade in worker._outgoing_cascades:
+                cascade.resolve()
+        for dma in self._rt.tile_dmas:
+            dma.resolve()
+        self._rt.resolve(begins=self._configure_trace())
+
+    def _configure_trace(self) -> Any:
+        """Set tracing up in the device; what the sequence begins with."""
+        size = self._trace.get("trace_size")
+        if not size:
+            return None
+        from memtile.iron.utils import trace  # noqa: PLC0415 - a trace is set up only where one is asked for
+
+        traced = self._trace["workers"]
+        workers = [each for each in self._workers if each.trace is not None] if traced is None else traced
+        trace.configure_trace([worker.tile.op for worker in workers], **self._trace["events"])
+
+        def begins() -> None:
+            trace.start_trace(
+                trace_size=size,
+                reuse_output_buffer=self._trace["reuse_output_buffer"],
+                routing="single",
+                egress_shim_col=self._trace["egress_shim_col"],
+            )
+
+        return begins

@@ -1,0 +1,31 @@
+"""``aie.iron.runtime.dmataskhandle``: a transfer under way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtile.iron.dialects.aiex import dma_await_task, dma_free_task
+
+
+class Task:
+    """A transfer under way; ``range_`` takes it as an ``iter_arg``.
+
+    Args:
+        handle: its value.
+    """
+
+    def __init__(self, handle: Any) -> None:
+        self._handle = handle
+
+    @property
+    def handle(self) -> Any:
+        """Its value."""
+        return self._handle
+
+    def free(self) -> None:
+        """Give its descriptor back."""
+        dma_free_task(self._handle)
+
+    def await_(self) -> None:
+        """Wait for its token: it needs ``wait=True``."""
+        dma_await_task(self._handle)

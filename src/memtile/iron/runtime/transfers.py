@@ -1,0 +1,78 @@
+"""Transfers between buffers of the host and object FIFOs: ``fill`` and ``drain``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtile.iron.dialects.aiex import dma_start_task, shim_dma_single_bd_task
+from memtile.iron.runtime._context import active_sequence
+from memtile.iron.runtime.data import RuntimeData
+from memtile.iron.runtime.dmataskhandle import Task
+from memtile.iron.runtime.endpoint import RuntimeEndpoint
+from memtile.iron.runtime.taskgroup import TaskGroup
+from memtile.iron.scratchpad_parameter import ScratchpadParameter
+
+
+def transfer(
+    handle: Any,
+    data: Any,
+    tap: Any = None,
+    wait: bool = False,
+    packet: tuple[int, int] | None = None,
+    offset_parameter: Any = None,
+    group: TaskGroup | None = None,
+    sizes: Any = None,
+    strides: Any = None,
+    offset: Any = None,
+    transfer_len: Any = None,
+    managed: bool = True,
+) -> Task:
+    """Start a transfer.
+
+    Args:
+        handle: of the object FIFO.
+        data: buffer of the host.
+        tap: offset, sizes and strides in one; default = all of the buffer.
+        wait: with a token, for which the group waits.
+        packet: type and id of its packets.
+        offset_parameter: parameter that is added to the offset.
+        group: awaits and frees it; default = that of the sequence.
+        sizes: of up to four dimensions; numbers or values.
+        strides: in elements.
+        offset: in elements.
+        transfer_len: in elements.
+        managed: a group awaits and frees it; else the program does.
+
+    Raises:
+        ValueError: no buffer of the sequence; a tap beside sizes; a group for a transfer of the program's own.
+    """
+    sequence = active_sequence()
+    if not isinstance(data, RuntimeData) or not sequence.has(data):
+        raise ValueError(f"{handle} moves a buffer that the function of Runtime is given, not {data!r}")
+    said = any(each is not None for each in (sizes, strides, offset, transfer_len))
+    if tap is not None and said:
+        raise ValueError(f"{handle} takes a tap, or sizes, strides, offset and transfer_len, not both")
+    if group is not None and not managed:
+        raise ValueError(f"{handle}: a transfer with managed=False is in no group")
+    if handle.endpoint is None:
+        handle.endpoint = RuntimeEndpoint(handle._shim_tile)
+    sequence.note(handle)
+    if isinstance(offset_parameter, ScratchpadParameter):
+        sequence.note_parameter(offset_parameter)
+        offset_parameter = offset_parameter.name
+    task = shim_dma_single_bd_task(
+        handle.name,
+        data.op,
+        tap=data.default_tap() if tap is None and not said else tap,
+        offset=offset,
+        sizes=sizes,
+        strides=strides,
+        transfer_len=transfer_len,
+        issue_token=wait,
+        offset_parameter=offset_parameter,
+        packet=packet,
+    )
+    dma_start_task(task)
+    if managed:
+        sequence.add(task, wait, group)
+    return Task(task.result)

@@ -1,0 +1,68 @@
+"""``aie.utils``: tensors, devices, and running a design."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from memtile.iron.utils.hostruntime import chosen_device, set_current_device
+from memtile.iron.utils.tensors import (
+    Tensor,
+    arange,
+    ceildiv,
+    full,
+    ones,
+    rand,
+    randint,
+    tensor,
+    zeros,
+    zeros_like,
+)
+
+DEFAULT_TENSOR_CLASS = Tensor
+
+
+def get_current_device(*, probe_runtime: bool = True) -> Any:
+    """The device that was chosen, else the NPU that the twin is: ``npu2``, or what ``MEMTILE_DEVICE`` says."""
+    if chosen_device() is not None or not probe_runtime:
+        return chosen_device()
+    import os  # noqa: PLC0415
+
+    from memtile.iron.device import from_name  # noqa: PLC0415 - tensors alone need no device
+
+    return from_name(os.environ.get("MEMTILE_DEVICE", "npu2"), n_cols=None)
+
+
+def ensure_current_device(*, probe_runtime: bool = True) -> Any:
+    """Choose the device that :func:`get_current_device` gives."""
+    device = get_current_device(probe_runtime=probe_runtime)
+    if device is not None:
+        set_current_device(device)
+    return device
+
+
+def set_tensor_class(cls: type[Tensor]) -> None:
+    """Refused: the twin has one class of tensors.
+
+    Raises:
+        ValueError: it is another class.
+    """
+    if cls is not Tensor:
+        raise ValueError(f"tensors of the twin are {Tensor.__name__}, not {cls.__name__}")
+
+
+__all__ = [
+    "Tensor",
+    "arange",
+    "ceildiv",
+    "ensure_current_device",
+    "full",
+    "get_current_device",
+    "ones",
+    "rand",
+    "randint",
+    "set_current_device",
+    "set_tensor_class",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]

@@ -1,0 +1,187 @@
+"""``aie.utils.callabledesign``: a design with parameters, built and run when it is called."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable
+from typing import Annotated, Any, get_args, get_origin
+
+import numpy as np
+
+from memtile.iron.extras.context import mlir_mod_ctx
+from memtile.iron.ops.operations import Module
+from memtile.iron.utils import ensure_current_device
+from memtile.iron.utils.design_context import compile_context
+from memtile.iron.utils.markers import COMPILE_TIME, In, InOut, Out
+
+CONFIG = (
+    "use_cache source_files aiecc_flags compile_flags include_paths object_files trace_config full_elf".split()
+)
+"""Options that are not parameters of the design."""
+
+
+class Parameters:
+    """What the parameters of a function are.
+
+    Attributes:
+        compile: those that the design is built with.
+        tensors: arguments of the host sequence, in order.
+        others: all else.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.signature = inspect.signature(function)
+        try:
+            hints = typing.get_type_hints(function, include_extras=True)
+        except (NameError, TypeError, AttributeError):  # names of annotations that are not there when it is asked
+            hints = {}
+        self.compile: list[str] = []
+        self.tensors: list[str] = []
+        self.others: list[str] = []
+        for name, parameter in self.signature.parameters.items():
+            hint = hints.get(name, parameter.annotation)
+            kind = self.compile if _is_compile_time(hint) else self.tensors if hint in (In, Out, InOut) else self.others
+            kind.append(name)
+
+
+def _is_compile_time(hint: Any) -> bool:
+    if get_origin(hint) is Annotated:
+        return COMPILE_TIME in get_args(hint)[1:]
+    return get_origin(hint) is not None and any(_is_compile_time(each) for each in get_args(hint))
+
+
+class KernelResult:
+    """What a run gave.
+
+    Attributes:
+        done: memtile's result.
+        npu_time: nanoseconds on the array.
+    """
+
+    def __init__(self, done: Any, before: int = 0) -> None:
+        self.done = done
+        result = done.result
+        self.npu_time = round((result.cycles - before) * 1000 / result.clock_mhz)
+
+    def is_success(self) -> bool:
+        """Whether it came to its end."""
+        return self.done.result.status.value == "finished"
+
+
+class CallableDesign:
+    """A design: a function that builds it, and values of some of its parameters.
+
+    Args:
+        mlir_generator: the function; it gives a module, or builds into the one that is open.
+        compile_kwargs: values of its ``CompileTime`` parameters.
+        config: options of mlir-aie's compiler, kept for what reads them.
+
+    Raises:
+        TypeError: the function has no such parameter.
+    """
+
+    def __init__(
+        self, mlir_generator: Callable[..., Any], *, compile_kwargs: dict[str, Any] | None = None, **config: Any
+    ) -> None:
+        unknown = [name for name in config if name not in CONFIG]
+        if unknown:
+            raise TypeError(f"no option {', '.join(unknown)}; known are {', '.join(CONFIG)}")
+        self.mlir_generator, self.config = mlir_generator, config
+        self.compile_kwargs = dict(compile_kwargs or {})
+        self.parameters = Parameters(mlir_generator)
+        self.trace_config = config.get("trace_config")
+        self._check(self.compile_kwargs)
+
+    def _check(self, given: dict[str, Any]) -> None:
+        unknown = [name for name in given if name not in self.parameters.signature.parameters]
+        if unknown:
+            raise TypeError(
+                f"{self.generator_name} has no parameter {', '.join(unknown)}; it is built with "
+                f"{', '.join(self.parameters.compile) or 'none'}"
+            )
+
+    @property
+    def generator_name(self) -> str:
+        """Of the function."""
+        return getattr(self.mlir_generator, "__name__", str(self.mlir_generator))
+
+    def specialize(self, **overrides: Any) -> CallableDesign:
+        """Another one, with more values or options."""
+        config = self.config | {name: value for name, value in overrides.items() if name in CONFIG}
+        values = {name: value for name, value in overrides.items() if name not in CONFIG or name in self.parameters.compile}
+        return CallableDesign(self.mlir_generator, compile_kwargs=self.compile_kwargs | values, **config)
+
+    def generate(self, tensors: typing.Sequence[Any] = (), **values: Any) -> Module:
+        """Build the module, for the device that is chosen.
+
+        Args:
+            tensors: arguments of the host sequence, as far as the function looks at them.
+            values: of parameters, before those that are kept.
+        """
+        ensure_current_device()
+        merged = self.compile_kwargs | values
+        self._check(merged)
+        given = dict(zip(self.parameters.tensors, tensors, strict=False))
+        missing = {name: None for name in self.parameters.tensors if name not in given}
+        with compile_context(**merged), mlir_mod_ctx() as context:
+            made = self.mlir_generator(**(missing | given | merged))
+        found = made if isinstance(made, Module) else context.module
+        if not found.body.operations:
+            raise TypeError(f"{self.generator_name} gives no design: it returns Program(...).resolve_program()")
+        return found
+
+    generate_mlir = generate
+
+    def as_mlir(self, *tensors: Any, **values: Any) -> str:
+        """The text of the module."""
+        return str(self.generate(tensors, **values))
+
+    def compile(self, **_: Any) -> Any:
+        """Refused: compiled files are mlir-aie's.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "compiled files (xclbin, ELF) are mlir-aie's: memtile runs the design when it is called, and as_mlir() "
+            "gives its text"
+        )
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        """Build the design and run it with tensors.
+
+        Raises:
+            TypeError: a tensor by name, or more arguments than the function takes.
+        """
+        parameters = self.parameters
+        by_name = [name for name in named if name in parameters.tensors]
+        if by_name:
+            raise TypeError(f"{self.generator_name} takes {', '.join(by_name)} by place: In, Out and InOut are tensors")
+        if len(arguments) > len(parameters.tensors) + len(parameters.others):
+            raise TypeError(
+                f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
+                f"{', '.join(parameters.compile)} are given by name"
+            )
+        from memtile.iron.running import run_design  # noqa: PLC0415 - running loads the engine
+
+        values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
+        module = self.generate(arguments, **values)
+        done = run_design(module, [each for each in arguments if not callable(each)])
+        return (self, KernelResult(done))
+
+
+def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
+    """Make a design of a function; with or without options and values of its parameters.
+
+    Raises:
+        TypeError: the function has no such parameter.
+    """
+    if mlir_generator is None:
+        return lambda function: jit(function, **kwargs)
+    config = {name: value for name, value in kwargs.items() if name in CONFIG}
+    values = {name: value for name, value in kwargs.items() if name not in CONFIG}
+    return CallableDesign(mlir_generator, compile_kwargs=values, **config)
+
+
+__all__ = ["CallableDesign", "KernelResult", "jit", "np"]
