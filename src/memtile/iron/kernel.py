@@ -14,7 +14,7 @@ from memtile.iron.dialects.aie import external_func
 from memtile.iron.helpers.dialects.func import as_argument, function_type
 from memtile.iron.ops.attributes import ArrayAttr, IntegerAttr
 from memtile.iron.ops.operation_classes import operation_class, outcome
-from memtile.iron.ops.operations import Operation, Value
+from memtile.iron.ops.operations import InsertionPoint, Operation, Value, top_of
 from memtile.iron.ops.scalars import build
 from memtile.iron.ops.types import IntegerType, MemRefType, Type
 from memtile.iron.resolvable import Resolvable
@@ -146,8 +146,8 @@ class Kernel(BaseKernel):
         return self._link_with_mode
 
     def resolve(self, loc: object = None, ip: Any = None) -> None:
-        """Build the declaration, once."""
-        if self._op is None:
+        """Build the declaration, once in each module: kernels of the library outlive their designs."""
+        if self._op is None or top_of(self._op.block) is not top_of(InsertionPoint.current.block):
             self._op = external_func(
                 self._name, self._arg_types, link_with=self._object_file_name, link_with_mode=self._link_with_mode
             )

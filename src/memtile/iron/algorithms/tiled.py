@@ -60,7 +60,7 @@ def make_param_descriptor(tensor_ty: Any) -> TensorKind:
 
 
 def _kind(given: Any) -> TensorKind:
-    return TensorKind(tuple(given.shape), np.dtype(given.dtype).type) if hasattr(given, "shape") else make_param_descriptor(given)
+    return make_param_descriptor(given) if get_args(given) else TensorKind(tuple(given.shape), np.dtype(given.dtype).type)
 
 
 class _Parameters:

@@ -443,6 +443,14 @@ class Module:
         return f"{self.operation}\n"
 
 
+def top_of(block: Block | None) -> Operation | None:
+    """The outermost operation around a block."""
+    owner = block.owner if block is not None else None
+    while owner is not None and owner.parent is not None:
+        owner = owner.parent
+    return owner
+
+
 _makers: list[Callable[[Type, Operation | Block, int], Value | None]] = []
 
 

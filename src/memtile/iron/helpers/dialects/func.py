@@ -10,7 +10,7 @@ from typing import Any
 from memtile.iron.helpers.util import try_convert_np_type_to_mlir_type
 from memtile.iron.ops.attributes import TypeAttr
 from memtile.iron.ops.operation_classes import operation_class, outcome
-from memtile.iron.ops.operations import InsertionPoint, Operation, Value
+from memtile.iron.ops.operations import InsertionPoint, Operation, Value, top_of
 from memtile.iron.ops.scalars import build, constant
 from memtile.iron.ops.types import FunctionType, IndexType, IntegerType, Type
 
@@ -82,14 +82,14 @@ class FuncBase:
         annotations = [parameter.annotation for parameter in signature.parameters.values()]
         self.input_types = [each for each in annotations if each is not inspect.Parameter.empty]
         self.return_types = list(return_types)
-        self._built: list[tuple[Operation, Operation]] = []  # the top it is in, and it
+        self._built: list[tuple[Operation | None, Operation]] = []  # the top it is in, and it
 
     def _is_declaration(self) -> bool:
         return self.body_builder.__code__.co_code == (lambda: None).__code__.co_code
 
     def emit(self, *_: Any, force: bool = False) -> Operation:
         """Build it where the current insertion point is, unless its module has it."""
-        top = _top()
+        top = top_of(InsertionPoint.current.block)
         for module, function in self._built:
             if module is top and not force:
                 return function
@@ -126,16 +126,6 @@ class FuncBase:
 
     def __call__(self, *arguments: Any) -> Any:
         return call(self.emit(), arguments)
-
-
-def _top() -> Operation:
-    """The module that is built."""
-    owner = InsertionPoint.current.block.owner
-    while owner is not None and owner.parent is not None:
-        owner = owner.parent
-    if owner is None:
-        raise ValueError("a function is built within a module")
-    return owner
 
 
 def func(
