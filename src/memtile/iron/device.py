@@ -162,7 +162,7 @@ def from_name(name: str, *, n_cols: int | None = 1) -> Device:
     Raises:
         ValueError: there is no such device.
     """
-    lower = name.lower()
+    lower = str(name).lower()
     if lower in _VERSALS:
         return _CLASSES[lower.upper()]()
     family = _FAMILIES.get(lower)

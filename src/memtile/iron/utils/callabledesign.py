@@ -91,6 +91,7 @@ class CallableDesign:
         self.compile_kwargs = dict(compile_kwargs or {})
         self.parameters = Parameters(mlir_generator)
         self.trace_config = config.get("trace_config")
+        self._kernel_cache: dict[Any, Any] = {}  # mlir-aie's name; programs clear it
         self._check(self.compile_kwargs)
 
     def _check(self, given: dict[str, Any]) -> None:

@@ -116,9 +116,23 @@ class Tensor:
         return cls(np.zeros(other.shape, other.dtype if dtype is None else dtype), device=device)
 
     @classmethod
-    def arange(cls, *args: Any, dtype: Any = None, device: str = "npu", out: Any = None) -> Tensor:
-        """Numbers in order."""
-        return cls(np.arange(*args).astype(np.uint32 if dtype is None else dtype), device=device)
+    def arange(
+        cls,
+        start: Any = 0,
+        end: Any = None,
+        step: Any = 1,
+        *,
+        shape: Any = None,
+        dtype: Any = None,
+        device: str = "npu",
+        out: Any = None,
+    ) -> Tensor:
+        """Numbers in order, ``end`` not included; int64, or float32 if one of the numbers is no whole one."""
+        start, end = (0, start) if end is None else (start, end)
+        if dtype is None:
+            dtype = np.float32 if any(isinstance(each, float) for each in (start, end, step)) else np.int64
+        made = np.arange(start, end, step).astype(dtype)
+        return cls(made if shape is None else made.reshape(shape), device=device)
 
     @classmethod
     def randint(
