@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_at
-from memtile.arch.registers import Register
+from memtile.arch.registers import Field, Register
 from memtile.arch.switch_registers import (
     CIRCUIT_CONFIGURATION,
     MASTER_CONFIG,
@@ -21,7 +21,6 @@ from memtile.arch.switch_registers import (
     SLOT,
     SLOT_OFFSET,
 )
-from memtile.arch.registers import Field
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.bd.codec import decode
 from memtile.bd.descriptor import Descriptor
@@ -80,6 +79,12 @@ def descriptor_at(tile: Tile, number: int) -> Descriptor:
     return decode(kind.name, [int(word) for word in words], number)
 
 
+def has_dma(tile: Tile) -> bool:
+    """Whether a tile has a DMA: not every interface tile has one."""
+    assert tile.place is not None
+    return tile.kind.role != "interface" or tile.device.has_interface_dma(tile.place[0])
+
+
 def channel_work(tile: Tile) -> Iterator[ChannelWork]:
     """The channels of a tile that have work, with what they have to do.
 
@@ -87,6 +92,8 @@ def channel_work(tile: Tile) -> Iterator[ChannelWork]:
         DesignError: a channel with settings that no text of mlir-aie has.
     """
     channels = tile.engine.state.channels
+    if not has_dma(tile):
+        return
     for direction in (S2MM, MM2S):
         for channel in tile.s2mm if direction == S2MM else tile.mm2s:
             index = channel.index
@@ -102,7 +109,9 @@ def channel_work(tile: Tile) -> Iterator[ChannelWork]:
             if not words:
                 continue
             number = channel.number
-            offset = tile.kind.queue_base + (direction * tile.kind.channels + number) * tile.kind.channel_stride
+            offset = (
+                tile.kind.queue_base + (direction * tile.kind.channels + number) * tile.kind.channel_stride
+            )
             queue = _register(tile, offset)
             _check_control(tile, channel.name, direction, number)
             tasks = tuple(_task(queue.unpack(word)) for word in words)
@@ -193,7 +202,9 @@ def switch_settings(tile: Tile) -> SwitchSettings:
     return SwitchSettings(tuple(circuits), tuple(masters), _rules(layout.slaves, words))
 
 
-def _rules(slaves: Sequence[str], words: "_Words") -> tuple[tuple[str, tuple[tuple[int, int, int, int], ...]], ...]:
+def _rules(
+    slaves: Sequence[str], words: _Words
+) -> tuple[tuple[str, tuple[tuple[int, int, int, int], ...]], ...]:
     configs = words(SLAVE_CONFIG_OFFSET, len(slaves))
     slots = words(SLOT_OFFSET, len(slaves) * SLOTS_PER_SLAVE)
     found = []

@@ -76,6 +76,7 @@ class Scene:
         memories: buffers by place of their tile.
         external: buffers in external memory.
         locks: by place of their tile and number.
+        functions: that are declared, by name.
     """
 
     array: Array
@@ -86,10 +87,16 @@ class Scene:
     memories: dict[Place, list[MemoryPlace]] = field(default_factory=dict)
     external: list[MemoryPlace] = field(default_factory=list)
     locks: dict[tuple[Place, int], Value] = field(default_factory=dict)
+    functions: set[str] = field(default_factory=set)
 
     def add(self, name: str, *given: Any, **named: Any) -> OperationOf:
         """An operation at the end of the device."""
         return operation_class(name)(*given, ip=InsertionPoint(self.body), **named)
+
+    def buffer(self, buffer: Buffer) -> Value:
+        """The value of a buffer of the design."""
+        found = self.external if buffer.place is None else self.memories[buffer.place]
+        return next(each.value for each in found if each.first <= buffer.offset < each.first + each.nbytes)
 
     def memory_at(self, tile: Tile, address: int) -> tuple[MemoryPlace, int]:
         """The buffer that a DMA of a tile sees at a byte address, and the first byte within it.
@@ -142,7 +149,9 @@ def _place_behind(tile: Tile, address: int) -> tuple[Place, int]:
     for window, first in tile.kind.memory_windows.items():
         if first <= address < first + tile.kind.memory_bytes:
             return _neighbour(tile, window), address - first
-    raise refused(tile.title, f"a descriptor begins at byte {address:#x}", "bytes of memories that it reaches")
+    raise refused(
+        tile.title, f"a descriptor begins at byte {address:#x}", "bytes of memories that it reaches"
+    )
 
 
 def element_type(dtype: np.dtype[Any]) -> Type | None:

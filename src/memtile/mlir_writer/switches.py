@@ -17,7 +17,7 @@ from memtile.design.other_tiles import CASCADE_CONTROL, ComputeTile
 from memtile.design.tile import Tile
 from memtile.iron.ops.operation_classes import OperationOf, operation_class
 from memtile.iron.ops.operations import Block, InsertionPoint
-from memtile.mlir_writer.machine import SwitchSettings, switch_settings
+from memtile.mlir_writer.machine import SwitchSettings, has_dma, switch_settings
 from memtile.mlir_writer.scene import Scene
 
 _BUNDLES = {
@@ -52,7 +52,7 @@ def write_switch(scene: Scene, tile: Tile) -> None:
     assert tile.place is not None
     settings = switch_settings(tile)
     if tile.kind.role == "interface":
-        _mux(scene, tile, settings)
+        _mux(scene, tile)
     if settings.is_empty:
         return
     switch = scene.add("aie.switchbox", scene.tiles[tile.place])
@@ -81,10 +81,10 @@ def _selects(settings: SwitchSettings) -> Iterable[tuple[int, int]]:
     return sorted(pairs)
 
 
-def _mux(scene: Scene, tile: Tile, settings: SwitchSettings) -> None:
+def _mux(scene: Scene, tile: Tile) -> None:
     """The ports of an interface tile's switch that lead to its DMA."""
     assert tile.place is not None
-    pairs = list(_attached(tile, settings))
+    pairs = list(_attached(tile)) if has_dma(tile) else []
     if not pairs:
         return
     mux = scene.add("aie.shim_mux", scene.tiles[tile.place])
@@ -93,7 +93,7 @@ def _mux(scene: Scene, tile: Tile, settings: SwitchSettings) -> None:
         operation_class("aie.connect")(*source, *target, ip=point)
 
 
-def _attached(tile: Tile, settings: SwitchSettings) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
+def _attached(tile: Tile) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
     dma = SOUTH_ATTACHMENT["DMA"]
     for name, bits, side in (("Mux_Config", MUX_BITS, 0), ("Demux_Config", DEMUX_BITS, 1)):
         register = tile_register(tile.kind.name, name)
@@ -104,7 +104,6 @@ def _attached(tile: Tile, settings: SwitchSettings) -> Iterator[tuple[tuple[str,
                 continue
             inner, outer = ("North", int(port.removeprefix("SOUTH"))), ("DMA", ports.index(port))
             yield (inner, outer) if side else (outer, inner)
-    del settings
 
 
 def write_cascade(scene: Scene, tile: Tile) -> None:

@@ -8,8 +8,9 @@ from typing import Any
 from memtile.arch.tiles import DIRECTIONS, MM2S, WORD_BYTES
 from memtile.bd.descriptor import DEFAULT_AXI, Descriptor
 from memtile.design.tile import Tile
+from memtile.iron.ops.attributes import IntegerAttr
 from memtile.iron.ops.operation_classes import OperationOf, operation_class
-from memtile.iron.ops.operations import Block, InsertionPoint, Region
+from memtile.iron.ops.operations import Block, InsertionPoint, Region, Value
 from memtile.iron.ops.scalars import constant
 from memtile.iron.ops.types import IntegerType
 from memtile.mlir_writer.machine import ChannelWork
@@ -79,7 +80,19 @@ def fill_chain(
 def use_lock(lock: Any, action: str, value: int, point: InsertionPoint) -> None:
     """``aie.use_lock`` with its number."""
     with point:
-        operation_class("aie.use_lock")(lock, action, constant(value, IntegerType(32)))
+        number = _number(point.block, value)
+        if number is None:
+            number = constant(value, IntegerType(32))
+        operation_class("aie.use_lock")(lock, action, number)
+
+
+def _number(block: Block, value: int) -> Value | None:
+    """A constant that a block has already."""
+    for each in block.operations:
+        found = each.attributes.get("value") if each.name == "arith.constant" else None
+        if isinstance(found, IntegerAttr) and found.value == value and found.type == IntegerType(32):
+            return each.result
+    return None
 
 
 def write_bd(scene: Scene, tile: Tile, bd: Descriptor, number: int, point: InsertionPoint) -> OperationOf:

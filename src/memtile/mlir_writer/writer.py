@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from typing import Protocol
+
+import numpy as np
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
@@ -10,20 +13,47 @@ from memtile.design.array import Array
 from memtile.design.tile import Tile
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import InsertionPoint, Module
-from memtile.mlir_writer.cores import CoreProgram, write_core
-from memtile.mlir_writer.machine import ChannelWork, channel_work, check_not_run, switch_settings
+from memtile.iron.ops.types import MemRefType
+from memtile.mlir_writer.cores import DEFAULT_STACK, CoreProgram
+from memtile.mlir_writer.machine import ChannelWork, channel_work, check_not_run
 from memtile.mlir_writer.refusals import refused
-from memtile.mlir_writer.scene import MemoryPlace, Place, Scene, contents, memref, text_dtype
+from memtile.mlir_writer.scene import (
+    MemoryPlace,
+    Place,
+    Scene,
+    contents,
+    element_type,
+    memref,
+    text_dtype,
+)
 from memtile.mlir_writer.switches import write_cascade, write_switch
 from memtile.mlir_writer.transfers import write_dma
 
 
-def module_of(array: Array, cores: Mapping[Place, CoreProgram]) -> Module:
+class Front(Protocol):
+    """What a front end adds to the array: programs of cores, and operations around them."""
+
+    @property
+    def cores(self) -> Mapping[Place, CoreProgram]:
+        """Programs by place."""
+
+    @property
+    def controllers(self) -> Mapping[Place, int]:
+        """Ids that tokens of tiles carry."""
+
+    def begin(self, scene: Scene) -> None:
+        """Write what stands before the cores; tiles, memories and locks are there."""
+
+    def end(self, scene: Scene) -> None:
+        """Write what stands at the end of the device."""
+
+
+def module_of(array: Array, front: Front) -> Module:
     """The module of an array that is configured and has not run.
 
     Args:
         array: the array, routed.
-        cores: what its cores do, by place.
+        front: what its front end adds.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with its place.
@@ -33,13 +63,18 @@ def module_of(array: Array, cores: Mapping[Place, CoreProgram]) -> Module:
     module = Module.create()
     device = operation_class("aie.device")(_device_name(array), ip=InsertionPoint(module.body))
     scene = Scene(array, module, device.regions[0].blocks.append())
+    cores = front.cores
     tiles = _tiles(array, cores)
     work = {tile: list(channel_work(tile)) for tile in tiles}
     for tile in tiles:
         assert tile.place is not None
-        scene.tiles[tile.place] = scene.add("aie.tile", *tile.place).result
+        number = front.controllers.get(tile.place)
+        named = {} if number is None else {"controller_id": (0, number)}
+        scene.tiles[tile.place] = scene.add("aie.tile", *tile.place, **named).result
     _locks(scene, tiles)
-    _memories(scene, tiles, [each for found in work.values() for each in found])
+    _memories(scene, tiles, cores, [each for found in work.values() for each in found])
+    write_external(scene)
+    front.begin(scene)
     for tile in tiles:
         write_switch(scene, tile)
         write_cascade(scene, tile)
@@ -47,7 +82,8 @@ def module_of(array: Array, cores: Mapping[Place, CoreProgram]) -> Module:
         _check_single(work[tile])
         write_dma(scene, tile, work[tile])
     for place, core in cores.items():
-        write_core(scene, place, core)
+        core.write(scene, place)
+    front.end(scene)
     operation_class("aie.end")(ip=InsertionPoint(scene.body))
     return module
 
@@ -60,22 +96,10 @@ def _device_name(array: Array) -> str:
 
 
 def _tiles(array: Array, cores: Mapping[Place, CoreProgram]) -> list[Tile]:
-    """The tiles that the design uses, and those that streams only pass."""
+    """The tiles that the design uses, and those that streams only pass, column by column."""
     places = {tile.place for tile in array.tiles if tile.place is not None} | {*cores}
-    every = ((column, row) for column in range(array.columns) for row in range(array.rows))
-    passed = {place for place in every if place not in places and not _is_empty(array, place)}
-    return [array.tile(*place) for place in sorted(places | passed)]
-
-
-def _is_empty(array: Array, place: Place) -> bool:
-    tile = _tile(array, place)
-    return tile is None or switch_settings(tile).is_empty
-
-
-def _tile(array: Array, place: Place) -> Tile | None:
-    known = {port.place for tree in array.circuits.trees.values() for port in tree}
-    del known
-    return array.tile(*place)
+    places |= {(port.column, port.row) for port, _ in array.circuits.saved()["taken"]}
+    return [array.tile(*place) for place in sorted(places)]
 
 
 def _locks(scene: Scene, tiles: Iterable[Tile]) -> None:
@@ -92,10 +116,22 @@ def _locks(scene: Scene, tiles: Iterable[Tile]) -> None:
             scene.locks[tile.place, lock.id] = made.result
 
 
-def _memories(scene: Scene, tiles: Iterable[Tile], work: Iterable[ChannelWork]) -> None:
+def _stack(tile: Tile, core: CoreProgram | None) -> int:
+    """Bytes at the beginning of a tile's memory that mlir-aie keeps for the stack of its core."""
+    return core.stack or DEFAULT_STACK if core is not None and tile.kind.role == "compute" else 0
+
+
+def _memories(
+    scene: Scene, tiles: Iterable[Tile], cores: Mapping[Place, CoreProgram], work: Iterable[ChannelWork]
+) -> None:
+    """Write buffers at their places; those of a memory that begins with one are left to mlir-aie.
+
+    mlir-aie has the stack of a core at the beginning of its memory.
+    """
     descriptors = [(each.tile, bd) for each in work for task in each.tasks for _, bd in each.chain(task)]
     for tile in tiles:
         assert tile.place is not None
+        is_free = all(buffer.offset >= _stack(tile, cores.get(tile.place)) for buffer in tile.buffers)
         for buffer in tile.buffers:
             dtype = text_dtype(buffer, [bd for user, bd in descriptors if _may_touch(user, tile, bd)])
             type = memref(buffer, dtype)
@@ -104,7 +140,7 @@ def _memories(scene: Scene, tiles: Iterable[Tile], work: Iterable[ChannelWork]) 
                 type,
                 scene.tiles[tile.place],
                 sym_name=scene.names.of(buffer.name),
-                address=buffer.offset,
+                address=buffer.offset if is_free else None,
                 initial_value=contents(tile, buffer, type, dtype),
             ).result
             place = MemoryPlace(value, buffer.offset, buffer.words * WORD_BYTES, dtype.itemsize, buffer.name)
@@ -116,7 +152,20 @@ def _may_touch(user: Tile, tile: Tile, bd: Descriptor) -> bool:
     del bd
     assert user.place is not None
     assert tile.place is not None
-    return user.kind == tile.kind and user.place[1] == tile.place[1] and abs(user.place[0] - tile.place[0]) <= 1
+    return (
+        user.kind == tile.kind and user.place[1] == tile.place[1] and abs(user.place[0] - tile.place[0]) <= 1
+    )
+
+
+def write_external(scene: Scene) -> None:
+    """Write the buffers in external memory."""
+    for name, each in scene.array.engine.external.buffers.items():
+        dtype = each.array.dtype if element_type(each.array.dtype) is not None else np.dtype(np.int32)
+        shape = list(each.array.shape) if dtype == each.array.dtype else [each.array.nbytes // WORD_BYTES]
+        type = MemRefType(shape, element_type(dtype))
+        made = scene.add("aie.external_buffer", type, sym_name=scene.names.of(name), address=each.address)
+        place = MemoryPlace(made.result, each.address, each.array.nbytes, dtype.itemsize, name)
+        scene.external.append(place)
 
 
 def _check_single(work: Iterable[ChannelWork]) -> None:

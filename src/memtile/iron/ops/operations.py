@@ -7,6 +7,7 @@ beyond what builds the tree: what mlir-aie's verifier refuses, the importer refu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from memtile.iron.ops.attributes import Attribute
@@ -405,6 +406,29 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<{self._name}>"
+
+
+class TextOperation(Operation):
+    """Operations that are nothing but their text, with values of the tree around them in it.
+
+    Args:
+        pieces: text, values from outside, and names of values that the text itself defines.
+
+    Attributes:
+        pieces: the same.
+    """
+
+    def __init__(self, pieces: Sequence[str | Value | LocalName], ip: InsertionPoint | None = None) -> None:
+        values = [each for each in pieces if isinstance(each, Value)]
+        super().__init__("memtile.text", values, ip=ip)
+        self.pieces = list(pieces)
+
+
+@dataclass(frozen=True)
+class LocalName:
+    """A name, without its percent sign, of a value that a text defines itself."""
+
+    name: str
 
 
 class OpResults(list[Value]):

@@ -25,7 +25,7 @@ from memtile.iron.ops.operation_classes import (
     forms,
     operands_of,
 )
-from memtile.iron.ops.operations import Block, Operation, Region, Value
+from memtile.iron.ops.operations import Block, LocalName, Operation, Region, TextOperation, Value
 from memtile.iron.ops.types import FunctionType, IndexType, IntegerType, results_text
 
 _INDENT = "  "
@@ -198,6 +198,8 @@ class _Text:
         return f"{indent}{results}{self._body(operation, indent)}"
 
     def _body(self, operation: Operation, indent: str) -> str:
+        if isinstance(operation, TextOperation):
+            return self._verbatim(operation).replace("\n", f"\n{indent}")
         special = _SPECIAL.get(operation.name)
         if special is not None:
             return special(self, operation, indent)
@@ -209,6 +211,19 @@ class _Text:
             return custom(self, operation, indent)
         text = "".join(self._pieces(_template(form.form), operation, form, indent))
         return f"{operation.name}{_gap(text)}{text}"
+
+    def _verbatim(self, operation: TextOperation) -> str:
+        """A text, with names of its own for values where one outside has the same."""
+        outside = set(self._names.names.values())
+
+        def shown(piece: str | Value | LocalName) -> str:
+            if isinstance(piece, Value):
+                return self.name(piece)
+            if isinstance(piece, str):
+                return piece
+            return f"%{piece.name}{'_own' if piece.name in outside else ''}"
+
+        return "".join(map(shown, operation.pieces))
 
     def _pieces(self, pieces: Any, operation: Operation, form: OperationForm, indent: str) -> list[str]:
         out = []
