@@ -152,14 +152,14 @@ def _check(port: BufferPort | ParameterPort) -> None:
     if isinstance(port, BufferPort) and port.margin:
         raise refused(
             port.name,
-            f"{port.name} has a margin of {port.margin} bytes, which the runtime of a graph copies between calls",
+            f"{port.name} has a margin of {port.margin} bytes, copied between calls by the runtime of a graph",
             "ports without margins",
             "Keep the end of the block in the kernel.",
         )
     if isinstance(port, BufferPort) and port.is_async:
         raise refused(
             port.name,
-            f"{port.name} is asynchronous: the kernel acquires and releases it through the runtime of a graph",
+            f"{port.name} is asynchronous: the kernel calls the runtime of a graph for its buffers",
             "synchronous buffers",
             "Make it synchronous.",
         )

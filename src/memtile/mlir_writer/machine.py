@@ -6,7 +6,7 @@ is what the text has to say. Nothing has run yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE
@@ -160,6 +160,10 @@ class PacketMaster:
     drops: bool
 
 
+SlaveRules = tuple[str, tuple[tuple[int, int, int, int], ...]]
+"""A slave of packets and its slots in order: mask, id, arbiter, msel."""
+
+
 @dataclass(frozen=True, slots=True)
 class SwitchSettings:
     """What a stream switch is configured to do.
@@ -172,7 +176,7 @@ class SwitchSettings:
 
     circuits: tuple[tuple[str, str], ...]
     masters: tuple[PacketMaster, ...]
-    rules: tuple[tuple[str, tuple[tuple[int, int, int, int], ...]], ...]
+    rules: tuple[SlaveRules, ...]
 
     @property
     def is_empty(self) -> bool:
@@ -202,9 +206,7 @@ def switch_settings(tile: Tile) -> SwitchSettings:
     return SwitchSettings(tuple(circuits), tuple(masters), _rules(layout.slaves, words))
 
 
-def _rules(
-    slaves: Sequence[str], words: _Words
-) -> tuple[tuple[str, tuple[tuple[int, int, int, int], ...]], ...]:
+def _rules(slaves: Sequence[str], words: Callable[[int, int], list[int]]) -> tuple[SlaveRules, ...]:
     configs = words(SLAVE_CONFIG_OFFSET, len(slaves))
     slots = words(SLOT_OFFSET, len(slaves) * SLOTS_PER_SLAVE)
     found = []

@@ -1,4 +1,4 @@
-"""A text that was read as a module again: its array as it is configured, bodies and host sequences as they were.
+"""A text that was read as a module again: its configured array, bodies and host sequences as they were.
 
 A design that is made of object FIFOs stays at that level: its device is written as it was read, as the bodies
 of its cores speak of objects.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memtile.arch.tiles import WORD_BYTES, TileKind
+from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
@@ -23,7 +23,8 @@ from memtile.iron.ops.types import MemRefType, Type
 from memtile.mlir_writer.refusals import refused
 
 Place = tuple[int, int]
-_WORDS = np.dtype(np.int32)
+WORDS = np.dtype(np.int32)
+"""Of buffers whose own type MLIR does not have, or whose descriptors need words."""
 
 
 class Names:
@@ -167,9 +168,7 @@ def is_said_in(descriptor: Descriptor, itemsize: int) -> bool:
     if itemsize < WORD_BYTES:
         first = descriptor.dims[:1]
         return not first or first[0].step == 1 or first[0].wrap == 1
-    if itemsize == WORD_BYTES:
-        return True
-    return False
+    return itemsize == WORD_BYTES
 
 
 def text_dtype(buffer: Buffer, descriptors: Sequence[Descriptor]) -> np.dtype[Any]:
@@ -177,7 +176,7 @@ def text_dtype(buffer: Buffer, descriptors: Sequence[Descriptor]) -> np.dtype[An
     own = element_type(buffer.dtype) is not None
     if own and all(is_said_in(each, buffer.dtype.itemsize) for each in descriptors):
         return buffer.dtype
-    return _WORDS
+    return WORDS
 
 
 def memref(buffer: Buffer, dtype: np.dtype[Any]) -> MemRefType:
@@ -197,9 +196,3 @@ def contents(tile: Tile, buffer: Buffer, type: MemRefType, dtype: np.dtype[Any])
     padded = np.zeros(prod(type.shape) * dtype.itemsize, np.uint8)
     padded[: raw.size] = raw
     return DenseElementsAttr(padded.view(dtype).reshape(type.shape), type)
-
-
-def bytes_of(kind: TileKind, descriptor: Descriptor) -> int:
-    """First byte that a descriptor addresses, as the DMA sees it."""
-    del kind
-    return int(descriptor.address) * WORD_BYTES

@@ -1,4 +1,4 @@
-"""Stream switches, multiplexers of interface tiles and cascades as operations, as mlir-aie's router leaves them."""
+"""Stream switches, multiplexers and cascades as operations, as mlir-aie's router leaves them."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ def write_switch(scene: Scene, tile: Tile) -> None:
         return
     switch = scene.add("aie.switchbox", scene.tiles[tile.place])
     point = InsertionPoint(block_of(switch).operations[0])
-    for slave, master in settings.circuits:
-        operation_class("aie.connect")(*_port(slave), *_port(master), ip=point)
+    for slave, target in settings.circuits:
+        operation_class("aie.connect")(*_port(slave), *_port(target), ip=point)
     selects = {}
     for pair in _selects(settings):
         selects[pair] = operation_class("aie.amsel")(*pair, ip=point).result

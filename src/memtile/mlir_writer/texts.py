@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Mapping
 
-from memtile.importers.mlir.tree import Operation, Region
+from memtile.importers.mlir.tree import Operation
 from memtile.iron.ops.operations import InsertionPoint, LocalName, TextOperation, Value
 from memtile.mlir_writer.refusals import refused
 
@@ -97,12 +97,3 @@ def _plain(text: str) -> str:
             [first.strip(), *textwrap.dedent("\n".join(kept)).split("\n")] if kept else [first.strip()]
         )
     return textwrap.dedent("\n".join(kept))
-
-
-def outside_values(region: Region) -> frozenset[str]:
-    """Names that are used in a region; those defined there included."""
-    found = set()
-    for block in region.blocks:
-        for each in block.operations:
-            found.update(word for inner in each.walk() for word in inner.words if word[:1] == "%")
-    return frozenset(found)

@@ -1,4 +1,4 @@
-"""The work of DMA channels as operations: chains of blocks with a descriptor each, its locks and what follows."""
+"""The work of DMA channels as operations: chains of blocks, each with a descriptor and its locks."""
 
 from __future__ import annotations
 

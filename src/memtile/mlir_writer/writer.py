@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Protocol
 
-import numpy as np
-
 from memtile.arch.tiles import WORD_BYTES
-from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.tile import Tile
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import InsertionPoint, Module
-from memtile.iron.ops.types import MemRefType
+from memtile.iron.ops.types import IntegerType, MemRefType
 from memtile.mlir_writer.cores import DEFAULT_STACK, CoreProgram
 from memtile.mlir_writer.machine import ChannelWork, channel_work, check_not_run
 from memtile.mlir_writer.refusals import refused
 from memtile.mlir_writer.scene import (
+    WORDS,
     MemoryPlace,
     Place,
     Scene,
@@ -133,7 +131,7 @@ def _memories(
         assert tile.place is not None
         is_free = all(buffer.offset >= _stack(tile, cores.get(tile.place)) for buffer in tile.buffers)
         for buffer in tile.buffers:
-            dtype = text_dtype(buffer, [bd for user, bd in descriptors if _may_touch(user, tile, bd)])
+            dtype = text_dtype(buffer, [bd for user, bd in descriptors if _reaches(user, tile)])
             type = memref(buffer, dtype)
             value = scene.add(
                 "aie.buffer",
@@ -147,22 +145,21 @@ def _memories(
             scene.memories.setdefault(tile.place, []).append(place)
 
 
-def _may_touch(user: Tile, tile: Tile, bd: Descriptor) -> bool:
-    """Whether a descriptor may address the memory of a tile: one of it, or of one beside."""
-    del bd
+def _reaches(user: Tile, tile: Tile) -> bool:
+    """Whether the DMA of a tile may address the memory of another one: its own, or of one beside."""
     assert user.place is not None
     assert tile.place is not None
-    return (
-        user.kind == tile.kind and user.place[1] == tile.place[1] and abs(user.place[0] - tile.place[0]) <= 1
-    )
+    (column, row), (other, its_row) = user.place, tile.place
+    return user.kind == tile.kind and row == its_row and abs(column - other) <= 1
 
 
 def write_external(scene: Scene) -> None:
     """Write the buffers in external memory."""
     for name, each in scene.array.engine.external.buffers.items():
-        dtype = each.array.dtype if element_type(each.array.dtype) is not None else np.dtype(np.int32)
-        shape = list(each.array.shape) if dtype == each.array.dtype else [each.array.nbytes // WORD_BYTES]
-        type = MemRefType(shape, element_type(dtype))
+        own = element_type(each.array.dtype)
+        dtype = WORDS if own is None else each.array.dtype
+        shape = [each.array.nbytes // WORD_BYTES] if own is None else list(each.array.shape)
+        type = MemRefType(shape, own or IntegerType(32))
         made = scene.add("aie.external_buffer", type, sym_name=scene.names.of(name), address=each.address)
         place = MemoryPlace(made.result, each.address, each.array.nbytes, dtype.itemsize, name)
         scene.external.append(place)

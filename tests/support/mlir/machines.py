@@ -41,7 +41,12 @@ def _tile(tile: Tile, addresses: bool) -> dict[str, Any]:
             (each.offset if addresses else each.nbytes, tile.load(each).tobytes()) for each in tile.buffers
         ],
         "work": [
-            (each.direction, each.channel, each.tasks, [_bd(bd, addresses) for t in each.tasks for bd in each.chain(t)])
+            (
+                each.direction,
+                each.channel,
+                each.tasks,
+                [_bd(bd, addresses) for t in each.tasks for bd in each.chain(t)],
+            )
             for each in channel_work(tile)
         ],
     }
