@@ -152,7 +152,7 @@ def _check(port: BufferPort | ParameterPort) -> None:
     if isinstance(port, BufferPort) and port.margin:
         raise refused(
             port.name,
-            f"{port.name} has a margin of {port.margin} bytes, copied between calls by the runtime of a graph",
+            f"{port.name} has a margin of {port.margin} bytes, which a graph copies between calls",
             "ports without margins",
             "Keep the end of the block in the kernel.",
         )

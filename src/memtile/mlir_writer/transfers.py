@@ -144,6 +144,15 @@ def pattern(tile: Tile, bd: Descriptor, number: int, size: int) -> tuple[list[in
                 raise _refused_bd(tile, number, f"its length {bd.length} ends within dimension {inner}")
             count -= words
             words = 0
+            most = (
+                (1 << tile.kind.bd_fields[f"D{inner}_Wrap"].bits) - 1
+                if inner < tile.kind.dimensions - 1
+                else count
+            )
+            if count > most:
+                raise _refused_bd(
+                    tile, number, f"dimension {inner} goes on for {count} steps; mlir-aie writes up to {most}"
+                )
         run *= count + words
         if inner:
             sizes.append(count)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from memtile.arch.ports import PORTS
 from memtile.arch.switch_registers import SLAVE_CONFIG_OFFSET, SLOT_OFFSET
+from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.tile import Tile
 from memtile.mlir_writer.machine import channel_work, switch_settings
@@ -53,4 +55,16 @@ def _tile(tile: Tile, addresses: bool) -> dict[str, Any]:
 
 
 def _bd(bd: tuple[int, Any], addresses: bool) -> Any:
-    return bd if addresses else (bd[0], bd[1].but(address=0))
+    number, descriptor = bd
+    return number, _ended(descriptor if addresses else descriptor.but(address=0))
+
+
+def _ended(bd: Descriptor) -> Descriptor:
+    """A descriptor whose outermost dimension goes on to the end, however that is said."""
+    if not bd.dims:
+        return bd
+    *inner, last = bd.dims
+    pads = [*bd.pad, *[(0, 0)] * len(bd.dims)]
+    run = prod(wrap + sum(pad) for (_, wrap), pad in zip(inner, pads, strict=False))
+    step, wrap = last
+    return bd.but(dims=(*inner, (step, 0))) if wrap + sum(pads[len(inner)]) == bd.length // run else bd
