@@ -105,7 +105,7 @@ def _array(file: str, settings: list[str]) -> Array:
 
     made = load_design(file, settings)
     if not isinstance(made, Array):
-        says = f"{file}: the design is a memory tile alone, which no device of mlir-aie is"
+        says = "the design is a memory tile alone, which no device of mlir-aie is"
         raise DesignError.of(
             "mlir",
             "a memory tile",
