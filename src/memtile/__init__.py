@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from memtile.explore.threads import run_many
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
+    from memtile.mlir_writer.designs import to_mlir
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.access_picture import tiles_figure
     from memtile.report.cycles_picture import save_cycles
@@ -171,6 +172,7 @@ _HOMES = {
     "tensor_access_pattern": "memtile.access.notation",
     "tiles_figure": "memtile.report.access_picture",
     "tiling_of": "memtile.access.graph_text.fragment",
+    "to_mlir": "memtile.mlir_writer.designs",
     "view": "memtile.access.views",
 }
 
@@ -262,6 +264,7 @@ __all__ = [
     "tensor_access_pattern",
     "tiles_figure",
     "tiling_of",
+    "to_mlir",
     "view",
 ]
 

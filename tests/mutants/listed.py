@@ -8729,4 +8729,32 @@ MUTANTS = (
         "enumerate(self.left[port])]",
         "tests/data/test_tokens.py::test_tokens_of_a_run_are_none_of_the_next_one",
     ),
+    Mutant(
+        "locks of written descriptors wait for the exact value",
+        "mlir_writer/transfers.py",
+        'action = "Acquire" if value >= 0 else "AcquireGreaterEqual"',
+        'action = "Acquire"',
+        "tests/words/test_mlir_written.py::test_the_forms_are_those_that_mlir_aie_prints",
+    ),
+    Mutant(
+        "kernels of a written graph use the first buffer in each turn",
+        "mlir_writer/graphs.py",
+        "slot = 0 if _is_sticky(port) else number % len(port.buffers)",
+        "slot = 0",
+        "tests/words/test_mlir_written.py::test_a_graph_is_the_same_machine_and_its_core_a_loop_of_calls",
+    ),
+    Mutant(
+        "buffers are written without their contents",
+        "mlir_writer/scene.py",
+        "if not raw.any():",
+        "if raw.any():",
+        "tests/words/test_mlir_written.py::test_an_array_in_python_is_the_same_machine",
+    ),
+    Mutant(
+        "an array that has run is written",
+        "mlir_writer/machine.py",
+        "if array.engine.now:",
+        "if not array.engine:",
+        "tests/words/test_mlir_written.py::test_what_mlir_does_not_have_is_refused_by_name[run]",
+    ),
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from memtile.adf.description import Description
 from memtile.adf.plan import Plan
@@ -15,6 +15,9 @@ from memtile.adf.verdict.judge import amd_verdicts
 from memtile.adf.verdict.verdicts import Verdict
 from memtile.errors import InputFileError
 from memtile.runs.options import RunKeywords, RunOptions
+
+if TYPE_CHECKING:
+    from memtile.adf.lowering import Lowered
 
 
 def load(
@@ -118,8 +121,17 @@ class GraphProgram:
             InputFileError: as of ``plan``.
             DesignError: the graph does not fit the device: its tiles, descriptors, locks or routes.
         """
-        self._run.lowered(self.plan)
+        self.lowered()
         return self.plan
+
+    def lowered(self) -> Lowered:
+        """An array with the graphs in it, routed; nothing runs.
+
+        Raises:
+            InputFileError: as of ``plan``.
+            DesignError: as of :meth:`check`.
+        """
+        return self._run.lowered(self.plan)
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> ProgramResult:
         """Run ``main`` with the model in place of the array; each call begins anew.

@@ -21,6 +21,7 @@ from memtile.cli import (
     disasm,
     exit_codes,
     explain,
+    export,
     faults,
     host_source,
     info,
@@ -89,6 +90,7 @@ app.add_typer(plan.app, name="plan")
 app.command("run", epilog=run.EXAMPLES)(confinable(run.run))
 app.command("check", epilog=check.EXAMPLES)(confinable(check.check))
 app.command("explain", epilog=explain.EXAMPLES)(explain.explain)
+app.command("export", epilog=export.EXAMPLES)(export.export)
 app.command("faults", epilog=faults.EXAMPLES)(faults.faults)
 app.command("info", epilog=info.EXAMPLES)(info.info)
 app.command("lower", epilog=lower.EXAMPLES)(lower.lower)

@@ -7,6 +7,7 @@ beyond what builds the tree: what mlir-aie's verifier refuses, the importer refu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from memtile.iron.ops.attributes import Attribute
@@ -58,7 +59,7 @@ class Value:
 
     def get_name(self, *_: object, **__: object) -> str:
         """Its name in the text of its module."""
-        from memtile.iron.ops.printing import name_of  # noqa: PLC0415 - the text is of a layer above
+        from memtile.iron.ops.printing import name_of
 
         return name_of(self)
 
@@ -192,7 +193,8 @@ class InsertionPoint:
     def __init__(self, at: Block | Operation) -> None:
         if isinstance(at, Operation):
             assert at.block is not None, "the operation is in no block"
-            self.block, self._before = at.block, at
+            self.block = at.block
+            self._before: Operation | None = at
         else:
             self.block, self._before = getattr(at, "block", at), None
 
@@ -247,8 +249,8 @@ class _Current:
         point = of.now()
         if point is None:
             raise ValueError(
-                "no current insertion point: operations are built within `with mlir_mod_ctx()`, a function of "
-                "@device, @core or @runtime_sequence, or `with InsertionPoint(block)`"
+                "no current insertion point: operations are built within `with mlir_mod_ctx()`, "
+                "a function of @device, @core or @runtime_sequence, or `with InsertionPoint(block)`"
             )
         return point
 
@@ -398,12 +400,35 @@ class Operation:
         return str(self)
 
     def __str__(self) -> str:
-        from memtile.iron.ops.printing import text_of  # noqa: PLC0415 - the text is of a layer above
+        from memtile.iron.ops.printing import text_of
 
         return text_of(self)
 
     def __repr__(self) -> str:
         return f"<{self._name}>"
+
+
+class TextOperation(Operation):
+    """Operations that are nothing but their text, with values of the tree around them in it.
+
+    Args:
+        pieces: text, values from outside, and names of values that the text itself defines.
+
+    Attributes:
+        pieces: the same.
+    """
+
+    def __init__(self, pieces: Sequence[str | Value | LocalName], ip: InsertionPoint | None = None) -> None:
+        values = [each for each in pieces if isinstance(each, Value)]
+        super().__init__("memtile.text", values, ip=ip)
+        self.pieces = list(pieces)
+
+
+@dataclass(frozen=True)
+class LocalName:
+    """A name, without its percent sign, of a value that a text defines itself."""
+
+    name: str
 
 
 class OpResults(list[Value]):

@@ -1,0 +1,119 @@
+"""``memtile export``: a design as MLIR that mlir-aie takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memtile.cli.graph_file import graph_program, is_graph
+from memtile.cli.kernel_sources import KernelSources
+from memtile.cli.mlir_file import SUFFIX
+from memtile.output_files import output_file
+
+if TYPE_CHECKING:
+    from memtile.adf.graph_file import GraphProgram
+    from memtile.design.array import Array
+    from memtile.importers.loaded import Loaded
+
+EXAMPLES = """\b
+Examples:
+  memtile export graph.cpp --mlir -o graph.mlir
+  memtile export design.py --mlir --set columns=2
+  memtile export design.mlir --mlir -o placed.mlir
+"""
+
+
+def export(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="DESIGN",
+            help="A design.py, a design.mlir, or the C++ sources of a graph.",
+            show_default=False,
+        ),
+    ],
+    mlir: Annotated[bool, typer.Option("--mlir", help="Write MLIR of mlir-aie.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="File to write; standard output if omitted.")
+    ] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Parameter of a design in Python."),
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Device of a graph, or of a text that leaves it open.")
+    ] = None,
+    include: Annotated[
+        list[str] | None, typer.Option("-I", "--include", help="Folder of a graph's headers.")
+    ] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", "--define", metavar="NAME=VALUE", help="Macro of a graph.")
+    ] = None,
+) -> None:
+    """Write a design as MLIR that mlir-aie takes.
+
+    Everything has its place: buffers addresses, locks and descriptors numbers, streams switch settings. A
+    text that is made of object FIFOs stays at that level. The kernels of a graph become calls of functions
+    in objects named after their sources; its cores repeat them without end. What no operation says is
+    refused by name.
+    """
+    from memtile.mlir_writer.designs import to_mlir
+
+    if not mlir:
+        raise typer.BadParameter("say in which form: --mlir.")
+    graph = is_graph(files)
+    if not graph and len(files) != 1:
+        raise typer.BadParameter("give one design, or the C++ sources of one graph.")
+    _refuse(graph, files[0], {"--set": settings, "-I": include, "-D": define, "--device": device})
+    text = to_mlir(_design(files, settings or [], device, KernelSources(include=include, define=define)))
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    with output_file(output) as file:
+        file.write(text.encode())
+
+
+def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
+    """Refuse options that mean nothing to a design."""
+    allowed = {"-I", "-D", "--device"} if graph else {"--device"} if file.endswith(SUFFIX) else {"--set"}
+    wrong = [name for name, value in given.items() if value and name not in allowed]
+    if wrong:
+        kind = "a graph in C++" if graph else "MLIR text" if file.endswith(SUFFIX) else "a design in Python"
+        raise typer.BadParameter(f"{', '.join(wrong)} is not for {kind}.")
+
+
+def _design(
+    files: list[str], settings: list[str], device: str | None, kernels: KernelSources
+) -> Array | Loaded | GraphProgram:
+    """The design that is named."""
+    if is_graph(files):
+        return graph_program(files, device, kernels, quiet=True)
+    if files[0].endswith(SUFFIX):
+        from memtile.importers.design import load_still
+
+        return load_still(files[0], device=device)
+    return _array(files[0], settings)
+
+
+def _array(file: str, settings: list[str]) -> Array:
+    """The array of a design in Python."""
+    from memtile.cli.design_file import load_design
+    from memtile.design.array import Array
+    from memtile.errors import DesignError
+
+    made = load_design(file, settings)
+    if not isinstance(made, Array):
+        says = "the design is a memory tile alone, which no device of mlir-aie is"
+        raise DesignError.of(
+            "mlir",
+            "a memory tile",
+            "an array",
+            says,
+            "Put the tile into an Array.",
+            reason="mlir_export",
+            where=file,
+            source="mlir-aie: aie.device",
+        )
+    return made
