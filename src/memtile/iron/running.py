@@ -18,10 +18,13 @@ from memtile.explain.results import Status
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
-from memtile.importers.mlir.types import Shaped
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
+
+
+_INLINE = "-fno-semantic-interposition"
+"""Lets g++ inline functions that mlir-aie's headers mark ``always_inline`` and define without ``inline``."""
 
 
 class HostRuntimeError(MemtileError):
@@ -53,7 +56,7 @@ def run_design(design: Loaded, arguments: Sequence[Any]) -> Any:
         HostRuntimeError: the design does not finish, or the arguments are too few or too many.
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
-    _check_arguments(design.arguments, arrays)
+    _check_arguments(design, arrays)
     done = design.run(*[each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays])
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
@@ -72,12 +75,15 @@ def _put(target: np.ndarray[Any, Any], array: Any) -> None:
     flat.view(np.uint8)[: data.size] = data
 
 
-def _check_arguments(kinds: Sequence[Shaped], arrays: Sequence[Any]) -> None:
-    if len(arrays) == len(kinds):
+def _check_arguments(design: Loaded, arrays: Sequence[Any]) -> None:
+    """Refuse too many arguments, and too few unless the array uses none of the others."""
+    count = len(design.arguments)
+    missing = range(len(arrays), count)
+    if len(arrays) <= count and not (missing and design.used_arguments.intersection(missing)):
         return
     raise HostRuntimeError(
-        f"the host sequence of this design takes {len(kinds)} arguments, {len(arrays)} were passed. Pass one tensor "
-        f"for each argument of Runtime.sequence."
+        f"the host sequence of this design takes {count} arguments, {len(arrays)} were passed. Pass one tensor for each "
+        f"argument of Runtime.sequence."
     )
 
 
@@ -130,7 +136,7 @@ def _source(kernel: KernelSource) -> Path | None:
 
 
 def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
-    functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
+    functions = cpp(path, include=kernel.include, flags=(*kernel.flags, _INLINE)).compiled(generation)
     if kernel.function not in functions:
         names = ", ".join(sorted(functions)) or "none"
         raise InputFileError(f"{path}: there is no function {kernel.function}; functions are {names}.")
