@@ -220,6 +220,12 @@ class ExternalFunction(Kernel):
             self._object_file_name = f"{path.stem}_{self._content_digest()[:8]}{path.suffix}"
             return
 
+    def resolve(self, loc: object = None, ip: Any = None) -> None:
+        """Build the declaration; of equal kernels the last one that was built is known."""
+        super().resolve(loc, ip)
+        ExternalFunction._instances.discard(self)
+        ExternalFunction._instances.add(self)
+
     @property
     def source(self) -> str:
         """Its text."""

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from memtile.arch.devices import device as find_device
-from memtile.corelib.library import library
 from memtile.cpp.build import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError
@@ -145,6 +144,8 @@ def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
 
 def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
     """A kernel of the library, with the macros that change what it does."""
+    from memtile.corelib.library import library  # noqa: PLC0415 - few programs need it
+
     options = {"b_columns": "-DB_COL_MAJ" in kernel.flags, "c_columns": "-DC_COL_MAJ" in kernel.flags}
     known = library(device, **options)
     return {kernel.name: known[kernel.function]} if kernel.function in known else {}
