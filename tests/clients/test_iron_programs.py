@@ -49,12 +49,12 @@ def _scale(factor: int, source: Path | None = None) -> iron.ExternalFunction:
 
 
 @iron.jit
-def scaled(a: iron.In, b: iron.Out, *, kernel: iron.CompileTime[iron.ExternalFunction]) -> object:
+def scaled(_a: iron.In, _b: iron.Out, *, kernel: iron.CompileTime[iron.ExternalFunction]) -> object:
     return _program(kernel)
 
 
 @iron.jit
-def scaled_of_three(a: iron.In, b: iron.Out, c: iron.In, *, kernel: iron.CompileTime[object]) -> object:
+def scaled_of_three(_a: iron.In, _b: iron.Out, _c: iron.In, *, kernel: iron.CompileTime[object]) -> object:
     return _program(kernel, unused=True)
 
 
@@ -62,12 +62,13 @@ def test_each_design_calls_its_own_kernel_of_a_name() -> None:
     a, b = iron.arange(N, dtype=np.int32), iron.zeros(N, dtype=np.int32)
     for factor in (3, 5):
         _, result = scaled(a, b, kernel=_scale(factor))
-        assert result.is_success() and result.npu_time > 0
+        assert result.is_success()
+        assert result.npu_time > 0
         assert np.array_equal(b.numpy(), factor * np.arange(N))
 
 
 def test_a_host_program_runs_what_was_compiled(tmp_path: Path) -> None:
-    """``--xclbin-path`` and ``--insts-path`` of the design, ``--xclbin`` and ``--instr`` of the host program."""
+    """``--xclbin-path``, ``--insts-path`` of the design; ``--xclbin``, ``--instr`` of the host program."""
     source = tmp_path / "scale.cc"
     source.write_text(SOURCE.format(7))
     design, instructions = tmp_path / "build" / "final.xclbin", tmp_path / "build" / "insts.bin"
@@ -89,7 +90,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match=r"1.bin: these instructions were not compiled with .*0.xclbin"):
         read_compiled(paths[0][0], paths[1][1])
     (tmp_path / "xrt.xclbin").write_bytes(b"xclbin2\x00")
-    with pytest.raises(InputFileError, match="xrt.xclbin: this file was not compiled by memtile"):
+    with pytest.raises(InputFileError, match=r"xrt\.xclbin: this file was not compiled by memtile"):
         read_compiled(tmp_path / "xrt.xclbin")
     (tmp_path / "other.xclbin").write_text(json.dumps({"format": "another"}))
     with pytest.raises(InputFileError, match="the format is 'another', not 'memtile compiled design 1'"):
@@ -119,7 +120,7 @@ def test_paths_that_exclude_each_other(given: dict[str, str], says: str) -> None
 
 def test_options_of_aiecc_are_followed_or_refused() -> None:
     check_aiecc_flags(["--alloc-scheme=basic-sequential", "--dynamic-objFifos", "--dynamic-objFifos=false"])
-    with pytest.raises(ValueError, match=r"aiecc_flags --placer=sa_placer, --sa-seed=1: memtile has no such option"):
+    with pytest.raises(ValueError, match=r"aiecc_flags --placer=sa_placer, --sa-seed=1: memtile has no"):
         check_aiecc_flags(["--placer=sa_placer", "--sa-seed=1"])
     sequential = iron.jit(aiecc_flags=["--alloc-scheme=basic-sequential"])(scaled.mlir_generator)
     made = sequential._compiled(kernel=_scale(2))
@@ -129,7 +130,7 @@ def test_options_of_aiecc_are_followed_or_refused() -> None:
 def test_a_trace_of_a_host_program_is_refused(tmp_path: Path) -> None:
     design, instructions = tmp_path / "final.xclbin", tmp_path / "insts.bin"
     scaled.specialize(kernel=_scale(2)).compile(design, instructions)
-    with pytest.raises(HostRuntimeError, match="there is no kernel OTHER in .*; its kernel is MLIR_AIE"):
+    with pytest.raises(HostRuntimeError, match=r"there is no kernel OTHER in .*; its kernel is MLIR_AIE"):
         DefaultNPURuntime.load(NPUKernel(design, instructions, kernel_name="OTHER"))
     with pytest.raises(HostRuntimeError, match="run it without trace_size"):
         NPUKernel(design, instructions, trace_config=object())(iron.zeros(N), iron.zeros(N))

@@ -89,7 +89,7 @@ def test_logical_tiles_at_one_place_are_one_tile() -> None:
 
 
 def test_tiles_that_need_most_channels_are_placed_first() -> None:
-    """As mlir-aie's sequential placer: a join of four finds room although it comes last, near to its cores."""
+    """As mlir-aie's sequential placer: a join of four finds room near to its cores, although it is last."""
     cores = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(4))
     passes = "".join(f"%p{n} = aie.logical_tile<MemTile>(?, ?)\n" for n in range(4))
     tiles = f"{cores}{passes}%j = aie.logical_tile<MemTile>(?, ?)\n%s = aie.logical_tile<ShimNOCTile>(?, ?)\n"
@@ -99,3 +99,9 @@ def test_tiles_that_need_most_channels_are_placed_first() -> None:
     assert places["j"] == (0, 1)
     assert [places[f"c{n}"] for n in range(4)] == [(0, 2), (0, 3), (0, 4), (0, 5)]
     assert [places[f"p{n}"] for n in range(4)] == [(0, 1), (0, 1), (1, 1), (1, 1)]
+
+
+def test_a_line_that_compiles_a_text_limits_the_cores_of_a_column() -> None:
+    tiles = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(5))
+    places = _places("// RUN: aiecc --cores-per-col 2\n" + device(tiles=tiles, chip="npu1"))
+    assert [places[f"c{n}"] for n in range(5)] == [(0, 2), (0, 3), (1, 2), (1, 3), (2, 2)]

@@ -21,7 +21,6 @@ from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
-
 _INLINE = "-fno-semantic-interposition"
 """Lets g++ inline functions that mlir-aie's headers mark ``always_inline`` and define without ``inline``."""
 
@@ -70,7 +69,9 @@ def _put(target: np.ndarray[Any, Any], array: Any) -> None:
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     flat = target.reshape(-1)
     if not np.shares_memory(flat, target):
-        raise HostRuntimeError(f"a tensor of shape {target.shape} is not contiguous: the design cannot write it")
+        raise HostRuntimeError(
+            f"a tensor of shape {target.shape} is not contiguous: the design cannot write it"
+        )
     flat.view(np.uint8)[: data.size] = data
 
 
@@ -81,8 +82,8 @@ def _check_arguments(design: Loaded, arrays: Sequence[Any]) -> None:
     if len(arrays) <= count and not (missing and design.used_arguments.intersection(missing)):
         return
     raise HostRuntimeError(
-        f"the host sequence of this design takes {count} arguments, {len(arrays)} were passed. Pass one tensor for each "
-        f"argument of Runtime.sequence."
+        f"the host sequence of this design takes {count} arguments, {len(arrays)} were passed. Pass one "
+        f"tensor for each argument of Runtime.sequence."
     )
 
 
@@ -122,8 +123,8 @@ def _source(kernel: KernelSource) -> Path | None:
             return None
         if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != kernel.digest:
             raise InputFileError(
-                f"{path}: this source of kernel {kernel.name} has changed since its design was compiled. Compile the "
-                f"design again."
+                f"{path}: this source of kernel {kernel.name} has changed since its design was compiled. "
+                f"Compile the design again."
             )
         return path
     folder = cache_folder("iron-sources")
@@ -144,10 +145,10 @@ def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
 
 def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
     """A kernel of the library, with the macros that change what it does."""
-    from memtile.corelib.library import library  # noqa: PLC0415 - few programs need it
+    from memtile.corelib.library import library
 
-    options = {"b_columns": "-DB_COL_MAJ" in kernel.flags, "c_columns": "-DC_COL_MAJ" in kernel.flags}
-    known = library(device, **options)
+    columns = ["-DB_COL_MAJ" in kernel.flags, "-DC_COL_MAJ" in kernel.flags]
+    known = library(device, b_columns=columns[0], c_columns=columns[1])
     return {kernel.name: known[kernel.function]} if kernel.function in known else {}
 
 

@@ -13,6 +13,7 @@ used tile. Several logical ones may be one tile.
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
@@ -28,6 +29,9 @@ from memtile.importers.mlir.description import (
     TileDescription,
 )
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.overlay import run_lines
+
+_CORES_PER_COLUMN = re.compile(r"--cores-per-col[= ]([1-9][0-9]{0,2})(?![0-9])")
 
 
 def number_locks(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
@@ -122,6 +126,7 @@ class _Placer:
     def __init__(self, device: DeviceDescription, chip: Device, columns: int) -> None:
         self.device, self.chip, self.columns = device, chip, columns
         self.peers = _peers(device)
+        self.cores_per_column = _cores_per_column(device)
         self.used: Counter[tuple[Place, Direction]] = Counter()
         self.needs = _channels(device)
         for name, tile in device.tiles.items():
@@ -146,7 +151,7 @@ class _Placer:
 
     def _core(self, tile: TileDescription) -> Place:
         taken = {each.place for each in self.device.tiles.values()}
-        rows = self.chip.compute_rows
+        rows = self.chip.compute_rows[: self.cores_per_column]
         free = ((column, row) for column in range(self.columns) for row in rows)
         found = next((place for place in free if place not in taken and _allowed(tile, place)), None)
         if found is None:
@@ -221,6 +226,12 @@ def _allowed(tile: TileDescription, place: Place) -> bool:
 
 def _needs_text(needs: Counter[Direction]) -> str:
     return " and ".join(f"{many} {direction} channels" for direction, many in needs.items()) or "no channels"
+
+
+def _cores_per_column(device: DeviceDescription) -> int | None:
+    """How many rows of compute tiles the lines that compile a text leave; None = all."""
+    found = _CORES_PER_COLUMN.search("\n".join(run_lines(device)))
+    return int(found[1]) if found else None
 
 
 def _peers(device: DeviceDescription) -> defaultdict[str, list[list[str]]]:

@@ -27,9 +27,9 @@ def get_current_device(*, probe_runtime: bool = True) -> Any:
     """The device that was chosen, else the NPU that the twin is: ``npu2``, or what ``MEMTILE_DEVICE`` says."""
     if chosen_device() is not None or not probe_runtime:
         return chosen_device()
-    import os  # noqa: PLC0415
+    import os
 
-    from memtile.iron.device import from_name  # noqa: PLC0415 - tensors alone need no device
+    from memtile.iron.device import from_name
 
     return from_name(os.environ.get("MEMTILE_DEVICE", "npu2"), n_cols=None)
 

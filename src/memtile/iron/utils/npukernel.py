@@ -35,7 +35,7 @@ class NPUKernel:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Load the design and run it with tensors."""
-        from memtile.iron.utils.npuruntime import DefaultNPURuntime  # noqa: PLC0415 - running loads the engine
+        from memtile.iron.utils.npuruntime import DefaultNPURuntime
 
         return DefaultNPURuntime.load_and_run(self, list(args), **kwargs)
 

@@ -71,7 +71,7 @@ class HostRuntime:
     @property
     def npu_str(self) -> str:
         """``npu1`` or ``npu2``."""
-        from memtile.iron.utils.compile import resolve_target_arch  # noqa: PLC0415 - as programs ask for it
+        from memtile.iron.utils.compile import resolve_target_arch
 
         return {"aie2": "npu1", "aie2p": "npu2"}[resolve_target_arch(self.device())]
 
@@ -84,7 +84,8 @@ class HostRuntime:
         """
         if npu_kernel.elf_path is None and npu_kernel.kernel_name != KERNEL_NAME:
             raise HostRuntimeError(
-                f"there is no kernel {npu_kernel.kernel_name} in {npu_kernel.xclbin_path}; its kernel is {KERNEL_NAME}"
+                f"there is no kernel {npu_kernel.kernel_name} in {npu_kernel.xclbin_path}; "
+                f"its kernel is {KERNEL_NAME}"
             )
         path = npu_kernel.elf_path if npu_kernel.elf_path is not None else npu_kernel.xclbin_path
         if path is None:
@@ -107,7 +108,8 @@ class HostRuntime:
         """
         if trace_config is not None:
             raise HostRuntimeError(
-                "a host program cannot fill trace_config here: run it without trace_size, memtile has its own trace"
+                "a host program cannot fill trace_config here: run it without trace_size, memtile has its "
+                "own trace"
             )
         return KernelResult(run_design(kernel_handle.loaded(), list(args)))
 
@@ -118,7 +120,9 @@ class HostRuntime:
         handle = self.load(npu_kernel, **kwargs)
         return handle, self.run(handle, run_args, trace_config=npu_kernel.trace_config)
 
-    def verify_results(self, io_args: list[Any], refs: Mapping[int, Any] | None = None, verbosity: int = 0) -> int:
+    def verify_results(
+        self, io_args: list[Any], refs: Mapping[int, Any] | None = None, verbosity: int = 0
+    ) -> int:
         """How many arguments differ from their references, by their numbers.
 
         Raises:
@@ -127,7 +131,9 @@ class HostRuntime:
         wrong = 0
         for number, expected in (refs or {}).items():
             if not 0 <= number < len(io_args):
-                raise HostRuntimeError(f"there is a reference for argument {number}, and there are {len(io_args)}")
+                raise HostRuntimeError(
+                    f"there is a reference for argument {number}, and there are {len(io_args)}"
+                )
             given = io_args[number]
             actual = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
             if np.shape(expected) != np.shape(actual):
