@@ -144,3 +144,16 @@ def test_references_are_compared_by_argument() -> None:
         DefaultNPURuntime.verify_results([out], {1: np.zeros(4, np.int32)})
     with pytest.raises(HostRuntimeError, match=r"argument 0 has shape \(4,\), its reference \(5,\)"):
         DefaultNPURuntime.verify_results([out], {0: np.zeros(5, np.int32)})
+
+
+def test_a_design_that_does_not_finish_is_an_error_unless_the_host_asks(tmp_path: Path) -> None:
+    design, instructions = tmp_path / "final.xclbin", tmp_path / "insts.bin"
+    scaled.specialize(kernel=_scale(2)).compile(design, instructions)
+    made = json.loads(design.read_text())
+    made["text"] = made["text"].replace("aie.objectfifo.release @out(Produce, 1)", "")
+    design.write_text(json.dumps(made))
+    handle = DefaultNPURuntime.load(NPUKernel(design))
+    tensors = [iron.zeros(N, dtype=np.int32), iron.zeros(N, dtype=np.int32)]
+    with pytest.raises(HostRuntimeError, match="out"):
+        DefaultNPURuntime.run(handle, tensors)
+    assert not DefaultNPURuntime.run(handle, tensors, fail_on_error=False).is_success()

@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any
 
 from memtile.iron.utils.hostruntime import chosen_device, set_current_device
-from memtile.iron.utils.npukernel import NPUKernel
 from memtile.iron.utils.tensors import (
     Tensor,
     arange,
@@ -55,6 +54,7 @@ def set_tensor_class(cls: type[Tensor]) -> None:
 _LAZY = {
     "DefaultNPURuntime": "memtile.iron.utils.npuruntime",
     "HostRuntime": "memtile.iron.utils.npuruntime",
+    "NPUKernel": "memtile.iron.utils.npuruntime",
     "TraceConfig": "memtile.iron.utils.trace",
 }
 """Names whose modules load the engine, or are rarely used."""

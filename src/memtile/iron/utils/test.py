@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from memtile.iron.utils.npukernel import NPUKernel
+from memtile.iron.utils.npuruntime import NPUKernel
 
 
 def create_npu_kernel(opts: Any) -> Any:
