@@ -243,8 +243,7 @@ class ObjectFifo(Resolvable):
                 handle.endpoint.resolve()
 
     def _pad_word(self) -> int | None:
-        size = np.dtype(self.dtype).itemsize
-        return pack_pad_value(self._pad_value, size) if self._pad_value else None
+        return pack_pad_value(self._pad_value, np.dtype(self.dtype).itemsize) if self._pad_value else None
 
     def _set_attributes(self, producer: ObjectFifoHandle, consumers: list[ObjectFifoHandle]) -> None:
         op = self._op

@@ -71,9 +71,8 @@ def try_convert_np_type_to_mlir_type(input_type: Any) -> Any:
     """The type of MLIR of a type of NumPy; another as it is."""
     if get_origin(input_type) is np.ndarray:
         return np_ndarray_type_to_memref_type(input_type)
-    if isinstance(input_type, type) and input_type in TYPES:
-        return TYPES[input_type]
-    return input_type
+    found = input_type.type if isinstance(input_type, np.dtype) else input_type
+    return TYPES[found] if isinstance(found, type) and found in TYPES else input_type
 
 
 def pack_pad_value(value: int, elem_bytes: int) -> int:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
-
-import numpy as np
 
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.ops.operations import Module
@@ -15,9 +14,16 @@ from memtile.iron.utils import ensure_current_device
 from memtile.iron.utils.design_context import compile_context
 from memtile.iron.utils.markers import COMPILE_TIME, In, InOut, Out
 
-CONFIG = (
-    "use_cache source_files aiecc_flags compile_flags include_paths object_files trace_config full_elf".split()
-)
+CONFIG = [
+    "use_cache",
+    "source_files",
+    "aiecc_flags",
+    "compile_flags",
+    "include_paths",
+    "object_files",
+    "trace_config",
+    "full_elf",
+]
 """Options that are not parameters of the design."""
 
 
@@ -34,14 +40,24 @@ class Parameters:
         self.signature = inspect.signature(function)
         try:
             hints = typing.get_type_hints(function, include_extras=True)
-        except (NameError, TypeError, AttributeError):  # names of annotations that are not there when it is asked
+        except (
+            NameError,
+            TypeError,
+            AttributeError,
+        ):  # names of annotations that are not there when it is asked
             hints = {}
         self.compile: list[str] = []
         self.tensors: list[str] = []
         self.others: list[str] = []
         for name, parameter in self.signature.parameters.items():
             hint = hints.get(name, parameter.annotation)
-            kind = self.compile if _is_compile_time(hint) else self.tensors if hint in (In, Out, InOut) else self.others
+            kind = (
+                self.compile
+                if _is_compile_time(hint)
+                else self.tensors
+                if hint in (In, Out, InOut)
+                else self.others
+            )
             kind.append(name)
 
 
@@ -49,24 +65,6 @@ def _is_compile_time(hint: Any) -> bool:
     if get_origin(hint) is Annotated:
         return COMPILE_TIME in get_args(hint)[1:]
     return get_origin(hint) is not None and any(_is_compile_time(each) for each in get_args(hint))
-
-
-class KernelResult:
-    """What a run gave.
-
-    Attributes:
-        done: memtile's result.
-        npu_time: nanoseconds on the array.
-    """
-
-    def __init__(self, done: Any, before: int = 0) -> None:
-        self.done = done
-        result = done.result
-        self.npu_time = round((result.cycles - before) * 1000 / result.clock_mhz)
-
-    def is_success(self) -> bool:
-        """Whether it came to its end."""
-        return self.done.result.status.value == "finished"
 
 
 class CallableDesign:
@@ -82,7 +80,11 @@ class CallableDesign:
     """
 
     def __init__(
-        self, mlir_generator: Callable[..., Any], *, compile_kwargs: dict[str, Any] | None = None, **config: Any
+        self,
+        mlir_generator: Callable[..., Any],
+        *,
+        compile_kwargs: dict[str, Any] | None = None,
+        **config: Any,
     ) -> None:
         unknown = [name for name in config if name not in CONFIG]
         if unknown:
@@ -110,7 +112,11 @@ class CallableDesign:
     def specialize(self, **overrides: Any) -> CallableDesign:
         """Another one, with more values or options."""
         config = self.config | {name: value for name, value in overrides.items() if name in CONFIG}
-        values = {name: value for name, value in overrides.items() if name not in CONFIG or name in self.parameters.compile}
+        values = {
+            name: value
+            for name, value in overrides.items()
+            if name not in CONFIG or name in self.parameters.compile
+        }
         return CallableDesign(self.mlir_generator, compile_kwargs=self.compile_kwargs | values, **config)
 
     def generate(self, tensors: typing.Sequence[Any] = (), **values: Any) -> Module:
@@ -129,7 +135,9 @@ class CallableDesign:
             made = self.mlir_generator(**(missing | given | merged))
         found = made if isinstance(made, Module) else context.module
         if not found.body.operations:
-            raise TypeError(f"{self.generator_name} gives no design: it returns Program(...).resolve_program()")
+            raise TypeError(
+                f"{self.generator_name} gives no design: it returns Program(...).resolve_program()"
+            )
         return found
 
     generate_mlir = generate
@@ -138,16 +146,55 @@ class CallableDesign:
         """The text of the module."""
         return str(self.generate(tensors, **values))
 
-    def compile(self, **_: Any) -> Any:
-        """Refused: compiled files are mlir-aie's.
+    def _compiled(self, arguments: typing.Sequence[Any] = (), **values: Any) -> Any:
+        """The design with its kernels, for running it now or later."""
+        from memtile.iron.compiled_design import CompiledDesign
+
+        return CompiledDesign.of(self.generate(arguments, **values), self.program, self.config)
+
+    @property
+    def compilable(self) -> CallableDesign:
+        """Itself: mlir-aie has another class for what is compiled and not called."""
+        return self
+
+    @property
+    def aiecc_flags(self) -> tuple[str, ...]:
+        """Options of mlir-aie's compiler."""
+        return tuple(self.config.get("aiecc_flags") or ())
+
+    @property
+    def program(self) -> str:
+        """File of the function."""
+        code = getattr(inspect.unwrap(self.mlir_generator), "__code__", None)
+        return getattr(code, "co_filename", "module")
+
+    def compile(
+        self,
+        xclbin_path: Path | str | None = None,
+        inst_path: Path | str | None = None,
+        elf_path: Path | str | None = None,
+        full_elf_path: Path | str | None = None,
+        pdi_path: Path | str | None = None,
+    ) -> tuple[Path, Path | None]:
+        """Build the design and write what memtile runs it from, at the paths of mlir-aie's files.
+
+        Args:
+            xclbin_path: of the design; with ``inst_path``, or neither: then both go to memtile's cache.
+            inst_path: of its instructions.
+            elf_path: of the design once more.
+            full_elf_path: of design and instructions in one file, instead of those two.
+            pdi_path: of the design once more.
+
+        Returns:
+            The path of the design and that of the instructions; None for the second of a full ELF.
 
         Raises:
-            NotImplementedError: always.
+            ValueError: only one of the two paths, or those and a full ELF.
         """
-        raise NotImplementedError(
-            "compiled files (xclbin, ELF) are mlir-aie's: memtile runs the design when it is called, and as_mlir() "
-            "gives its text"
-        )
+        from memtile.iron.utils.artifacts import Artifacts
+
+        paths = Artifacts(xclbin_path, inst_path, elf_path, full_elf_path, pdi_path)
+        return paths.write(self._compiled(), full_elf=bool(self.config.get("full_elf")))
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Build the design and run it with tensors.
@@ -158,18 +205,21 @@ class CallableDesign:
         parameters = self.parameters
         by_name = [name for name in named if name in parameters.tensors]
         if by_name:
-            raise TypeError(f"{self.generator_name} takes {', '.join(by_name)} by place: In, Out and InOut are tensors")
+            raise TypeError(
+                f"{self.generator_name} takes {', '.join(by_name)} by place: In, Out and InOut are tensors"
+            )
         if len(arguments) > len(parameters.tensors) + len(parameters.others):
             raise TypeError(
                 f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
                 f"{', '.join(parameters.compile)} are given by name"
             )
-        from memtile.iron.running import run_design  # noqa: PLC0415 - running loads the engine
+        from memtile.iron.running import load_design, run_design
+        from memtile.iron.utils.npuruntime import KernelHandle, KernelResult
 
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
-        module = self.generate(arguments, **values)
-        done = run_design(module, [each for each in arguments if not callable(each)])
-        return (self, KernelResult(done))
+        design = self._compiled(arguments, **values)
+        done = run_design(load_design(design), [each for each in arguments if not callable(each)])
+        return KernelHandle(design), KernelResult(done)
 
 
 def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
@@ -185,4 +235,4 @@ def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
     return CallableDesign(mlir_generator, compile_kwargs=values, **config)
 
 
-__all__ = ["CallableDesign", "KernelResult", "jit", "np"]
+__all__ = ["CallableDesign", "jit"]
