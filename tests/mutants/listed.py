@@ -6410,16 +6410,16 @@ MUTANTS = (
     ),
     Mutant(
         "what a program has wrong is told without its line",
-        "hosts/iron/__main__.py",
-        'return f"{program}:{lines[-1]}" if lines else program',
+        "iron/program_file.py",
+        "return own[-1] if own else program",
         "return program",
         "tests/clients/test_iron.py::test_what_a_program_has_wrong_is_told_with_its_line",
     ),
     Mutant(
         "errors of the program itself lose their traceback",
-        "hosts/iron/__main__.py",
-        "            raise\n",
-        "            pass\n",
+        "iron/program_file.py",
+        "        if found is not None:\n",
+        "        if found is None:\n            raise InputFileError(str(error)) from None\n        if found:\n",
         "tests/clients/test_iron.py::test_what_a_program_has_wrong_is_told_with_its_line",
     ),
     Mutant(

@@ -84,7 +84,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
         MemtileError: as it was raised; what the user's code led to names its line.
     """
     try:
-        return _aside(call)
+        return aside(call)
     except MemtileError as error:
         raise _located(file, error) from None
     except Exception as error:
@@ -114,7 +114,7 @@ def user_code(path: Path, call: Callable[[], Any]) -> Any:
         MemtileError: as the file itself raises it, with its line.
     """
     try:
-        return _aside(call)
+        return aside(call)
     except MemtileError as error:
         raise _located(str(path), error) from None
     except SyntaxError as error:
@@ -127,8 +127,8 @@ def user_code(path: Path, call: Callable[[], Any]) -> Any:
         raise InputFileError(f"{place}: {_described(error)}") from None
 
 
-def _aside(call: Callable[[], T]) -> T:
-    """What ``call`` returns; what it prints is no result of the command."""
+def aside(call: Callable[[], T]) -> T:
+    """What ``call`` returns; what it prints is no result of the command, and goes to standard error."""
     with redirect_stdout(sys.stderr):
         return call()
 

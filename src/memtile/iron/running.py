@@ -15,8 +15,10 @@ from memtile.cpp.kernels import cpp
 from memtile.errors import MemtileError
 from memtile.explain.results import Status
 from memtile.importers.design import load
+from memtile.importers.loaded import Loaded
 from memtile.iron.kernel import ExternalFunction
 from memtile.iron.ops.operations import Module
+from memtile.iron.taking import take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
@@ -32,15 +34,31 @@ def run_design(module: Module, arguments: Sequence[Any]) -> Any:
         HostRuntimeError: it does not come to its end.
         MemtileError: it is no design that the array can hold.
     """
-    loaded = load(module, functions=kernel_functions(device_of(module)))
+    loaded = load_module(module)
+    take(loaded, arguments)
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
-    done = loaded.run(*[each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays])
+    done = loaded.run(*map(array_of, arguments))
     for name, array in done.arrays.items():
         if name.isdigit():
             np.copyto(arrays[int(name)].reshape(-1).view(np.uint8), np.ascontiguousarray(array).reshape(-1).view(np.uint8))
     if done.result.status is not Status.FINISHED or done.result.errors:
         raise HostRuntimeError(str(done.result))
     return done
+
+
+def array_of(argument: Any) -> Any:
+    """What a host sequence is run with for a tensor, flat; numbers are themselves."""
+    found = argument.data if isinstance(argument, Tensor) else argument
+    return found.reshape(-1) if isinstance(found, np.ndarray) else found
+
+
+def load_module(module: Module) -> Loaded:
+    """Load a module, with the program's kernels.
+
+    Raises:
+        MemtileError: it is no design that the array can hold.
+    """
+    return load(module, functions=kernel_functions(device_of(module)))
 
 
 def device_of(module: Module) -> str:

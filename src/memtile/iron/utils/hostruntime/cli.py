@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from memtile.iron.taking import active
 from memtile.iron.utils.hostruntime import set_current_device
 
 
@@ -45,6 +46,8 @@ def run_design_cli(
     for name in ("xclbin_path", "full_elf_path"):
         if getattr(opts, name, None) is not None:
             sys.exit(f"--{name.replace('_', '-')}: compiled files are mlir-aie's; memtile runs the design itself")
+    if run_and_verify is None and active():
+        design.specialize(**_of(compile_kwargs, opts)).generate()
     if run_and_verify is None:
         sys.exit("the program has nothing to run: it compiles only")
     run_and_verify(opts)

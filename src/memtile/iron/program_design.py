@@ -1,0 +1,113 @@
+"""A program of IRON as a design with parameters: options of its command line, and ``CompileTime`` values."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import inspect
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from memtile.errors import InputFileError, MemtileError
+from memtile.importers.hosted_array import HostedArray
+from memtile.iron.program_file import run
+from memtile.iron.taking import DesignTakenError, Taking, taking
+from memtile.iron.utils.hostruntime import set_current_device
+
+_KINDS = (int, float, str)
+
+
+class ProgramDesign:
+    """A program as a design function: its parameters are named arguments, and it gives an array.
+
+    Args:
+        file: of the program.
+        arguments: of its command line, that are there whatever the parameters are.
+
+    Raises:
+        InputFileError: the file cannot be read or is not Python.
+    """
+
+    def __init__(self, file: str, arguments: Sequence[str] = ()) -> None:
+        self.file, self.arguments = file, list(arguments)
+        self.__name__ = Path(file).stem
+        # a program that fails without its parameters has told its options by then
+        found = Taking()
+        with contextlib.suppress(MemtileError):
+            found = self._taken({}, found)
+        self.__signature__ = inspect.Signature(list(_parameters(found)))
+
+    def __call__(self, **values: Any) -> HostedArray:
+        """The array of the design that the program runs first, or builds last if it runs none.
+
+        Args:
+            values: of parameters; those that are as the program has them are left to it.
+
+        Raises:
+            InputFileError: the program fails, or has no design; a value that it does not take.
+            MemtileError: a design that the array cannot hold.
+        """
+        known = self.__signature__.parameters
+        chosen = {name: value for name, value in values.items() if value != known[name].default}
+        return taken_array(self.file, self._taken(chosen, Taking()))
+
+    def _taken(self, values: Mapping[str, Any], found: Taking) -> Taking:
+        """Run the program until its design is there; ``found`` has what is known where it fails."""
+        set_current_device(None)
+        with taking(values, found):
+            try:
+                run(self.file, self.arguments)
+            except DesignTakenError:
+                pass
+            except SystemExit as end:
+                if not found.modules:
+                    raise InputFileError(f"{self.file}: {_ended(end)}") from None
+        return found
+
+
+def taken_array(file: str, found: Taking) -> HostedArray:
+    """The array of what was taken out of a program.
+
+    Raises:
+        InputFileError: the program runs no design and builds none.
+    """
+    from memtile.iron.running import array_of, load_module
+
+    if found.loaded is not None:
+        return HostedArray.of(found.loaded, [array_of(each) for each in found.arguments])
+    designs = [each for each in found.modules if any(op.name == "aie.device" for op in each.body.operations)]
+    if not designs:
+        raise InputFileError(f"{file}: the program builds no design: no aie.device is in what it makes.")
+    return HostedArray.of(load_module(designs[-1]))
+
+
+def _ended(end: SystemExit) -> str:
+    """Why there is no design where a program ends by itself."""
+    if isinstance(end.code, str):
+        return f"the program ends with {end.code!r} before its design is there."
+    return f"the program ends with code {end.code or 0} before its design is there."
+
+
+def _parameters(found: Taking) -> Iterator[inspect.Parameter]:
+    """Options of a program, then ``CompileTime`` parameters that are no options."""
+    named = {name: (_option_kind(action), action.default) for name, action in found.options.items()}
+    for design, values in found.designs[:1]:
+        hints = typing.get_type_hints(design.mlir_generator, include_extras=False)
+        signature = design.parameters.signature.parameters
+        for name in design.parameters.compile:
+            default = values.get(name, signature[name].default)
+            named.setdefault(name, (hints.get(name, Any), default))
+    for name, (kind, default) in named.items():
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _option_kind(action: argparse.Action) -> Any:
+    """The type of an option's values; None too where nothing is its default."""
+    if action.nargs == 0 or isinstance(action, argparse.BooleanOptionalAction):
+        return bool
+    kind: Any = action.type if action.type in _KINDS else str if action.type is None else Any
+    if action.choices is not None:
+        kind = Literal[tuple(action.choices)]
+    return kind if action.default is not None else kind | None if kind is not Any else Any

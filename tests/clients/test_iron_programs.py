@@ -1,0 +1,102 @@
+"""Do programs of IRON run unchanged where mlir-aie is not installed?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import memtile
+
+ADD = Path(__file__).parents[1] / "support" / "iron" / "add.py"
+"""Adds a number to a vector, verifies, and has options and ``CompileTime`` values."""
+RUN, MODULE = ("-m", "memtile", "run"), ("-m", "memtile.iron")
+
+
+def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtile.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def test_a_program_with_its_own_arguments(tmp_path: Path) -> None:
+    done = python(tmp_path, *RUN, str(ADD), "--size", "128", "--tile", "32")
+    assert (done.returncode, done.stdout) == (0, "PASS!\n"), done.stderr
+    assert "a program of IRON (it imports aie)" in done.stderr
+    wrong = python(tmp_path, *RUN, str(ADD), "--tile", "9")
+    assert wrong.returncode == 2
+    assert "invalid choice: 9" in wrong.stderr
+
+
+@pytest.mark.parametrize("words", [RUN, MODULE])
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("from aie.iron import Objectfifo", "no aie.iron.Objectfifo. Did you mean aie.iron.ObjectFifo?"),
+        ("import aie.utils.tensrs", "no aie.utils.tensrs. Did you mean aie.utils.tensors?"),
+        ("import aie.iron; aie.iron.Worke()", "no aie.iron.Worke. Did you mean aie.iron.Worker?"),
+        ("from aie.iron import Worker; Worker(kore=1)", "unexpected keyword argument 'kore'"),
+    ],
+)
+def test_a_name_that_is_not_there(tmp_path: Path, words: tuple[str, ...], line: str, says: str) -> None:
+    (tmp_path / "program.py").write_text(f"import aie\n{line}\n")
+    done = python(tmp_path, *words, "program.py")
+    assert done.returncode in (1, 2)
+    (message,) = [each for each in done.stderr.splitlines() if "a program of IRON" not in each]
+    assert message.removeprefix("error: ").startswith("program.py:2: ")
+    assert says in message
+    assert "python -m memtile.iron --names lists" in message
+
+
+def test_by_one_import_and_in_this_process_alone(tmp_path: Path) -> None:
+    text = "import memtile.iron.install\nimport aie.iron\nprint(hasattr(aie.iron, 'Foo'))\n"
+    (tmp_path / "program.py").write_text(f"{text}from aie.iron import Foo\n")
+    done = python(tmp_path, "program.py")
+    assert done.stdout == "False\n"
+    assert "program.py:4: memtile's IRON has no aie.iron.Foo" in done.stderr
+    other = python(tmp_path, "-c", "import memtile, aie")
+    assert "ModuleNotFoundError: No module named 'aie'" in other.stderr
+
+
+def test_a_program_of_a_package(tmp_path: Path) -> None:
+    package = tmp_path / "outer" / "inner"
+    package.mkdir(parents=True)
+    (package / "program.py").write_text("import aie.iron\nfrom ..sizes import SIZE\nprint(SIZE, __name__)\n")
+    (package.parent / "sizes.py").write_text("SIZE = 7\n")
+    done = python(tmp_path, *MODULE, "outer/inner/program.py")
+    assert done.stdout == "7 __main__\n", done.stderr
+
+
+def test_errors_of_the_program_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import aie.iron\n[][1]\n")
+    done = python(tmp_path, *RUN, "program.py")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:3] == [
+        "Traceback (most recent call last):",
+        '  File "program.py", line 2, in <module>',
+    ]
+
+
+def test_the_list_of_names(tmp_path: Path) -> None:
+    lines = python(tmp_path, *MODULE, "--names").stdout.splitlines()
+    found = {module: names.split(", ") for module, _, names in (line.partition(": ") for line in lines)}
+    assert {"ObjectFifo", "Worker", "jit", "CompileTime"} <= {*found["aie.iron"]}
+    assert {"device", "tile", "object_fifo"} <= {*found["aie.dialects.aie"]}
+    assert "range_" in found["aie.iron.controlflow"]
+
+
+def test_a_design_with_parameters(tmp_path: Path) -> None:
+    words = (*RUN, "--json", "--set", "tile=32", "--set", "plus=3", "--out", "1:int32:64=c.npy", str(ADD))
+    done = python(tmp_path, *words, "--size", "64")
+    assert done.returncode == 0, done.stderr
+    found = {each["name"]: each["value"] for each in json.loads(done.stdout)["parameters"]}
+    assert found == {"size": 64, "tile": 32, "quiet": False, "plus": 3}
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.arange(64) + 3)
+    wrong = python(tmp_path, *RUN, "--set", "plu=3", str(ADD))
+    assert "its parameters are size, tile, quiet, plus" in wrong.stderr
