@@ -12,6 +12,12 @@ import numpy as np
 import pytest
 
 import memtile
+from memtile import InputFileError
+from memtile.cli.check import checked
+from memtile.cli.diff import compared_file
+from memtile.explore.sweep.sweep import SweepPlan, sweep
+from memtile.iron.program_design import function_of
+from memtile.runs.options import RunOptions
 
 ADD = Path(__file__).parents[1] / "support" / "iron" / "add.py"
 """Adds a number to a vector, verifies, and has options and ``CompileTime`` values."""
@@ -100,3 +106,56 @@ def test_a_design_with_parameters(tmp_path: Path) -> None:
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.arange(64) + 3)
     wrong = python(tmp_path, *RUN, "--set", "plu=3", str(ADD))
     assert "its parameters are size, tile, quiet, plus" in wrong.stderr
+
+
+def test_a_sweep_of_a_program_is_a_run_of_each_variant() -> None:
+    plan = SweepPlan(vary={"tile": "8,16,32,64", "size": "64,96"}, set={"plus": "2"}, workers=0)
+    found = sweep(ADD, plan)
+    assert [axis.name for axis in found.space.axes] == ["size", "tile"]  # quiet has values, and nobody varies it
+    rows = {(row.point["size"], row.point["tile"]): row for row in found.rows}
+    assert len(rows) == 8
+    for at, row in rows.items():
+        alone = function_of(str(ADD))(size=at[0], tile=at[1], plus=2).run()
+        assert (row.state == "good") == alone.good == (at != (96, 64))  # 96 elements are no tiles of 64
+        assert not alone.good or row.figures["cycles"] == alone.cycles
+
+
+def test_nothing_is_left_of_a_program() -> None:
+    before = {*sys.modules}, [*sys.meta_path], [*sys.path], sys.argv
+    function_of(str(ADD))(tile=8)
+    assert not [name for name in {*sys.modules} - before[0] if name.partition(".")[0] == "aie"]
+    assert (sys.meta_path, sys.path, sys.argv) == before[1:]
+
+
+def test_check_and_diff() -> None:
+    (result,) = checked([str(ADD)], settings=["size=100"])
+    assert "MT0" in str(result)
+    (good,) = checked([str(ADD)], settings=["size=96"])
+    assert good.good
+    given = {"device": "", "given": (), "kernels": None, "options": RunOptions()}
+    sides = [compared_file(str(ADD), settings=[f"size={size}"], **given) for size in (64, 128)]
+    assert sides[0].kind == sides[1].kind == "design"
+    assert sides[0].record["result"]["cycles"] != sides[1].record["result"]["cycles"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import aie.iron\n", "the program builds no design"),
+        ("import sys, aie.iron\nsys.exit('no device')\n", "ends with 'no device' before its design is there"),
+        ("import sys, aie.iron\nsys.exit(3)\n", "ends with code 3 before its design is there"),
+    ],
+)
+def test_a_program_without_a_design(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "program.py").write_text(text)
+    with pytest.raises(InputFileError, match=says):
+        function_of(str(tmp_path / "program.py"))()
+
+
+def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
+    main = "p.parse_args()\n    print(add.as_mlir(size=32))\n\n\nif __name__"
+    text = ADD.read_text().replace("p.parse_args()\n", f"{main} == 'x':\n    ", 1)
+    (tmp_path / "program.py").write_text(text.split("if __name__ == 'x'")[0] + "main()\n")
+    design = function_of(str(tmp_path / "program.py"))
+    assert design(plus=5).run().good
+    assert [*design.__signature__.parameters][-1] == "plus"

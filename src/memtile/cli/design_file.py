@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from memtile.errors import InputFileError, Problem
-from memtile.importers.design_file import design_function, user_code
+from memtile.importers.design_file import user_code
+from memtile.iron.program_design import function_of
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
-    """What ``design()`` of ``file`` returns, its arguments being the parameters.
+    """What ``design()`` of ``file`` returns, its arguments being the parameters; or the design of a program of IRON.
 
     Args:
         file: Python file.
@@ -31,7 +32,7 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
     """
     from memtile.design.run_design import make
 
-    function = design_function(file)
+    function = function_of(file)
     given = settings_of(settings)
     return cast("MemoryTile | Array", user_code(Path(file), lambda: make(function, given, file)))
 
@@ -40,7 +41,7 @@ def show_parameters(file: str, *, as_json: bool) -> None:
     """Print what ``--set`` can set of a design file."""
     from memtile.design.parameters import parameter_lines, parameters_of
 
-    found = parameters_of(design_function(file))
+    found = parameters_of(function_of(file))
     if as_json:
         listed = [parameter.as_json() for parameter in found]
         typer.echo(json_text({"design": file, "parameters": listed}, indent=2))

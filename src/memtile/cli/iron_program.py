@@ -91,10 +91,8 @@ def iron_design(
         def once(how: Any) -> Run:
             return design.run_once(how, wanted)
 
-        notes = (
-            f"{file} is a program of IRON: its first design is run, with its tensors",
-            *design.loaded.notes,
-        )
+        said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
+        notes = (said, *design.loaded.notes)
         return Runnable(file, design, once, True, files, notes, kernels=design.loaded.kernels)
 
     return make

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memtile.cli.array_file import read_given
+from memtile.cli.iron_program import iron_design, is_iron
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
 from memtile.cli.program_files import ProgramFiles, read_programs
@@ -306,6 +307,8 @@ def load_beside(
     if path.suffix == ".py":
         if kernels is not None:
             raise InputFileError(f"{name}: {_OWN_KERNELS}")
+        if is_iron(name):
+            return iron_design(name, (), settings, given)()
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)

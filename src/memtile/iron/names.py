@@ -12,6 +12,7 @@ _OF_AIE = ("dialects", "extras", "helpers", "ir", "utils")
 """Modules that are ``aie.X``; all others are ``aie.iron.X``."""
 _INTERNAL = (
     "__main__",
+    "aie_names",
     "install",
     "names",
     "ops",

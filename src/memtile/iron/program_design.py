@@ -6,13 +6,14 @@ import argparse
 import contextlib
 import inspect
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
 from memtile.errors import InputFileError, MemtileError
+from memtile.importers.design_file import aside, design_function
 from memtile.importers.hosted_array import HostedArray
-from memtile.iron.program_file import run
+from memtile.iron.program_file import is_program, run
 from memtile.iron.taking import DesignTakenError, Taking, taking
 from memtile.iron.utils.hostruntime import set_current_device
 
@@ -26,9 +27,14 @@ class ProgramDesign:
         file: of the program.
         arguments: of its command line, that are there whatever the parameters are.
 
+    Attributes:
+        varied_by_name: a sweep varies what it is told to; choices of an option are no range to search.
+
     Raises:
         InputFileError: the file cannot be read or is not Python.
     """
+
+    varied_by_name = True
 
     def __init__(self, file: str, arguments: Sequence[str] = ()) -> None:
         self.file, self.arguments = file, list(arguments)
@@ -65,6 +71,15 @@ class ProgramDesign:
                 if not found.modules:
                     raise InputFileError(f"{self.file}: {_ended(end)}") from None
         return found
+
+
+def function_of(file: str) -> Callable[..., Any]:
+    """The function that makes a design: ``design()`` of a file, or a program of IRON with its options.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, fails, or is neither.
+    """
+    return aside(lambda: ProgramDesign(file)) if is_program(file) else design_function(file)
 
 
 def taken_array(file: str, found: Taking) -> HostedArray:

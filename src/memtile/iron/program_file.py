@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from memtile.errors import InputFileError, MemtileError
-from memtile.iron.install import LIST, install
+from memtile.iron.aie_names import LIST, install, is_installed, uninstall
 
 _FAILED = 1  # exit code of Python where a program raises
 _ROOTS = ("aie", "memtile.iron")
@@ -64,7 +64,6 @@ def run(file: str, arguments: Sequence[str]) -> None:
         text = path.read_bytes()
     except OSError as error:
         raise InputFileError(f"{file}: the program cannot be read: {error.strerror}.") from None
-    install()
     try:
         tree = ast.parse(text, file)
     except (SyntaxError, ValueError) as error:
@@ -73,7 +72,8 @@ def run(file: str, arguments: Sequence[str]) -> None:
     root, package = _package(path.resolve(), tree)
     module = ModuleType("__main__")
     module.__file__, module.__package__ = file, package
-    before = sys.argv, sys.path[:], sys.modules.get("__main__")
+    before, ours = (sys.argv, sys.path[:], sys.modules.get("__main__")), is_installed()
+    install()
     sys.argv, sys.modules["__main__"] = [file, *arguments], module
     sys.path.insert(0, str(root))
     try:
@@ -88,6 +88,8 @@ def run(file: str, arguments: Sequence[str]) -> None:
         sys.argv, sys.path[:] = before[0], before[1]
         if before[2] is not None:
             sys.modules["__main__"] = before[2]
+        if not ours:
+            uninstall()  # the names were for the program
 
 
 def _package(path: Path, tree: ast.AST) -> tuple[Path, str | None]:

@@ -16,7 +16,7 @@ from typing import Any
 
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
-from memtile.importers.design_file import design_function
+from memtile.iron.program_design import function_of
 from memtile.jit.cache import why_unsafe
 from memtile.output_files import make_folder, write_output
 
@@ -122,7 +122,7 @@ def loaded(file: str, version: str) -> Callable[..., Any]:
             if getattr(module, "__file__", None) in own:
                 del sys.modules[name]
         importlib.invalidate_caches()
-        _LOADED[path, version] = design_function(file)
+        _LOADED[path, version] = function_of(file)
     return _LOADED[path, version]
 
 
