@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import os
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from memtile.iron.program_file import is_program, run
 from memtile.iron.taking import DesignTakenError, Taking, taking
 from memtile.iron.utils.hostruntime import set_current_device
 
+_DEVICE = "MEMTILE_DEVICE"
 _KINDS = (int, float, str)
 
 
@@ -71,6 +73,19 @@ class ProgramDesign:
                 if not found.modules:
                     raise InputFileError(f"{self.file}: {_ended(end)}") from None
         return found
+
+
+@contextlib.contextmanager
+def chosen_device(name: str) -> Iterator[None]:
+    """Within ``with`` programs that do not choose a device are for this one."""
+    before = os.environ.get(_DEVICE)
+    os.environ[_DEVICE] = name
+    try:
+        yield
+    finally:
+        os.environ.pop(_DEVICE)
+        if before is not None:
+            os.environ[_DEVICE] = before
 
 
 def function_of(file: str) -> Callable[..., Any]:

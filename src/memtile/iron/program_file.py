@@ -34,6 +34,17 @@ def is_program(file: str | Path) -> bool:
     return any(_is_ours(name) for node in ast.walk(tree) for name in _imported(node))
 
 
+def is_script(file: str | Path) -> bool:
+    """Whether a program does something when it is run: helpers that only define and tests of pytest do not."""
+    if not is_program(file):
+        return False
+    return any(
+        isinstance(node, ast.If | ast.With | ast.For)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        for node in ast.parse(Path(file).read_bytes()).body
+    )
+
+
 def _imported(node: ast.AST) -> Iterator[str]:
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
