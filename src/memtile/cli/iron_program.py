@@ -92,8 +92,7 @@ def iron_design(
             return design.run_once(how, wanted)
 
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
-        notes = (said, *design.loaded.notes)
-        return Runnable(file, design, once, True, files, notes, kernels=design.loaded.kernels)
+        return Runnable(file, design, once, True, files, [said], kernels=design.loaded.kernels)
 
     return make
 
