@@ -44,9 +44,7 @@ def gemm(
     b_near = b_far.cons().forward(
         name="b_core", dims_to_stream=[(k // s, s * n), (n // t, t), (s, n), (t, 1)]
     )
-    c_far = c_near.cons().forward(
-        name="c", dims_to_stream=[(m // r, r * n), (r, t), (n // t, r * t), (t, 1)]
-    )
+    c_far = c_near.cons().forward(name="c", dims_to_stream=[(m // r, r * n), (r, t), (n // t, r * t), (t, 1)])
 
     def core(in_a, in_b, out_c, clear, product):
         for _ in range_(M // m * (N // n)):

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -15,9 +16,13 @@ import memtile
 from memtile import InputFileError
 from memtile.cli.check import checked
 from memtile.cli.diff import compared_file
+from memtile.design.array_picture import array_svg
+from memtile.explore.survey.survey_attempt import attempt
+from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.sweep import SweepPlan, sweep
 from memtile.iron.program_design import function_of
 from memtile.runs.options import RunOptions
+from support.mlir import mlir_texts
 
 ADD = Path(__file__).parents[1] / "support" / "iron" / "add.py"
 """Adds a number to a vector, verifies, and has options and ``CompileTime`` values."""
@@ -100,8 +105,12 @@ def test_the_list_of_names(tmp_path: Path) -> None:
 def test_a_design_with_parameters(tmp_path: Path) -> None:
     words = (*RUN, "--json", "--set", "tile=32", "--set", "plus=3", "--out", "1:int32:64=c.npy", str(ADD))
     done = python(tmp_path, *words, "--size", "64")
-    assert done.returncode == 0, done.stderr
-    found = {each["name"]: each["value"] for each in json.loads(done.stdout)["parameters"]}
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["errors"]) == (
+        1,
+        ["the program ends with 'FAIL!'"],
+    )  # it adds 1, and says so
+    found = {each["name"]: each["value"] for each in data["parameters"]}
     assert found == {"size": 64, "tile": 32, "quiet": False, "plus": 3}
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.arange(64) + 3)
     wrong = python(tmp_path, *RUN, "--set", "plu=3", str(ADD))
@@ -109,15 +118,35 @@ def test_a_design_with_parameters(tmp_path: Path) -> None:
 
 
 def test_a_sweep_of_a_program_is_a_run_of_each_variant() -> None:
-    plan = SweepPlan(vary={"tile": "8,16,32,64", "size": "64,96"}, set={"plus": "2"}, workers=0)
+    plan = SweepPlan(vary={"tile": "8,16,32,64", "size": "64,96"}, workers=0)
     found = sweep(ADD, plan)
-    assert [axis.name for axis in found.space.axes] == ["size", "tile"]  # quiet has values, and nobody varies it
+    assert [axis.name for axis in found.space.axes] == [
+        "size",
+        "tile",
+    ]  # quiet has values, and nobody varies it
     rows = {(row.point["size"], row.point["tile"]): row for row in found.rows}
     assert len(rows) == 8
     for at, row in rows.items():
-        alone = function_of(str(ADD))(size=at[0], tile=at[1], plus=2).run()
+        alone = function_of(str(ADD))(size=at[0], tile=at[1]).run()
         assert (row.state == "good") == alone.good == (at != (96, 64))  # 96 elements are no tiles of 64
         assert not alone.good or row.figures["cycles"] == alone.cycles
+
+
+def test_a_variant_with_wrong_data_is_infeasible_by_the_program_s_own_verdict() -> None:
+    found = sweep(ADD, SweepPlan(vary={"plus": "1,2"}, workers=0))
+    good, wrong = sorted(found.rows, key=lambda row: str(row.point["plus"]))
+    assert good.state == "good"
+    assert (wrong.state, wrong.why) == ("infeasible", "the program ends with 'FAIL!'")
+    still = sweep(ADD, SweepPlan(vary={"plus": "1,2"}, workers=0, data=False))
+    assert [row.state for row in still.rows] == ["good", "good"]
+
+
+def test_a_sweep_of_mlir(tmp_path: Path) -> None:
+    (tmp_path / "design.mlir").write_text(mlir_texts.PASSTHROUGH)
+    found = sweep(tmp_path / "design.mlir", SweepPlan(vary={"device": "npu1,npu2"}, workers=0))
+    cycles = {row.point["device"]: row.figures["cycles"] for row in found.rows if row.state == "good"}
+    alone = {name: memtile.load(tmp_path / "design.mlir", device=name).run() for name in ("npu1", "npu2")}
+    assert cycles == {name: done.result.cycles for name, done in alone.items()}
 
 
 def test_nothing_is_left_of_a_program() -> None:
@@ -159,3 +188,29 @@ def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
     design = function_of(str(tmp_path / "program.py"))
     assert design(plus=5).run().good
     assert [*design.__signature__.parameters][-1] == "plus"
+
+
+def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:
+    design = function_of(str(ADD))()
+    assert repr(design.loaded) == (
+        "Loaded(Array(npu2: 8 x 6 tiles, 2 in use, 0 cycles run), 1 core, arguments: 0: 64xi32, 1: 64xi32)"
+    )
+    root = ElementTree.fromstring(array_svg(design))
+    filled = [each for each in root.iter() if each.tag.endswith("rect") and each.get("fill") != "none"]
+    streams = [each for each in root.iter() if each.tag.endswith("line")]
+    titles = [each.text or "" for each in root.iter() if each.tag.endswith("title")]
+    assert (len(filled), len(streams)) == (2, 2)
+    assert any(text.startswith("(0,2) compute\nkernel\n256 bytes") for text in titles)
+    assert "<svg" in design.loaded._repr_html_()
+
+
+def test_a_survey_of_a_folder_with_programs(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text(ADD.read_text())
+    (tmp_path / "wrong.py").write_text(ADD.read_text().replace("a.numpy() + 1", "a.numpy() + 2"))
+    (tmp_path / "helper.py").write_text("import aie.iron\n\n\ndef helps():\n    return aie.iron\n")
+    (tmp_path / "typo.py").write_text("from aie.iron import Foo\n\nFoo()\n")
+    found = find(tmp_path)
+    assert [case.name for case in found.cases] == ["add.py", "typo.py", "wrong.py"]
+    outcomes = [attempt(case, {}, "npu2", RunOptions()) for case in found.cases]
+    assert [each.bucket for each in outcomes] == ["finished", "refused", "wrong"]
+    assert "memtile's IRON has no aie.iron.Foo" in outcomes[1].why

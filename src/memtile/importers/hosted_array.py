@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self, Unpack
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from memtile.design.array import Array
 from memtile.errors import InputFileError, Problem
-from memtile.explain.results import Result
+from memtile.explain.results import Result, Status
 from memtile.importers.loaded import Loaded, design_problem
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.options import RunKeywords, RunOptions
@@ -24,10 +24,12 @@ class HostedArray(Array):
     Attributes:
         loaded: the design.
         arguments: of the host sequence.
+        verdict: says what is wrong with the data of a run, empty if nothing is; None = nobody knows.
     """
 
     loaded: Loaded
     arguments: Sequence[Any]
+    verdict: Callable[[Run], str] | None
 
     @property
     def compares(self) -> bool:
@@ -39,7 +41,7 @@ class HostedArray(Array):
         """The array of a design, with what its host sequence is run with."""
         made = cls.__new__(cls)
         made.__dict__ = vars(loaded.array)  # the same array, whoever looks at it
-        made.loaded, made.arguments = loaded, arguments
+        made.loaded, made.arguments, made.verdict = loaded, arguments, None
         return made
 
     def give(self, given: Given) -> None:
@@ -54,21 +56,27 @@ class HostedArray(Array):
         rest = [None] * (many - len(self.arguments))
         self.arguments = [*self.arguments, *rest]
         self.arguments[int(given.name)] = given.array
+        self.verdict = None  # of other data the program knows nothing
 
     def run_once(self, options: RunOptions, wanted: Sequence[Wanted] = ()) -> Run:
         """Run the host sequence.
 
         Args:
-            options: of the run.
+            options: of the run; without data its words move too, since cores may depend on them, and no verdict
+                is asked for.
             wanted: arguments to take, by number, with their types and shapes.
 
         Raises:
             InputFileError: as loaded designs raise it; a wanted array that is no argument.
         """
-        done = self.loaded.run(*self.arguments, options=options)
+        done = self.loaded.run(*self.arguments, options=replace(options, data=True))
         for each in wanted:
             if each.name not in done.arrays:
                 raise InputFileError(_no_argument(each.name, len(self.loaded.arguments)))
+        if self.verdict is not None and options.data and done.result.status is Status.FINISHED:
+            wrong = self.verdict(done)
+            errors = (*done.result.errors, *filter(None, [wrong]))
+            done = replace(done, result=replace(done.result, errors=errors))
         arrays = {each.name: _as_wanted(done.arrays[each.name], each) for each in wanted}
         return replace(done, arrays={**done.arrays, **arrays})
 

@@ -87,7 +87,8 @@ class Loaded:
         if self.sequence is None:
             return f"Loaded({self.array!r}, no host sequence)"
         arguments = ", ".join(_listed_arguments(self.arguments))
-        return f"Loaded({self.array!r}, {len(self.kernels)} cores, arguments: {arguments or 'none'})"
+        cores = f"{len(self.kernels)} core{'s' * (len(self.kernels) != 1)}"
+        return f"Loaded({self.array!r}, {cores}, arguments: {arguments or 'none'})"
 
     def _repr_html_(self) -> str:
         return f"<p>{markup_text(repr(self))}</p>{self.array._repr_html_()}"

@@ -5,18 +5,25 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import io
 import os
 import typing
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
+import numpy as np
+
+from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.design_file import aside, design_function
 from memtile.importers.hosted_array import HostedArray
+from memtile.importers.loaded import Loaded
+from memtile.importers.text_design import SUFFIX, TextDesign
 from memtile.iron.program_file import is_program, run
 from memtile.iron.taking import DesignTakenError, Taking, taking
 from memtile.iron.utils.hostruntime import set_current_device
+from memtile.runs.program import Run
 
 _DEVICE = "MEMTILE_DEVICE"
 _KINDS = (int, float, str)
@@ -59,7 +66,27 @@ class ProgramDesign:
         """
         known = self.__signature__.parameters
         chosen = {name: value for name, value in values.items() if value != known[name].default}
-        return taken_array(self.file, self._taken(chosen, Taking()))
+        found = self._taken(chosen, Taking())
+        made = taken_array(self.file, found)
+        if found.loaded is not None:
+            made.verdict = lambda done: self._verdict(chosen, found, done)
+        return made
+
+    def _verdict(self, values: Mapping[str, Any], found: Taking, done: Run) -> str:
+        """What the program says of a run of its design; empty if it ends well.
+
+        The program runs again, and gets the run as the answer of its design.
+        """
+        again = Taking(loaded=found.loaded, arguments=found.arguments, answer=done)
+        set_current_device(None)
+        try:
+            with taking(values, again), contextlib.redirect_stdout(io.StringIO()):
+                run(self.file, self.arguments)
+        except SystemExit as end:
+            return f"the program ends with {end.code!r}" if end.code else ""
+        except MemtileError as error:
+            return str(error)
+        return ""
 
     def _taken(self, values: Mapping[str, Any], found: Taking) -> Taking:
         """Run the program until its design is there; ``found`` has what is known where it fails."""
@@ -89,12 +116,30 @@ def chosen_device(name: str) -> Iterator[None]:
 
 
 def function_of(file: str) -> Callable[..., Any]:
-    """The function that makes a design: ``design()`` of a file, or a program of IRON with its options.
+    """The function that makes a design: ``design()``, a program of IRON with its options, or a text of MLIR.
 
     Raises:
-        InputFileError: the file cannot be read, is not Python, fails, or is neither.
+        InputFileError: the file cannot be read, is not Python or MLIR, or fails.
     """
+    if file.endswith(SUFFIX) and Path(file).is_file():
+        return TextDesign(file)
     return aside(lambda: ProgramDesign(file)) if is_program(file) else design_function(file)
+
+
+def design_of(file: str | Path, *arguments: str, **values: Any) -> Loaded:
+    """The design that a program runs first, or builds last if it runs none.
+
+    Args:
+        file: of the program.
+        arguments: of its command line.
+        values: of its parameters: options, and ``CompileTime`` parameters of the design.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, or has no design; a program that fails.
+        MemtileError: names that are no parameters; a design that the array cannot hold.
+    """
+    made = aside(lambda: make(ProgramDesign(str(file), arguments), values, str(file)))
+    return cast(HostedArray, made).loaded
 
 
 def taken_array(file: str, found: Taking) -> HostedArray:
@@ -103,14 +148,19 @@ def taken_array(file: str, found: Taking) -> HostedArray:
     Raises:
         InputFileError: the program runs no design and builds none.
     """
-    from memtile.iron.running import array_of, load_module
+    from memtile.iron.running import load_module
 
     if found.loaded is not None:
-        return HostedArray.of(found.loaded, [array_of(each) for each in found.arguments])
+        return HostedArray.of(found.loaded, [_copy(each) for each in found.arguments])
     designs = [each for each in found.modules if any(op.name == "aie.device" for op in each.body.operations)]
     if not designs:
         raise InputFileError(f"{file}: the program builds no design: no aie.device is in what it makes.")
     return HostedArray.of(load_module(designs[-1]))
+
+
+def _copy(argument: Any) -> Any:
+    """An argument as it is now: a run writes into a copy."""
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
 
 
 def _ended(end: SystemExit) -> str:

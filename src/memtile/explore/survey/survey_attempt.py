@@ -99,6 +99,8 @@ def _program(case: SurveyCase, device: str, options: RunOptions) -> DesignOutcom
         made = design(**values)
     done = made.run_once(options)
     found = _outcome(case, done, {})
+    if done.result.status is Status.FINISHED and done.result.errors:
+        found = replace(found, bucket=Bucket.WRONG)
     return replace(found, device=made.device.name, cycles=done.result.cycles)
 
 

@@ -1,4 +1,4 @@
-"""What a design is made of: its file and the modules beside it that it imports, as texts and as a hash."""
+"""What a design is made of, as texts and as a hash: its file, and the modules beside it that it imports."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from typing import Any
 
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
+from memtile.importers.text_design import SUFFIX
 from memtile.iron.program_design import function_of
 from memtile.jit.cache import why_unsafe
 from memtile.output_files import make_folder, write_output
@@ -98,6 +99,8 @@ def sources_of(file: str) -> DesignSources:
         name = waiting.pop()
         if name not in found:
             found[name] = _text(path.parent / name)
+            if name.endswith(SUFFIX):
+                continue
             waiting += _imported(path.parent, found[name], str(path.parent / name))
     return DesignSources(path.name, found)
 
