@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
-    """What ``design()`` of ``file`` returns, its arguments being the parameters; or the design of a program of IRON.
+    """The design of a file: what its ``design()`` returns, or what a program of IRON runs.
 
     Args:
         file: Python file.

@@ -67,7 +67,7 @@ def iron_design(
     given: Sequence[str] = (),
     wanted: Sequence[Wanted] = (),
 ) -> Maker:
-    """What loads the design of a program: the first that it runs, with its tensors, else the last that it builds.
+    """What loads the design of a program: the first that it runs, else the last that it builds.
 
     Args:
         file: of the program.

@@ -35,9 +35,7 @@ class Sampler(StrEnum):
     NSGA2 = "nsga2"
 
 
-DesignFile = Annotated[
-    str, typer.Argument(metavar="DESIGN", help="Python with design(), a program of IRON, or MLIR.")
-]
+DesignFile = Annotated[str, typer.Argument(metavar="DESIGN", help="Python with design(), IRON, or MLIR.")]
 Grid = Annotated[bool, typer.Option("--grid", help="All variants; the default.")]
 Random = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many variants, taken by chance.")]
 Optimise = Annotated[

@@ -87,8 +87,11 @@ def _ways(array: Array, demands: Sequence[RouteDemand]) -> Iterator[str]:
     count = max(len(demands), 1)
     for n, demand in enumerate(demands):
         shift = (n + 1) / (count + 1)
+        here = (demand.source.column, demand.source.row)
         for target in demand.targets:
-            ends = ((each.column, each.row) for each in (demand.source, target))
+            if (target.column, target.row) == here:
+                continue  # it does not leave the tile
+            ends = (here, (target.column, target.row))
             (x1, y1), (x2, y2) = (_point(array, end, shift) for end in ends)
             line = f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"'
             title = f"<title>{escape(printable(demand.name))}</title>"

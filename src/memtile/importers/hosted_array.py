@@ -62,8 +62,8 @@ class HostedArray(Array):
         """Run the host sequence.
 
         Args:
-            options: of the run; without data its words move too, since cores may depend on them, and no verdict
-                is asked for.
+            options: of the run; without data its words move too, since cores may depend on them, and no
+                verdict is asked for.
             wanted: arguments to take, by number, with their types and shapes.
 
         Raises:

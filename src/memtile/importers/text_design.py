@@ -1,4 +1,4 @@
-"""A design in MLIR as a design function: its device and the parameters of its scratchpad are its arguments."""
+"""A design in MLIR as a design function: its arguments are the device and the scratchpad's parameters."""
 
 from __future__ import annotations
 

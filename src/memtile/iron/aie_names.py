@@ -1,4 +1,4 @@
-"""The names of mlir-aie, ``aie`` and what is in it, for programs of this process: found in ``memtile.iron``."""
+"""The names of mlir-aie, ``aie`` and what is in it, found in ``memtile.iron``, in this process."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def is_program(file: str | Path) -> bool:
 
 
 def is_script(file: str | Path) -> bool:
-    """Whether a program does something when it is run: helpers that only define and tests of pytest do not."""
+    """Whether a program does something when it is run, unlike helpers and tests of pytest."""
     if not is_program(file):
         return False
     return any(
@@ -65,7 +65,7 @@ def run(file: str, arguments: Sequence[str]) -> None:
         arguments: its own.
 
     Raises:
-        InputFileError: the file cannot be read or is not Python; what memtile's IRON does not have or refuses,
+        InputFileError: the file cannot be read or is not Python; what memtile's IRON lacks or refuses,
             with the program's line.
         SystemExit: as the program ends.
         MemtileError: a design that is refused or does not come to its end, with the program's line.

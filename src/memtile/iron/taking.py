@@ -101,7 +101,7 @@ def take(loaded: Any, arguments: Sequence[Any]) -> Any:
 
 
 def _is_same(now: Taking, loaded: Any, arguments: Sequence[Any]) -> bool:
-    """Whether a design and what it reads are those that were taken; what it writes may hold an earlier result."""
+    """Whether a design and what it reads are those that were taken, whatever is where it writes."""
     if _text(now.loaded) != _text(loaded) or len(arguments) != len(now.arguments):
         return False
     written = {n for buffer in now.answer.buffers if buffer.region.writes for n in [buffer.region.argument]}

@@ -237,8 +237,8 @@ class FolderContents:
 def find(folder: Path) -> FolderContents:
     """The designs and builds below a folder.
 
-    Each MLIR file with a device is a design, or several if it has several devices; each program of IRON is one
-    too, by what it builds when it is run. Configuration and
+    Each MLIR file with a device is a design, or several if it has several devices; each program of IRON is
+    one too, by what it builds when it is run. Configuration and
     instructions are a build, a row of its own where such a file lies beside or above them; there, and in
     an ELF, both must be. Arrays in the folder of a design, or in the one above, are its arguments and what
     must become of them, see :func:`beside`.
@@ -333,8 +333,8 @@ def _problem(folder: Path, says: str) -> Problem:
         str(folder),
         "a folder with designs or builds below it",
         says,
-        "A design is an MLIR file with aie.device, or a Python program that imports aie; a build is configuration "
-        "and instructions.",
+        "A design is an MLIR file with aie.device, or a Python program that imports aie; a build is "
+        "configuration and instructions.",
         reason="survey",
         where="memtile survey",
         source="docs/mlir.md",
