@@ -17,7 +17,7 @@ SOURCE = HERE.parent / "src" / "memtile"
 PICTURE = HERE / "pictures" / "rooms.svg"
 LAYERS: Mapping[str, tuple[str, Sequence[str]]] = {
     "faces": ("#dbe7f6", ("cli", "explore", "report", "sandbox", "schemas", "testing")),
-    "front ends": ("#e2f0d9", ("adf", "corelib", "cpp", "design", "hosts", "importers", "io")),
+    "front ends": ("#e2f0d9", ("adf", "corelib", "cpp", "design", "hosts", "importers", "io", "iron")),
     "why": ("#fdebd0", ("check", "explain")),
     "run": ("#f9d9d9", ("runs", "sim")),
     "chip": ("#e7e0f3", ("access", "arch", "bd", "jit", "model")),

@@ -186,11 +186,15 @@ def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
     text = ADD.read_text().replace("p.parse_args()\n", f"{main} == 'x':\n    ", 1)
     (tmp_path / "program.py").write_text(text.split("if __name__ == 'x'")[0] + "main()\n")
     design = function_of(str(tmp_path / "program.py"))
-    assert design(plus=5).run().good
+    made = design(plus=5)
+    done = made.loaded.run(np.arange(32, dtype=np.int32))
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(32) + 5)
+    assert made.run().good
     assert [*design.__signature__.parameters][-1] == "plus"
 
 
 def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:
+    assert repr(memtile.load_iron(ADD, "--size", "32", plus=2)).endswith("arguments: 0: 32xi32, 1: 32xi32)")
     design = function_of(str(ADD))()
     assert repr(design.loaded) == (
         "Loaded(Array(npu2: 8 x 6 tiles, 2 in use, 0 cycles run), 1 core, arguments: 0: 64xi32, 1: 64xi32)"

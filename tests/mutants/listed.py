@@ -6423,6 +6423,42 @@ MUTANTS = (
         "tests/clients/test_iron.py::test_what_a_program_has_wrong_is_told_with_its_line",
     ),
     Mutant(
+        "a program's verdict of its data is not asked for",
+        "importers/hosted_array.py",
+        "if self.verdict is not None and options.data",
+        "if self.verdict is not None and not options.data",
+        "tests/clients/test_iron_programs.py::"
+        "test_a_variant_with_wrong_data_is_infeasible_by_the_program_s_own_verdict",
+    ),
+    Mutant(
+        "names of aie stay after a program",
+        "iron/program_file.py",
+        "        if not ours:\n",
+        "        if ours is None:\n",
+        "tests/clients/test_iron_programs.py::test_nothing_is_left_of_a_program",
+    ),
+    Mutant(
+        "values from outside reach no CompileTime parameter",
+        "iron/taking.py",
+        "    return {**given, **own}",
+        "    return dict(given)",
+        "tests/clients/test_iron_programs.py::test_a_program_that_prints_its_design",
+    ),
+    Mutant(
+        "choices of a program's options are varied unasked",
+        "explore/sweep/space.py",
+        "axis = axis if name in vary or by_itself else None",
+        "axis = axis if name in vary or parameter.kind else None",
+        "tests/clients/test_iron_programs.py::test_a_sweep_of_a_program_is_a_run_of_each_variant",
+    ),
+    Mutant(
+        "a survey tries helpers that build nothing",
+        "iron/program_file.py",
+        "    if not is_program(file):\n        return False\n    return any(",
+        "    if not is_program(file):\n        return False\n    return True or any(",
+        "tests/clients/test_iron_programs.py::test_a_survey_of_a_folder_with_programs",
+    ),
+    Mutant(
         "fractions of numbers are cut off",
         "importers/host_numbers.py",
         " or number != int(number):",

@@ -10,7 +10,6 @@ import typer
 
 from memtile.errors import InputFileError, Problem
 from memtile.importers.design_file import user_code
-from memtile.iron.program_design import function_of
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -31,6 +30,7 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
         MemtileError: parameters that it does not have, values of another type; as the design itself raises.
     """
     from memtile.design.run_design import make
+    from memtile.iron.program_design import function_of
 
     function = function_of(file)
     given = settings_of(settings)
@@ -40,6 +40,7 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
 def show_parameters(file: str, *, as_json: bool) -> None:
     """Print what ``--set`` can set of a design file."""
     from memtile.design.parameters import parameter_lines, parameters_of
+    from memtile.iron.program_design import function_of
 
     found = parameters_of(function_of(file))
     if as_json:

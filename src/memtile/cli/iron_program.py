@@ -6,17 +6,12 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import typer
 
-from memtile.cli.array_file import read_given
-
 if TYPE_CHECKING:
-    from memtile.cli.runnable import Maker
     from memtile.importers.hosted_array import HostedArray
-    from memtile.runs.array_names import Wanted
-    from memtile.runs.program import Run
 
 _END_OF_OPTIONS = "--"
 
@@ -58,43 +53,6 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
     typer.echo(f"{file}: a program of IRON (it imports aie), run as it is with memtile as its NPU", err=True)
     run(file, arguments)
     sys.stdout.flush()
-
-
-def iron_design(
-    file: str,
-    arguments: Sequence[str],
-    settings: Sequence[str],
-    given: Sequence[str] = (),
-    wanted: Sequence[Wanted] = (),
-) -> Maker:
-    """What loads the design of a program: the first that it runs, else the last that it builds.
-
-    Args:
-        file: of the program.
-        arguments: its own.
-        settings: ``NAME=VALUE`` of parameters: options of the program, and ``CompileTime`` values.
-        given: arrays in, ``NUMBER=FILE.npy``, instead of the program's tensors.
-        wanted: arrays to take.
-    """
-    from memtile.cli.design_file import settings_of
-    from memtile.cli.runnable import Runnable
-
-    values = settings_of(settings)
-    arrays = [read_given(text) for text in given]
-    files = [file, *(text.partition("=")[2] for text in given)]
-
-    def make() -> Runnable:
-        design = iron_array(file, arguments, values)
-        for each in arrays:
-            design.give(each)
-
-        def once(how: Any) -> Run:
-            return design.run_once(how, wanted)
-
-        said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
-        return Runnable(file, design, once, True, files, [said], kernels=design.loaded.kernels)
-
-    return make
 
 
 def iron_array(file: str, arguments: Sequence[str], values: Mapping[str, object]) -> HostedArray:

@@ -13,14 +13,22 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
-from memtile.cli.iron_program import iron_design, is_iron, run_as_it_is
+from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX, cost_file
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import TimingConstants, number, with_timing
 from memtile.cli.run_program import finish
-from memtile.cli.runnable import Maker, ProgramOptions, Runnable, mlir_design, program_files, python_design
+from memtile.cli.runnable import (
+    Maker,
+    ProgramOptions,
+    Runnable,
+    iron_design,
+    mlir_design,
+    program_files,
+    python_design,
+)
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 

@@ -19,7 +19,7 @@ Examples:
   memtile survey designs/
   memtile survey --device npu1 --functions functions.py test/npu-xrt
   memtile survey --json designs/ > survey.json
-  memtile survey mlir-aie/programming_examples/
+  memtile survey mlir-aie/
   memtile survey --sandbox pull_request/
 """
 

@@ -33,8 +33,10 @@ class TextDesign:
         self.file, self.__name__ = file, Path(file).stem
         kinds = {"device": str | None, **dict.fromkeys(_NAMED.findall(read_text(file)), float | None)}
         self.__signature__ = inspect.Signature(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-            for name, kind in kinds.items()
+            [
+                inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
+                for name, kind in kinds.items()
+            ]
         )
 
     def __call__(self, device: str | None = None, **parameters: float | None) -> HostedArray:

@@ -126,8 +126,8 @@ def function_of(file: str) -> Callable[..., Any]:
     return aside(lambda: ProgramDesign(file)) if is_program(file) else design_function(file)
 
 
-def design_of(file: str | Path, *arguments: str, **values: Any) -> Loaded:
-    """The design that a program runs first, or builds last if it runs none.
+def load_iron(file: str | Path, *arguments: str, **values: Any) -> Loaded:
+    """The design of a program of IRON: the one that it runs first, or builds last if it runs none.
 
     Args:
         file: of the program.

@@ -69,7 +69,7 @@ def taking(values: Mapping[str, Any], made: Taking) -> Iterator[None]:
     try:
         yield
     finally:
-        argparse.ArgumentParser.parse_known_args = parse  # type: ignore[assignment]
+        argparse.ArgumentParser.parse_known_args = parse  # type: ignore[method-assign]
         _now.reset(token)
 
 
