@@ -14,6 +14,7 @@ import pytest
 
 import memtile
 from memtile import InputFileError
+from memtile.cli.agents import tools
 from memtile.cli.check import checked
 from memtile.cli.diff import compared_file
 from memtile.design.array_picture import array_svg
@@ -218,3 +219,14 @@ def test_a_survey_of_a_folder_with_programs(tmp_path: Path) -> None:
     outcomes = [attempt(case, {}, "npu2", RunOptions()) for case in found.cases]
     assert [each.bucket for each in outcomes] == ["finished", "refused", "wrong"]
     assert "memtile's IRON has no aie.iron.Foo" in outcomes[1].why
+
+
+def test_the_tools_of_agents_take_programs(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(96, dtype=np.int32))
+    given = {"settings": {"size": 96, "plus": 4}, "inputs": {"0": str(tmp_path / "a.npy")}}
+    answer = tools.run(str(ADD), **given)
+    assert answer["good"]
+    assert [array["first"][:3] for array in answer["outputs"].values()] == [[4, 5, 6]]
+    assert tools.check(str(ADD), settings={"tile": 32})["good"]
+    with pytest.raises(InputFileError, match="no use for kernels"):
+        tools.run(str(ADD), kernels="kernels.py")
