@@ -173,6 +173,7 @@ def test_check_and_diff() -> None:
     [
         ("import aie.iron\n", "the program builds no design"),
         ("import sys, aie.iron\nsys.exit('no device')\n", "ends with 'no device' before its design is there"),
+        ("import aie.iron\nassert not 3, 'no tiles'\n", "program.py:2: AssertionError: no tiles"),
         ("import sys, aie.iron\nsys.exit(3)\n", "ends with code 3 before its design is there"),
     ],
 )

@@ -13,6 +13,7 @@ from typing import Any
 
 from memtile.errors import InputFileError, MemtileError
 from memtile.iron.aie_names import LIST, install, is_installed, uninstall
+from memtile.iron.taking import active
 
 _FAILED = 1  # exit code of Python where a program raises
 _ROOTS = ("aie", "memtile.iron")
@@ -66,7 +67,7 @@ def run(file: str, arguments: Sequence[str]) -> None:
 
     Raises:
         InputFileError: the file cannot be read or is not Python; what memtile's IRON lacks or refuses,
-            with the program's line.
+            with the program's line; any error of a program whose design is to be taken.
         SystemExit: as the program ends.
         MemtileError: a design that is refused or does not come to its end, with the program's line.
     """
@@ -93,6 +94,9 @@ def run(file: str, arguments: Sequence[str]) -> None:
         found = refusal(error, file)
         if found is not None:
             raise found from None
+        if active():
+            says = f"{_place(error, file)}: {type(error).__name__}: {error}"
+            raise InputFileError(says) from None
         traceback.print_exception(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
         raise SystemExit(_FAILED) from None
     finally:
