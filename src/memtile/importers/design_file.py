@@ -101,7 +101,8 @@ def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
     function: Any = getattr(module, "design", None)
     if not callable(function):
         raise InputFileError(
-            f"{file}: there is no function design(), which the command calls to get the design."
+            f"{file}: there is no function design(), which the command calls to get the design. Programs of "
+            "IRON import aie; this file does not."
         )
     return cast(Callable[[], Any], function)
 
