@@ -19,7 +19,7 @@ _FAILED = 1  # exit code of Python where a program raises
 _ROOTS = ("aie", "memtile.iron")
 _PACKAGE = str(Path(__file__).parents[1])
 _OF_HOSTS = "HostRuntimeError"  # mlir-aie's, which is not there before the program imports it
-_REFUSALS = (TypeError, ValueError, NotImplementedError, AttributeError, OSError)
+_REFUSALS = (TypeError, ValueError, RuntimeError, AttributeError, OSError)
 _CALLED = re.compile(r"(\w+)(?:\.\w+)?\(\) (?:got|missing|takes)")
 
 
