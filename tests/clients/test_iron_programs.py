@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
 import numpy as np
@@ -22,6 +23,7 @@ from memtile.explore.survey.survey_attempt import attempt
 from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.sweep import SweepPlan, sweep
 from memtile.iron.program_design import function_of
+from memtile.iron.taking import Taking, take, taking
 from memtile.runs.options import RunOptions
 from support.mlir import mlir_texts
 
@@ -148,6 +150,20 @@ def test_a_sweep_of_mlir(tmp_path: Path) -> None:
     cycles = {row.point["device"]: row.figures["cycles"] for row in found.rows if row.state == "good"}
     alone = {name: memtile.load(tmp_path / "design.mlir", device=name).run() for name in ("npu1", "npu2")}
     assert cycles == {name: done.result.cycles for name, done in alone.items()}
+
+
+def test_the_answer_of_a_run_is_for_the_same_design_and_what_it_reads() -> None:
+    def region(argument: int, *, reads: bool, writes: bool) -> SimpleNamespace:
+        return SimpleNamespace(region=SimpleNamespace(argument=argument, reads=reads, writes=writes))
+
+    design = function_of(str(ADD))().loaded
+    both = [region(0, reads=True, writes=True), region(1, reads=False, writes=True)]
+    answer = SimpleNamespace(buffers=both)
+    first, other = np.arange(64), np.arange(64) + 1
+    with taking({}, Taking(loaded=design, arguments=[first, first], answer=answer)):
+        assert take(design, [first, other]) is answer  # what is only written may hold an earlier result
+        assert take(design, [other, first]) is None
+        assert take(function_of(str(ADD))(tile=32).loaded, [first, first]) is None
 
 
 def test_nothing_is_left_of_a_program() -> None:

@@ -104,7 +104,9 @@ def _is_same(now: Taking, loaded: Any, arguments: Sequence[Any]) -> bool:
     """Whether a design and what it reads are those that were taken, whatever is where it writes."""
     if _text(now.loaded) != _text(loaded) or len(arguments) != len(now.arguments):
         return False
-    written = {n for buffer in now.answer.buffers if buffer.region.writes for n in [buffer.region.argument]}
+    regions = [buffer.region for buffer in now.answer.buffers]
+    read = {each.argument for each in regions if each.reads}
+    written = {each.argument for each in regions if each.writes} - read
     pairs = enumerate(zip(now.arguments, arguments, strict=True))
     return all(n in written or np.array_equal(one, other) for n, (one, other) in pairs)
 
