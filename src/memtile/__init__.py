@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from memtile.explore.threads import run_many
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
+    from memtile.iron.program_design import load_iron
     from memtile.mlir_writer.designs import to_mlir
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.access_picture import tiles_figure
@@ -151,6 +152,7 @@ _HOMES = {
     "dma_dimensions": "memtile.access.notation",
     "hand_over": "memtile.design.protocols",
     "load": "memtile.importers.design",
+    "load_iron": "memtile.iron.program_design",
     "one_reader": "memtile.design.protocols",
     "one_writer": "memtile.design.protocols",
     "pad": "memtile.access.views",
@@ -243,6 +245,7 @@ __all__ = [
     "dma_dimensions",
     "hand_over",
     "load",
+    "load_iron",
     "one_reader",
     "one_writer",
     "pad",

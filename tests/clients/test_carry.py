@@ -26,7 +26,6 @@ SOURCES = Path(memtile.__file__).parent
 INFO = "memtile-0.1.0.dist-info"
 FILES = {
     "memtile/__init__.py": b"",
-    "memtile_iron.pth": b"import os\n",
     f"{INFO}/WHEEL": b"Wheel-Version: 1.0\nGenerator: us\nRoot-Is-Purelib: true\nTag: py3-none-any\n\n",
     f"{INFO}/RECORD": b"",
 }

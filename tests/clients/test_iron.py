@@ -330,8 +330,8 @@ print(c.numpy()[:4], result.npu_time > 0)
 def test_a_program_as_it_is(tmp_path: Path) -> None:
     cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
     (tmp_path / "program.py").write_text(PROGRAM)
-    environment = {**os.environ, "PYTHONPATH": python_path()}
-    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
+    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_DEVICE": "npu1"}
+    command = [sys.executable, "-m", "memtile.iron", "program.py", str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.stdout == "[0 1 2 3] True\n", done.stderr
 
@@ -351,8 +351,8 @@ def test_what_a_program_has_wrong_is_told_with_its_line(
 ) -> None:
     cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
     (tmp_path / "program.py").write_text(PROGRAM.replace("(a, b, c)\n", f"{call}\n"))
-    environment = {**os.environ, "PYTHONPATH": python_path()}
-    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
+    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_DEVICE": "npu1"}
+    command = [sys.executable, "-m", "memtile.iron", "program.py", str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     assert says in done.stderr
@@ -362,30 +362,45 @@ def test_what_a_program_has_wrong_is_told_with_its_line(
 
 
 def test_a_program_that_is_not_there(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py"]
+    command = [sys.executable, "-m", "memtile.iron", "program.py"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stderr) == (2, "memtile.hosts.iron: there is no file 'program.py'.\n")
+    assert (done.returncode, done.stderr) == (2, "memtile.iron: there is no file 'program.py'.\n")
 
 
-@pytest.mark.parametrize(
-    ("variables", "says"),
-    [
-        ({"MEMTILE_IRON": "1"}, "[0 1 2 3] True\n"),
-        ({"MEMTILE_IRON": "npu1"}, "[0 1 2 3] True\n"),
-        ({"MEMTILE_IRON": "npu2"}, "the NPU is npu2"),
-        ({"MEMTILE_IRON": "0"}, "'NoneType' object"),
-        ({}, "'NoneType' object"),
-    ],
-)
-def test_the_variable_alone(tmp_path: Path, variables: dict[str, str], says: str) -> None:
-    """The file that is installed beside the package, as Python reads it when a process begins."""
+@pytest.mark.parametrize(("device", "says"), [("npu1", "[0 1 2 3] True\n"), ("npu2", "the NPU is npu2")])
+def test_the_npu_by_a_variable(tmp_path: Path, device: str, says: str) -> None:
     cache(tmp_path / "cache", aie=mlir_texts.PASSTHROUGH)
-    (tmp_path / "program.py").write_text(PROGRAM)
-    begin = f"import site; site.addpackage({str(STAND_IN.parents[1])!r}, 'memtile_iron.pth', set())\n"
-    command = [sys.executable, "-c", begin + PROGRAM, str(tmp_path / "cache")]
-    environment = {**os.environ, "PYTHONPATH": python_path(), **variables}
+    (tmp_path / "program.py").write_text(f"import memtile.iron.install\n{PROGRAM}")
+    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_DEVICE": device}
+    command = [sys.executable, "program.py", str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert says in done.stdout + done.stderr
+
+
+GENERATED = """import sys
+import numpy as np
+from aie.utils import NPUKernel, tensor
+from aie.utils.compile.jit.compilabledesign import CompilableDesign
+
+files = CompilableDesign(open("design.mlir").read()).compile()
+a = tensor(np.arange(64, dtype=np.int32), dtype=np.int32)
+b, c = tensor((64,), dtype=np.int32), tensor((64,), dtype=np.int32)
+NPUKernel(*files)(a, b, c)
+print(c.numpy()[:4])
+"""
+
+
+def test_the_text_is_taken_before_the_compiler_of_mlir_aie_begins(tmp_path: Path) -> None:
+    """The stand-in's compile() fails, as it does where Peano is not installed."""
+    (tmp_path / "design.mlir").write_text(mlir_texts.PASSTHROUGH)
+    (tmp_path / "program.py").write_text(GENERATED)
+    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_DEVICE": "npu1"}
+    command = [sys.executable, "-m", "memtile.iron", "program.py"]
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert done.stdout == "[0 1 2 3]\n", done.stderr
+    alone = [sys.executable, "program.py"]
+    done = subprocess.run(alone, cwd=tmp_path, env=environment, capture_output=True, text=True)
+    assert "FileNotFoundError: Peano" in done.stderr
 
 
 def test_functions_by_a_variable(tmp_path: Path) -> None:
@@ -393,8 +408,13 @@ def test_functions_by_a_variable(tmp_path: Path) -> None:
     (tmp_path / "f.py").write_text("def work(x, y):\n    y[...] = x + 2\n")
     program = PROGRAM.replace("(a, b, c)", "(a, c)")
     (tmp_path / "program.py").write_text(program)
-    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_IRON_FUNCTIONS": "f.py"}
-    command = [sys.executable, "-m", "memtile.hosts.iron", "program.py", str(tmp_path / "cache")]
+    environment = {
+        **os.environ,
+        "PYTHONPATH": python_path(),
+        "MEMTILE_DEVICE": "npu1",
+        "MEMTILE_IRON_FUNCTIONS": "f.py",
+    }
+    command = [sys.executable, "-m", "memtile.iron", "program.py", str(tmp_path / "cache")]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert done.stdout == "[2 3 4 5] True\n", done.stderr
 
@@ -402,7 +422,7 @@ def test_functions_by_a_variable(tmp_path: Path) -> None:
 def test_nothing_of_aie_is_imported_before_it_is_needed() -> None:
     code = "import memtile.hosts.iron, sys\n"
     code += "import memtile.hosts.iron.backend_switch as s\ns.arm(); print([*sys.modules])"
-    environment = {**os.environ, "PYTHONPATH": python_path()}
+    environment = {**os.environ, "PYTHONPATH": python_path(), "MEMTILE_DEVICE": "npu1"}
     command = [sys.executable, "-c", code]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert not {"aie", "numpy", "numba"} & {name.strip("' ") for name in done.stdout.strip("[]\n").split(",")}

@@ -30,6 +30,7 @@ ROOMS = (
     {"importers", "adf"},
     {"check"},
     {"hosts"},
+    {"iron"},
     {"report", "explore"},
     {"schemas"},
     {"cli"},

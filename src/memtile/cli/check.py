@@ -163,11 +163,14 @@ def _parts(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
 
 
 def _python(name: str, settings: Sequence[str]) -> Subject:
-    from memtile.check.checked_program import of_design
+    from memtile.check.checked_program import of_design, of_mlir
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
+    from memtile.importers.hosted_array import HostedArray
 
     made = load_design(name, settings)
+    if isinstance(made, HostedArray):
+        return of_mlir(made.loaded)
     subject: Subject = guarded(name, lambda: of_design(made, name))
     return subject
 

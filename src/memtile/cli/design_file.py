@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import typer
 
 from memtile.errors import InputFileError, Problem
-from memtile.importers.design_file import design_function, user_code
+from memtile.importers.design_file import user_code
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
-    """What ``design()`` of ``file`` returns, its arguments being the parameters.
+    """The design of a file: what its ``design()`` returns, or what a program of IRON runs.
 
     Args:
         file: Python file.
@@ -30,8 +30,9 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
         MemtileError: parameters that it does not have, values of another type; as the design itself raises.
     """
     from memtile.design.run_design import make
+    from memtile.iron.program_design import function_of
 
-    function = design_function(file)
+    function = function_of(file)
     given = settings_of(settings)
     return cast("MemoryTile | Array", user_code(Path(file), lambda: make(function, given, file)))
 
@@ -39,8 +40,9 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
 def show_parameters(file: str, *, as_json: bool) -> None:
     """Print what ``--set`` can set of a design file."""
     from memtile.design.parameters import parameter_lines, parameters_of
+    from memtile.iron.program_design import function_of
 
-    found = parameters_of(design_function(file))
+    found = parameters_of(function_of(file))
     if as_json:
         listed = [parameter.as_json() for parameter in found]
         typer.echo(json_text({"design": file, "parameters": listed}, indent=2))

@@ -39,6 +39,7 @@ from memtile.cli import (
     warmup,
 )
 from memtile.cli.failure import tell_end, tell_forced_end
+from memtile.cli.iron_program import with_its_arguments
 from memtile.cli.sandbox_option import confinable
 from memtile.cli.signals import on_forced_end
 from memtile.cli.terminal_streams import PipeClosedError, printable_streams
@@ -59,6 +60,8 @@ class _Commands(TyperGroup):
             raise SystemExit(tell_end(error, given)) from None
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["run"]:
+            args = ["run", *with_its_arguments(args[1:])]
         ctx.obj = list(args)
         return super().parse_args(ctx, args)
 

@@ -13,13 +13,22 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.array_file import parse_wanted
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
+from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX, cost_file
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import TimingConstants, number, with_timing
 from memtile.cli.run_program import finish
-from memtile.cli.runnable import Maker, ProgramOptions, Runnable, mlir_design, program_files, python_design
+from memtile.cli.runnable import (
+    Maker,
+    ProgramOptions,
+    Runnable,
+    iron_design,
+    mlir_design,
+    program_files,
+    python_design,
+)
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
@@ -48,6 +57,8 @@ Examples:
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
+  memtile run whole_array.py --dev npu2 -m 32
+  memtile run --report run.html --set m=32 whole_array.py --dev npu2
   memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
@@ -100,6 +111,10 @@ def run(
     kernel argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream
     (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out).
 
+    A program of IRON imports aie; what is behind it is its own, and it runs as it is: its output, its exit
+    code. With options of memtile in front, but for --device and --timing, the design that it runs first is
+    run with its tensors; --set gives values to its options and CompileTime parameters (docs/iron.md).
+
     A graph of UG1603 is its C++ sources, compiled with -I and -D; main runs as it is written, and its exit
     code is reported. It is for the VEK280 unless --device says another; --cost gr.k=2088 has the cycles of
     a call of a kernel. Its PLIO files are below --in-folder, and are written below --out-folder.
@@ -109,7 +124,20 @@ def run(
 
     Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
     chosen = locals()
+    if is_iron(files[0]) and _is_plain(chosen):
+        with with_timing(timing):
+            run_as_it_is(files[0], files[1:], device)
+        return
     (_run_graph if is_graph(files) else _run_design)(**chosen)
+
+
+_OF_PROGRAMS = ("files", "timing", "device")
+_UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
+
+
+def _is_plain(chosen: Mapping[str, Any]) -> bool:
+    """Whether no option asks for what only the run of a design has."""
+    return all(value in _UNCHOSEN for name, value in chosen.items() if name not in _OF_PROGRAMS)
 
 
 def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
@@ -213,6 +241,11 @@ def _loaded(
     kinds = {Path(file).suffix for file in files}
     if of_run.untimed or kinds != {".py"}:
         _with_words(of_run)
+    if is_iron(files[0]):
+        of_program.kernels.check_used(beside=False)
+        saved = [parse_wanted(text) for text in of_program.wanted]
+        wanted = [each for each, _ in saved]
+        return iron_design(files[0], files[1:], settings, of_program.given, wanted), saved
     if SUFFIX not in kinds and ".py" in kinds:
         of_program.kernels.check_used(beside=False)
         alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from memtile.cli.array_file import read_given
+from memtile.cli.iron_program import is_iron
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX, costs_of, parameters_of
 from memtile.cli.program_files import ProgramFiles, read_programs
@@ -121,6 +122,43 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
             return Run(guarded(file, lambda: made.run(how)))
 
         return Runnable(file, made, once, False, [file], kernels=attached(made.engine))
+
+    return make
+
+
+def iron_design(
+    file: str,
+    arguments: Sequence[str],
+    settings: Sequence[str],
+    given: Sequence[str] = (),
+    wanted: Sequence[Wanted] = (),
+) -> Maker:
+    """What loads the design of a program of IRON: the first that it runs, else the last that it builds.
+
+    Args:
+        file: of the program.
+        arguments: its own.
+        settings: ``NAME=VALUE`` of parameters: options of the program, and ``CompileTime`` values.
+        given: arrays in, ``NUMBER=FILE.npy``, instead of the program's tensors.
+        wanted: arrays to take.
+    """
+    from memtile.cli.design_file import settings_of
+    from memtile.cli.iron_program import iron_array
+
+    values = settings_of(settings)
+    arrays = [read_given(text) for text in given]
+    files = [file, *(text.partition("=")[2] for text in given)]
+
+    def make() -> Runnable:
+        design = iron_array(file, arguments, values)
+        for each in arrays:
+            design.give(each)
+
+        def once(how: RunOptions) -> Run:
+            return design.run_once(how, wanted)
+
+        said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
+        return Runnable(file, design, once, True, files, [said], kernels=design.loaded.kernels)
 
     return make
 
@@ -306,6 +344,8 @@ def load_beside(
     if path.suffix == ".py":
         if kernels is not None:
             raise InputFileError(f"{name}: {_OWN_KERNELS}")
+        if is_iron(name):
+            return iron_design(name, (), settings, given)()
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)

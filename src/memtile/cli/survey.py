@@ -19,6 +19,7 @@ Examples:
   memtile survey designs/
   memtile survey --device npu1 --functions functions.py test/npu-xrt
   memtile survey --json designs/ > survey.json
+  memtile survey mlir-aie/
   memtile survey --sandbox pull_request/
 """
 
@@ -45,7 +46,8 @@ def survey(
 
     Arrays beside a design, inN.npy and outN.npy, are its arguments and what must become of them: exact, or
     wrong. Without them arguments are zeros, and a design finished or was stuck. What could not begin is
-    refused, by the name of what is missing.
+    refused, by the name of what is missing. A program of IRON is run as far as its first design, with the
+    tensors that it makes.
 
     Ends with exit code 1 unless all are exact or finished. Ctrl-C ends the survey and shows what was done
     until then, marked as interrupted.

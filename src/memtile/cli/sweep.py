@@ -35,7 +35,7 @@ class Sampler(StrEnum):
     NSGA2 = "nsga2"
 
 
-DesignFile = Annotated[str, typer.Argument(metavar="DESIGN.py", help="A design, to be varied.")]
+DesignFile = Annotated[str, typer.Argument(metavar="DESIGN", help="Python with design(), IRON, or MLIR.")]
 Grid = Annotated[bool, typer.Option("--grid", help="All variants; the default.")]
 Random = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many variants, taken by chance.")]
 Optimise = Annotated[
@@ -85,6 +85,8 @@ EXAMPLES = """\b
 Examples:
   memtile sweep gemm.py
   memtile sweep --vary tall=32,64,128 --vary depth=1..3 --set columns=4 gemm.py
+  memtile sweep whole_array.py --set dev=npu2 --vary m=32,64 --vary k=32,64
+  memtile sweep design.mlir --vary device=npu1,npu2
   memtile sweep --vary timing.external_latency=50..400:50 gemm.py
   memtile sweep --random 500 --seed 7 --by cycles,l2 gemm.py
   memtile sweep --optimise cycles,l2,bds --budget 300s gemm.py
@@ -150,6 +152,8 @@ def run(
 
     Varied are the arguments of design() whose annotations say which values they have: Range, Literal, an
     Enum, bool or Choices; memtile info DESIGN.py lists them. --vary gives them values, timing constants too.
+    Of a program of IRON they are the options of its command line and CompileTime parameters, of MLIR the
+    device and parameters of the scratchpad; of both only what --vary names is varied.
 
     What is refused, hangs, comes out wrong or has a finding that is an error is infeasible, and the table
     says why. Every variant goes into the log as soon as it is done; the same command goes on where it was

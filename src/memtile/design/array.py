@@ -19,6 +19,7 @@ from memtile.arch.memory_tile_registers import ISOLATION
 from memtile.arch.register_map import tile_register
 from memtile.arch.tiles import TILE_KINDS
 from memtile.arch.timing import Timing
+from memtile.design.array_picture import array_svg
 from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer, dtype_of
 from memtile.design.circuits import Circuits, End
@@ -133,7 +134,7 @@ class Array(Bench):
         self._open_inner_edges()
 
     def _repr_html_(self) -> str:
-        return _sheet(self).html()
+        return array_svg(self) + _sheet(self).html()
 
     def __repr__(self) -> str:
         size = f"{self.columns} x {self.rows} tiles, {len(self._tiles)} in use"

@@ -84,7 +84,7 @@ def guarded(file: str, call: Callable[[], T]) -> T:
         MemtileError: as it was raised; what the user's code led to names its line.
     """
     try:
-        return _aside(call)
+        return aside(call)
     except MemtileError as error:
         raise _located(file, error) from None
     except Exception as error:
@@ -101,7 +101,8 @@ def _execute(module: ModuleType, file: str) -> Callable[[], Any]:
     function: Any = getattr(module, "design", None)
     if not callable(function):
         raise InputFileError(
-            f"{file}: there is no function design(), which the command calls to get the design."
+            f"{file}: there is no function design(), which the command calls to get the design. Programs of "
+            "IRON import aie; this file does not."
         )
     return cast(Callable[[], Any], function)
 
@@ -114,7 +115,7 @@ def user_code(path: Path, call: Callable[[], Any]) -> Any:
         MemtileError: as the file itself raises it, with its line.
     """
     try:
-        return _aside(call)
+        return aside(call)
     except MemtileError as error:
         raise _located(str(path), error) from None
     except SyntaxError as error:
@@ -127,8 +128,8 @@ def user_code(path: Path, call: Callable[[], Any]) -> Any:
         raise InputFileError(f"{place}: {_described(error)}") from None
 
 
-def _aside(call: Callable[[], T]) -> T:
-    """What ``call`` returns; what it prints is no result of the command."""
+def aside(call: Callable[[], T]) -> T:
+    """What ``call`` returns; what it prints is no result of the command, and goes to standard error."""
     with redirect_stdout(sys.stderr):
         return call()
 

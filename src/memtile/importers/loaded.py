@@ -33,6 +33,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.types import Shaped
 from memtile.model.state.causes import CoreCause
+from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import Kernels, NamedKernels
 from memtile.runs.external_uses import ExternalUse, external_uses
@@ -49,7 +50,7 @@ _SHOWN = 8  # arguments that a message lists
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Loaded:
     """A design of mlir-aie in an array.
 
@@ -81,6 +82,16 @@ class Loaded:
     references: Mapping[str, Reference] = field(default_factory=dict)
     lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
     findings: Sequence[Finding] = ()
+
+    def __repr__(self) -> str:
+        if self.sequence is None:
+            return f"Loaded({self.array!r}, no host sequence)"
+        arguments = ", ".join(_listed_arguments(self.arguments))
+        cores = f"{len(self.kernels)} core{'s' * (len(self.kernels) != 1)}"
+        return f"Loaded({self.array!r}, {cores}, arguments: {arguments or 'none'})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{markup_text(repr(self))}</p>{self.array._repr_html_()}"
 
     def run(
         self,
@@ -297,9 +308,15 @@ def check_numbers(names: Sequence[str], design: Loaded, scalars: Scalars) -> Non
 
 def _listed(arguments: Sequence[Shaped]) -> str:
     """Arguments with their types, for messages."""
+    texts = _listed_arguments(arguments)
+    return f" ({', '.join(texts)})" if texts else ""
+
+
+def _listed_arguments(arguments: Sequence[Shaped]) -> list[str]:
+    """The first arguments, each with its number and type."""
     texts = ["x".join([*map(str, each.shape), each.element]) for each in arguments[:_SHOWN]]
-    more = ", .." if len(arguments) > _SHOWN else ""
-    return f" ({', '.join(f'{n}: {text}' for n, text in enumerate(texts))}{more})" if texts else ""
+    more = [".."] if len(arguments) > _SHOWN else []
+    return [*(f"{n}: {text}" for n, text in enumerate(texts)), *more]
 
 
 def _too_many(given: Sequence[object], arguments: Sequence[Shaped]) -> Problem:

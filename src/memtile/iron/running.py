@@ -18,6 +18,7 @@ from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
+from memtile.iron.taking import take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
@@ -56,7 +57,8 @@ def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = 
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
     _check_arguments(design, arrays)
-    done = design.run(*[each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays])
+    given = [each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays]
+    done = take(design, given) or design.run(*given)
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
             _put(arrays[int(name)], array)

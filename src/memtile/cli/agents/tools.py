@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
 from memtile.cli.agents.tool_arguments import Kind, given_file
+from memtile.cli.iron_program import is_iron
 from memtile.errors import InputFileError
 from memtile.runs.options import MAX_CYCLES
 
@@ -83,15 +84,16 @@ def check(
     """Say what is wrong with a design before it runs: budgets, circuits, locks, lengths, shared memory.
 
     Nothing is run, so it is quick; what depends on data or time is found by `run`. Give `path`, a .py file
-    with design(), a .mlir file, a file of register writes or a build folder; or `text` of the `kind` py,
-    mlir or txt. `device`, such as npu1 or npu2, is for files that leave it open. `settings` are values of
-    arguments of design(); of MLIR, parameters of its scratchpad. The answer has for each design its
-    findings: code, severity, message, sides, fix.
+    with design() or a program of IRON, a .mlir file, a file of register writes or a build folder; or `text`
+    of the `kind` py, mlir or txt. `device`, such as npu1 or npu2, is for files that leave it open. `settings`
+    are values of arguments of design(), or of options and CompileTime parameters of a program; of MLIR,
+    parameters of its scratchpad. The answer has for each design its findings: code, severity, message,
+    sides, fix.
     """
     from memtile.cli.check import checked
 
     with given_file(path, text, kind) as file:
-        _fit(Path(file.name).suffix, settings=settings)
+        _fit(file.name, settings=settings)
         results = checked([file.name], device, _settings(settings))
         answers = [each.as_json() for each in results]
         for each in answers:
@@ -129,7 +131,7 @@ def run(
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
-        _fit(Path(file.name).suffix, settings=settings, kernels=kernels, inputs=inputs, dispatch=dispatch)
+        _fit(file.name, settings=settings, kernels=kernels, inputs=inputs, dispatch=dispatch)
         launched = Dispatch(dispatch) if dispatch else None
         design = load_beside(
             file.name,
@@ -229,13 +231,15 @@ def limits(device: str = "", timing: bool = False) -> Answer:
     return {**found, "timing": constants()} if timing else found
 
 
-def _fit(suffix: str, **given: object) -> None:
+def _fit(name: str, **given: object) -> None:
     """Refuse arguments that the kind of a design has no use for.
 
     Raises:
         InputFileError: inputs, kernels or a dispatch of a design in Python, settings of a program.
     """
+    suffix = Path(name).suffix
     unused = {".py": ("kernels", "inputs", "dispatch"), ".mlir": ()}.get(suffix, ("settings",))
+    unused = ("kernels",) if is_iron(name) else unused
     wrong = [name for name in unused if given.get(name)]
     if wrong:
         kinds = "a design in Python" if suffix == ".py" else "a program of register writes"

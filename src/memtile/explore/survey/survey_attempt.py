@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.devices import device as find_device
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.findings import Severity
 from memtile.explain.results import Status
@@ -23,6 +24,7 @@ from memtile.importers.design_file import functions_of
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.npy import read_array
+from memtile.iron.program_design import ProgramDesign, chosen_device
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.array_regions import zeros_for
 from memtile.runs.external_uses import ExternalUse, external_uses
@@ -55,6 +57,8 @@ def attempt(case: SurveyCase, functions: Functions, device: str, options: RunOpt
 
 
 def _tried(case: SurveyCase, functions: Functions, device: str, options: RunOptions) -> DesignOutcome:
+    if case.path.suffix == ".py":
+        return _program(case, device, options)
     facts = facts_of(case.data.facts)
     if facts.functions is not None:
         functions = {**functions_of(facts.functions), **functions}
@@ -80,6 +84,28 @@ def _tried(case: SurveyCase, functions: Functions, device: str, options: RunOpti
         done = ready.run(arrays, wanted, options=options)
     found = _outcome(case, done, expected)
     return replace(found, device=ready.array.device.name, cycles=done.result.cycles)
+
+
+def _program(case: SurveyCase, device: str, options: RunOptions) -> DesignOutcome:
+    """What became of the design that a program of IRON runs first, with the program's tensors.
+
+    A program that has the option ``--dev`` and no default for it gets the device, ``npu2`` if none is given.
+    """
+    design = ProgramDesign(str(case.path))
+    asked = design.__signature__.parameters.get("dev")
+    chosen = find_device(device).name if device else "npu2"
+    values = {"dev": _DEV.get(chosen, chosen)} if asked is not None and asked.default is None else {}
+    with chosen_device(chosen):
+        made = design(**values)
+    done = made.run_once(options)
+    found = _outcome(case, done, {})
+    if done.result.status is Status.FINISHED and done.result.errors:
+        found = replace(found, bucket=Bucket.WRONG)
+    return replace(found, device=made.device.name, cycles=done.result.cycles)
+
+
+_DEV = {"npu1": "npu"}
+"""What programs call a device."""
 
 
 def _run(

@@ -21,6 +21,7 @@ from memtile.importers.mlir.token_packets import BUILD_FILES
 from memtile.input_files import read_beside, read_bytes, read_text
 from memtile.io.json_text import parse_json
 from memtile.io.program.containers.build_folder import build_files
+from memtile.iron.program_file import is_script
 
 FACTS = "facts.json"
 """What a folder says of its designs, see :class:`Facts`."""
@@ -185,7 +186,7 @@ class SurveyCase:
 
     Attributes:
         name: path below the folder.
-        path: a file of MLIR text, or the folder of a build.
+        path: a file of MLIR text, a program of IRON, or the folder of a build.
         data: what lies beside it.
         part: symbol or place of the device that is meant; empty if the text has one.
     """
@@ -236,7 +237,8 @@ class FolderContents:
 def find(folder: Path) -> FolderContents:
     """The designs and builds below a folder.
 
-    Each MLIR file with a device is a design, or several if it has several devices. Configuration and
+    Each MLIR file with a device is a design, or several if it has several devices; each program of IRON is
+    one too, by what it builds when it is run. Configuration and
     instructions are a build, a row of its own where such a file lies beside or above them; there, and in
     an ELF, both must be. Arrays in the folder of a design, or in the one above, are its arguments and what
     must become of them, see :func:`beside`.
@@ -252,11 +254,13 @@ def find(folder: Path) -> FolderContents:
         texts = [file for file in files if file.suffix == ".mlir"]
         designs = [file for file in texts if _DEVICE.search(_bytes(file))]
         others += [_name(folder, file) for file in texts if file not in designs]
+        scripts = [file for file in files if is_script(file)]
+        cases += [_case(folder, _name(folder, file), file) for file in scripts]
         for file in designs:
             whole = _case(folder, _name(folder, file), file)
             names = _devices(_bytes(file))
             cases += [replace(whole, name=f"{whole.name}:{part}", part=part) for part in names] or [whole]
-        with_text |= {place} if designs else set()
+        with_text |= {place} if designs or scripts else set()
         tests += [place] if any(is_test(file.name) for file in files) else []
         if place.parent not in builds and _is_build(place, files, with_text=with_text):
             builds.add(place)
@@ -329,7 +333,8 @@ def _problem(folder: Path, says: str) -> Problem:
         str(folder),
         "a folder with designs or builds below it",
         says,
-        "A design is an MLIR file with aie.device; a build is configuration and instructions.",
+        "A design is an MLIR file with aie.device, or a Python program that imports aie; a build is "
+        "configuration and instructions.",
         reason="survey",
         where="memtile survey",
         source="docs/mlir.md",

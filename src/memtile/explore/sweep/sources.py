@@ -1,4 +1,4 @@
-"""What a design is made of: its file and the modules beside it that it imports, as texts and as a hash."""
+"""What a design is made of, as texts and as a hash: its file, and the modules beside it that it imports."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from typing import Any
 
 import memtile.sheet as _package
 from memtile.errors import InputFileError, Problem, cannot_write, raise_if
-from memtile.importers.design_file import design_function
+from memtile.importers.text_design import SUFFIX
+from memtile.iron.program_design import function_of
 from memtile.jit.cache import why_unsafe
 from memtile.output_files import make_folder, write_output
 
@@ -98,6 +99,8 @@ def sources_of(file: str) -> DesignSources:
         name = waiting.pop()
         if name not in found:
             found[name] = _text(path.parent / name)
+            if name.endswith(SUFFIX):
+                continue
             waiting += _imported(path.parent, found[name], str(path.parent / name))
     return DesignSources(path.name, found)
 
@@ -122,7 +125,7 @@ def loaded(file: str, version: str) -> Callable[..., Any]:
             if getattr(module, "__file__", None) in own:
                 del sys.modules[name]
         importlib.invalidate_caches()
-        _LOADED[path, version] = design_function(file)
+        _LOADED[path, version] = function_of(file)
     return _LOADED[path, version]
 
 

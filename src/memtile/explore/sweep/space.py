@@ -110,7 +110,7 @@ def space_of(
     """What is varied of a design: parameters whose annotations say which values they have, and what is named.
 
     Args:
-        function: the design function.
+        function: the design function; one with ``varied_by_name`` has no axis that ``vary`` does not name.
         vary: values by name, as texts: ``8,16,32``, ``1..8``, ``1..64:8``, ``0.5..2``; an empty text means
             those of the annotation, of a timing constant the range in which it is expected to be.
         fixed: what is set, and not varied.
@@ -120,6 +120,7 @@ def space_of(
         DesignError: names that are nothing to vary, texts that are no values, nothing to vary; all at once.
     """
     found = {parameter.name: parameter for parameter in parameters_of(function)}
+    by_itself = not getattr(function, "varied_by_name", False)
     axes: list[SweepAxis] = []
     problems: list[Problem] = [_both(where, name) for name in vary if name in fixed]
     for name, parameter in found.items():
@@ -127,6 +128,7 @@ def space_of(
             continue
         try:
             axis = _named(name, parameter.kind, vary[name]) if vary.get(name) else axis_of(parameter)
+            axis = axis if name in vary or by_itself else None
         except (ValueError, TypeError, SyntaxError) as error:
             problems.append(_no_values(where, name, vary[name], parameter.allowed, error))
             continue

@@ -1,6 +1,6 @@
 """The twin as the NPU of IRON programs: a host runtime for mlir-aie, switched on by one line.
 
-``install()`` before the program makes its first tensor, or ``MEMTILE_IRON=1`` around it. The interface is
+``install()`` before the program makes its first tensor, or ``memtile run PROGRAM.py``. The interface is
 that of mlir-aie main of 2026-08-14 (``aie.utils.hostruntime``); nothing of mlir-aie is imported before it is
 needed. ``docs/mlir.md`` says what runs.
 """

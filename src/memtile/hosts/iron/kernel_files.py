@@ -208,7 +208,7 @@ def _loaded(text: Path, chosen: Mapping[str, Any], options: Options) -> Loaded:
     own, ours = design.array.device, find_device(options.device)
     if own.generation is not ours.generation:
         says = f"the design is for {own.name}, and the NPU is {ours.name}"
-        step = "Choose it with install(device=...) or MEMTILE_IRON=npu1, npu2."
+        step = "Choose it with install(device=...) or MEMTILE_DEVICE=npu1, npu2."
         raise InputFileError(iron_problem("device", own.name, ours.name, says, where=str(text), step=step))
     return design
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 from memtile.iron.ops.attributes import Attribute
 from memtile.iron.ops.types import FunctionType, Type
+from memtile.iron.taking import note_module
 
 
 class Value:
@@ -453,6 +454,7 @@ class Module:
         self.operation.detach()
         self.operation.regions[0].blocks.append()
         self.context = None
+        note_module(self)
 
     @staticmethod
     def create(loc: object = None) -> Module:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.ops.operations import Module
+from memtile.iron.taking import with_values
 from memtile.iron.utils import ensure_current_device
 from memtile.iron.utils.design_context import compile_context
 from memtile.iron.utils.markers import COMPILE_TIME, In, InOut, Out
@@ -127,7 +128,7 @@ class CallableDesign:
             values: of parameters, before those that are kept.
         """
         ensure_current_device()
-        merged = self.compile_kwargs | values
+        merged = with_values(self, self.compile_kwargs | values, self.parameters.compile)
         self._check(merged)
         given = dict(zip(self.parameters.tensors, tensors, strict=False))
         missing = {name: None for name in self.parameters.tensors if name not in given}

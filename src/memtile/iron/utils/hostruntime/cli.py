@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from memtile.iron.taking import active
 from memtile.iron.utils.hostruntime import set_current_device
 
 
@@ -45,6 +46,8 @@ def run_design_cli(
     if paths := _paths(opts):
         design.specialize(**_of(compile_kwargs, opts)).compile(**paths)
         return
+    if run_and_verify is None and active():
+        design.specialize(**_of(compile_kwargs, opts)).generate()
     if run_and_verify is None:
         sys.exit(
             "this program only compiles: pass --xclbin-path and --insts-path (memtile writes what it runs there), and "

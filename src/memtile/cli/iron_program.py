@@ -1,0 +1,68 @@
+"""Programs of IRON on the command line: run as they are, or as designs with parameters."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import typer
+
+if TYPE_CHECKING:
+    from memtile.importers.hosted_array import HostedArray
+
+_END_OF_OPTIONS = "--"
+
+
+def with_its_arguments(words: Sequence[str]) -> list[str]:
+    """The words of ``memtile run`` with a program of IRON and what is behind it set apart: they are its own.
+
+    Args:
+        words: of the command line, behind the name of the command.
+    """
+    for place, word in enumerate(words):
+        if word == _END_OF_OPTIONS:
+            break
+        if word.endswith(".py") and is_iron(word):
+            return [*words[:place], _END_OF_OPTIONS, *words[place:]]
+    return list(words)
+
+
+def is_iron(file: str) -> bool:
+    """Whether a file is a program of IRON."""
+    if not file.endswith(".py") or not Path(file).is_file():
+        return False
+    from memtile.iron.program_file import is_program
+
+    return is_program(file)
+
+
+def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> None:
+    """Run a program with its own arguments, output and exit code.
+
+    Raises:
+        MemtileError: what is refused, with the program's line.
+        SystemExit: as the program ends.
+    """
+    from memtile.iron.program_file import run
+
+    if device:
+        os.environ["MEMTILE_DEVICE"] = device
+    typer.echo(f"{file}: a program of IRON (it imports aie), run as it is with memtile as its NPU", err=True)
+    run(file, arguments)
+    sys.stdout.flush()
+
+
+def iron_array(file: str, arguments: Sequence[str], values: Mapping[str, object]) -> HostedArray:
+    """The array of a program's design, with values for its parameters.
+
+    Raises:
+        MemtileError: as the program or its design raises it; names that are no parameters.
+    """
+    from memtile.design.run_design import make
+    from memtile.importers.design_file import aside
+    from memtile.iron.program_design import ProgramDesign
+
+    return cast("HostedArray", aside(lambda: make(ProgramDesign(file, arguments), values, file)))

@@ -1,0 +1,96 @@
+"""A design with its host sequence and the arguments of that, run as designs in Python are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Self, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.design.array import Array
+from memtile.errors import InputFileError, Problem
+from memtile.explain.results import Result, Status
+from memtile.importers.loaded import Loaded, design_problem
+from memtile.runs.array_names import Given, Wanted
+from memtile.runs.options import RunKeywords, RunOptions
+from memtile.runs.program import Run
+
+
+class HostedArray(Array):
+    """The array of a design that is loaded; :meth:`run` also runs its host sequence.
+
+    Attributes:
+        loaded: the design.
+        arguments: of the host sequence.
+        verdict: says what is wrong with the data of a run, empty if nothing is; None = nobody knows.
+    """
+
+    loaded: Loaded
+    arguments: Sequence[Any]
+    verdict: Callable[[Run], str] | None
+
+    @property
+    def compares(self) -> bool:
+        """Whether a run needs its words: what cores do may depend on them."""
+        return True
+
+    @classmethod
+    def of(cls, loaded: Loaded, arguments: Sequence[Any] = ()) -> Self:
+        """The array of a design, with what its host sequence is run with."""
+        made = cls.__new__(cls)
+        made.__dict__ = vars(loaded.array)  # the same array, whoever looks at it
+        made.loaded, made.arguments, made.verdict = loaded, arguments, None
+        return made
+
+    def give(self, given: Given) -> None:
+        """Put an array in the place of an argument.
+
+        Raises:
+            InputFileError: its name is no number of an argument.
+        """
+        many = len(self.loaded.arguments)
+        if not given.name.isdecimal() or int(given.name) >= many:
+            raise InputFileError(_no_argument(given.name, many))
+        rest = [None] * (many - len(self.arguments))
+        self.arguments = [*self.arguments, *rest]
+        self.arguments[int(given.name)] = given.array
+        self.verdict = None  # of other data the program knows nothing
+
+    def run_once(self, options: RunOptions, wanted: Sequence[Wanted] = ()) -> Run:
+        """Run the host sequence.
+
+        Args:
+            options: of the run; without data its words move too, since cores may depend on them, and no
+                verdict is asked for.
+            wanted: arguments to take, by number, with their types and shapes.
+
+        Raises:
+            InputFileError: as loaded designs raise it; a wanted array that is no argument.
+        """
+        done = self.loaded.run(*self.arguments, options=replace(options, data=True))
+        for each in wanted:
+            if each.name not in done.arrays:
+                raise InputFileError(_no_argument(each.name, len(self.loaded.arguments)))
+        if self.verdict is not None and options.data and done.result.status is Status.FINISHED:
+            wrong = self.verdict(done)
+            errors = (*done.result.errors, *filter(None, [wrong]))
+            done = replace(done, result=replace(done.result, errors=errors))
+        arrays = {each.name: _as_wanted(done.arrays[each.name], each) for each in wanted}
+        return replace(done, arrays={**done.arrays, **arrays})
+
+    def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> Result:
+        """Run the host sequence."""
+        given = RunOptions(max_cycles=options) if isinstance(options, int) else options
+        return self.run_once(RunOptions.of(given or RunOptions(), more)).result
+
+
+def _as_wanted(array: npt.NDArray[Any], wanted: Wanted) -> npt.NDArray[Any]:
+    found = array if wanted.dtype is None else np.ascontiguousarray(array).reshape(-1).view(wanted.dtype)
+    return found if wanted.shape is None else found.reshape(wanted.shape)
+
+
+def _no_argument(name: str, many: int) -> Problem:
+    says = f"array {name} is no argument: the host sequence has {many or 'none'}"
+    return design_problem("arguments", name, f"0..{many - 1}" if many else "none", says)

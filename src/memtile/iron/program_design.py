@@ -1,0 +1,194 @@
+"""A program of IRON as a design with parameters: options of its command line, and ``CompileTime`` values."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import inspect
+import io
+import os
+import typing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import numpy as np
+
+from memtile.design.run_design import make
+from memtile.errors import InputFileError, MemtileError
+from memtile.importers.design_file import aside, design_function
+from memtile.importers.hosted_array import HostedArray
+from memtile.importers.loaded import Loaded
+from memtile.importers.text_design import SUFFIX, TextDesign
+from memtile.iron.program_file import is_program, run
+from memtile.iron.taking import DesignTakenError, Taking, taking
+from memtile.iron.utils.hostruntime import set_current_device
+from memtile.runs.program import Run
+
+_DEVICE = "MEMTILE_DEVICE"
+_KINDS = (int, float, str)
+
+
+class ProgramDesign:
+    """A program as a design function: its parameters are named arguments, and it gives an array.
+
+    Args:
+        file: of the program.
+        arguments: of its command line, that are there whatever the parameters are.
+
+    Attributes:
+        varied_by_name: a sweep varies what it is told to; choices of an option are no range to search.
+
+    Raises:
+        InputFileError: the file cannot be read or is not Python.
+    """
+
+    varied_by_name = True
+
+    def __init__(self, file: str, arguments: Sequence[str] = ()) -> None:
+        self.file, self.arguments = file, list(arguments)
+        self.__name__ = Path(file).stem
+        # a program that fails without its parameters has told its options by then
+        found = Taking()
+        with contextlib.suppress(MemtileError):
+            found = self._taken({}, found)
+        self.__signature__ = inspect.Signature(list(_parameters(found)))
+
+    def __call__(self, **values: Any) -> HostedArray:
+        """The array of the design that the program runs first, or builds last if it runs none.
+
+        Args:
+            values: of parameters; those that are as the program has them are left to it.
+
+        Raises:
+            InputFileError: the program fails, or has no design; a value that it does not take.
+            MemtileError: a design that the array cannot hold.
+        """
+        known = self.__signature__.parameters
+        chosen = {name: value for name, value in values.items() if value != known[name].default}
+        found = self._taken(chosen, Taking())
+        made = taken_array(self.file, found)
+        if found.loaded is not None:
+            made.verdict = lambda done: self._verdict(chosen, found, done)
+        return made
+
+    def _verdict(self, values: Mapping[str, Any], found: Taking, done: Run) -> str:
+        """What the program says of a run of its design; empty if it ends well.
+
+        The program runs again, and gets the run as the answer of its design.
+        """
+        again = Taking(loaded=found.loaded, arguments=found.arguments, answer=done)
+        set_current_device(None)
+        try:
+            with taking(values, again), contextlib.redirect_stdout(io.StringIO()):
+                run(self.file, self.arguments)
+        except SystemExit as end:
+            return f"the program ends with {end.code!r}" if end.code else ""
+        except MemtileError as error:
+            return str(error)
+        return ""
+
+    def _taken(self, values: Mapping[str, Any], found: Taking) -> Taking:
+        """Run the program until its design is there; ``found`` has what is known where it fails."""
+        set_current_device(None)
+        with taking(values, found):
+            try:
+                run(self.file, self.arguments)
+            except DesignTakenError:
+                pass
+            except SystemExit as end:
+                if not found.modules:
+                    raise InputFileError(f"{self.file}: {_ended(end)}") from None
+        return found
+
+
+@contextlib.contextmanager
+def chosen_device(name: str) -> Iterator[None]:
+    """Within ``with`` programs that do not choose a device are for this one."""
+    before = os.environ.get(_DEVICE)
+    os.environ[_DEVICE] = name
+    try:
+        yield
+    finally:
+        os.environ.pop(_DEVICE)
+        if before is not None:
+            os.environ[_DEVICE] = before
+
+
+def function_of(file: str) -> Callable[..., Any]:
+    """The function that makes a design: ``design()``, a program of IRON with its options, or a text of MLIR.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python or MLIR, or fails.
+    """
+    if file.endswith(SUFFIX) and Path(file).is_file():
+        return TextDesign(file)
+    return aside(lambda: ProgramDesign(file)) if is_program(file) else design_function(file)
+
+
+def load_iron(file: str | Path, *arguments: str, **values: Any) -> Loaded:
+    """The design of a program of IRON: the one that it runs first, or builds last if it runs none.
+
+    Args:
+        file: of the program.
+        arguments: of its command line.
+        values: of its parameters: options, and ``CompileTime`` parameters of the design.
+
+    Raises:
+        InputFileError: the file cannot be read, is not Python, or has no design; a program that fails.
+        MemtileError: names that are no parameters; a design that the array cannot hold.
+    """
+    made = aside(lambda: make(ProgramDesign(str(file), arguments), values, str(file)))
+    return cast(HostedArray, made).loaded
+
+
+def taken_array(file: str, found: Taking) -> HostedArray:
+    """The array of what was taken out of a program.
+
+    Raises:
+        InputFileError: the program runs no design and builds none.
+    """
+    from memtile.iron.compiled_design import CompiledDesign
+    from memtile.iron.running import load_design
+
+    if found.loaded is not None:
+        return HostedArray.of(found.loaded, [_copy(each) for each in found.arguments])
+    designs = [each for each in found.modules if any(op.name == "aie.device" for op in each.body.operations)]
+    if not designs:
+        raise InputFileError(f"{file}: the program builds no design: no aie.device is in what it makes.")
+    return HostedArray.of(load_design(CompiledDesign.of(designs[-1], file)))
+
+
+def _copy(argument: Any) -> Any:
+    """An argument as it is now: a run writes into a copy."""
+    return argument.copy() if isinstance(argument, np.ndarray) else argument
+
+
+def _ended(end: SystemExit) -> str:
+    """Why there is no design where a program ends by itself."""
+    if isinstance(end.code, str):
+        return f"the program ends with {end.code!r} before its design is there."
+    return f"the program ends with code {end.code or 0} before its design is there."
+
+
+def _parameters(found: Taking) -> Iterator[inspect.Parameter]:
+    """Options of a program, then ``CompileTime`` parameters that are no options."""
+    named = {name: (_option_kind(action), action.default) for name, action in found.options.items()}
+    for design, values in found.designs[:1]:
+        hints = typing.get_type_hints(design.mlir_generator, include_extras=False)
+        signature = design.parameters.signature.parameters
+        for name in design.parameters.compile:
+            default = values.get(name, signature[name].default)
+            named.setdefault(name, (hints.get(name, Any), default))
+    for name, (kind, default) in named.items():
+        yield inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+
+
+def _option_kind(action: argparse.Action) -> Any:
+    """The type of an option's values; None too where nothing is its default."""
+    if action.nargs == 0 or isinstance(action, argparse.BooleanOptionalAction):
+        return bool
+    kind: Any = action.type if action.type in _KINDS else str if action.type is None else Any
+    if action.choices is not None:
+        kind = Literal[tuple(action.choices)]
+    return kind if action.default is not None else kind | None if kind is not Any else Any

@@ -1,0 +1,174 @@
+"""Programs of IRON: files that import ``aie``, run as they are, with what is refused in one line."""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import traceback
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from memtile.errors import InputFileError, MemtileError
+from memtile.iron.aie_names import LIST, install, is_installed, uninstall
+from memtile.iron.taking import active
+
+_FAILED = 1  # exit code of Python where a program raises
+_ROOTS = ("aie", "memtile.iron")
+_PACKAGE = str(Path(__file__).parents[1])
+_OF_HOSTS = "HostRuntimeError"  # mlir-aie's, which is not there before the program imports it
+_REFUSALS = (TypeError, ValueError, RuntimeError, AttributeError, OSError)
+_CALLED = re.compile(r"(\w+)(?:\.\w+)?\(\) (?:got|missing|takes)")
+
+
+def is_program(file: str | Path) -> bool:
+    """Whether a file is a program of IRON: Python that imports ``aie``, also within a function."""
+    path = Path(file)
+    if path.suffix != ".py" or not path.is_file():
+        return False
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, OSError):  # whoever loads it says what is wrong
+        return False
+    return any(_is_ours(name) for node in ast.walk(tree) for name in _imported(node))
+
+
+def is_script(file: str | Path) -> bool:
+    """Whether a program does something when it is run, unlike helpers and tests of pytest."""
+    if not is_program(file):
+        return False
+    return any(
+        isinstance(node, ast.If | ast.With | ast.For)
+        or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call))
+        for node in ast.parse(Path(file).read_bytes()).body
+    )
+
+
+def _imported(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def _is_ours(name: str) -> bool:
+    return any(name == root or name.startswith(f"{root}.") for root in _ROOTS)
+
+
+def run(file: str, arguments: Sequence[str]) -> None:
+    """Run a program as ``python FILE ARGUMENT ...`` does; with relative imports as a module of its package.
+
+    Args:
+        file: of the program.
+        arguments: its own.
+
+    Raises:
+        InputFileError: the file cannot be read or is not Python; what memtile's IRON lacks or refuses,
+            with the program's line; any error of a program whose design is to be taken.
+        SystemExit: as the program ends.
+        MemtileError: a design that is refused or does not come to its end, with the program's line.
+    """
+    path = Path(file)
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise InputFileError(f"{file}: the program cannot be read: {error.strerror}.") from None
+    try:
+        tree = ast.parse(text, file)
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        raise InputFileError(f"{file}, line {line}: this is not Python: {error.args[0]}.") from None
+    root, package = _package(path.resolve(), tree)
+    module = ModuleType("__main__")
+    module.__file__, module.__package__ = file, package
+    before, ours = (sys.argv, sys.path[:], sys.modules.get("__main__")), is_installed()
+    install()
+    sys.argv, sys.modules["__main__"] = [file, *arguments], module
+    sys.path.insert(0, str(root))
+    try:
+        exec(compile(tree, file, "exec"), vars(module))
+    except Exception as error:
+        found = refusal(error, file)
+        if found is not None:
+            raise found from None
+        if active():
+            says = f"{_place(error, file)}: {type(error).__name__}: {error}"
+            raise InputFileError(says) from None
+        traceback.print_exception(error.with_traceback(error.__traceback__ and error.__traceback__.tb_next))
+        raise SystemExit(_FAILED) from None
+    finally:
+        sys.argv, sys.path[:] = before[0], before[1]
+        if before[2] is not None:
+            sys.modules["__main__"] = before[2]
+        if not ours:
+            uninstall()  # the names were for the program
+
+
+def _package(path: Path, tree: ast.AST) -> tuple[Path, str | None]:
+    """The folder that imports begin in, and the package that relative ones are relative to."""
+    levels = [node.level for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.level]
+    if not levels:
+        return path.parent, None
+    top = path.parents[max(levels) - 1]
+    while (top.parent / "__init__.py").is_file():
+        top = top.parent
+    return top.parent, ".".join(path.parent.relative_to(top.parent).parts)
+
+
+def refusal(error: Exception, file: str) -> MemtileError | None:
+    """An error of a program that is memtile's to explain, with the program's line; None = the program's own.
+
+    Args:
+        error: what a program raised.
+        file: of the program.
+    """
+    says = _said(error)
+    if says is None:
+        return None
+    kind = type(error) if isinstance(error, MemtileError) else InputFileError
+    place = _place(error, file)
+    return kind(says if says.startswith(f"{place}: ") else f"{place}: {says}")
+
+
+def _said(error: Exception) -> str | None:
+    """What an error says if it is about IRON; None = it is not."""
+    if isinstance(error, MemtileError) or type(error).__name__ == _OF_HOSTS:
+        return str(error)
+    if isinstance(error, ImportError):
+        return str(error) if (error.name or "").partition(".")[0] == "aie" else None
+    called = _CALLED.match(str(error)) if isinstance(error, TypeError) else None
+    if (called and _is_named(called[1])) or (isinstance(error, AttributeError) and _is_of_iron(error.obj)):
+        return str(error) if LIST in str(error) else f"{error}. {LIST} lists what memtile's IRON has."
+    inner = traceback.extract_tb(error.__traceback__)[-1].filename
+    refused = isinstance(error, _REFUSALS) and inner.startswith(_PACKAGE)
+    return f"{error}" if refused else None
+
+
+def _is_of_iron(value: Any) -> bool:
+    of = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+    return (of or type(value).__module__).startswith("memtile.iron")
+
+
+def _is_named(name: str) -> bool:
+    """Whether a class or function of IRON is called so."""
+    modules = (module for key, module in list(sys.modules.items()) if key.startswith("memtile.iron"))
+    return any(_is_of_iron(vars(module)[name]) for module in modules if name in vars(module))
+
+
+def _place(error: BaseException, program: str) -> str:
+    """Where the error came up: the last line of the program, or of a file below its folder."""
+    frames = traceback.extract_tb(error.__traceback__)
+    folder = str(Path(program).parent.resolve())
+    own = [
+        f"{_shown(f.filename, program)}:{f.lineno}"
+        for f in frames
+        if str(Path(f.filename).resolve()).startswith(folder)
+    ]
+    return own[-1] if own else program
+
+
+def _shown(file: str, program: str) -> str:
+    return program if Path(file).resolve() == Path(program).resolve() else file

@@ -1,0 +1,168 @@
+"""A design taken out of its program: the first that the program runs, else the last that it builds.
+
+A program goes on until it has what a run needs, the design and its tensors; values for its options and for
+``CompileTime`` parameters are put in from outside.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+
+class DesignTakenError(BaseException):
+    """A program's design is taken; the program ends here."""
+
+
+@dataclass
+class Taking:
+    """What is put into a program, and what is taken out of it.
+
+    Attributes:
+        values: of options and ``CompileTime`` parameters, by name.
+        options: of the program's command line, by name.
+        designs: functions that build a design, each with the values that it was called with.
+        modules: all that were built, in order.
+        loaded: the design that the program runs first; None = it runs none.
+        arguments: what it is run with.
+        answer: what a run of the design left: it is what the program gets, and the program goes on.
+    """
+
+    values: Mapping[str, Any] = field(default_factory=dict)
+    options: dict[str, argparse.Action] = field(default_factory=dict)
+    designs: list[tuple[Any, Mapping[str, Any]]] = field(default_factory=list)
+    modules: list[Any] = field(default_factory=list)
+    loaded: Any = None
+    arguments: Sequence[Any] = ()
+    answer: Any = None
+
+
+_now: ContextVar[Taking | None] = ContextVar("iron_taking", default=None)
+
+
+@contextmanager
+def taking(values: Mapping[str, Any], made: Taking) -> Iterator[None]:
+    """Take the design of what runs within ``with``.
+
+    Args:
+        values: of options and ``CompileTime`` parameters, by name.
+        made: gets what is found.
+    """
+    made.values = values
+    token = _now.set(made)
+    parse = argparse.ArgumentParser.parse_known_args
+
+    def with_more(parser: Any, args: Any = None, namespace: Any = None) -> Any:
+        if args is None and not made.options:  # the command line, not one that the program made
+            made.options.update(_options(parser))
+            args = _command_line(sys.argv[1:], made)
+        return parse(parser, args, namespace)
+
+    argparse.ArgumentParser.parse_known_args = with_more  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        argparse.ArgumentParser.parse_known_args = parse  # type: ignore[method-assign]
+        _now.reset(token)
+
+
+def active() -> bool:
+    """Whether a design is to be taken."""
+    return _now.get() is not None
+
+
+def take(loaded: Any, arguments: Sequence[Any]) -> Any:
+    """A program runs a design: take it if one is wanted, or answer with the run of one that was taken.
+
+    Args:
+        loaded: the design.
+        arguments: what its host sequence is run with, as arrays and numbers.
+
+    Returns:
+        The run of the same design with the same arguments; None if there was none.
+
+    Raises:
+        DesignTakenError: the design is taken.
+    """
+    now = _now.get()
+    if now is None:
+        return None
+    if now.answer is None:
+        now.loaded, now.arguments = loaded, arguments
+        raise DesignTakenError
+    return now.answer if _is_same(now, loaded, arguments) else None
+
+
+def _is_same(now: Taking, loaded: Any, arguments: Sequence[Any]) -> bool:
+    """Whether a design and what it reads are those that were taken, whatever is where it writes."""
+    if _text(now.loaded) != _text(loaded) or len(arguments) != len(now.arguments):
+        return False
+    regions = [buffer.region for buffer in now.answer.buffers]
+    read = {each.argument for each in regions if each.reads}
+    written = {each.argument for each in regions if each.writes} - read
+    pairs = enumerate(zip(now.arguments, arguments, strict=True))
+    return all(n in written or np.array_equal(one, other) for n, (one, other) in pairs)
+
+
+def _text(loaded: Any) -> str:
+    found: str = loaded.configured.device.operation.tokens.text.content
+    return found
+
+
+def note_module(module: Any) -> None:
+    """A module is begun."""
+    now = _now.get()
+    if now is not None:
+        now.modules.append(module)
+
+
+def with_values(design: Any, given: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:
+    """The values that a design is built with: those put in from outside come before the program's.
+
+    Args:
+        design: function that builds it.
+        given: the program's values.
+        names: of its ``CompileTime`` parameters.
+    """
+    now = _now.get()
+    if now is None:
+        return dict(given)
+    own = {name: value for name, value in now.values.items() if name in names and name not in now.options}
+    now.designs.append((design, {**given, **own}))
+    return {**given, **own}
+
+
+def _options(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    """The options and arguments of a command line that take a value, or are switched on."""
+    for action in parser._actions:
+        if not isinstance(
+            action, argparse._HelpAction | argparse._VersionAction | argparse._SubParsersAction
+        ):
+            yield action.dest, action
+
+
+def _command_line(given: Sequence[str], made: Taking) -> list[str]:
+    """The command line of a program with values from outside: behind its own, the last one counts."""
+    named = [(action, made.values[name]) for name, action in made.options.items() if name in made.values]
+    places = [str(value) for action, value in named if not action.option_strings]
+    return [*places, *given, *(word for action, value in named for word in _words(action, value))]
+
+
+def _words(action: argparse.Action, value: Any) -> list[str]:
+    """What stands for the value of an option on a command line."""
+    names = sorted(action.option_strings, key=len)
+    if not names:
+        return []
+    if isinstance(action, argparse.BooleanOptionalAction):
+        return [next(name for name in names if name.startswith("--no-") is not bool(value))]
+    if action.nargs == 0:
+        return [names[-1]] if value == action.const else []
+    listed = value if isinstance(value, list | tuple) else [value]
+    return [names[-1], *map(str, listed)]

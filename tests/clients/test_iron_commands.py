@@ -1,0 +1,249 @@
+"""Do programs of IRON run unchanged where mlir-aie is not installed?"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import memtile
+from memtile import InputFileError
+from memtile.cli.agents import tools
+from memtile.cli.check import checked
+from memtile.cli.diff import compared_file
+from memtile.design.array_picture import array_svg
+from memtile.explore.survey.survey_attempt import attempt
+from memtile.explore.survey.survey_cases import find
+from memtile.explore.sweep.sweep import SweepPlan, sweep
+from memtile.iron.program_design import function_of
+from memtile.iron.taking import Taking, take, taking
+from memtile.runs.options import RunOptions
+from support.mlir import mlir_texts
+
+ADD = Path(__file__).parents[1] / "support" / "iron" / "add.py"
+"""Adds a number to a vector, verifies, and has options and ``CompileTime`` values."""
+RUN, MODULE = ("-m", "memtile", "run"), ("-m", "memtile.iron")
+
+
+def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtile.__file__).parents[1])}
+    return subprocess.run(
+        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
+    )
+
+
+def test_a_program_with_its_own_arguments(tmp_path: Path) -> None:
+    done = python(tmp_path, *RUN, str(ADD), "--size", "128", "--tile", "32")
+    assert (done.returncode, done.stdout) == (0, "PASS!\n"), done.stderr
+    assert "a program of IRON (it imports aie)" in done.stderr
+    wrong = python(tmp_path, *RUN, str(ADD), "--tile", "9")
+    assert wrong.returncode == 2
+    assert "invalid choice: 9" in wrong.stderr
+
+
+@pytest.mark.parametrize("words", [RUN, MODULE])
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("from aie.iron import Objectfifo", "no aie.iron.Objectfifo. Did you mean aie.iron.ObjectFifo?"),
+        ("import aie.utils.tensrs", "no aie.utils.tensrs. Did you mean aie.utils.tensors?"),
+        ("import aie.iron; aie.iron.Worke()", "no aie.iron.Worke. Did you mean aie.iron.Worker?"),
+        ("from aie.iron import Worker; Worker(kore=1)", "unexpected keyword argument 'kore'"),
+    ],
+)
+def test_a_name_that_is_not_there(tmp_path: Path, words: tuple[str, ...], line: str, says: str) -> None:
+    (tmp_path / "program.py").write_text(f"import aie\n{line}\n")
+    done = python(tmp_path, *words, "program.py")
+    assert done.returncode in (1, 2)
+    (message,) = [each for each in done.stderr.splitlines() if "a program of IRON" not in each]
+    assert message.removeprefix("error: ").startswith("program.py:2: ")
+    assert says in message
+    assert "python -m memtile.iron --names lists" in message
+
+
+def test_by_one_import_and_in_this_process_alone(tmp_path: Path) -> None:
+    text = "import memtile.iron.install\nimport aie.iron\nprint(hasattr(aie.iron, 'Foo'))\n"
+    (tmp_path / "program.py").write_text(f"{text}from aie.iron import Foo\n")
+    done = python(tmp_path, "program.py")
+    assert done.stdout == "False\n"
+    assert "program.py:4: memtile's IRON has no aie.iron.Foo" in done.stderr
+    other = python(tmp_path, "-c", "import memtile, aie")
+    assert "ModuleNotFoundError: No module named 'aie'" in other.stderr
+
+
+def test_a_program_of_a_package(tmp_path: Path) -> None:
+    package = tmp_path / "outer" / "inner"
+    package.mkdir(parents=True)
+    (package / "program.py").write_text("import aie.iron\nfrom ..sizes import SIZE\nprint(SIZE, __name__)\n")
+    (package.parent / "sizes.py").write_text("SIZE = 7\n")
+    done = python(tmp_path, *MODULE, "outer/inner/program.py")
+    assert done.stdout == "7 __main__\n", done.stderr
+
+
+def test_errors_of_the_program_are_its_own(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text("import aie.iron\n[][1]\n")
+    done = python(tmp_path, *RUN, "program.py")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[1:3] == [
+        "Traceback (most recent call last):",
+        '  File "program.py", line 2, in <module>',
+    ]
+
+
+def test_the_list_of_names(tmp_path: Path) -> None:
+    lines = python(tmp_path, *MODULE, "--names").stdout.splitlines()
+    found = {module: names.split(", ") for module, _, names in (line.partition(": ") for line in lines)}
+    assert {"ObjectFifo", "Worker", "jit", "CompileTime"} <= {*found["aie.iron"]}
+    assert {"device", "tile", "object_fifo"} <= {*found["aie.dialects.aie"]}
+    assert "range_" in found["aie.iron.controlflow"]
+
+
+def test_a_design_with_parameters(tmp_path: Path) -> None:
+    words = (*RUN, "--json", "--set", "tile=32", "--set", "plus=3", "--out", "1:int32:64=c.npy", str(ADD))
+    done = python(tmp_path, *words, "--size", "64")
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["errors"]) == (
+        1,
+        ["the program ends with 'FAIL!'"],
+    )  # it adds 1, and says so
+    found = {each["name"]: each["value"] for each in data["parameters"]}
+    assert found == {"size": 64, "tile": 32, "quiet": False, "plus": 3}
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.arange(64) + 3)
+    wrong = python(tmp_path, *RUN, "--set", "plu=3", str(ADD))
+    assert "its parameters are size, tile, quiet, plus" in wrong.stderr
+
+
+def test_a_sweep_of_a_program_is_a_run_of_each_variant() -> None:
+    plan = SweepPlan(vary={"tile": "8,16,32,64", "size": "64,96"}, workers=0)
+    found = sweep(ADD, plan)
+    assert [axis.name for axis in found.space.axes] == [
+        "size",
+        "tile",
+    ]  # quiet has values, and nobody varies it
+    rows = {(row.point["size"], row.point["tile"]): row for row in found.rows}
+    assert len(rows) == 8
+    for at, row in rows.items():
+        alone = function_of(str(ADD))(size=at[0], tile=at[1]).run()
+        assert (row.state == "good") == alone.good == (at != (96, 64))  # 96 elements are no tiles of 64
+        assert not alone.good or row.figures["cycles"] == alone.cycles
+
+
+def test_a_variant_with_wrong_data_is_infeasible_by_the_program_s_own_verdict() -> None:
+    found = sweep(ADD, SweepPlan(vary={"plus": "1,2"}, workers=0))
+    good, wrong = sorted(found.rows, key=lambda row: str(row.point["plus"]))
+    assert good.state == "good"
+    assert (wrong.state, wrong.why) == ("infeasible", "the program ends with 'FAIL!'")
+    still = sweep(ADD, SweepPlan(vary={"plus": "1,2"}, workers=0, data=False))
+    assert [row.state for row in still.rows] == ["good", "good"]
+
+
+def test_a_sweep_of_mlir(tmp_path: Path) -> None:
+    (tmp_path / "design.mlir").write_text(mlir_texts.PASSTHROUGH)
+    found = sweep(tmp_path / "design.mlir", SweepPlan(vary={"device": "npu1,npu2"}, workers=0))
+    cycles = {row.point["device"]: row.figures["cycles"] for row in found.rows if row.state == "good"}
+    alone = {name: memtile.load(tmp_path / "design.mlir", device=name).run() for name in ("npu1", "npu2")}
+    assert cycles == {name: done.result.cycles for name, done in alone.items()}
+
+
+def test_the_answer_of_a_run_is_for_the_same_design_and_what_it_reads() -> None:
+    def region(argument: int, *, reads: bool, writes: bool) -> SimpleNamespace:
+        return SimpleNamespace(region=SimpleNamespace(argument=argument, reads=reads, writes=writes))
+
+    design = function_of(str(ADD))().loaded
+    both = [region(0, reads=True, writes=True), region(1, reads=False, writes=True)]
+    answer = SimpleNamespace(buffers=both)
+    first, other = np.arange(64), np.arange(64) + 1
+    with taking({}, Taking(loaded=design, arguments=[first, first], answer=answer)):
+        assert take(design, [first, other]) is answer  # what is only written may hold an earlier result
+        assert take(design, [other, first]) is None
+        assert take(function_of(str(ADD))(tile=32).loaded, [first, first]) is None
+
+
+def test_nothing_is_left_of_a_program() -> None:
+    before = {*sys.modules}, [*sys.meta_path], [*sys.path], sys.argv
+    function_of(str(ADD))(tile=8)
+    assert not [name for name in {*sys.modules} - before[0] if name.partition(".")[0] == "aie"]
+    assert (sys.meta_path, sys.path, sys.argv) == before[1:]
+
+
+def test_check_and_diff() -> None:
+    (result,) = checked([str(ADD)], settings=["size=100"])
+    assert "MT0" in str(result)
+    (good,) = checked([str(ADD)], settings=["size=96"])
+    assert good.good
+    given = {"device": "", "given": (), "kernels": None, "options": RunOptions()}
+    sides = [compared_file(str(ADD), settings=[f"size={size}"], **given) for size in (64, 128)]
+    assert sides[0].kind == sides[1].kind == "design"
+    assert sides[0].record["result"]["cycles"] != sides[1].record["result"]["cycles"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("import aie.iron\n", "the program builds no design"),
+        ("import sys, aie.iron\nsys.exit('no device')\n", "ends with 'no device' before its design is there"),
+        ("import aie.iron\nassert not 3, 'no tiles'\n", "program.py:2: AssertionError: no tiles"),
+        ("import sys, aie.iron\nsys.exit(3)\n", "ends with code 3 before its design is there"),
+    ],
+)
+def test_a_program_without_a_design(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "program.py").write_text(text)
+    with pytest.raises(InputFileError, match=says):
+        function_of(str(tmp_path / "program.py"))()
+
+
+def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
+    main = "p.parse_args()\n    print(add.as_mlir(size=32))\n\n\nif __name__"
+    text = ADD.read_text().replace("p.parse_args()\n", f"{main} == 'x':\n    ", 1)
+    (tmp_path / "program.py").write_text(text.split("if __name__ == 'x'")[0] + "main()\n")
+    design = function_of(str(tmp_path / "program.py"))
+    made = design(plus=5)
+    done = made.loaded.run(np.arange(32, dtype=np.int32))
+    np.testing.assert_array_equal(done.arrays["1"], np.arange(32) + 5)
+    assert made.run().good
+    assert [*design.__signature__.parameters][-1] == "plus"
+
+
+def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:
+    assert repr(memtile.load_iron(ADD, "--size", "32", plus=2)).endswith("arguments: 0: 32xi32, 1: 32xi32)")
+    design = function_of(str(ADD))()
+    assert repr(design.loaded) == (
+        "Loaded(Array(npu2: 8 x 6 tiles, 2 in use, 0 cycles run), 1 core, arguments: 0: 64xi32, 1: 64xi32)"
+    )
+    root = ElementTree.fromstring(array_svg(design))
+    filled = [each for each in root.iter() if each.tag.endswith("rect") and each.get("fill") != "none"]
+    streams = [each for each in root.iter() if each.tag.endswith("line")]
+    titles = [each.text or "" for each in root.iter() if each.tag.endswith("title")]
+    assert (len(filled), len(streams)) == (2, 2)
+    assert any(text.startswith("(0,2) compute\nkernel\n256 bytes") for text in titles)
+    assert "<svg" in design.loaded._repr_html_()
+
+
+def test_a_survey_of_a_folder_with_programs(tmp_path: Path) -> None:
+    (tmp_path / "add.py").write_text(ADD.read_text())
+    (tmp_path / "wrong.py").write_text(ADD.read_text().replace("a.numpy() + 1", "a.numpy() + 2"))
+    (tmp_path / "helper.py").write_text("import aie.iron\n\n\ndef helps():\n    return aie.iron\n")
+    (tmp_path / "typo.py").write_text("from aie.iron import Foo\n\nFoo()\n")
+    found = find(tmp_path)
+    assert [case.name for case in found.cases] == ["add.py", "typo.py", "wrong.py"]
+    outcomes = [attempt(case, {}, "npu2", RunOptions()) for case in found.cases]
+    assert [each.bucket for each in outcomes] == ["finished", "refused", "wrong"]
+    assert "memtile's IRON has no aie.iron.Foo" in outcomes[1].why
+
+
+def test_the_tools_of_agents_take_programs(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.arange(96, dtype=np.int32))
+    given = {"settings": {"size": 96, "plus": 4}, "inputs": {"0": str(tmp_path / "a.npy")}}
+    answer = tools.run(str(ADD), **given)
+    assert answer["good"]
+    assert [array["first"][:3] for array in answer["outputs"].values()] == [[4, 5, 6]]
+    assert tools.check(str(ADD), settings={"tile": 32})["good"]
+    with pytest.raises(InputFileError, match="no use for kernels"):
+        tools.run(str(ADD), kernels="kernels.py")

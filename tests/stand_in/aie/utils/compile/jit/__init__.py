@@ -1,0 +1,1 @@
+"""Designs with parameters."""
