@@ -83,7 +83,9 @@ class Buffer(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"buffer {self._name} is not built yet")
+            raise NotResolvedError(
+                f"buffer {self._name} is not resolved: no Worker of the Program has it among its fn_args"
+            )
         return self._op
 
     def __getitem__(self, at: Any) -> Any:

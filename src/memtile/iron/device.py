@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from memtile.iron.dialects.aie import LogicalTileOp, get_target_model, logical_tile
 from memtile.iron.ops.enums import AIEArch, AIEDevice, AIETileType
-from memtile.iron.resolvable import Resolvable
+from memtile.iron.resolvable import NotResolvedError, Resolvable
 
 
 class Tile:
@@ -59,7 +59,7 @@ class Tile:
             ValueError: it is not built yet.
         """
         if self._op is None:
-            raise ValueError(f"{self} is not built yet: a Program builds the tiles that its parts use")
+            raise NotResolvedError(f"{self} is not resolved yet: a Program builds the tiles that its parts use")
         return self._op
 
     @op.setter

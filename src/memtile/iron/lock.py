@@ -47,7 +47,7 @@ class Lock(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"lock {self._name} is not built yet: give it to Runtime.add_lock")
+            raise NotResolvedError(f"lock {self._name} is not resolved yet: give it to Runtime.add_lock")
         return self._op
 
     def resolve(self, loc: object = None, ip: Any = None) -> None:

@@ -49,7 +49,7 @@ class Worker(ObjectFifoEndpoint):
     ) -> None:
         tile = AnyComputeTile if tile is None else tile
         if tile.tile_type not in (None, AIETileType.CoreTile):
-            raise ValueError(f"a Worker is on a compute tile, not on {tile}")
+            raise ValueError(f"Worker requires a compute tile, not {tile}")
         keeps = tile.tile_type is not None and allocation_scheme is None and tile is not AnyComputeTile
         super().__init__(tile if keeps else tile.with_type(AIETileType.CoreTile, allocation_scheme=allocation_scheme))
         self.core_fn = core_fn
@@ -80,7 +80,10 @@ class Worker(ObjectFifoEndpoint):
             buffer._owner_worker = self
             buffer._tile = self._tile if buffer._tile is None else buffer._tile
         elif not buffer._explicit_tile:
-            raise ValueError(f"buffer {buffer.name} belongs to two Workers: say where it is, Buffer(tile=...)")
+            raise ValueError(
+                f"buffer {buffer.name} is used by two Workers, {buffer._owner_worker} and {self}, and has no explicit "
+                "tile: give it the tile whose memory holds it, Buffer(tile=...)"
+            )
         self._buffers.append(buffer)
 
     @staticmethod

@@ -134,7 +134,7 @@ class ObjectFifo(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"object FIFO {self.name} is not built yet")
+            raise NotResolvedError(f"object FIFO {self.name} is not resolved yet: Program.resolve_program builds it")
         return self._op
 
     def set_iter_count(self, iter_count: int) -> None:
@@ -144,7 +144,7 @@ class ObjectFifo(Resolvable):
             ValueError: another number.
         """
         if not 1 <= iter_count <= 256:
-            raise ValueError(f"iter_count of object FIFO {self.name} is 1 to 256, not {iter_count}")
+            raise ValueError(f"Iter count must be in [1, 256] range. Object FIFO {self.name} was given {iter_count}.")
         self._iter_count = iter_count
 
     def prod(self, depth: int | None = None, channel: int | None = None, tile: Tile | None = None) -> ObjectFifoHandle:
@@ -163,9 +163,9 @@ class ObjectFifo(Resolvable):
             return self._prod
         held = self._prod
         if channel is not None and held.channel != channel:
-            raise ValueError(f"the producer of {self.name} has channel {held.channel}, not {channel}")
+            raise ValueError(f"the producer of {self.name} is already pinned to DMA channel {held.channel}, not {channel}")
         if tile is not None and _place(held._shim_tile) != _place(tile):
-            raise ValueError(f"the producer of {self.name} is at {held._shim_tile}, not at {tile}")
+            raise ValueError(f"the producer of {self.name} is already pinned to shim tile {held._shim_tile}, not {tile}")
         return held
 
     def cons(
@@ -358,11 +358,13 @@ class ObjectFifoHandle(Resolvable):
 
     def acquire(self, num_elem: int) -> Any:
         """Wait in a core for so many objects: one buffer, or a list of them."""
-        return self._object_fifo.op.acquire(self._port, self._checked(num_elem, "acquire"))
+        count = self._checked(num_elem, "acquire")
+        return self._object_fifo.op.acquire(self._port, count)
 
     def release(self, num_elem: int) -> None:
         """Give so many objects to the other end."""
-        self._object_fifo.op.release(self._port, self._checked(num_elem, "release"))
+        count = self._checked(num_elem, "release")
+        self._object_fifo.op.release(self._port, count)
 
     def fill(self, source: Any, tap: Any = None, **more: Any) -> Any:
         """Send a buffer of the host into the object FIFO, within the runtime sequence.

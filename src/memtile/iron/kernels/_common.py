@@ -15,7 +15,7 @@ from memtile.iron.utils import config, get_current_device
 from memtile.iron.utils.compile import resolve_target_arch
 
 bfloat16 = ml_dtypes.bfloat16
-_made: dict[Any, ExternalFunction] = {}
+_EXTERN_CACHE: dict[Any, ExternalFunction] = {}
 
 
 def arch() -> str:
@@ -59,7 +59,7 @@ def kernel(
     """A kernel of the library; the same one for the same arguments."""
     path = source(file, folder)
     key = (name, str(path), tuple(map(_type_key, arg_types)), tuple(flags), use_chess)
-    found = _made.get(key)
+    found = _EXTERN_CACHE.get(key)
     if found is not None:
         ExternalFunction._instances.add(found)
         return found
@@ -74,7 +74,7 @@ def kernel(
         symbol_prefix=None if object_file_name or use_chess else digest,
         use_chess=use_chess,
     )
-    _made[key] = made
+    _EXTERN_CACHE[key] = made
     return made
 
 
