@@ -372,7 +372,9 @@ def elements_text(array: np.ndarray[Any, Any], element: Type) -> str:
     if array.size == 0:
         return ""
     flat = array.reshape(-1)
-    if array.size > 1 and bool((flat.view(np.uint8).reshape(array.size, -1) == flat[:1].view(np.uint8)).all()):
+    if array.size > 1 and bool(
+        (flat.view(np.uint8).reshape(array.size, -1) == flat[:1].view(np.uint8)).all()
+    ):
         return _element_text(flat[0], element)
     if array.ndim == 0:
         return _element_text(array[()], element)
@@ -430,7 +432,14 @@ def quoted(text: str) -> str:
     """A text in quotation marks, as MLIR writes it."""
     if text.isascii() and text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
-    return '"' + "".join(c if c.isprintable() and c not in '"\\' else "".join(f"\\{b:02X}" for b in c.encode()) for c in text) + '"'
+    return (
+        '"'
+        + "".join(
+            c if c.isprintable() and c not in '"\\' else "".join(f"\\{b:02X}" for b in c.encode())
+            for c in text
+        )
+        + '"'
+    )
 
 
 def symbol(name: str) -> str:

@@ -7,15 +7,40 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from memtile.iron.ops.attributes import Attribute, IntegerAttr, StringAttr, TypeAttr, named, quoted, symbol
-from memtile.iron.ops.operation_classes import LayoutAttr, LayoutsAttr, OperationForm, Part, forms, operands_of
+from memtile.iron.ops.attributes import (
+    Attribute,
+    DenseI64ArrayAttr,
+    IntegerAttr,
+    StringAttr,
+    TypeAttr,
+    named,
+    quoted,
+    symbol,
+)
+from memtile.iron.ops.operation_classes import (
+    LayoutAttr,
+    LayoutsAttr,
+    OperationForm,
+    Part,
+    forms,
+    operands_of,
+)
 from memtile.iron.ops.operations import Block, Operation, Region, Value
 from memtile.iron.ops.target_model import tile_type_of
 from memtile.iron.ops.types import FunctionType, IndexType, IntegerType, results_text
 
 _INDENT = "  "
 _NO_END = frozenset(
-    "aie.device aie.switchbox aie.shim_mux aie.packet_rules aie.packet_flow aie.trace scf.for scf.if".split()
+    {
+        "aie.device",
+        "aie.switchbox",
+        "aie.shim_mux",
+        "aie.packet_rules",
+        "aie.packet_flow",
+        "aie.trace",
+        "scf.for",
+        "scf.if",
+    }
 )
 """Operations whose last one, if it says nothing, is not written (``SingleBlockImplicitTerminator``)."""
 
@@ -55,7 +80,12 @@ class _Names:
         while waiting:
             region, *state = waiting.pop()
             after = self._region(region, *state)  # type: ignore[arg-type]
-            waiting += [(inner, *after) for block in region.blocks for each in block.operations for inner in each.regions]
+            waiting += [
+                (inner, *after)
+                for block in region.blocks
+                for each in block.operations
+                for inner in each.regions
+            ]
 
     def _region(
         self, region: Region, value: int, argument: int, conflict: int, taken: frozenset[str]
@@ -274,7 +304,7 @@ class _Text:
         if not part.many:
             return self.name(values[0]) if values else _short(given) if given is not None else ""
         texts = []
-        for number in given if given is not None else ():  # type: ignore[attr-defined]
+        for number in given if isinstance(given, DenseI64ArrayAttr) else ():
             texts.append(self.name(values.pop(0)) if number == _DYNAMIC else str(number))
         return f"[{', '.join(texts)}]"
 
@@ -299,7 +329,8 @@ class _Text:
         if operation.regions:
             text += f" ({', '.join(self.region(region, indent, True) for region in operation.regions)})"
         if operation.attributes:
-            text += f" {{{', '.join(named(name, value) for name, value in sorted(operation.attributes.items()))}}}"
+            entries = sorted(operation.attributes.items())
+            text += f" {{{', '.join(named(name, value) for name, value in entries)}}}"
         types = ", ".join(str(value.type) for value in operation.operands)
         return f"{text} : ({types}) -> {results_text(operation.results.types)}"
 
@@ -376,7 +407,9 @@ def _is_default(part: Part, value: Attribute) -> bool:
 def _shown(form: OperationForm) -> frozenset[str]:
     """Names of the attributes that a form has somewhere."""
     found = re.findall(r"\{([^{}]+)\}", form.form)
-    return frozenset(piece.split(" ")[-1].split("|")[0].strip("!") for whole in found for piece in whole.split("/"))
+    return frozenset(
+        piece.split(" ")[-1].split("|")[0].strip("!") for whole in found for piece in whole.split("/")
+    )
 
 
 @cache
@@ -447,13 +480,16 @@ def _function(text: _Text, operation: Operation, indent: str) -> str:
     attributes = dict(operation.attributes)
     name, type = attributes.pop("sym_name"), attributes.pop("function_type")
     visibility = attributes.pop("sym_visibility", None)
-    assert isinstance(name, StringAttr) and isinstance(type, TypeAttr) and isinstance(type.value, FunctionType)
+    assert isinstance(name, StringAttr)
+    assert isinstance(type, TypeAttr)
+    assert isinstance(type.value, FunctionType)
     blocks = operation.regions[0].blocks
     if blocks:
         inputs = ", ".join(f"{text.name(each)}: {each.type}" for each in blocks[0].arguments)
     else:
         inputs = ", ".join(map(str, type.value.inputs))
-    head = f"func.func {f'{visibility.value} ' if isinstance(visibility, StringAttr) else ''}{symbol(name.value)}({inputs})"
+    shown = f"{visibility.value} " if isinstance(visibility, StringAttr) else ""
+    head = f"func.func {shown}{symbol(name.value)}({inputs})"
     if type.value.results:
         head += f" -> {results_text(type.value.results)}"
     if attributes:
@@ -515,7 +551,15 @@ def _fifo(text: _Text, operation: Operation, indent: str) -> str:
 
 
 _FIFO_SHOWN = frozenset(
-    "sym_name elemNumber elemType consumerElemType dimensionsToStream dimensionsFromStreamPerConsumer initValues".split()
+    {
+        "sym_name",
+        "elemNumber",
+        "elemType",
+        "consumerElemType",
+        "dimensionsToStream",
+        "dimensionsFromStreamPerConsumer",
+        "initValues",
+    }
 )
 
 
