@@ -243,8 +243,9 @@ class ObjectFifo(Resolvable):
                 handle.endpoint.resolve()
 
     def _pad_word(self) -> int | None:
-        size = np.dtype(self.dtype).itemsize
-        return pack_pad_value(self._pad_value, size) if self._pad_value else None
+        if not self._pad_value:
+            return None
+        return pack_pad_value(self._pad_value, np.dtype(self.dtype).itemsize)
 
     def _set_attributes(self, producer: ObjectFifoHandle, consumers: list[ObjectFifoHandle]) -> None:
         op = self._op

@@ -19,6 +19,7 @@ from memtile.iron.ops.operations import InsertionPoint, Operation
 
 globals().update(_ops.AIEX)
 _OPS = _ops.AIEX
+AttrBuilder = aie.AttrBuilder
 _HIDDEN = (DMAChannelDir, LockAction, v8bfp16ebs8, v16bfp16ebs16)
 
 

@@ -5,42 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeVar, get_args, get_origin
 
-import ml_dtypes
 import numpy as np
 
+from memtile.iron.ops.numpy_types import TYPES, bfloat16, np_dtype_to_mlir_type, v8bfp16ebs8, v16bfp16ebs16
 from memtile.iron.ops.operations import Operation, Value
-from memtile.iron.ops.types import (
-    BF16Type,
-    BlockFloatType,
-    F16Type,
-    F32Type,
-    F64Type,
-    IndexType,
-    IntegerType,
-    MemRefType,
-    Type,
-)
-
-bfloat16 = ml_dtypes.bfloat16
-
-
-class v8bfp16ebs8(np.generic):  # noqa: N801 - mlir-aie's name
-    """Eight numbers that share an exponent of 8 bits, 8 bits each (AIE-ML v2)."""
-
-    @staticmethod
-    def get() -> BlockFloatType:
-        """Its type in MLIR."""
-        return BlockFloatType("v8bfp16ebs8")
-
-
-class v16bfp16ebs16(np.generic):  # noqa: N801 - mlir-aie's name
-    """Sixteen numbers that share an exponent of 8 bits, 8 bits each (AIE-ML v2)."""
-
-    @staticmethod
-    def get() -> BlockFloatType:
-        """Its type in MLIR."""
-        return BlockFloatType("v16bfp16ebs16")
-
+from memtile.iron.ops.types import MemRefType, Type
 
 NpuDType: Any = (
     np.int8
@@ -60,41 +29,10 @@ NpuDType: Any = (
 )
 """The types of elements."""
 
-_TYPES: dict[Any, Type] = {
-    np.int8: IntegerType(8),
-    np.int16: IntegerType(16),
-    np.int32: IntegerType(32),
-    np.int64: IntegerType(64),
-    np.uint8: IntegerType(8, "u"),
-    np.uint16: IntegerType(16, "u"),
-    np.uint32: IntegerType(32, "u"),
-    np.uint64: IntegerType(64, "u"),
-    np.float16: F16Type(),
-    np.float32: F32Type(),
-    np.float64: F64Type(),
-    bfloat16: BF16Type(),
-    v8bfp16ebs8: v8bfp16ebs8.get(),
-    v16bfp16ebs16: v16bfp16ebs16.get(),
-    np.longlong: IndexType(),  # as mlir-aie has it: NumPy's own type of lists of numbers
-    np.uintp: IntegerType(64, "u"),
-}
-
-
-def np_dtype_to_mlir_type(np_dtype: Any) -> Type:
-    """The type of MLIR of a type of NumPy.
-
-    Raises:
-        AttributeError: there is none.
-    """
-    for key in (np_dtype, getattr(np_dtype, "type", None)):
-        if key in _TYPES:
-            return _TYPES[key]
-    raise AttributeError(f"{np_dtype} is no type of elements; those are {', '.join(sorted({k.__name__ for k in _TYPES}))}")
-
 
 def mlir_type_to_np_dtype(mlir_type: Type) -> Any:
     """The type of NumPy of a type of MLIR; None if there is none."""
-    return next((key for key, value in _TYPES.items() if value == mlir_type), None)
+    return next((key for key, value in TYPES.items() if value == mlir_type), None)
 
 
 def memref_type_to_np_dtype(memref_type: MemRefType) -> Any:
@@ -110,7 +48,9 @@ def np_ndarray_type_get_shape(ndarray_type: Any) -> tuple[int, ...]:
     """
     shape = get_args(ndarray_type)[0]
     if not isinstance(shape, tuple) or not all(isinstance(each, (int, np.integer)) for each in shape):
-        raise TypeError(f"{ndarray_type} has no shape of whole numbers: write np.ndarray[(16,), np.dtype[np.int32]]")
+        raise TypeError(
+            f"{ndarray_type} has no shape of whole numbers: write np.ndarray[(16,), np.dtype[np.int32]]"
+        )
     return shape
 
 
@@ -122,7 +62,8 @@ def np_ndarray_type_get_dtype(ndarray_type: Any) -> Any:
 def np_ndarray_type_to_memref_type(ndarray_type: Any) -> MemRefType:
     """The buffer of ``np.ndarray[(16,), np.dtype[np.int32]]``."""
     return MemRefType(
-        np_ndarray_type_get_shape(ndarray_type), np_dtype_to_mlir_type(np_ndarray_type_get_dtype(ndarray_type))
+        np_ndarray_type_get_shape(ndarray_type),
+        np_dtype_to_mlir_type(np_ndarray_type_get_dtype(ndarray_type)),
     )
 
 
@@ -130,8 +71,8 @@ def try_convert_np_type_to_mlir_type(input_type: Any) -> Any:
     """The type of MLIR of a type of NumPy; another as it is."""
     if get_origin(input_type) is np.ndarray:
         return np_ndarray_type_to_memref_type(input_type)
-    if isinstance(input_type, type) and input_type in _TYPES:
-        return _TYPES[input_type]
+    if isinstance(input_type, type) and input_type in TYPES:
+        return TYPES[input_type]
     return input_type
 
 

@@ -1,4 +1,4 @@
-"""Classes of operations from their table: what builders take, and how attributes are made of what they are given."""
+"""Classes of operations from their table: what builders take, and the attributes made of that."""
 
 from __future__ import annotations
 
@@ -96,7 +96,9 @@ def forms() -> dict[str, OperationForm]:
 def _form(line: str) -> OperationForm:
     name, parts, results, rest = (piece.strip(" ") for piece in line.split(" |", 3))
     form, _, hint = rest.rpartition("|")
-    return OperationForm(name, tuple(map(_part, parts.split())), tuple(results.split()), form.strip(), hint.strip())
+    return OperationForm(
+        name, tuple(map(_part, parts.split())), tuple(results.split()), form.strip(), hint.strip()
+    )
 
 
 def _part(text: str) -> Part:
@@ -198,10 +200,14 @@ def _pads(value: Any) -> Attribute:
 
 
 class _ShortAttr(Attribute):
-    """An attribute of mlir-aie whose short text stands within its whole one."""
+    """An attribute of mlir-aie whose short text stands within its whole one.
 
-    def __init__(self, before: str, short: str, behind: str) -> None:
-        self._short = short
+    Attributes:
+        value: what it was made of.
+    """
+
+    def __init__(self, before: str, short: str, behind: str, value: Any = None) -> None:
+        self._short, self.value = short, value
         super().__init__(f"{before}{short}{behind}")
 
     def short(self) -> str:
@@ -210,7 +216,7 @@ class _ShortAttr(Attribute):
 
 def _packet(value: Any) -> Attribute:
     kind, number = value
-    return _ShortAttr("#aie.packet_info", f"<pkt_type = {int(kind)}, pkt_id = {int(number)}>", "")
+    return _ShortAttr("#aie.packet_info", f"<pkt_type = {int(kind)}, pkt_id = {int(number)}>", "", (int(kind), int(number)))
 
 
 def _iteration(value: Any) -> Attribute:
@@ -273,6 +279,41 @@ def attribute_of(kind: str, value: Any) -> Attribute:
     return make(value)
 
 
+_BUILDERS = {
+    "PacketInfoAttr": "packet",
+    "BDIterationAttr": "iteration",
+    "BDDimLayoutArrayAttr": "dims",
+    "BDDimLayoutArrayArrayAttr": "dimss",
+    "BDPadLayoutArrayAttr": "pads",
+    "TraceEventAttr": "traceevent",
+    "AIE_ObjectFifo_Depth": "depth",
+    "AIEI8Attr": "i8",
+    "AIEI32Attr": "i32",
+    "AIEI64Attr": "i64",
+    "I32Attr": "i32",
+    "I64Attr": "i64",
+    "StrAttr": "str",
+    "BoolAttr": "bool",
+    "FlatSymbolRefAttr": "symbolref",
+}
+"""mlir-aie's names of kinds of attributes, and ours."""
+
+
+def attribute_builder(name: str) -> Callable[..., Attribute]:
+    """The function that makes attributes of a kind, by mlir-aie's name of the kind.
+
+    Raises:
+        KeyError: the kind is not known.
+    """
+    if name not in _BUILDERS:
+        raise KeyError(f"no kind of attribute {name!r}; those are {', '.join(sorted(_BUILDERS))}")
+
+    def make(value: Any, context: object = None) -> Attribute:
+        return attribute_of(_BUILDERS[name], value)
+
+    return make
+
+
 class OperationOf(Operation):
     """An operation of the table.
 
@@ -282,7 +323,9 @@ class OperationOf(Operation):
 
     FORM: ClassVar[OperationForm]
 
-    def __init__(self, *given: Any, loc: object = None, ip: InsertionPoint | None = None, **named: Any) -> None:
+    def __init__(
+        self, *given: Any, loc: object = None, ip: InsertionPoint | None = None, **named: Any
+    ) -> None:
         form = self.FORM
         results, given = _leading_types(form, given, named)
         parts = _bound(form, given, named)
@@ -331,7 +374,9 @@ def _get(operation: Operation, form: OperationForm, part: Part) -> Any:
     if part.kind == "region":
         return operation.regions[[each.name for each in form.parts if each.kind == "region"].index(part.name)]
     if part.kind == "block":
-        return operation.successors[[each.name for each in form.parts if each.kind == "block"].index(part.name)]
+        return operation.successors[
+            [each.name for each in form.parts if each.kind == "block"].index(part.name)
+        ]
     values = operands_of(operation, form)[part.name]
     return values if part.many else values[0] if values else None
 
@@ -394,7 +439,9 @@ def _bound(form: OperationForm, given: tuple[Any, ...], named: dict[str, Any]) -
     for name, value in named.items():
         part = form.part(name)
         if part is None or part.kind == "region":
-            raise TypeError(f"{form.name} has no {name}; it has {', '.join(p.name for p in form.parts) or 'nothing'}")
+            raise TypeError(
+                f"{form.name} has no {name}; it has {', '.join(p.name for p in form.parts) or 'nothing'}"
+            )
         if name in parts:
             raise TypeError(f"{form.name} is given {name} twice")
         parts[name] = value
@@ -457,6 +504,9 @@ _NAMES = {
     "aie.masterset": "MasterSetOp",
     "aie.rule": "PacketRuleOp",
     "aie.objectfifo": "ObjectFifoCreateOp",
+    "aie.trace.start": "TraceStartEventOp",
+    "aie.trace.stop": "TraceStopEventOp",
+    "aiex.control_packet": "NpuControlPacketOp",
     "aie.objectfifo.subview.access": "ObjectFifoSubviewAccessOp",
     "aiex.npu.load_pdi": "NpuLoadPdiOp",
     "aiex.npu.writebd": "NpuWriteBdOp",
@@ -483,14 +533,20 @@ def class_name(name: str) -> str:
 def builder_name(name: str) -> str:
     """The name of an operation's function: ``objectfifo_release`` of ``aie.objectfifo.release``."""
     word = name.partition(".")[2].replace(".", "_")
-    return f"{word}_" if word in ("for", "if", "while", "yield", "return", "and", "or", "not", "global") else word
+    return (
+        f"{word}_"
+        if word in ("for", "if", "while", "yield", "return", "and", "or", "not", "global")
+        else word
+    )
 
 
 @cache
 def operation_class(name: str) -> type[OperationOf]:
     """The class of an operation."""
     form = forms()[name]
-    return type(class_name(name), (OperationOf,), {"FORM": form, "OPERATION_NAME": name, "__module__": __name__})
+    return type(
+        class_name(name), (OperationOf,), {"FORM": form, "OPERATION_NAME": name, "__module__": __name__}
+    )
 
 
 def outcome(operation: Operation) -> Any:

@@ -58,7 +58,7 @@ class Value:
 
     def get_name(self, *_: object, **__: object) -> str:
         """Its name in the text of its module."""
-        from memtile.iron.ops.printing import name_of  # noqa: PLC0415 - the text is of a layer above
+        from memtile.iron.ops.printing import name_of
 
         return name_of(self)
 
@@ -192,7 +192,8 @@ class InsertionPoint:
     def __init__(self, at: Block | Operation) -> None:
         if isinstance(at, Operation):
             assert at.block is not None, "the operation is in no block"
-            self.block, self._before = at.block, at
+            self.block = at.block
+            self._before: Operation | None = at
         else:
             self.block, self._before = getattr(at, "block", at), None
 
@@ -247,8 +248,8 @@ class _Current:
         point = of.now()
         if point is None:
             raise ValueError(
-                "no current insertion point: operations are built within `with mlir_mod_ctx()`, a function of "
-                "@device, @core or @runtime_sequence, or `with InsertionPoint(block)`"
+                "no current insertion point: operations are built within `with mlir_mod_ctx()`, "
+                "a function of @device, @core or @runtime_sequence, or `with InsertionPoint(block)`"
             )
         return point
 
@@ -398,7 +399,7 @@ class Operation:
         return str(self)
 
     def __str__(self) -> str:
-        from memtile.iron.ops.printing import text_of  # noqa: PLC0415 - the text is of a layer above
+        from memtile.iron.ops.printing import text_of
 
         return text_of(self)
 

@@ -1,4 +1,4 @@
-"""Values that compute: Python's operators on numbers and buffers build operations of arith, memref and vector."""
+"""Values that compute: Python's operators on them build operations of arith, memref and vector."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.ops.attributes import Attribute, BoolAttr, DenseElementsAttr, FloatAttr, IntegerAttr
+from memtile.iron.ops.numpy_types import np_dtype_to_mlir_type
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import Block, Operation, Value, makes_values
 from memtile.iron.ops.types import (
-    FloatType,
     F32Type,
     F64Type,
+    FloatType,
     IndexType,
     IntegerType,
     MemRefType,
@@ -87,11 +88,13 @@ def type_of_python(value: Any) -> Type:
     if isinstance(value, int):
         return IntegerType(32 if -(2**31) <= value < 2**31 else 64)
     if isinstance(value, float):
-        small = value != value or abs(value) in (0.0, float("inf")) or abs(value) <= float(np.finfo(np.float32).max)
+        small = (
+            value != value
+            or abs(value) in (0.0, float("inf"))
+            or abs(value) <= float(np.finfo(np.float32).max)
+        )
         return F32Type() if small else F64Type()
     if isinstance(value, np.ndarray):
-        from memtile.iron.helpers.util import np_dtype_to_mlir_type  # noqa: PLC0415
-
         return ShapedTensor(value.shape, np_dtype_to_mlir_type(value.dtype.type))
     raise TypeError(f"{value!r} is no number, nor a value of the design")
 
@@ -231,8 +234,8 @@ class ScalarValue(Value):
 
     def __bool__(self) -> bool:
         raise TypeError(
-            "a value of the design is known when it runs, not when it is built: use if_ of aie.helpers.dialects.scf "
-            "instead of if, range_ instead of range"
+            "a value of the design is known when it runs, not when it is built: use if_ of "
+            "aie.helpers.dialects.scf instead of if, range_ instead of range"
         )
 
     def __index__(self) -> int:
@@ -251,7 +254,9 @@ def _pair(left: Any, right: Any) -> tuple[Value, Value]:
         elif isinstance(right.type, IndexType) and isinstance(left.type, IntegerType):
             left = build("arith.index_cast", right.type, left)
         else:
-            raise TypeError(f"values of {left.type} and {right.type} do not compute together; convert one of them")
+            raise TypeError(
+                f"values of {left.type} and {right.type} do not compute together; convert one of them"
+            )
     return left, right
 
 
@@ -292,18 +297,26 @@ def compare(word: str, left: Any, right: Any) -> Any:
     return build("arith.cmpi", word, left, right)
 
 
+def _shaped(value: Value) -> ShapedType:
+    """The type of a buffer, a vector or a tensor."""
+    type = value.type
+    if not isinstance(type, ShapedType):
+        raise TypeError(f"a value of {type} has no elements")
+    return type
+
+
 class ShapedValue(Value):
     """A value with a shape."""
 
     @property
     def shape(self) -> list[int]:
         """Its dimensions."""
-        return self.type.shape  # type: ignore[attr-defined]
+        return _shaped(self).shape
 
     @property
     def dtype(self) -> Type:
         """The type of its elements."""
-        return self.type.element_type  # type: ignore[attr-defined]
+        return _shaped(self).element_type
 
     @property
     def rank(self) -> int:
@@ -353,14 +366,14 @@ def load(memref: Any, at: Any = (), *, loc: object = None, ip: Any = None) -> An
     """``memref.load`` of an element."""
     value = memref.result if isinstance(memref, Operation) else memref
     places = _complete(value, indices(at))
-    return build("memref.load", value.type.element_type, value, places, ip=ip)
+    return build("memref.load", _shaped(value).element_type, value, places, ip=ip)
 
 
 def store(value: Any, memref: Any, at: Any = (), *, loc: object = None, ip: Any = None) -> None:
     """``memref.store`` of an element; a number gets the type of the elements."""
     target = memref.result if isinstance(memref, Operation) else memref
     places = _complete(target, indices(at))
-    element = target.type.element_type
+    element = _shaped(target).element_type
     if isinstance(value, Operation):
         value = value.result
     if not isinstance(value, Value):
@@ -369,7 +382,7 @@ def store(value: Any, memref: Any, at: Any = (), *, loc: object = None, ip: Any 
 
 
 def _complete(memref: Value, places: list[Value]) -> list[Value]:
-    shape = memref.type.shape  # type: ignore[attr-defined]
+    shape = _shaped(memref).shape
     if len(places) != len(shape):
         raise TypeError(f"an element of {memref.type} has {len(shape)} indices, not {len(places)}")
     return places

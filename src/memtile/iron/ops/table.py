@@ -16,8 +16,9 @@ Sources: the .td files of mlir-aie's dialects AIE and AIEX (2026-08-14), MLIR's 
 """
 
 ARRAY = """
-aie.device | device:AIEDevice sym_name:symbol?=main body:region | | ({device})<< {sym_name}>> {regions}{attributes} |
-aie.tile | col:i32 row:i32 allocation_scheme:str? | index | ({col}, {row}){attributes} | tile_{col}_{row}
+aie.device | device:AIEDevice sym_name:symbol?=main body:region | | ({device})<< {sym_name}>> \
+{regions}{attributes} |
+aie.tile | col:i32 row:i32 allocation_scheme:str? | index | ({col}, {row}){attributes} | {kind}tile_{col}_{row}
 aie.logical_tile | tile_type:AIETileType col:i32? row:i32? allocation_scheme:str? | index | \
 <{tile_type}>({col|?}, {row|?}){attributes} | logical_{tile_type}
 aie.end | | | {attributes} |
@@ -53,18 +54,20 @@ aie.dma_bd | buffer:% offset:%? len:%? static_offset:i32? static_len:i32? sizes:
 static_sizes:i64s? static_strides:i64s? pad_dimensions:pads? bd_id:i32? packet:packet? burst_length:i32?=0 \
 iteration:iteration? offset_parameter:symbolref? offset_state_table_idx:ui8? next_bd_id:i32? | | \
 ({buffer} : {type buffer}<< offset = {offset/static_offset}>><< len = {len/static_len}>>\
-<< sizes = {sizes/static_sizes}>><< strides = {strides/static_strides}>><< pad {pad_dimensions}>>){attributes} |
+<< sizes = {sizes/static_sizes}>><< strides = {strides/static_strides}>><< pad \
+{pad_dimensions}>>){attributes} |
 aie.dma_start | channel_dir:DMAChannelDir channel_index:i32 dest:block chain:block repeat_count:i32?=0 \
 pad_value:i32?=0 | i1 | ({channel_dir}, {channel_index}, {dest}, {chain}<<, repeat_count = {repeat_count}>>)\
 {attributes} |
 aie.dma | channel_dir:DMAChannelDir channel_index:i32 loop:bool?=true repeat_count:i32?=0 sym_name:str? \
 pad_value:i32?=0 num_bds:regions | i1 | ({channel_dir}, {channel_index}){attributes} [{regions, }] |
 aie.next_bd | dest:block | | {dest}{attributes} |
-aie.lock | tile:% lockID:i32? init:i32? sym_name:str? | index | ({tile}<<, {lockID}>>){attributes} | {sym_name}
+aie.lock | tile:% lockID:i32? init:i32? sym_name:str? | index | ({tile}<<, {lockID}>>){attributes} | \
+{sym_name} or lock_{tile.place}
 aie.use_lock | lock:% action:LockAction value:% blocking:LockBlocking? acq_en:bool?=true | | \
 ({lock}, {action}, {value}<<, {blocking}>>){attributes} |
 aie.buffer | tile:% sym_name:str? address:i32? initial_value:elements? mem_bank:i32? aligned:bool?=true | \
-buffer | ({tile}){attributes} : {type buffer}<< = {initial_value}>> | {sym_name}
+buffer | ({tile}){attributes} : {type buffer}<< = {initial_value}>> | {sym_name} or buffer_{tile.place}
 aie.external_buffer | sym_name:str? address:i64? | buffer |{attributes} : {type buffer} | {sym_name}
 aie.event | val:i32 | | ({val}){attributes} |
 aie.get_stream | channel:% | stream_value | ({channel} : {type channel}){attributes} : {type stream_value} |
@@ -75,14 +78,16 @@ aie.configure_cascade | tile:% inputDir:CascadeDir outputDir:CascadeDir | | \
 ({tile}, {inputDir}, {outputDir}){attributes} |
 aie.get_cascade | | cascade_value | (){attributes} : {type cascade_value} |
 aie.put_cascade | cascade_value:% | | ({cascade_value} : {type cascade_value}){attributes} |
-aie.shim_dma_allocation | sym_name:symbol tile:% channel_dir:DMAChannelDir channel_index:i64 plio:bool?=false \
+aie.shim_dma_allocation | sym_name:symbol tile:% channel_dir:DMAChannelDir channel_index:i64 \
+plio:bool?=false \
 packet:packet? | | {sym_name} ({tile}, {channel_dir}, {channel_index}<<, {packet}>>){attributes} |
 aie.objectfifo | sym_name:symbol producerTile:% consumerTiles:%* elemNumber:depth elemType:type \
 consumerElemType:type? dimensionsToStream:dims dimensionsFromStreamPerConsumer:dimss via_DMA:bool?=false \
 plio:bool?=false disable_synchronization:bool?=false repeat_count:i32? aie_stream:i32? aie_stream_port:i32? \
 prod_dma_channel:i32? cons_dma_channels:i32s? initValues:list? padDimensions:pads? padValue:i32? \
 iter_count:i32? via_shared_mem:i32? | | {fifo} |
-aie.objectfifo.allocate | objFifo_name:symbolref delegateTile:% | | {objFifo_name}({delegateTile}){attributes} |
+aie.objectfifo.allocate | objFifo_name:symbolref delegateTile:% | | \
+{objFifo_name}({delegateTile}){attributes} |
 aie.objectfifo.link | fifoIns:symbolrefs fifoOuts:symbolrefs src_offsets:i64list dst_offsets:i64list | | \
 {fifoIns} -> {fifoOuts}({src_offsets} {dst_offsets}){attributes} |
 aie.objectfifo.register_external_buffers | objFifo_name:symbolref tile:% externalBuffers:%* | |{attributes} \
@@ -91,23 +96,27 @@ aie.objectfifo.acquire | port:ObjectFifoPort objFifo_name:symbolref size:i32 | s
 {objFifo_name}({port}, {size}) : {type subview} |
 aie.objectfifo.release | port:ObjectFifoPort objFifo_name:symbolref size:i32 | |{attributes} \
 {objFifo_name}({port}, {size}) |
-aie.objectfifo.subview.access | subview:% index:i32 | output | {subview}[{index}]{attributes} : {type subview} \
+aie.objectfifo.subview.access | subview:% index:i32 | output | {subview}[{index}]{attributes} : {type \
+subview} \
 -> {type output} |
 aie.bd_chain | sym_name:symbol body:region | | {chain} |
-aie.runtime_sequence | sym_name:symbol?=sequence emit_parameter_sync_preamble:bool? body:region | | {sequence} |
+aie.runtime_sequence | sym_name:symbol?=sequence emit_parameter_sync_preamble:bool? body:region | | \
+{sequence} |
 aie.trace | tile:% sym_name:symbol body:region | | {sym_name}({tile}) {regions}{attributes} |
 aie.trace.mode | mode:TraceMode | | {mode}{attributes} |
 aie.trace.event | event:traceevent label:str? | | {event}<< label = {label}>>{attributes} |
 aie.trace.packet | id:i32? type_:TracePacketType | | << id = {id}>> type = {type_}{attributes} |
 aie.trace.port | slot:i32 port:WireBundle channel:i32 direction:DMAChannelDir | | <{slot}> port = {port} \
 channel = {channel} direction = {direction}{attributes} |
-aie.trace.start | broadcast:i32? event:traceevent? | | << broadcast = {broadcast}>><< event = {event}>>{attributes} |
-aie.trace.stop | broadcast:i32? event:traceevent? | | << broadcast = {broadcast}>><< event = {event}>>{attributes} |
+aie.trace.start | broadcast:i32? event:traceevent? | | << broadcast = {broadcast}>><< event = \
+{event}>>{attributes} |
+aie.trace.stop | broadcast:i32? event:traceevent? | | << broadcast = {broadcast}>><< event = \
+{event}>>{attributes} |
 aie.trace.combo_event | slot:i32 eventA:traceevent logic:ComboLogic eventB:traceevent | | \
 <{slot}> {eventA} {logic} {eventB}{attributes} |
-aie.trace.edge_event | slot:i32 event:traceevent trigger:EdgeTrigger | | <{slot}> {event} trigger = {trigger}\
-{attributes} |
-aie.trace.host_config | buffer_size:i32 reuse_output_buffer:bool?=false routing:TraceShimRouting?=Single \
+aie.trace.edge_event | slot:i32 event:traceevent trigger:EdgeTrigger | | <{slot}> event = {event} \
+trigger = {trigger}{attributes} |
+aie.trace.host_config | buffer_size:i32 reuse_output_buffer:bool?=false routing:TraceShimRouting?=single \
 egress_shim_col:i32?=0 | |{attributes} |
 aie.trace.start_config | trace_config:symbolref | | {trace_config}{attributes} |
 """
@@ -140,7 +149,8 @@ aiex.npu.address_patch | addr:ui32 arg_idx:i32 arg_plus:% addr_val:%? | | ({arg_
 << addr {addr_val} : {type addr_val}>>{attributes} |
 aiex.npu.preempt | level:ui8 | |{attributes} |
 aiex.npu.create_scratchpad | size:ui32 usage_type:ui8?=0 | |{attributes} |
-aiex.npu.update_from_scratchpad | state_table_idx:ui8 func:StateTableFunc?=incr func_arg:ui32?=0 address:ui32 \
+aiex.npu.update_from_scratchpad | state_table_idx:ui8 func:StateTableFunc?=incr func_arg:ui32?=0 \
+address:ui32 \
 buffer:symbolref? column:i32? row:i32? | |<< <{func}>>>{attributes} |
 aiex.control_packet | address:ui32 length:i32? opcode:i32 stream_id:i32 data:i32s? | |{attributes} |
 aiex.npu.writebd | bd_id:i32 buffer_length:i32 buffer_offset:i32 column:i32 d0_size:i32 d0_stride:i32 \
@@ -162,7 +172,8 @@ aiex.dma_free_task | task:% | | ({task}){attributes} |
 aiex.dma_start_task | task:% | | ({task}){attributes} |
 aiex.dma_await_task | task:% | | ({task}){attributes} |
 aiex.dma_start_bd_chain | symbol:symbolref args:%* tile:% direction:DMAChannelDir channel:i32 \
-issue_token:bool?=false repeat_count:i32?=0 | index | {symbol}({args}) : ({type args}) on ({tile}, {direction}, \
+issue_token:bool?=false repeat_count:i32?=0 | index | {symbol}({args}) : ({type args}) on ({tile}, \
+{direction}, \
 {channel}){attributes} |
 aiex.dma_start_bd_chain_for | symbol:symbolref args:%* alloc:symbolref issue_token:bool?=false \
 repeat_count:i32?=0 | index | {symbol}({args}) : ({type args}) for {alloc}{attributes} |
@@ -178,7 +189,8 @@ aiex.read_scratchpad_parameter | parameter:symbolref buffer:symbolref? | result 
 aiex.sync_scratchpad_parameters_from_host | | |{attributes} |
 """
 
-_BINARY = """addi subi muli divsi divui ceildivsi ceildivui floordivsi remsi remui andi ori xori shli shrsi shrui maxsi
+_BINARY = """addi subi muli divsi divui ceildivsi ceildivui floordivsi remsi remui andi ori xori shli shrsi \
+shrui maxsi
 maxui minsi minui addf subf mulf divf remf maximumf minimumf maxnumf minnumf"""
 _CASTS = "extsi extui trunci extf truncf sitofp uitofp fptosi fptoui index_cast index_castui bitcast"
 
@@ -195,7 +207,8 @@ BODIES = (
     + """
 arith.constant | value:any | result | {constant} |
 arith.negf | operand:% | result | {operand}{attributes} : {type result} |
-arith.cmpi | predicate:IntegerPredicate lhs:% rhs:% | i1 | {predicate}, {lhs}, {rhs}{attributes} : {type lhs} |
+arith.cmpi | predicate:IntegerPredicate lhs:% rhs:% | i1 | {predicate}, {lhs}, {rhs}{attributes} : {type \
+lhs} |
 arith.cmpf | predicate:FloatPredicate lhs:% rhs:% | i1 | {predicate}, {lhs}, {rhs}{attributes} : {type lhs} |
 arith.select | condition:% true_value:% false_value:% | result | {condition}, {true_value}, {false_value}\
 {attributes} : {type result} |
@@ -220,10 +233,12 @@ static_strides:i64s | result | {source}{offsets/static_offsets} {sizes/static_si
 memref.reinterpret_cast | source:% offsets:%* sizes:%* strides:%* static_offsets:i64s static_sizes:i64s \
 static_strides:i64s | result | {source} to offset: {offsets/static_offsets}, sizes: {sizes/static_sizes}, \
 strides: {strides/static_strides}{attributes} : {type source} to {type result} | reinterpret_cast
-memref.collapse_shape | src:% reassociation:list | result | {src} {reassociation}{attributes} : {type src} into \
+memref.collapse_shape | src:% reassociation:list | result | {src} {reassociation}{attributes} : {type src} \
+into \
 {type result} | collapse_shape
 memref.expand_shape | src:% reassociation:list output_shape:%* static_output_shape:i64s | result | {src} \
-{reassociation} output_shape {output_shape/static_output_shape}{attributes} : {type src} into {type result} | \
+{reassociation} output_shape {output_shape/static_output_shape}{attributes} : {type src} into {type result} \
+| \
 expand_shape
 memref.copy | source:% target:% | | {source}, {target}{attributes} : {type source} to {type target} |
 memref.global | sym_name:symbol sym_visibility:str? type:type initial_value:elements? constant:unit? | | \
@@ -233,7 +248,8 @@ memref.dim | source:% index:% | index | {source}, {index}{attributes} : {type so
 memref.cast | source:% | result | {source}{attributes} : {type source} to {type result} |
 vector.transfer_read | | result | |
 vector.load | base:% indices:%* | result | {base}[{indices}]{attributes} : {type base}, {type result} |
-vector.store | valueToStore:% base:% indices:%* | | {valueToStore}, {base}[{indices}]{attributes} : {type base}, \
+vector.store | valueToStore:% base:% indices:%* | | {valueToStore}, {base}[{indices}]{attributes} : {type \
+base}, \
 {type valueToStore} |
 vector.broadcast | source:% | result | {source}{attributes} : {type source} to {type result} |
 """

@@ -25,7 +25,8 @@ class Type:
     @staticmethod
     def parse(text: str, context: object = None) -> Type:
         """The type of a text that is not looked into."""
-        return _parsed(text)
+        found: Type = _parsed(text)
+        return found
 
     def __str__(self) -> str:
         return self._text
@@ -196,7 +197,9 @@ class MemRefType(ShapedType):
         self, shape: Sequence[int], element_type: Type, layout: object = None, memory_space: object = None
     ) -> None:
         self.layout, self.memory_space = layout, memory_space
-        super().__init__(shape, element_type, "".join(f", {each}" for each in (layout, memory_space) if each is not None))
+        super().__init__(
+            shape, element_type, "".join(f", {each}" for each in (layout, memory_space) if each is not None)
+        )
 
     @classmethod
     def get(

@@ -1,0 +1,1 @@
+"""Operations of MLIR as data: what they are made of, and how they are written."""
