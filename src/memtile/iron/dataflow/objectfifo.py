@@ -144,7 +144,7 @@ class ObjectFifo(Resolvable):
             ValueError: another number.
         """
         if not 1 <= iter_count <= 256:
-            raise ValueError(f"iter_count of object FIFO {self.name} is 1 to 256, not {iter_count}")
+            raise ValueError(f"Iter count must be in [1, 256] range. Object FIFO {self.name} is given {iter_count}.")
         self._iter_count = iter_count
 
     def prod(self, depth: int | None = None, channel: int | None = None, tile: Tile | None = None) -> ObjectFifoHandle:
