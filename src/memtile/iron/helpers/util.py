@@ -71,6 +71,8 @@ def try_convert_np_type_to_mlir_type(input_type: Any) -> Any:
     """The type of MLIR of a type of NumPy; another as it is."""
     if get_origin(input_type) is np.ndarray:
         return np_ndarray_type_to_memref_type(input_type)
+    if isinstance(input_type, np.dtype):
+        input_type = input_type.type
     if isinstance(input_type, type) and input_type in TYPES:
         return TYPES[input_type]
     return input_type
