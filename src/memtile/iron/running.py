@@ -1,7 +1,8 @@
-"""A design of IRON on the twin."""
+"""A design of IRON on the twin: load a compiled design, run it with tensors."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,85 +13,135 @@ from memtile.arch.devices import device as find_device
 from memtile.corelib.library import library
 from memtile.cpp.build import cache_folder
 from memtile.cpp.kernels import cpp
-from memtile.errors import MemtileError
+from memtile.errors import InputFileError, MemtileError
 from memtile.explain.results import Status
 from memtile.importers.design import load
-from memtile.iron.kernel import ExternalFunction
-from memtile.iron.ops.operations import Module
+from memtile.importers.loaded import Loaded
+from memtile.importers.mlir.token_packets import Text
+from memtile.importers.mlir.types import Shaped
+from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
 
 class HostRuntimeError(MemtileError):
-    """A design that does not come to its end."""
+    """A design does not finish, or its arguments do not fit."""
 
 
-def run_design(module: Module, arguments: Sequence[Any]) -> Any:
-    """Run a module with tensors; what it writes is in them afterwards.
+def load_design(design: CompiledDesign) -> Loaded:
+    """Load a compiled design, with its kernels compiled for the host.
 
     Raises:
-        HostRuntimeError: it does not come to its end.
-        MemtileError: it is no design that the array can hold.
+        MemtileError: the array cannot hold the design, or a kernel does not compile.
     """
-    loaded = load(module, functions=kernel_functions(device_of(module)))
+    text = Text(design.name, design.text, build=design.build_line)
+    functions = kernel_functions(design.kernels, _device_of(design.text))
+    return load(text, functions=functions, sources_beside=True)
+
+
+def run_design(design: Loaded, arguments: Sequence[Any]) -> Any:
+    """Run a loaded design with tensors; what it writes is in them afterwards.
+
+    Args:
+        design: that :func:`load_design` gives.
+        arguments: tensors and numbers, as many as the host sequence takes.
+
+    Returns:
+        memtile's result.
+
+    Raises:
+        HostRuntimeError: the design does not finish, or the arguments are too few or too many.
+    """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
-    done = loaded.run(*[each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays])
+    _check_arguments(design.arguments, arrays)
+    done = design.run(*[each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays])
     for name, array in done.arrays.items():
-        if name.isdigit():
-            np.copyto(arrays[int(name)].reshape(-1).view(np.uint8), np.ascontiguousarray(array).reshape(-1).view(np.uint8))
+        if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
+            _put(arrays[int(name)], array)
     if done.result.status is not Status.FINISHED or done.result.errors:
         raise HostRuntimeError(str(done.result))
     return done
 
 
-def device_of(module: Module) -> str:
-    """mlir-aie's name of the device that a module is for."""
-    for operation in module.body.operations:
-        if operation.name == "aie.device":
-            return operation.attributes["device"].short()
-    raise HostRuntimeError("the module has no aie.device")
+def _put(target: np.ndarray[Any, Any], array: Any) -> None:
+    """Copy the bytes of a result into the array of a tensor."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    flat = target.reshape(-1)
+    if not np.shares_memory(flat, target):
+        raise HostRuntimeError(f"a tensor of shape {target.shape} is not contiguous: the design cannot write it")
+    flat.view(np.uint8)[: data.size] = data
 
 
-def kernel_functions(device: str) -> dict[str, Any]:
-    """The functions of the program's kernels, by name: in C++ if the source is there, else of the library.
+def _check_arguments(kinds: Sequence[Shaped], arrays: Sequence[Any]) -> None:
+    if len(arrays) == len(kinds):
+        return
+    raise HostRuntimeError(
+        f"the host sequence of this design takes {len(kinds)} arguments, {len(arrays)} were passed. Pass one tensor "
+        f"for each argument of Runtime.sequence."
+    )
+
+
+def _device_of(text: str) -> str:
+    """mlir-aie's name of the first device of a text."""
+    _, found, rest = text.partition("aie.device(")
+    if not found:
+        raise HostRuntimeError("the module has no aie.device")
+    return rest.partition(")")[0]
+
+
+def kernel_functions(kernels: Sequence[KernelSource], device: str) -> dict[str, Any]:
+    """The functions of a design's kernels, by name: in C++ where the source is there, else of the library.
 
     Args:
+        kernels: sources of the design.
         device: that the design is for.
+
+    Raises:
+        InputFileError: a source has changed since the design was compiled, or does not compile.
     """
     found: dict[str, Any] = {}
-    for function in sorted(ExternalFunction._instances, key=lambda each: each.name):
-        text = _source(function)
-        if text is not None:
-            found[function.name] = _compiled(function, text, find_device(device).generation)
-        elif function._compile_flags:
-            found.update(_of_library(function, device))
+    for kernel in kernels:
+        path = _source(kernel)
+        if path is not None:
+            found[kernel.name] = _compiled(kernel, path, find_device(device).generation)
+        else:
+            found.update(_of_library(kernel, device))
     return found
 
 
-def _source(function: ExternalFunction) -> Path | None:
-    """The file of a kernel; that of a text is written to the cache."""
-    if function._source_string is None:
-        path = Path(str(function._source_file))
-        return path.resolve() if path.exists() else None
+def _source(kernel: KernelSource) -> Path | None:
+    """The file of a kernel; a source that is a text is written to the cache."""
+    if kernel.text is None:
+        path = Path(str(kernel.file))
+        if not kernel.digest and not path.exists():
+            return None
+        if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != kernel.digest:
+            raise InputFileError(
+                f"{path}: this source of kernel {kernel.name} has changed since its design was compiled. Compile the "
+                f"design again."
+            )
+        return path
     folder = cache_folder("iron-sources")
-    path = folder / f"{function._original_name}_{function._content_digest()}.cc"
+    path = folder / f"{kernel.function}_{kernel.digest[:16]}.cc"
     if not path.exists():
         folder.mkdir(parents=True, exist_ok=True)
-        write_output(path, function._source_string)
+        write_output(path, kernel.text)
     return path
 
 
-def _compiled(function: ExternalFunction, path: Path, generation: str) -> Any:
-    sources = cpp(path, include=function._include_dirs, flags=function._compile_flags)
-    return sources.compiled(generation)[function._original_name]
+def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
+    functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
+    if kernel.function not in functions:
+        names = ", ".join(sorted(functions)) or "none"
+        raise InputFileError(f"{path}: there is no function {kernel.function}; functions are {names}.")
+    return functions[kernel.function]
 
 
-def _of_library(function: ExternalFunction, device: str) -> dict[str, Any]:
-    """A kernel of the library that was compiled with macros which change what it does."""
-    flags = function._compile_flags
-    options = {"b_columns": "-DB_COL_MAJ" in flags, "c_columns": "-DC_COL_MAJ" in flags}
-    known = library(device, **options) if any(options.values()) else {}
-    return {function.name: known[function.name]} if function.name in known else {}
+def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
+    """A kernel of the library, with the macros that change what it does."""
+    options = {"b_columns": "-DB_COL_MAJ" in kernel.flags, "c_columns": "-DC_COL_MAJ" in kernel.flags}
+    known = library(device, **options)
+    return {kernel.name: known[kernel.function]} if kernel.function in known else {}
 
 
-__all__ = ["HostRuntimeError", "kernel_functions", "run_design"]
+__all__ = ["HostRuntimeError", "kernel_functions", "load_design", "run_design"]

@@ -41,11 +41,11 @@ from memtile.importers.kernels.ssa_values import (
     text_of,
 )
 from memtile.importers.mlir.attributes import Compound
+from memtile.importers.mlir.forms.dense_constants import float_of
 from memtile.importers.mlir.forms.operands import OperationForm, shown
 from memtile.importers.mlir.types import Shaped
 
 Array = npt.NDArray[Any]
-_LEAST_BITS = {"bf16": 1 << 7, "f32": 1 << 16, "f64": 1 << 32}  # smaller whole numbers are numbers
 _WORDS: dict[str, Any] = {"bf16": np.uint16, "f32": np.uint32, "f64": np.uint64}
 
 
@@ -79,14 +79,6 @@ def memory_of_constant(form: OperationForm, given: object, shape: Shaped) -> Arr
         return words.reshape(shape.shape or (1,))
     with np.errstate(all="ignore"):
         return values.astype(dtype).reshape(shape.shape or (1,))
-
-
-def float_of(found: int | float, element: str) -> float:
-    """A floating-point number: written as one, or as its bits."""
-    if isinstance(found, float) or found < _LEAST_BITS.get(element, 1 << 32):
-        return float(found)
-    word = _WORDS.get(element, np.uint64)(found)
-    return float(from_bf16(int(word)) if element == "bf16" else word.view(f"f{word.nbytes}"))
 
 
 def _flat(values: Any, element: str) -> Array:

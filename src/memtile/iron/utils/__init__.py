@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from memtile.iron.utils.hostruntime import chosen_device, set_current_device
+from memtile.iron.utils.npukernel import NPUKernel
 from memtile.iron.utils.tensors import (
     Tensor,
     arange,
@@ -50,10 +52,39 @@ def set_tensor_class(cls: type[Tensor]) -> None:
         raise ValueError(f"tensors of the twin are {Tensor.__name__}, not {cls.__name__}")
 
 
+_LAZY = {
+    "DefaultNPURuntime": "memtile.iron.utils.npuruntime",
+    "HostRuntime": "memtile.iron.utils.npuruntime",
+    "TraceConfig": "memtile.iron.utils.trace",
+}
+"""Names whose modules load the engine, or are rarely used."""
+
+
+def __getattr__(name: str) -> Any:
+    home = _LAZY.get(name)
+    if home is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(home), name)
+
+
+def cleanup_npu_runtime() -> None:
+    """Release what the runtime has loaded."""
+
+
+def _get_default_npu_runtime() -> Any:
+    """The runtime, as programs of mlir-aie ask for it."""
+    return __getattr__("DefaultNPURuntime")
+
+
 __all__ = [
+    "DefaultNPURuntime",
+    "HostRuntime",
+    "NPUKernel",
     "Tensor",
+    "TraceConfig",
     "arange",
     "ceildiv",
+    "cleanup_npu_runtime",
     "ensure_current_device",
     "full",
     "get_current_device",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable
+from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
-
-import numpy as np
 
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.ops.operations import Module
@@ -49,24 +48,6 @@ def _is_compile_time(hint: Any) -> bool:
     if get_origin(hint) is Annotated:
         return COMPILE_TIME in get_args(hint)[1:]
     return get_origin(hint) is not None and any(_is_compile_time(each) for each in get_args(hint))
-
-
-class KernelResult:
-    """What a run gave.
-
-    Attributes:
-        done: memtile's result.
-        npu_time: nanoseconds on the array.
-    """
-
-    def __init__(self, done: Any, before: int = 0) -> None:
-        self.done = done
-        result = done.result
-        self.npu_time = round((result.cycles - before) * 1000 / result.clock_mhz)
-
-    def is_success(self) -> bool:
-        """Whether it came to its end."""
-        return self.done.result.status.value == "finished"
 
 
 class CallableDesign:
@@ -138,16 +119,55 @@ class CallableDesign:
         """The text of the module."""
         return str(self.generate(tensors, **values))
 
-    def compile(self, **_: Any) -> Any:
-        """Refused: compiled files are mlir-aie's.
+    def _compiled(self, arguments: typing.Sequence[Any] = (), **values: Any) -> Any:
+        """The design with its kernels, for running it now or later."""
+        from memtile.iron.compiled_design import CompiledDesign  # noqa: PLC0415 - not needed to print a design
+
+        return CompiledDesign.of(self.generate(arguments, **values), self.program, self.config)
+
+    @property
+    def compilable(self) -> CallableDesign:
+        """Itself: mlir-aie has another class for what is compiled and not called."""
+        return self
+
+    @property
+    def aiecc_flags(self) -> tuple[str, ...]:
+        """Options of mlir-aie's compiler."""
+        return tuple(self.config.get("aiecc_flags") or ())
+
+    @property
+    def program(self) -> str:
+        """File of the function."""
+        code = getattr(inspect.unwrap(self.mlir_generator), "__code__", None)
+        return getattr(code, "co_filename", "module")
+
+    def compile(
+        self,
+        xclbin_path: Path | str | None = None,
+        inst_path: Path | str | None = None,
+        elf_path: Path | str | None = None,
+        full_elf_path: Path | str | None = None,
+        pdi_path: Path | str | None = None,
+    ) -> tuple[Path, Path | None]:
+        """Build the design and write what memtile runs it from, at the paths of mlir-aie's files.
+
+        Args:
+            xclbin_path: of the design; with ``inst_path``, or neither: then both go to memtile's cache.
+            inst_path: of its instructions.
+            elf_path: of the design once more.
+            full_elf_path: of design and instructions in one file, instead of those two.
+            pdi_path: of the design once more.
+
+        Returns:
+            The path of the design and that of the instructions; None for the second of a full ELF.
 
         Raises:
-            NotImplementedError: always.
+            ValueError: only one of the two paths, or those and a full ELF.
         """
-        raise NotImplementedError(
-            "compiled files (xclbin, ELF) are mlir-aie's: memtile runs the design when it is called, and as_mlir() "
-            "gives its text"
-        )
+        from memtile.iron.utils.artifacts import Artifacts  # noqa: PLC0415 - not needed to run a design
+
+        paths = Artifacts(xclbin_path, inst_path, elf_path, full_elf_path, pdi_path)
+        return paths.write(self._compiled(), full_elf=bool(self.config.get("full_elf")))
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         """Build the design and run it with tensors.
@@ -164,12 +184,13 @@ class CallableDesign:
                 f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
                 f"{', '.join(parameters.compile)} are given by name"
             )
-        from memtile.iron.running import run_design  # noqa: PLC0415 - running loads the engine
+        from memtile.iron.running import load_design, run_design  # noqa: PLC0415 - running loads the engine
+        from memtile.iron.utils.npuruntime import KernelHandle, KernelResult  # noqa: PLC0415
 
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
-        module = self.generate(arguments, **values)
-        done = run_design(module, [each for each in arguments if not callable(each)])
-        return (self, KernelResult(done))
+        design = self._compiled(arguments, **values)
+        done = run_design(load_design(design), [each for each in arguments if not callable(each)])
+        return KernelHandle(design), KernelResult(done)
 
 
 def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
@@ -185,4 +206,4 @@ def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
     return CallableDesign(mlir_generator, compile_kwargs=values, **config)
 
 
-__all__ = ["CallableDesign", "KernelResult", "jit", "np"]
+__all__ = ["CallableDesign", "jit"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,8 @@ from memtile.importers.mlir.types import Shaped
 
 Numbers = Sequence[int | float]
 _HEX = "0x"
+_LEAST_BITS = {"bf16": 1 << 7, "f16": 1 << 10, "f32": 1 << 16, "f64": 1 << 32}  # smaller ones are numbers
+_WORDS: dict[str, Any] = {"bf16": np.uint16, "f16": np.uint16, "f32": np.uint32, "f64": np.uint64}
 
 
 def dense(given: object, shape: Shaped | None = None) -> Numbers | None:
@@ -51,6 +54,16 @@ def _integers(form: OperationForm, values: Numbers, element: str, bits: int) -> 
     return np.array([int(value) & ((1 << bits) - 1) for value in values], f"uint{bits}")
 
 
+def float_of(found: int | float, element: str) -> float:
+    """A floating-point number of a text: written as one, or as its bits (``0x7F80 : bf16`` is infinity)."""
+    if isinstance(found, float) or found < _LEAST_BITS.get(element, 1 << 32):
+        return float(found)
+    word = _WORDS.get(element, np.uint64)(found)
+    if element == "bf16":
+        return float((word.astype(np.uint32) << np.uint32(16)).view(np.float32))
+    return float(word.view(f"f{word.nbytes}"))
+
+
 def array_of(form: OperationForm, values: Numbers, shape: Shaped, most: int) -> npt.NDArray[np.generic]:
     """Contents of memory as an array of its shape; a memref without dimensions has one element.
 
@@ -76,5 +89,5 @@ def array_of(form: OperationForm, values: Numbers, shape: Shaped, most: int) -> 
     if dtype.kind in "iu":
         made = _integers(form, values, shape.element, 8 * dtype.itemsize).view(dtype)
     else:
-        made = np.array(values).astype(dtype)
+        made = np.array([float_of(value, shape.element) for value in values]).astype(dtype)
     return np.broadcast_to(made, sizes) if made.size == 1 else made.reshape(sizes)

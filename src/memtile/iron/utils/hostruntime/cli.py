@@ -19,7 +19,7 @@ def run_design_cli(
     emit_mlir: Callable[[Any], None] | None = None,
     validate: Callable[[Any], None] | None = None,
 ) -> None:
-    """Print the design's MLIR (``--emit-mlir``), or run it and verify the result.
+    """Print the design's MLIR (``--emit-mlir``), compile it (``--xclbin-path``), or run it and verify the result.
 
     Args:
         design: of ``iron.jit``.
@@ -31,7 +31,7 @@ def run_design_cli(
         validate: function of the options that is called before.
 
     Raises:
-        SystemExit: files of mlir-aie's compiler are asked for, or nothing can be run.
+        SystemExit: one of two paths is missing, or nothing can be run.
     """
     set_current_device(_device(device, opts))
     if validate is not None:
@@ -42,12 +42,27 @@ def run_design_cli(
         else:
             print(design.specialize(**_of(compile_kwargs, opts)).as_mlir())
         return
-    for name in ("xclbin_path", "full_elf_path"):
-        if getattr(opts, name, None) is not None:
-            sys.exit(f"--{name.replace('_', '-')}: compiled files are mlir-aie's; memtile runs the design itself")
+    if paths := _paths(opts):
+        design.specialize(**_of(compile_kwargs, opts)).compile(**paths)
+        return
     if run_and_verify is None:
-        sys.exit("the program has nothing to run: it compiles only")
+        sys.exit(
+            "this program only compiles: pass --xclbin-path and --insts-path (memtile writes what it runs there), and "
+            "run its host program; or pass --emit-mlir"
+        )
     run_and_verify(opts)
+
+
+def _paths(opts: Any) -> dict[str, Any]:
+    """The paths of compiled files that were asked for, as parameters of ``compile``."""
+    names = {"inst_path": "insts_path"} | {name: name for name in ("xclbin_path", "elf_path", "full_elf_path", "pdi_path")}
+    found = {name: getattr(opts, option, None) for name, option in names.items()}
+    given = {name: path for name, path in found.items() if path is not None}
+    if "full_elf_path" in given and "xclbin_path" in given:
+        sys.exit("--full-elf-path and --xclbin-path exclude each other: a full ELF has everything in one file")
+    if "xclbin_path" in given and "inst_path" not in given:
+        sys.exit("--xclbin-path needs --insts-path: a design is run with its instructions")
+    return given if "xclbin_path" in given or "full_elf_path" in given else {}
 
 
 def _of(given: Any, opts: Any) -> Any:

@@ -1,0 +1,1 @@
+"""``aie.utils.hostruntime.xrtruntime``: names of mlir-aie's runtime on XRT."""
