@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.dataflow.endpoint import ObjectFifoEndpoint
+from memtile.iron.dataflow.walks import newer, pads, pairs
 from memtile.iron.device import AnyMemTile, Tile
 from memtile.iron.dialects.aie import object_fifo, object_fifo_link
 from memtile.iron.helpers.util import (
@@ -23,6 +24,9 @@ from memtile.iron.resolvable import NotResolvedError, Resolvable
 
 StreamDims = list[Sequence[int]]
 PadDims = list[Sequence[int]]
+_TO_STREAM = ("to_stream", "dims_to_stream")
+_FROM_STREAM = ("from_stream", "dims_from_stream")
+_FROM_STREAM_PER_CONS = ("from_stream_per_cons", "dims_from_stream_per_cons")
 
 
 def _place(tile: Tile | None) -> tuple[int | None, int | None] | None:
@@ -44,8 +48,10 @@ class ObjectFifo(Resolvable):
         obj_type: NumPy's type of an object, ``np.ndarray[(16,), np.dtype[np.int32]]``.
         depth: objects at each end, unless the handle says otherwise.
         name: default = one of its own.
-        dims_to_stream: pairs of size and stride in which the producer sends, the outermost first.
-        dims_from_stream_per_cons: those in which consumers receive, unless the handle says otherwise.
+        to_stream: pattern in which the producer sends, or pairs of size and stride, the outermost first.
+        from_stream_per_cons: that in which consumers receive, unless the handle says otherwise.
+        dims_to_stream: the older name of ``to_stream``.
+        dims_from_stream_per_cons: the older name of ``from_stream_per_cons``.
         plio: through the programmable logic.
         pad_dimensions: pairs of padding before and behind, the outermost first.
         pad_value: of each padded element.
@@ -81,12 +87,17 @@ class ObjectFifo(Resolvable):
         init_values: list[np.ndarray[Any, Any]] | None = None,
         consumer_obj_type: Any = None,
         aie_stream: tuple[int, int] | None = None,
+        to_stream: Any = None,
+        from_stream_per_cons: Any = None,
     ) -> None:
         self.name = name if name is not None else f"of{next(ObjectFifo._numbers)}"
         self._depth = depth if depth is None else _checked_depth(depth, self.name)
         self._obj_type, self._consumer_obj_type = obj_type, consumer_obj_type
-        self._dims_to_stream, self._dims_from_stream_per_cons = dims_to_stream, dims_from_stream_per_cons
-        self._pad_dimensions, self._pad_value = pad_dimensions, pad_value
+        sent = newer(to_stream, dims_to_stream, self.name, _TO_STREAM)
+        received = newer(from_stream_per_cons, dims_from_stream_per_cons, self.name, _FROM_STREAM_PER_CONS)
+        self._dims_to_stream = pairs(sent, self.name, _TO_STREAM[0])
+        self._dims_from_stream_per_cons = pairs(received, self.name, _FROM_STREAM_PER_CONS[0])
+        self._pad_dimensions, self._pad_value = pads(sent, pad_dimensions, self.name), pad_value
         self._plio, self._via_dma = plio, via_DMA
         self._disable_synchronization, self._repeat_count = disable_synchronization, repeat_count
         self._delegate_tile, self._init_values, self._aie_stream = delegate_tile, init_values, aie_stream
@@ -106,10 +117,14 @@ class ObjectFifo(Resolvable):
         """Sizes and strides in which the producer sends."""
         return self._dims_to_stream
 
+    to_stream = dims_to_stream
+
     @property
     def dims_from_stream_per_cons(self) -> StreamDims | None:
         """Those in which consumers receive, unless the handle says otherwise."""
         return self._dims_from_stream_per_cons
+
+    from_stream_per_cons = dims_from_stream_per_cons
 
     @property
     def obj_type(self) -> Any:
@@ -174,17 +189,20 @@ class ObjectFifo(Resolvable):
         dims_from_stream: StreamDims | None = None,
         channel: int | None = None,
         tile: Tile | None = None,
+        from_stream: Any = None,
     ) -> ObjectFifoHandle:
         """A new consumer's handle.
 
         Args:
             depth: objects at this end.
-            dims_from_stream: sizes and strides in which it receives.
+            dims_from_stream: the older name of ``from_stream``.
             channel: DMA channel; default = any.
             tile: interface tile, where the host drains it.
+            from_stream: pattern in which it receives, or pairs of size and stride.
         """
         depth = self._depth if depth is None else depth
-        dims = self._dims_from_stream_per_cons if dims_from_stream is None else dims_from_stream
+        given = pairs(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), self.name, _FROM_STREAM[0])
+        dims = self._dims_from_stream_per_cons if given is None else given
         handle = ObjectFifoHandle(self, False, depth, dims, channel, tile)
         self._cons.append(handle)
         return handle
@@ -339,6 +357,8 @@ class ObjectFifoHandle(Resolvable):
             raise ValueError(f"the producer of {self.name} sends: only consumers have dims_from_stream")
         return self._dims_from_stream
 
+    from_stream = dims_from_stream
+
     @property
     def endpoint(self) -> Any:
         """What uses it."""
@@ -417,6 +437,8 @@ class ObjectFifoHandle(Resolvable):
         dims_from_stream: list[StreamDims] | None = None,
         plio: bool = False,
         repeat_counts: list[int | None] | None = None,
+        to_stream: list[Any] | None = None,
+        from_stream: list[Any] | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that fill this producer, each a part of its object at an offset.
 
@@ -430,16 +452,16 @@ class ObjectFifoHandle(Resolvable):
             _each(obj_types, self.obj_type, count, "obj_types"),
             _each(depths, self.depth, count, "depths"),
             names if names is not None else [f"{self.name}_join{at}" for at in range(count)],
-            _each(dims_to_stream, [], count, "dims_to_stream"),
-            _each(dims_from_stream, [], count, "dims_from_stream"),
+            _each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
+            _each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
             _each(repeat_counts, None, count, "repeat_counts"),
             strict=True,
         )
         made, ends = [], []
         for obj_type, depth, name, to, of, repeat in parts:
-            fifo = ObjectFifo(obj_type, name=name, depth=depth, dims_to_stream=to, plio=plio, repeat_count=repeat)
+            fifo = ObjectFifo(obj_type, name=name, depth=depth, to_stream=to, plio=plio, repeat_count=repeat)
             made.append(fifo)
-            ends.append(fifo.cons(depth=depth, dims_from_stream=of))
+            ends.append(fifo.cons(depth=depth, from_stream=of))
         ObjectFifoLink(ends, self, tile, offsets, [])
         return made
 
@@ -456,6 +478,8 @@ class ObjectFifoHandle(Resolvable):
         repeat_counts: list[int | None] | None = None,
         pad_dimensions: list[PadDims | None] | None = None,
         pad_value: list[int] | None = None,
+        to_stream: list[Any] | None = None,
+        from_stream: list[Any] | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that this consumer fills, each with a part of its object at an offset.
 
@@ -469,8 +493,8 @@ class ObjectFifoHandle(Resolvable):
             _each(obj_types, self.obj_type, count, "obj_types"),
             _each(depths, self.depth, count, "depths"),
             names if names is not None else [f"{self.name}_split{at}" for at in range(count)],
-            _each(dims_to_stream, [], count, "dims_to_stream"),
-            _each(dims_from_stream, [], count, "dims_from_stream"),
+            _each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
+            _each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
             _each(repeat_counts, None, count, "repeat_counts"),
             _each(pad_dimensions, None, count, "pad_dimensions"),
             _each(pad_value, 0, count, "pad_value"),
@@ -481,8 +505,8 @@ class ObjectFifoHandle(Resolvable):
                 obj_type,
                 name=name,
                 depth=depth,
-                dims_to_stream=to,
-                dims_from_stream_per_cons=of,
+                to_stream=to,
+                from_stream_per_cons=of,
                 plio=plio,
                 repeat_count=repeat,
                 pad_dimensions=pads,
@@ -505,6 +529,8 @@ class ObjectFifoHandle(Resolvable):
         repeat_count: int | None = None,
         pad_dimensions: PadDims | None = None,
         pad_value: int = 0,
+        to_stream: Any = None,
+        from_stream: Any = None,
     ) -> ObjectFifo:
         """A new object FIFO that this consumer fills with its whole object.
 
@@ -517,12 +543,14 @@ class ObjectFifoHandle(Resolvable):
             [depth] if depth else None,
             [obj_type] if obj_type else None,
             [name or f"{self.name}_fwd"],
-            [dims_to_stream] if dims_to_stream else None,
-            [dims_from_stream] if dims_from_stream else None,
+            None,
+            None,
             plio,
             [repeat_count],
             [pad_dimensions],
             [pad_value],
+            _alone(newer(to_stream, dims_to_stream, self.name, _TO_STREAM)),
+            _alone(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM)),
         )
         return made
 
@@ -534,6 +562,11 @@ class ObjectFifoHandle(Resolvable):
         return f"{self.name}.{self.handle_type}()"
 
     __repr__ = __str__
+
+
+def _alone(walk: Any) -> list[Any] | None:
+    """The list of one object FIFO's walk; None = it has none."""
+    return None if walk is None or walk == [] else [walk]
 
 
 def _each(given: list[Any] | None, default: Any, count: int, name: str) -> list[Any]:

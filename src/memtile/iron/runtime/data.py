@@ -46,6 +46,10 @@ class RuntimeData:
         """All of it, in order."""
         return TensorTiler2D.simple_tiler(self.shape)[0]
 
+    def __getitem__(self, key: Any) -> TensorAccessPattern:
+        """The pattern of a part, by NumPy's indices: for ``tap=``."""
+        return TensorAccessPattern.full(self.shape)[key]
+
     @property
     def op(self) -> Any:
         """Its value in the runtime sequence.

@@ -60,10 +60,12 @@ def transfer(
     if isinstance(offset_parameter, ScratchpadParameter):
         sequence.note_parameter(offset_parameter)
         offset_parameter = offset_parameter.name
+    if not said:
+        form = (data.default_tap() if tap is None else tap)._dma_form()
+        offset, sizes, strides = form.offset, form.sizes, form.strides
     task = shim_dma_single_bd_task(
         handle.name,
         data.op,
-        tap=data.default_tap() if tap is None and not said else tap,
         offset=offset,
         sizes=sizes,
         strides=strides,
