@@ -5,7 +5,17 @@ them under those names.
 """
 
 from memtile.iron.utils.callabledesign import CallableDesign, jit
-from memtile.iron.utils.compile.jit import CompilableDesign, CompileTime, In, InOut, Out, compile_context, get_compile_arg
+from memtile.iron.utils.compile.jit import (
+    CompilableDesign,
+    CompileTime,
+    DispatchTime,
+    In,
+    InOut,
+    Out,
+    compile_context,
+    compileconfig,
+    get_compile_arg,
+)
 from memtile.iron.utils import (
     arange,
     ceildiv,
@@ -37,6 +47,7 @@ from memtile.iron.dataflow import (
     StreamDims,
     TileDma,
 )
+from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.dtype import dtype_to_str, str_to_dtype
 from memtile.iron.kernel import ExternalFunction, Kernel
 from memtile.iron.lock import Lock

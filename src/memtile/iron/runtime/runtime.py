@@ -50,9 +50,13 @@ class ActiveSequence:
 
     def close(self, group: TaskGroup) -> None:
         """A group ends."""
+        self.forget(group)
+        group.flush()
+
+    def forget(self, group: TaskGroup) -> None:
+        """A group ends elsewhere."""
         if group in self._open:
             self._open.remove(group)
-        group.flush()
 
     def has(self, data: RuntimeData) -> bool:
         """Whether a buffer is one of the sequence."""

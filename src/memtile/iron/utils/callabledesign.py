@@ -12,7 +12,7 @@ from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.ops.operations import Module
 from memtile.iron.utils import ensure_current_device
 from memtile.iron.utils.design_context import compile_context
-from memtile.iron.utils.markers import COMPILE_TIME, In, InOut, Out
+from memtile.iron.utils.markers import COMPILE_TIME, DispatchTime, In, InOut, Out
 
 CONFIG = (
     "use_cache source_files aiecc_flags compile_flags include_paths object_files trace_config full_elf".split()
@@ -38,10 +38,34 @@ class Parameters:
         self.compile: list[str] = []
         self.tensors: list[str] = []
         self.others: list[str] = []
+        self.dispatch: dict[str, DispatchTime] = {}
         for name, parameter in self.signature.parameters.items():
             hint = hints.get(name, parameter.annotation)
+            if isinstance(hint, DispatchTime):
+                self._take_dispatch(name, parameter, hint)
+                continue
             kind = self.compile if _is_compile_time(hint) else self.tensors if hint in (In, Out, InOut) else self.others
             kind.append(name)
+
+    def _take_dispatch(self, name: str, parameter: inspect.Parameter, mark: DispatchTime) -> None:
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            raise TypeError(f"{name} is a DispatchTime parameter: it stands behind * in the function's parameters")
+        self.dispatch[name] = mark
+        self.compile.append(name)
+
+    def constants(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Numbers of ``DispatchTime`` parameters, those of the call or of the signature.
+
+        Raises:
+            TypeError: one has none.
+        """
+        found = {}
+        for name, mark in self.dispatch.items():
+            value = given.get(name, self.signature.parameters[name].default)
+            if value is inspect.Parameter.empty:
+                raise TypeError(f"{name} is a DispatchTime parameter without a default: give {name}= in the call")
+            found[name] = mark.constant(name, value)
+        return found
 
 
 def _is_compile_time(hint: Any) -> bool:
@@ -104,6 +128,7 @@ class CallableDesign:
         ensure_current_device()
         merged = self.compile_kwargs | values
         self._check(merged)
+        merged = merged | self.parameters.constants(merged)
         given = dict(zip(self.parameters.tensors, tensors, strict=False))
         missing = {name: None for name in self.parameters.tensors if name not in given}
         with compile_context(**merged), mlir_mod_ctx() as context:
@@ -187,6 +212,9 @@ class CallableDesign:
         from memtile.iron.running import load_design, run_design  # noqa: PLC0415 - running loads the engine
         from memtile.iron.utils.npuruntime import KernelHandle, KernelResult  # noqa: PLC0415
 
+        fixed = [name for name in named if name in parameters.dispatch and name in self.compile_kwargs]
+        if fixed:
+            raise TypeError(f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one")
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
         design = self._compiled(arguments, **values)
         done = run_design(load_design(design), [each for each in arguments if not callable(each)])

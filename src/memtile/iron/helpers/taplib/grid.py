@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from memtile.iron.helpers.taplib.groups import GroupAxis, grouped_axis
-from memtile.iron.helpers.taplib.symbolic import is_sym, show, sint
+from memtile.iron.helpers.taplib.symbolic import is_sym, moved, show, sint
 from memtile.iron.helpers.taplib.tap import TensorAccessPattern, axis_of, checked_permutation
 from memtile.iron.helpers.taplib.tas import TensorAccessSequence
 
@@ -207,7 +207,7 @@ class TileGrid(TensorAccessSequence):
         cut, offset = self._cut, self._cut.walk.offset
         for axis, at in enumerate(place):
             first = cut.groups[axis].first(at) if cut.groups else at
-            offset = offset + first * cut.grid[axis][1]
+            offset = moved(offset, first, cut.grid[axis][1])
         dims = self._step_dims(place)
         inner = len(cut.tile)
         outer = [each for each in dims[:-inner] if is_sym(each[0]) or each[0] != 1]

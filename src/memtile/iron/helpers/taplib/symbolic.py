@@ -43,6 +43,12 @@ def sprod(values: Iterable[Any]) -> Any:
     return product
 
 
+def moved(place: Any, count: Any, stride: Any) -> Any:
+    """``place + count * stride``, without operations of the design that change nothing."""
+    distance = count if not is_sym(stride) and stride == 1 else count * stride
+    return distance if not is_sym(place) and place == 0 else place + distance
+
+
 def smin(left: Any, right: Any) -> Any:
     """The smaller one of two numbers.
 
@@ -54,6 +60,8 @@ def smin(left: Any, right: Any) -> Any:
 
 def sceildiv(left: Any, right: Any) -> Any:
     """The quotient of two numbers that are not negative, rounded up."""
+    if not is_sym(right) and right == 1:
+        return left
     if is_sym(left) or is_sym(right):
         return (left + (right - 1)) // right
     return -(-sint(left) // sint(right))

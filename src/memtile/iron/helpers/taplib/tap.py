@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memtile.iron.helpers.taplib.symbolic import is_sym, sceildiv, show, sint, sprod
+from memtile.iron.helpers.taplib.symbolic import is_sym, moved, sceildiv, show, sint, sprod
 from memtile.iron.helpers.taplib.utils import (
     validate_and_clean_sizes_strides,
     validate_offset,
@@ -238,7 +238,7 @@ class TensorAccessPattern:
                 dims.append((count, stride * step))
             else:
                 first = _place_in(each, size)
-            offset = offset + first * stride
+            offset = moved(offset, first, stride)
         return self._changed(dims or [(1, 0)], offset)
 
     def _dma_form(self) -> TensorAccessPattern:
