@@ -4,33 +4,7 @@
 them under those names.
 """
 
-from memtile.iron.utils.callabledesign import CallableDesign, jit
-from memtile.iron.utils.compile.jit import (
-    CompilableDesign,
-    CompileTime,
-    DispatchTime,
-    In,
-    InOut,
-    Out,
-    compile_context,
-    compileconfig,
-    get_compile_arg,
-)
-from memtile.iron.utils import (
-    arange,
-    ceildiv,
-    ensure_current_device,
-    full,
-    get_current_device,
-    ones,
-    rand,
-    randint,
-    set_current_device,
-    set_tensor_class,
-    tensor,
-    zeros,
-    zeros_like,
-)
+from memtile.iron import algorithms, kernels
 from memtile.iron.buffer import Buffer
 from memtile.iron.dataflow import (
     Acquire,
@@ -47,12 +21,38 @@ from memtile.iron.dataflow import (
     StreamDims,
     TileDma,
 )
-from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.dtype import dtype_to_str, str_to_dtype
+from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.kernel import ExternalFunction, Kernel
 from memtile.iron.lock import Lock
 from memtile.iron.program import Program
 from memtile.iron.runtime import Runtime, RuntimeData, Task, TaskGroup, sync_parameters
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
+from memtile.iron.utils import (
+    arange,
+    ceildiv,
+    ensure_current_device,
+    full,
+    get_current_device,
+    ones,
+    rand,
+    randint,
+    set_current_device,
+    set_tensor_class,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from memtile.iron.utils.callabledesign import CallableDesign, jit
+from memtile.iron.utils.compile.jit import (
+    CompilableDesign,
+    CompileTime,
+    DispatchTime,
+    In,
+    InOut,
+    Out,
+    compile_context,
+    compileconfig,
+    get_compile_arg,
+)
 from memtile.iron.worker import Worker, WorkerRuntimeBarrier
-from memtile.iron import algorithms, kernels

@@ -29,7 +29,7 @@ class _Task(_Value):
         super().__init__(given.handle)
 
     def wrapped(self, values: Sequence[Any]) -> Any:
-        from memtile.iron.runtime.dmataskhandle import Task  # noqa: PLC0415 - the runtime uses loops
+        from memtile.iron.runtime.dmataskhandle import Task
 
         return Task(values[0])
 
@@ -42,14 +42,14 @@ class _Group(_Value):
         self.values = given.spend()
 
     def wrapped(self, values: Sequence[Any]) -> Any:
-        from memtile.iron.runtime.taskgroup import TaskGroup  # noqa: PLC0415
+        from memtile.iron.runtime.taskgroup import TaskGroup
 
         return TaskGroup.of(values, self.waits)
 
 
 def _carry(given: Any) -> _Value:
-    from memtile.iron.runtime.dmataskhandle import Task  # noqa: PLC0415
-    from memtile.iron.runtime.taskgroup import TaskGroup  # noqa: PLC0415
+    from memtile.iron.runtime.dmataskhandle import Task
+    from memtile.iron.runtime.taskgroup import TaskGroup
 
     if isinstance(given, TaskGroup):
         return _Group(given)
@@ -67,7 +67,9 @@ def _all_wrapped(carried: Sequence[_Value], values: Any) -> Any:
     return found[0] if len(found) == 1 else tuple(found)
 
 
-def range_(*args: Any, iter_args: Sequence[Any] | None = None, insert_yield: bool = True, **more: Any) -> Iterator[Any]:
+def range_(
+    *args: Any, iter_args: Sequence[Any] | None = None, insert_yield: bool = True, **more: Any
+) -> Iterator[Any]:
     """A loop of the design.
 
     Args:

@@ -24,7 +24,9 @@ class Lock(Resolvable):
 
     _numbers = itertools.count()
 
-    def __init__(self, tile: Tile, lock_id: int | None = None, init: int = 0, name: str | None = None) -> None:
+    def __init__(
+        self, tile: Tile, lock_id: int | None = None, init: int = 0, name: str | None = None
+    ) -> None:
         self._tile, self._lock_id, self._init = tile, lock_id, init
         self._name = name or f"lock_{next(Lock._numbers)}"
         self._op: Any = None

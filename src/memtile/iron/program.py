@@ -138,7 +138,7 @@ class Program:
         size = self._trace.get("trace_size")
         if not size:
             return None
-        from memtile.iron.utils import trace  # noqa: PLC0415 - a trace is set up only where one is asked for
+        from memtile.iron.utils import trace
 
         traced = self._trace["workers"]
         workers = [each for each in self._workers if each.trace is not None] if traced is None else traced

@@ -51,7 +51,9 @@ class Worker(ObjectFifoEndpoint):
         if tile.tile_type not in (None, AIETileType.CoreTile):
             raise ValueError(f"Worker requires a compute tile, not {tile}")
         keeps = tile.tile_type is not None and allocation_scheme is None and tile is not AnyComputeTile
-        super().__init__(tile if keeps else tile.with_type(AIETileType.CoreTile, allocation_scheme=allocation_scheme))
+        super().__init__(
+            tile if keeps else tile.with_type(AIETileType.CoreTile, allocation_scheme=allocation_scheme)
+        )
         self.core_fn = core_fn
         self.fn_args = list(fn_args or ())
         self._while_true, self.stack_size, self.allocation_scheme = while_true, stack_size, allocation_scheme

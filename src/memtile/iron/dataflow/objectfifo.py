@@ -149,7 +149,9 @@ class ObjectFifo(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"object FIFO {self.name} is not resolved yet: Program.resolve_program builds it")
+            raise NotResolvedError(
+                f"object FIFO {self.name} is not resolved yet: Program.resolve_program builds it"
+            )
         return self._op
 
     def set_iter_count(self, iter_count: int) -> None:
@@ -159,10 +161,14 @@ class ObjectFifo(Resolvable):
             ValueError: another number.
         """
         if not 1 <= iter_count <= 256:
-            raise ValueError(f"Iter count must be in [1, 256] range. Object FIFO {self.name} was given {iter_count}.")
+            raise ValueError(
+                f"Iter count must be in [1, 256] range. Object FIFO {self.name} was given {iter_count}."
+            )
         self._iter_count = iter_count
 
-    def prod(self, depth: int | None = None, channel: int | None = None, tile: Tile | None = None) -> ObjectFifoHandle:
+    def prod(
+        self, depth: int | None = None, channel: int | None = None, tile: Tile | None = None
+    ) -> ObjectFifoHandle:
         """The producer's handle; there is one.
 
         Args:
@@ -178,9 +184,13 @@ class ObjectFifo(Resolvable):
             return self._prod
         held = self._prod
         if channel is not None and held.channel != channel:
-            raise ValueError(f"the producer of {self.name} is already pinned to DMA channel {held.channel}, not {channel}")
+            raise ValueError(
+                f"the producer of {self.name} is already pinned to DMA channel {held.channel}, not {channel}"
+            )
         if tile is not None and _place(held._shim_tile) != _place(tile):
-            raise ValueError(f"the producer of {self.name} is already pinned to shim tile {held._shim_tile}, not {tile}")
+            raise ValueError(
+                f"the producer of {self.name} is already pinned to shim tile {held._shim_tile}, not {tile}"
+            )
         return held
 
     def cons(
@@ -201,7 +211,9 @@ class ObjectFifo(Resolvable):
             from_stream: pattern in which it receives, or pairs of size and stride.
         """
         depth = self._depth if depth is None else depth
-        given = pairs(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), self.name, _FROM_STREAM[0])
+        given = pairs(
+            newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), self.name, _FROM_STREAM[0]
+        )
         dims = self._dims_from_stream_per_cons if given is None else given
         handle = ObjectFifoHandle(self, False, depth, dims, channel, tile)
         self._cons.append(handle)
@@ -374,7 +386,9 @@ class ObjectFifoHandle(Resolvable):
 
     def _checked(self, num_elem: int, does: str) -> int:
         if not 1 <= num_elem <= self._depth:
-            raise ValueError(f"{does} of {self.name} takes 1 to {self._depth} objects, its depth, not {num_elem}")
+            raise ValueError(
+                f"{does} of {self.name} takes 1 to {self._depth} objects, its depth, not {num_elem}"
+            )
         return num_elem
 
     def acquire(self, num_elem: int) -> Any:
@@ -418,7 +432,7 @@ class ObjectFifoHandle(Resolvable):
         return self._transfer(dest, tap, more)
 
     def _transfer(self, data: Any, tap: Any, more: dict[str, Any]) -> Any:
-        from memtile.iron.runtime.transfers import transfer  # noqa: PLC0415 - the runtime uses object FIFOs
+        from memtile.iron.runtime.transfers import transfer
 
         return transfer(self, data, tap, **more)
 
@@ -599,7 +613,9 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
                 raise ValueError(f"a link of {len(ends)} ends has {len(offsets)} offsets: {names}")
         self._resolving = False
         tile = AnyMemTile if tile is None else tile
-        super().__init__(tile.with_type(tile.tile_type if tile.tile_type is not None else AIETileType.MemTile))
+        super().__init__(
+            tile.with_type(tile.tile_type if tile.tile_type is not None else AIETileType.MemTile)
+        )
         for handle in (*self._srcs, *self._dsts):
             handle.endpoint = self
 
@@ -611,7 +627,10 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
         for handle in (*self._srcs, *self._dsts):
             handle.resolve()
         object_fifo_link(
-            [each.op for each in self._srcs], [each.op for each in self._dsts], self._src_offsets, self._dst_offsets
+            [each.op for each in self._srcs],
+            [each.op for each in self._dsts],
+            self._src_offsets,
+            self._dst_offsets,
         )
 
     def __str__(self) -> str:

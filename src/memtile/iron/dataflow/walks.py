@@ -24,7 +24,9 @@ def newer(new: Any, old: Any, name: str, keywords: tuple[str, str]) -> Any:
         ValueError: both are given.
     """
     if new is not None and old is not None:
-        raise ValueError(f"object FIFO {name}: {keywords[0]}= and {keywords[1]}= are one; give {keywords[0]}= alone")
+        raise ValueError(
+            f"object FIFO {name}: {keywords[0]}= and {keywords[1]}= are one; give {keywords[0]}= alone"
+        )
     return old if new is None else new
 
 
@@ -36,7 +38,9 @@ def pairs(walk: Any, name: str, keyword: str) -> Any:
         TypeError: several patterns.
     """
     if isinstance(walk, TensorAccessSequence):
-        raise TypeError(f"object FIFO {name}: {keyword}= is one pattern, not a sequence of {len(walk)}: give grid.tap")
+        raise TypeError(
+            f"object FIFO {name}: {keyword}= is one pattern, not a sequence of {len(walk)}: give grid.tap"
+        )
     if not isinstance(walk, TensorAccessPattern):
         return walk
     if walk.is_symbolic:
@@ -59,4 +63,3 @@ def pads(walk: Any, given: Any, name: str) -> Any:
     if own is not None and given is not None:
         raise ValueError(f"object FIFO {name}: to_stream= has padding of its own; leave pad_dimensions= out")
     return given if own is None else [list(pair) for pair in own]
-

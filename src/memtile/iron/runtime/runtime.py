@@ -102,7 +102,11 @@ class Runtime(Resolvable):
     """
 
     def __init__(
-        self, seq_fn: Callable[..., Any], fn_args: Sequence[Any] | None = None, *, strict_task_groups: bool = True
+        self,
+        seq_fn: Callable[..., Any],
+        fn_args: Sequence[Any] | None = None,
+        *,
+        strict_task_groups: bool = True,
     ) -> None:
         self._seq_fn, self._fn_args = seq_fn, list(fn_args or ())
         self._strict = strict_task_groups
@@ -155,13 +159,17 @@ class Runtime(Resolvable):
         """Ends of object FIFOs that it fills and drains."""
         return list(self._fifos)
 
-    def resolve(self, loc: object = None, ip: Any = None, *, begins: Callable[[], None] | None = None) -> None:
+    def resolve(
+        self, loc: object = None, ip: Any = None, *, begins: Callable[[], None] | None = None
+    ) -> None:
         """Build the sequence; its object FIFOs and workers are built before.
 
         Args:
             begins: builds what stands at its beginning.
         """
-        types = [try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None]
+        types = [
+            try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None
+        ]
         sequence = RuntimeSequenceOp(sym_name="sequence")
         block = sequence.regions[0].blocks.append(*types)
         with InsertionPoint(block):

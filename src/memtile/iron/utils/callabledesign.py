@@ -209,12 +209,12 @@ class CallableDesign:
                 f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
                 f"{', '.join(parameters.compile)} are given by name"
             )
-        from memtile.iron.running import load_design, run_design  # noqa: PLC0415 - running loads the engine
-        from memtile.iron.utils.npuruntime import KernelHandle, KernelResult  # noqa: PLC0415
-
         fixed = [name for name in named if name in parameters.dispatch and name in self.compile_kwargs]
         if fixed:
             raise TypeError(f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one")
+        from memtile.iron.running import load_design, run_design  # noqa: PLC0415 - running loads the engine
+        from memtile.iron.utils.npuruntime import KernelHandle, KernelResult  # noqa: PLC0415
+
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
         design = self._compiled(arguments, **values)
         done = run_design(load_design(design), [each for each in arguments if not callable(each)])

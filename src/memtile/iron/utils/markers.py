@@ -37,7 +37,9 @@ class DispatchTime:
         """
         if not (isinstance(dtype, type) and issubclass(dtype, np.integer)):
             name = getattr(dtype, "__name__", dtype)
-            raise TypeError(f"DispatchTime[{name}]: it takes a type of NumPy's whole numbers, such as np.int32")
+            raise TypeError(
+                f"DispatchTime[{name}]: it takes a type of NumPy's whole numbers, such as np.int32"
+            )
         return cls(dtype)
 
     def constant(self, name: str, value: Any) -> Any:
@@ -51,7 +53,9 @@ class DispatchTime:
             raise TypeError(f"{name} is a whole number ({self.dtype.__name__}), not {value!r}")
         limits = np.iinfo(self.dtype)
         if not limits.min <= int(value) <= limits.max:
-            raise OverflowError(f"{name} = {value} is outside of {self.dtype.__name__}, {limits.min} to {limits.max}")
+            raise OverflowError(
+                f"{name} = {value} is outside of {self.dtype.__name__}, {limits.min} to {limits.max}"
+            )
         return self.dtype(value)
 
 

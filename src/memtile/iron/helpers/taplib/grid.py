@@ -114,7 +114,11 @@ class TileGrid(TensorAccessSequence):
         return self._walk(cut.walk.offset, [cut.grid[axis] for axis in cut.order])
 
     def group(
-        self, repeats: Sequence[int], steps: Sequence[int] | None = None, order: Any = "row", partial: bool = False
+        self,
+        repeats: Sequence[int],
+        steps: Sequence[int] | None = None,
+        order: Any = "row",
+        partial: bool = False,
     ) -> TileGrid:
         """Several tiles in each step.
 
@@ -132,7 +136,9 @@ class TileGrid(TensorAccessSequence):
             raise ValueError("group() comes before repeat(), and once")
         steps = [1] * rank if steps is None else steps
         if len(repeats) != rank or len(steps) != rank:
-            raise ValueError(f"group() of a grid of {rank} axes takes {rank} repeats and steps: {repeats}, {steps}")
+            raise ValueError(
+                f"group() of a grid of {rank} axes takes {rank} repeats and steps: {repeats}, {steps}"
+            )
         axes = []
         for axis, (tiles, _) in enumerate(cut.grid):
             if not partial and tiles % (repeats[axis] * steps[axis]):
@@ -188,7 +194,9 @@ class TileGrid(TensorAccessSequence):
             places["grid", axis] = (cut.grid[axis][0], stride)
             stride = stride * cut.grid[axis][0]
         dims = [places[kind, axis] for axis in range(len(cut.grid)) for kind in ("grid", "tile")]
-        return TensorAccessPattern(self._tensor_dims, 0, [size for size, _ in dims], [step for _, step in dims])
+        return TensorAccessPattern(
+            self._tensor_dims, 0, [size for size, _ in dims], [step for _, step in dims]
+        )
 
     def _step_dims(self, place: Sequence[Any]) -> list[tuple[Any, Any]]:
         cut = self._cut
@@ -200,7 +208,9 @@ class TileGrid(TensorAccessSequence):
 
     def _walk(self, offset: Any, outer: Iterable[tuple[Any, Any]]) -> TensorAccessPattern:
         dims = [*outer, *self._cut.tile]
-        return TensorAccessPattern(self._tensor_dims, offset, [size for size, _ in dims], [step for _, step in dims])
+        return TensorAccessPattern(
+            self._tensor_dims, offset, [size for size, _ in dims], [step for _, step in dims]
+        )
 
     def _at(self, place: Sequence[Any]) -> TensorAccessPattern:
         """The pattern of the step at a place of the grid."""
@@ -216,7 +226,9 @@ class TileGrid(TensorAccessSequence):
     def _place(self, step: Any) -> list[Any]:
         """The place of a step, by the order of the steps."""
         place: list[Any] = [0] * len(self._cut.grid)
-        axes = [axis for axis in self._cut.order if is_sym(self.grid_shape[axis]) or self.grid_shape[axis] != 1]
+        axes = [
+            axis for axis in self._cut.order if is_sym(self.grid_shape[axis]) or self.grid_shape[axis] != 1
+        ]
         for at, axis in enumerate(reversed(axes)):
             count = self.grid_shape[axis]
             outermost = at == len(axes) - 1
@@ -228,7 +240,9 @@ class TileGrid(TensorAccessSequence):
             if any(isinstance(each, slice) or each is Ellipsis for each in at):
                 return self.tap[at]
             if len(at) != len(self._cut.grid):
-                raise IndexError(f"a place of a grid {self.grid_shape} has {len(self.grid_shape)} numbers, not {at}")
+                raise IndexError(
+                    f"a place of a grid {self.grid_shape} has {len(self.grid_shape)} numbers, not {at}"
+                )
             return self._at([_index(each, count) for each, count in zip(at, self.grid_shape, strict=True)])
         if isinstance(at, slice):
             return TensorAccessSequence.from_taps(list(self)[at])

@@ -103,7 +103,9 @@ class TensorAccessPattern:
         """Sizes with the padding: those of the object that receives the stream."""
         if self._padding is None:
             return self.sizes
-        return [before + size + behind for (before, behind), size in zip(self._padding, self._sizes, strict=True)]
+        return [
+            before + size + behind for (before, behind), size in zip(self._padding, self._sizes, strict=True)
+        ]
 
     @property
     def rank(self) -> int:
@@ -164,7 +166,9 @@ class TensorAccessPattern:
         if any(map(is_sym, (outer, step, inner, stride))):
             raise TypeError("merge() needs numbers, not values of the design")
         if outer != 1 and inner != 1 and step != inner * stride:
-            raise ValueError(f"dimensions {axis} and {axis + 1} are not contiguous: stride {step}, not {inner} * {stride}")
+            raise ValueError(
+                f"dimensions {axis} and {axis + 1} are not contiguous: stride {step}, not {inner} * {stride}"
+            )
         dims[axis : axis + 2] = [(outer * inner, step if inner == 1 and outer != 1 else stride)]
         return self._changed(dims)
 
@@ -208,13 +212,13 @@ class TensorAccessPattern:
 
     def tile(self, tile_dims: Sequence[Any]) -> TileGrid:
         """The walk cut into tiles of equal size."""
-        from memtile.iron.helpers.taplib.grid import TileGrid  # noqa: PLC0415 - a grid is made of patterns
+        from memtile.iron.helpers.taplib.grid import TileGrid
 
         return TileGrid.of_tiles(self, tile_dims)
 
     def partition(self, parts: Any, dim: int = -1) -> TileGrid:
         """The walk cut into ``parts`` of equal size, along a dimension."""
-        from memtile.iron.helpers.taplib.grid import TileGrid  # noqa: PLC0415
+        from memtile.iron.helpers.taplib.grid import TileGrid
 
         return TileGrid.of_parts(self, parts, dim)
 
@@ -249,9 +253,16 @@ class TensorAccessPattern:
         """
         missing = 4 - self.rank
         if missing < 0:
-            raise ValueError(f"an interface tile's task has at most 4 dimensions, not {self.rank}: coalesce() it")
+            raise ValueError(
+                f"an interface tile's task has at most 4 dimensions, not {self.rank}: coalesce() it"
+            )
         dims = self.transformation_dims
-        again = bool(dims) and not is_sym(dims[0][1]) and dims[0][1] == 0 and (is_sym(dims[0][0]) or dims[0][0] > 1)
+        again = (
+            bool(dims)
+            and not is_sym(dims[0][1])
+            and dims[0][1] == 0
+            and (is_sym(dims[0][0]) or dims[0][0] > 1)
+        )
         head = dims[:1] if again else []
         return self._changed([*head, *[(1, 0)] * missing, *dims[len(head) :]])
 
@@ -320,12 +331,14 @@ class TensorAccessPattern:
         Raises:
             NotImplementedError: the tensor has more than two dimensions.
         """
-        from memtile.iron.helpers.taplib.visualization2d import visualize_from_accesses  # noqa: PLC0415
+        from memtile.iron.helpers.taplib.visualization2d import visualize_from_accesses
 
         if len(self._tensor_dims) != 2:
             raise NotImplementedError("a picture needs a tensor of one or two dimensions")
         count = self.access_count() if plot_access_count else None
-        visualize_from_accesses(self.access_order(), count, title or str(self), show_arrows, file_path, show_plot)
+        visualize_from_accesses(
+            self.access_order(), count, title or str(self), show_arrows, file_path, show_plot
+        )
 
     def __str__(self) -> str:
         return (
@@ -353,14 +366,18 @@ class TensorAccessPattern:
         return hash(self._key())
 
 
-def _checked_padding(padding: Sequence[Sequence[int]] | None, rank: int) -> tuple[tuple[int, int], ...] | None:
+def _checked_padding(
+    padding: Sequence[Sequence[int]] | None, rank: int
+) -> tuple[tuple[int, int], ...] | None:
     if padding is None:
         return None
     pairs = tuple((sint(before), sint(behind)) for before, behind in padding)
     if len(pairs) != rank:
         raise ValueError(f"padding has {len(pairs)} pairs for {rank} dimensions")
     if any(is_sym(each) or each < 0 for pair in pairs for each in pair):
-        raise ValueError(f"padding is at least 0, and known when the design is built: {[list(map(show, p)) for p in pairs]}")
+        raise ValueError(
+            f"padding is at least 0, and known when the design is built: {[list(map(show, p)) for p in pairs]}"
+        )
     return pairs if any(map(any, pairs)) else None
 
 

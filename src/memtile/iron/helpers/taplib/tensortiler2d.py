@@ -99,7 +99,9 @@ class TensorTiler2D:
         )
         for at, (whole, part) in enumerate(zip(dims, tile, strict=True)):
             if whole % part:
-                raise ValueError(f"dimension {at} of the tensor, {whole}, is no multiple of the tile's {part}")
+                raise ValueError(
+                    f"dimension {at} of the tensor, {whole}, is no multiple of the tile's {part}"
+                )
             group = part * repeats[at] * steps[at]
             if not allow_partial and whole % group:
                 raise ValueError(
@@ -122,7 +124,16 @@ class TensorTiler2D:
             return axes[0].first(row) * tile[0] * dims[1] + axes[1].first(col) * tile[1]
 
         shapes = [
-            _shape(axes, tile, group_of(step), dims[1], tile_col_major, tile_group_col_major, pattern_repeat, prune_step)
+            _shape(
+                axes,
+                tile,
+                group_of(step),
+                dims[1],
+                tile_col_major,
+                tile_group_col_major,
+                pattern_repeat,
+                prune_step,
+            )
             for step in range(rows * cols)
         ]
         return TensorAccessSequence(

@@ -27,7 +27,9 @@ def validate_and_clean_sizes_strides(
         if given is not None and expected_dims is not None and len(given) != expected_dims:
             raise ValueError(f"{name} {list(given)} have {len(given)} dimensions, not {expected_dims}")
     if sizes is not None and strides is not None and len(sizes) != len(strides):
-        raise ValueError(f"sizes {list(sizes)} and strides {list(strides)} have different numbers of dimensions")
+        raise ValueError(
+            f"sizes {list(sizes)} and strides {list(strides)} have different numbers of dimensions"
+        )
     if sizes is not None and below(sizes, 1):
         raise ValueError(f"sizes are at least 1: {list(sizes)}")
     if strides is not None and below(strides, 0):
