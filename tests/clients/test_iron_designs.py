@@ -37,7 +37,8 @@ def text(fifo, out, *, sequence=None, more=()):
     return str(iron.Program(NPU1Col1(), runtime).resolve_program())
 
 
-# AMD's migration page of taplib: the old keywords and the new ones are one, and a pattern says the same as pairs
+# AMD's migration page of taplib: the old keywords and the new ones are one, and a pattern says the same as
+# pairs
 @pytest.mark.parametrize("walk", [PAIRS, WALK], ids=["pairs", "pattern"])
 def test_new_keywords_build_what_old_ones_built(walk):
     def design(sent, received, *, old):
@@ -109,7 +110,7 @@ def test_walks_that_no_fifo_has_are_refused(more, error, message):
 
 @iron.jit
 def copies(
-    a: iron.In, b: iron.Out, *, count: iron.DispatchTime[np.int32] = 4, start: iron.DispatchTime[np.int32]
+    _a: iron.In, _b: iron.Out, *, count: iron.DispatchTime[np.int32] = 4, start: iron.DispatchTime[np.int32]
 ):
     fifo = iron.ObjectFifo(OBJECT, name="in")
     chunks = TensorAccessPattern.full((1, TILES * TILE)).partition(TILES)
@@ -155,10 +156,10 @@ def test_dispatch_time_is_of_numpys_whole_numbers_behind_the_star():
     with pytest.raises(TypeError, match=r"DispatchTime\[float\]: it takes a type of NumPy's whole numbers"):
         iron.DispatchTime[float]
 
-    def design(count: iron.DispatchTime[np.int32]):
+    def design(_count: iron.DispatchTime[np.int32]):
         return None
 
-    with pytest.raises(TypeError, match="count is a DispatchTime parameter: it stands behind"):
+    with pytest.raises(TypeError, match="_count is a DispatchTime parameter: it stands behind"):
         iron.jit(design)
 
 
@@ -176,7 +177,7 @@ def test_require_refuses_conditions_that_a_loop_decides():
 
     fifo = iron.ObjectFifo(OBJECT, name="in")
     with pytest.raises(
-        NotImplementedError, match="'few tiles'.*depends on a loop.*Move require.. out of the loop"
+        NotImplementedError, match=r"'few tiles'.*depends on a loop.*Move require.. out of the loop"
     ):
         text(fifo, fifo.cons().forward(name="out"), sequence=sequence)
 
@@ -186,6 +187,18 @@ def test_compileconfig_makes_a_design_of_options_alone():
     assert design.as_mlir(start=2) == copies.as_mlir(start=2)
     with pytest.raises(TypeError, match="compileconfig has no option count: it has use_cache"):
         iron.compileconfig(count=3)
+
+
+def test_a_pattern_of_two_dimensions_is_a_task_of_four():
+    fifo = iron.ObjectFifo(OBJECT, name="in")
+
+    def sequence(a, b, in_h, out_h):
+        in_h.fill(a, TensorAccessPattern.full((8, 256)).T)
+        out_h.drain(b, TensorAccessPattern.full((TILE,)).repeat(8), wait=True)
+
+    module = text(fifo, fifo.cons().forward(name="out"), sequence=sequence)
+    assert "sizes = [1, 1, 256, 8] strides = [0, 0, 1, 256]" in module
+    assert "sizes = [8, 1, 1, 256] strides = [0, 0, 0, 1]" in module
 
 
 def pipelined(body):
@@ -208,7 +221,8 @@ def pipelined(body):
 
 def test_a_loop_carries_the_transfers_of_a_group():
     def body(issue, number):
-        for at, held, last in range_(1, number, iter_args=[issue(0)], insert_yield=False):
+        last = None
+        for at, held, last in range_(1, number, iter_args=[issue(0)], insert_yield=False):  # noqa: B007
             new = issue(at)
             held.finish()
             yield_([new])
@@ -271,7 +285,7 @@ def test_causes_have_the_words_of_mlir_aie():
         RuntimeEndpoint(tile=AnyComputeTile)
     fifo = iron.ObjectFifo(OBJECT, name="x")
     fifo.prod(tile=Tile(0, 0), channel=0)
-    with pytest.raises(ValueError, match="x is already pinned to shim tile Tile.0, 0., not Tile.1, 0."):
+    with pytest.raises(ValueError, match=r"x is already pinned to shim tile Tile.0, 0., not Tile.1, 0."):
         fifo.prod(tile=Tile(1, 0))
     with pytest.raises(ValueError, match="x is already pinned to DMA channel 0, not 1"):
         fifo.prod(channel=1)
@@ -281,5 +295,5 @@ def test_causes_have_the_words_of_mlir_aie():
         fifo.set_iter_count(257)
     buffer = iron.Buffer(OBJECT, name="shared")
     iron.Worker(None, [buffer])
-    with pytest.raises(ValueError, match="buffer shared is used by two Workers.* has no explicit tile"):
+    with pytest.raises(ValueError, match=r"buffer shared is used by two Workers.* has no explicit tile"):
         iron.Worker(None, [buffer])

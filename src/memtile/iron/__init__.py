@@ -1,6 +1,7 @@
 """IRON, mlir-aie's interface for designs in Python, without mlir-aie: pure Python, no compiler.
 
-``memtile.iron.X`` is what ``aie.iron.X`` and ``aie.X`` are there; ``memtile.iron.install`` lets a program import
+``memtile.iron.X`` is what ``aie.iron.X`` and ``aie.X`` are there; ``memtile.iron.install`` lets a program
+import
 them under those names.
 """
 
@@ -56,3 +57,61 @@ from memtile.iron.utils.compile.jit import (
     get_compile_arg,
 )
 from memtile.iron.worker import Worker, WorkerRuntimeBarrier
+
+__all__ = [
+    "Acquire",
+    "Bd",
+    "BdIteration",
+    "Buffer",
+    "CallableDesign",
+    "CascadeFlow",
+    "CompilableDesign",
+    "CompileTime",
+    "DispatchTime",
+    "DmaChannel",
+    "ExternalFunction",
+    "Flow",
+    "In",
+    "InOut",
+    "Kernel",
+    "Lock",
+    "ObjectFifo",
+    "Out",
+    "PacketDest",
+    "PacketFlow",
+    "PadDims",
+    "Program",
+    "Release",
+    "Runtime",
+    "RuntimeData",
+    "ScratchpadParameter",
+    "StreamDims",
+    "Task",
+    "TaskGroup",
+    "TileDma",
+    "Worker",
+    "WorkerRuntimeBarrier",
+    "algorithms",
+    "arange",
+    "ceildiv",
+    "compile_context",
+    "compileconfig",
+    "dtype_to_str",
+    "ensure_current_device",
+    "full",
+    "get_compile_arg",
+    "get_current_device",
+    "jit",
+    "kernels",
+    "ones",
+    "rand",
+    "randint",
+    "require",
+    "set_current_device",
+    "set_tensor_class",
+    "str_to_dtype",
+    "sync_parameters",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]

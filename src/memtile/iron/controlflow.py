@@ -74,7 +74,8 @@ def range_(
 
     Args:
         args: bounds, as those of Python's ``range``.
-        iter_args: what goes from turn to turn: values, transfers, or groups of transfers. A group that is given is
+        iter_args: what goes from turn to turn: values, transfers, or groups of transfers. A group that is
+            given is
             spent: the loop gives the one that lives in a turn, and the one that is left behind the loop.
         insert_yield: end the body with a ``scf.yield`` of nothing.
         more: of ``scf.for``.

@@ -128,7 +128,8 @@ class Program:
                 continue
             if place in held:
                 raise MLIRError(
-                    f"tile {place} already has a core, {held[place]}; {worker} is placed there too: a tile has one "
+                    f"tile {place} already has a core, {held[place]}; {worker} is placed there too: a "
+                    f"tile has one "
                     "core, so give one of them another tile, or none to have it placed"
                 )
             held[place] = worker

@@ -20,7 +20,8 @@ class Worker(ObjectFifoEndpoint):
     """A core.
 
     Args:
-        core_fn: function that is called once with ``fn_args``, to build what the core does; None = nothing, for ever.
+        core_fn: function that is called once with ``fn_args``, to build what the core does; None = nothing,
+            for ever.
         fn_args: ends of object FIFOs, buffers, kernels and anything else.
         tile: default = any.
         while_true: for ever; else once.
@@ -31,7 +32,8 @@ class Worker(ObjectFifoEndpoint):
         dynamic_objfifo_lowering: how its loops over objects are lowered.
 
     Raises:
-        ValueError: the tile is no compute tile; an object FIFO is given instead of its end; a buffer without a tile
+        ValueError: the tile is no compute tile; an object FIFO is given instead of its end; a buffer
+            without a tile
             belongs to two workers.
     """
 
@@ -83,7 +85,8 @@ class Worker(ObjectFifoEndpoint):
             buffer._tile = self._tile if buffer._tile is None else buffer._tile
         elif not buffer._explicit_tile:
             raise ValueError(
-                f"buffer {buffer.name} is used by two Workers, {buffer._owner_worker} and {self}, and has no explicit "
+                f"buffer {buffer.name} is used by two Workers, {buffer._owner_worker} and {self}, and "
+                f"has no explicit "
                 "tile: give it the tile whose memory holds it, Buffer(tile=...)"
             )
         self._buffers.append(buffer)

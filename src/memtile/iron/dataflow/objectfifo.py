@@ -380,7 +380,8 @@ class ObjectFifoHandle(Resolvable):
     def endpoint(self, endpoint: Any) -> None:
         if self._endpoint is not None and self._endpoint != endpoint:
             raise ValueError(
-                f"{self.name}.{self.handle_type}() is used by {self._endpoint} and by {endpoint}; each end has one user"
+                f"{self.name}.{self.handle_type}() is used by {self._endpoint} and by {endpoint}; each "
+                f"end has one user"
             )
         self._endpoint = endpoint
 

@@ -55,7 +55,7 @@ class Release:
 
 @dataclass
 class BdIteration:
-    """An offset that grows with each execution: by ``stride`` elements, ``size`` times, then from the start."""
+    """An offset that grows by ``stride`` elements per execution, ``size`` times, then from the start."""
 
     size: int
     stride: int

@@ -1,6 +1,7 @@
 """The walks that an object FIFO's keywords take: pairs of size and stride, or a ``TensorAccessPattern``.
 
-``to_stream`` and ``from_stream`` are mlir-aie's names since 1.4.6, ``dims_to_stream`` and ``dims_from_stream`` the
+``to_stream`` and ``from_stream`` are mlir-aie's names since 1.4.6, ``dims_to_stream`` and
+``dims_from_stream`` the
 names before; both are taken. Source: AMD's page "Migrating to the taplib access-pattern algebra".
 """
 
@@ -47,7 +48,8 @@ def pairs(walk: Any, name: str, keyword: str) -> Any:
         raise ValueError(f"object FIFO {name}: {keyword}= is fixed when the design is built; {walk} is not")
     if walk.offset:
         raise ValueError(
-            f"object FIFO {name}: {keyword}= begins at the first element of the object; the pattern begins at "
+            f"object FIFO {name}: {keyword}= begins at the first element of the object; the pattern "
+            f"begins at "
             f"element {walk.offset}"
         )
     return walk.transformation_dims

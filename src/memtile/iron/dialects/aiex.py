@@ -167,7 +167,8 @@ def _access(tap: Any, offset: Any, sizes: Any, strides: Any, who: str) -> tuple[
         return offset, sizes, strides
     if not (offset is None and sizes is None and strides is None):
         raise ValueError(f"{who} takes a tap, or offset, sizes and strides, not both")
-    return int(tap.offset), list(tap.sizes), list(tap.strides)
+    form = tap._dma_form() if tap.rank < 4 else tap
+    return form.offset, form.sizes, form.strides
 
 
 def shim_dma_bd(

@@ -86,7 +86,8 @@ class ActiveSequence:
             raise IronRuntimeError(f"finish() is missing for {', '.join(map(str, self._open))}")
         if self._runtime._strict and all(self._used.values()):
             raise IronRuntimeError(
-                "some transfers have a group= and some have none: give all of them one, or strict_task_groups=False"
+                "some transfers have a group= and some have none: give all of them one, or "
+                "strict_task_groups=False"
             )
         self._own.flush()
 
@@ -96,7 +97,8 @@ class Runtime(Resolvable):
 
     Args:
         seq_fn: function that is called once, with ``fn_args``.
-        fn_args: types of NumPy become buffers of the host, or its numbers; whole numbers become constants; all else is
+        fn_args: types of NumPy become buffers of the host, or its numbers; whole numbers become constants;
+            all else is
             given as it is.
         strict_task_groups: transfers with and without a group are not mixed.
     """

@@ -61,7 +61,8 @@ class TaskGroup:
     def _check(self) -> None:
         if self._spent:
             raise RuntimeError(
-                f"{self} was carried into a loop or yielded: it is spent. Use the group that range_ gives in its place."
+                f"{self} was carried into a loop or yielded: it is spent. Use the group that range_ "
+                f"gives in its place."
             )
 
     def flush(self) -> None:

@@ -44,7 +44,8 @@ def transfer(
         managed: a group awaits and frees it; else the program does.
 
     Raises:
-        ValueError: no buffer of the sequence; a tap beside sizes; a group for a transfer of the program's own.
+        ValueError: no buffer of the sequence; a tap beside sizes; a group for a transfer of the program's
+            own.
     """
     sequence = active_sequence()
     if not isinstance(data, RuntimeData) or not sequence.has(data):

@@ -20,7 +20,8 @@ CompileTime = Annotated[T, COMPILE_TIME]
 class DispatchTime:
     """Marks a number that each call gives: ``DispatchTime[np.int32]``.
 
-    memtile builds the design for each call, with the number as a constant: what AMD's page calls a specialisation.
+    memtile builds the design for each call, with the number as a constant: what AMD's page calls a
+    specialisation.
 
     Args:
         dtype: NumPy's type of whole numbers.

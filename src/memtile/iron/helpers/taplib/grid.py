@@ -43,7 +43,8 @@ class _Cut:
 class TileGrid(TensorAccessSequence):
     """Tiles of a walk, in steps: ``grid[i]`` is the tile of step ``i``, ``grid[i, j]`` that at a place.
 
-    Made by :meth:`TensorAccessPattern.tile` and :meth:`TensorAccessPattern.partition`; every method returns a new one.
+    Made by :meth:`TensorAccessPattern.tile` and :meth:`TensorAccessPattern.partition`; every method returns
+    a new one.
     """
 
     def __init__(self, cut: _Cut) -> None:
@@ -143,7 +144,8 @@ class TileGrid(TensorAccessSequence):
         for axis, (tiles, _) in enumerate(cut.grid):
             if not partial and tiles % (repeats[axis] * steps[axis]):
                 raise ValueError(
-                    f"axis {axis} has {tiles} tiles, no multiple of {repeats[axis]} * {steps[axis]}: partial=True lets "
+                    f"axis {axis} has {tiles} tiles, no multiple of {repeats[axis]} * {steps[axis]}: "
+                    f"partial=True lets "
                     "steps at the edge have fewer"
                 )
             axes.append(grouped_axis(tiles, repeats[axis], steps[axis]))
@@ -259,7 +261,8 @@ class TileGrid(TensorAccessSequence):
 
     def _fixed(self, *_: Any) -> Any:
         raise TypeError(
-            "a TileGrid is not changed in place: TensorAccessSequence.from_taps(list(grid)) is a list that can be"
+            "a TileGrid is not changed in place: TensorAccessSequence.from_taps(list(grid)) is a list "
+            "that can be"
         )
 
     __setitem__ = __delitem__ = insert = _fixed  # type: ignore[assignment]

@@ -1,7 +1,9 @@
 """``aie.helpers.taplib.symbolic``: arithmetic on numbers that may be values of the design.
 
-A value is known when the design runs, and a pattern that has one is *staged*. memtile builds a design anew for each
-call, so a staged value is a constant, a loop's counter, or what is computed of them. Source: AMD's reference of
+A value is known when the design runs, and a pattern that has one is *staged*. memtile builds a design anew
+for each
+call, so a staged value is a constant, a loop's counter, or what is computed of them. Source: AMD's
+reference of
 taplib (mlir-aie 1.4.6, "Staged patterns in a dispatch-time sequence").
 """
 
@@ -86,7 +88,8 @@ def require(condition: Any, message: str) -> None:
     found = known_value(condition)
     if found is None:
         raise NotImplementedError(
-            f"require({message!r}): the condition depends on a loop or a parameter; memtile checks conditions of "
+            f"require({message!r}): the condition depends on a loop or a parameter; memtile checks "
+            f"conditions of "
             "constants when the design is built. Move require() out of the loop."
         )
     if not found:

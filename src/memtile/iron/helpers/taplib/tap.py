@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 class TensorAccessPattern:
     """Offset, sizes and strides within a tensor: a walk, as a buffer descriptor runs it.
 
-    ``full()`` walks all of a tensor; the other methods make new patterns of one. Dimensions of size 1 never step, and
+    ``full()`` walks all of a tensor; the other methods make new patterns of one. Dimensions of size 1 never
+    step, and
     ``==`` leaves them out. Numbers may be values of the design, as far as no method needs to know them.
     Source: AMD's reference of taplib (mlir-aie 1.4.6).
 
@@ -50,7 +51,8 @@ class TensorAccessPattern:
         cleaned_sizes, cleaned_strides = validate_and_clean_sizes_strides(
             [sint(each) for each in sizes], [sint(each) for each in strides]
         )
-        assert cleaned_sizes is not None and cleaned_strides is not None
+        assert cleaned_sizes is not None
+        assert cleaned_strides is not None
         self._sizes, self._strides = cleaned_sizes, cleaned_strides
         self._padding = _checked_padding(padding, len(self._sizes))
 
@@ -201,7 +203,8 @@ class TensorAccessPattern:
         return self._changed([(sint(count), 0), *self.transformation_dims])
 
     def pad(self, padding: Sequence[Sequence[int]]) -> TensorAccessPattern:
-        """Constant elements before and behind each dimension, which a memory tile sends; the last step of a pattern.
+        """Constant elements before and behind each dimension, which a memory tile sends; the last step of a
+        pattern.
 
         Raises:
             ValueError: another number of dimensions, or padding there is.
@@ -275,7 +278,7 @@ class TensorAccessPattern:
         return sent.reshape(-1)
 
     def from_stream(self, stream: Any) -> np.ndarray[Any, Any]:
-        """The tensor that a DMA leaves which writes a stream by the pattern; elements it does not write are 0."""
+        """The tensor that a DMA writes with a stream by the pattern; elements it does not write are 0."""
         values = np.asarray(stream).reshape(-1)
         tensor = np.zeros(int(np.prod(self._tensor_dims)), values.dtype)
         tensor[self._places()] = values
@@ -376,7 +379,8 @@ def _checked_padding(
         raise ValueError(f"padding has {len(pairs)} pairs for {rank} dimensions")
     if any(is_sym(each) or each < 0 for pair in pairs for each in pair):
         raise ValueError(
-            f"padding is at least 0, and known when the design is built: {[list(map(show, p)) for p in pairs]}"
+            f"padding is at least 0, and known when the design is built: "
+            f"{[list(map(show, p)) for p in pairs]}"
         )
     return pairs if any(map(any, pairs)) else None
 

@@ -105,7 +105,8 @@ class TensorTiler2D:
             group = part * repeats[at] * steps[at]
             if not allow_partial and whole % group:
                 raise ValueError(
-                    f"dimension {at} of the tensor, {whole}, is no multiple of the group's {group}: allow_partial=True "
+                    f"dimension {at} of the tensor, {whole}, is no multiple of the group's {group}: "
+                    f"allow_partial=True "
                     "lets groups at the edge be smaller"
                 )
         if not isinstance(pattern_repeat, int) or pattern_repeat < 1:
@@ -171,11 +172,13 @@ def _shape(
         outer = [(1, 0), down if high > 1 else across]
     pairs = outer + (inner[::-1] if col_major else inner)
     sizes, strides = validate_and_clean_sizes_strides([a for a, _ in pairs], [b for _, b in pairs])
-    assert sizes is not None and strides is not None
+    assert sizes is not None
+    assert strides is not None
     if often != 1:
         if (sizes[0], strides[0]) != (1, 0):
             raise ValueError(f"no dimension is left for pattern_repeat: sizes {sizes}, strides {strides}")
         sizes[0] = often
     sizes, strides = validate_and_clean_sizes_strides(sizes, strides)
-    assert sizes is not None and strides is not None
+    assert sizes is not None
+    assert strides is not None
     return sizes, strides

@@ -19,21 +19,12 @@ def validate_and_clean_sizes_strides(
     Raises:
         ValueError: they are absent, below 1 or negative, or of other numbers.
     """
-    for name, given in (("sizes", sizes), ("strides", strides)):
-        if given is None and not allow_none:
-            raise ValueError(f"{name} are missing")
-        if given is not None and len(given) == 0:
-            raise ValueError(f"{name} are empty")
-        if given is not None and expected_dims is not None and len(given) != expected_dims:
-            raise ValueError(f"{name} {list(given)} have {len(given)} dimensions, not {expected_dims}")
+    for name, given, least in (("sizes", sizes, 1), ("strides", strides, 0)):
+        _check_dimensions(name, given, least, allow_none, expected_dims)
     if sizes is not None and strides is not None and len(sizes) != len(strides):
         raise ValueError(
             f"sizes {list(sizes)} and strides {list(strides)} have different numbers of dimensions"
         )
-    if sizes is not None and below(sizes, 1):
-        raise ValueError(f"sizes are at least 1: {list(sizes)}")
-    if strides is not None and below(strides, 0):
-        raise ValueError(f"strides are at least 0: {list(strides)}")
     if sizes is None or strides is None:
         return (None if sizes is None else list(sizes)), (None if strides is None else list(strides))
     cleaned = list(strides)
@@ -42,6 +33,21 @@ def validate_and_clean_sizes_strides(
             break
         cleaned[at] = 0
     return list(sizes), cleaned
+
+
+def _check_dimensions(
+    name: str, given: Sequence[int] | None, least: int, allow_none: bool, expected_dims: int | None
+) -> None:
+    if given is None:
+        if not allow_none:
+            raise ValueError(f"{name} are missing")
+        return
+    if len(given) == 0:
+        raise ValueError(f"{name} are empty")
+    if expected_dims is not None and len(given) != expected_dims:
+        raise ValueError(f"{name} {list(given)} have {len(given)} dimensions, not {expected_dims}")
+    if below(given, least):
+        raise ValueError(f"{name} are at least {least}: {list(given)}")
 
 
 def validate_tensor_dims(tensor_dims: Sequence[int], expected_dims: int | None = None) -> list[int]:

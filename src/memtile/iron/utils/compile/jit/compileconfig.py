@@ -17,7 +17,8 @@ def compileconfig(mlir_generator: Callable[..., Any] | None = None, **config: An
     unknown = [name for name in config if name not in CONFIG]
     if unknown:
         raise TypeError(
-            f"compileconfig has no option {', '.join(unknown)}: it has {', '.join(CONFIG)}; values of parameters are "
+            f"compileconfig has no option {', '.join(unknown)}: it has {', '.join(CONFIG)}; values of "
+            f"parameters are "
             "given to iron.jit or CompilableDesign"
         )
     if mlir_generator is None:
