@@ -95,8 +95,10 @@ class ObjectFifo(Resolvable):
         self._obj_type, self._consumer_obj_type = obj_type, consumer_obj_type
         sent = newer(to_stream, dims_to_stream, self.name, _TO_STREAM)
         received = newer(from_stream_per_cons, dims_from_stream_per_cons, self.name, _FROM_STREAM_PER_CONS)
-        self._dims_to_stream = pairs(sent, self.name, _TO_STREAM[0])
-        self._dims_from_stream_per_cons = pairs(received, self.name, _FROM_STREAM_PER_CONS[0])
+        self._dims_to_stream: StreamDims | None = pairs(sent, self.name, _TO_STREAM[0])
+        self._dims_from_stream_per_cons: StreamDims | None = pairs(
+            received, self.name, _FROM_STREAM_PER_CONS[0]
+        )
         self._pad_dimensions, self._pad_value = pads(sent, pad_dimensions, self.name), pad_value
         self._plio, self._via_dma = plio, via_DMA
         self._disable_synchronization, self._repeat_count = disable_synchronization, repeat_count

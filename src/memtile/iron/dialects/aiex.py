@@ -109,7 +109,8 @@ def npu_dma_memcpy_nd(
     if tap is not None:
         if not (offsets is None and sizes is None and strides is None):
             raise ValueError("npu_dma_memcpy_nd takes a tap, or offsets, sizes and strides, not both")
-        offsets, sizes, strides = [0, 0, 0, int(tap.offset)], list(tap.sizes), list(tap.strides)
+        offset, sizes, strides = _access(tap, None, None, None, "npu_dma_memcpy_nd")
+        offsets = [0, 0, 0, offset]
     values = [
         mixed(each) for each in (offsets or [0] * 4, sizes or [0] * 4, strides if strides is not None else [0, 0, 0, 1])
     ]
