@@ -71,3 +71,37 @@ def test_more_cores_than_tiles_are_named() -> None:
     tiles = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(5))
     with pytest.raises(InputFileError, match="all 4 compute tiles that it may be are taken"):
         loaded(device(tiles=tiles))
+
+
+def test_logical_tiles_at_one_place_are_one_tile() -> None:
+    """All of them have places; the buffers of both object FIFOs lie in one memory, without overlap."""
+    tiles = """
+  %s = aie.logical_tile<ShimNOCTile>(0, 0)
+  %m = aie.logical_tile<MemTile>(0, 1)
+  %k = aie.logical_tile<MemTile>(0, 1)
+  %c = aie.logical_tile<CoreTile>(0, 2)
+"""
+    fifos = [_fifo("in", "s", "m"), _fifo("a", "m", "c"), _fifo("b", "c", "k"), _fifo("out", "k", "s")]
+    links = ["aie.objectfifo.link [@in] -> [@a]([] [0])", "aie.objectfifo.link [@b] -> [@out]([] [0])"]
+    text = device(*fifos, *links, _CORE.format(tile="c", source="a", target="b"), _BOTH, tiles=tiles)
+    assert _places(text) == {"s": (0, 0), "m": (0, 1), "k": (0, 1), "c": (0, 2)}
+    np.testing.assert_array_equal(ran(loaded(text), NUMBERS)[1], NUMBERS)
+
+
+def test_tiles_that_need_most_channels_are_placed_first() -> None:
+    """As mlir-aie's sequential placer: a join of four finds room near to its cores, although it is last."""
+    cores = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(4))
+    passes = "".join(f"%p{n} = aie.logical_tile<MemTile>(?, ?)\n" for n in range(4))
+    tiles = f"{cores}{passes}%j = aie.logical_tile<MemTile>(?, ?)\n%s = aie.logical_tile<ShimNOCTile>(?, ?)\n"
+    fifos = [_fifo(f"{name}{n}", f"p{n}", f"c{n}") for name in "pq" for n in range(4)]
+    joined = [_fifo(f"j{n}", f"c{n}", "j") for n in range(4)] + [_fifo("out", "j", "s")]
+    places = _places(device(*fifos, *joined, tiles=tiles, chip="npu1"))
+    assert places["j"] == (0, 1)
+    assert [places[f"c{n}"] for n in range(4)] == [(0, 2), (0, 3), (0, 4), (0, 5)]
+    assert [places[f"p{n}"] for n in range(4)] == [(0, 1), (0, 1), (1, 1), (1, 1)]
+
+
+def test_a_line_that_compiles_a_text_limits_the_cores_of_a_column() -> None:
+    tiles = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(5))
+    places = _places("// RUN: aiecc --cores-per-col 2\n" + device(tiles=tiles, chip="npu1"))
+    assert [places[f"c{n}"] for n in range(5)] == [(0, 2), (0, 3), (1, 2), (1, 3), (2, 2)]

@@ -38,6 +38,48 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "an acquire-equal subtracts",
+        "model/memory/locks.py",
+        "    if operand < 0:\n        add(st, lock, operand)\n",
+        "    add(st, lock, -abs(operand))\n",
+        "tests/data/test_engine_locks.py::test_acquire_equal_goes_on_when_a_release_makes_the_value",
+    ),
+    Mutant(
+        "tiles are placed in the order of the text",
+        "importers/mlir/placing.py",
+        "key=lambda each: -self.needs[each[0]].total()",
+        "key=lambda each: 0",
+        "tests/data/test_mlir_placing.py::test_tiles_that_need_most_channels_are_placed_first",
+    ),
+    Mutant(
+        "logical tiles that have places are never merged",
+        "importers/mlir/placing.py",
+        "if None not in places and len(set(places)) == len(places):",
+        "if None not in places:",
+        "tests/data/test_mlir_placing.py::test_logical_tiles_at_one_place_are_one_tile",
+    ),
+    Mutant(
+        "bits of floats are numbers",
+        "importers/mlir/forms/dense_constants.py",
+        "float_of(value, shape.element) for value in values",
+        "float(value) for value in values",
+        "tests/data/test_mlir_numbers.py::test_whole_numbers_of_floats_are_their_bits",
+    ),
+    Mutant(
+        "a source may change after its design was compiled",
+        "iron/running.py",
+        "hexdigest() != kernel.digest",
+        "hexdigest() == None",
+        "tests/clients/test_iron_programs.py::test_a_host_program_runs_what_was_compiled",
+    ),
+    Mutant(
+        "instructions of another design are taken",
+        "iron/compiled_design.py",
+        '["design"] != found.digest()',
+        '["design"] == None',
+        "tests/clients/test_iron_programs.py::test_files_that_do_not_belong_together_are_refused",
+    ),
+    Mutant(
         "kernels of a later generation are taken for those of AIE-ML without a word",
         "adf/program_run.py",
         "        if self._generation not in ARCHITECTURES:\n",
@@ -7422,8 +7464,8 @@ MUTANTS = (
     Mutant(
         "a lock hands over all that any release came after",
         "sim/races/vector_clocks.py",
-        "    take_credits(book, lock, slot, abs(operand))\n",
-        "    take_credits(book, lock, slot, abs(operand))\n    ask_lock(book, lock, slot)\n",
+        "    take_credits(book, lock, slot, max(-operand, 0))\n",
+        "    take_credits(book, lock, slot, max(-operand, 0))\n    ask_lock(book, lock, slot)\n",
         "tests/data/test_races.py::test_one_empty_too_many_is_found_at_any_speed_of_the_reader",
     ),
     Mutant(
@@ -7436,7 +7478,7 @@ MUTANTS = (
     Mutant(
         "an acquire of two units takes one",
         "sim/races/vector_clocks.py",
-        "take_credits(book, lock, slot, abs(operand))",
+        "take_credits(book, lock, slot, max(-operand, 0))",
         "take_credits(book, lock, slot, 1)",
         "tests/data/test_races.py::test_units_of_a_lock_hand_over_what_those_did_who_gave_them",
     ),

@@ -25,8 +25,11 @@ from memtile.output_files import write_output
 _FORMAT = "memtile compiled design 1"
 _INSTRUCTIONS = "memtile instructions 1"
 _NO_CONFIG: Mapping[str, Any] = {}
-_AIECC = re.compile(r"--(?:alloc-scheme=[\w-]+|dynamic-objFifos(?:=\w+)?|packet-sw-objFifos(?:=\w+)?|placer=sequential_placer)")
-"""Options of aiecc whose machine memtile knows. ``dynamic-objFifos`` changes how cores index objects, not which."""
+_AIECC = re.compile(
+    r"--(?:alloc-scheme=[\w-]+|cores-per-col=[1-9]\d?|dynamic-objFifos(?:=\w+)?|packet-sw-objFifos(?:=\w+)?"
+    r"|placer=sequential_placer)"
+)
+"""Options of aiecc that memtile follows. ``dynamic-objFifos`` changes how cores index objects, not which."""
 
 
 def check_aiecc_flags(flags: Sequence[str]) -> None:
@@ -35,11 +38,13 @@ def check_aiecc_flags(flags: Sequence[str]) -> None:
     Raises:
         ValueError: with all of them.
     """
-    unknown = [each for each in flags if not _AIECC.fullmatch(each)]
+    joined = re.sub(r"(--cores-per-col) (?=[0-9])", r"\1=", " ".join(flags)).split()
+    unknown = [each for each in joined if not _AIECC.fullmatch(each)]
     if unknown:
         raise ValueError(
-            f"aiecc_flags {', '.join(unknown)}: memtile has no such option of aiecc, and the design could differ. It has "
-            f"--alloc-scheme, --dynamic-objFifos, --packet-sw-objFifos and --placer=sequential_placer."
+            f"aiecc_flags {', '.join(unknown)}: memtile has no such option of aiecc, and the design could "
+            f"differ. It has --alloc-scheme, --cores-per-col, --dynamic-objFifos, --packet-sw-objFifos and "
+            f"--placer=sequential_placer."
         )
 
 
@@ -70,7 +75,9 @@ class KernelSource:
         """The source of an ``ExternalFunction``."""
         file = None if kernel._source_string is not None else str(Path(str(kernel._source_file)).resolve())
         options = tuple(map(str, kernel._include_dirs)), tuple(map(str, kernel._compile_flags))
-        return cls(kernel.name, kernel._original_name, file, kernel._source_string, _digest_of(kernel), *options)
+        return cls(
+            kernel.name, kernel._original_name, file, kernel._source_string, _digest_of(kernel), *options
+        )
 
 
 def _digest_of(kernel: ExternalFunction) -> str:
@@ -103,11 +110,10 @@ class CompiledDesign:
         Args:
             module: of the design.
             program: file of the program.
-            config: options of ``iron.jit``: ``aiecc_flags``, ``compile_flags`` and ``include_paths`` are read.
+            config: options of ``iron.jit``: ``aiecc_flags``, ``compile_flags``, ``include_paths``.
 
         Raises:
-            ValueError: two kernels of the same name with different sources, or an option of aiecc that memtile does
-                not have.
+            ValueError: two kernels of the same name with different sources, or an unknown option of aiecc.
         """
         flags = tuple(map(str, config.get("aiecc_flags") or ()))
         check_aiecc_flags(flags)
@@ -116,16 +122,19 @@ class CompiledDesign:
         for source in map(KernelSource.of, sorted(own, key=lambda each: each.name)):
             if found.setdefault(source.name, source) != source:
                 raise ValueError(
-                    f"two kernels of this design are named {source.name} and have different sources; give one of "
-                    f"them symbol_prefix="
+                    f"two kernels of this design are named {source.name} and have different sources; "
+                    f"give one of them symbol_prefix="
                 )
         more = [tuple(map(str, config.get(name) or ())) for name in ("include_paths", "compile_flags")]
-        kernels = [replace(each, include=each.include + more[0], flags=each.flags + more[1]) for each in found.values()]
+        kernels = [
+            replace(each, include=each.include + more[0], flags=each.flags + more[1])
+            for each in found.values()
+        ]
         return cls(program, str(module), tuple(kernels), flags)
 
     @property
     def build_line(self) -> str:
-        """The line that would compile the text with aiecc, with the options that decide what the machine is."""
+        """The line that would compile the text, with the options of aiecc that change the machine."""
         return f"// RUN: aiecc {' '.join(self.aiecc_flags)}" if self.aiecc_flags else ""
 
     def digest(self) -> str:
@@ -171,8 +180,8 @@ def read_compiled(design: Path | str, instructions: Path | str | None = None) ->
     found = CompiledDesign(made["name"], made["text"], kernels, tuple(made["aiecc_flags"]))
     if instructions is not None and _read(instructions, _INSTRUCTIONS)["design"] != found.digest():
         raise InputFileError(
-            f"{instructions}: these instructions were not compiled with {design}. Compile the design again: memtile "
-            f"runs a design with its own instructions."
+            f"{instructions}: these instructions were not compiled with {design}. Compile the design "
+            f"again: memtile runs a design with its own instructions."
         )
     return found
 
@@ -181,8 +190,8 @@ def _read(path: Path | str, format: str) -> dict[str, Any]:
     data = read_bytes(path, "text_bytes")
     if not data.lstrip().startswith(b"{"):
         raise InputFileError(
-            f"{path}: this file was not compiled by memtile. Run the program of the design with memtile and the same "
-            f"--xclbin-path and --insts-path, or run a build of mlir-aie with `memtile run`."
+            f"{path}: this file was not compiled by memtile. Run the program of the design with memtile "
+            f"and the same --xclbin-path and --insts-path, or run a build of mlir-aie with `memtile run`."
         )
     found = parse_json(data.decode("utf-8"), str(path))
     if not isinstance(found, dict) or found.get("format") != format:

@@ -48,7 +48,9 @@ class BaseKernel(Resolvable):
 
     def _argument(self, arg_index: int) -> Any:
         if not 0 <= arg_index < len(self._arg_types):
-            raise ValueError(f"kernel {self._name} has {len(self._arg_types)} arguments, none with number {arg_index}")
+            raise ValueError(
+                f"kernel {self._name} has {len(self._arg_types)} arguments, none with number {arg_index}"
+            )
         return self._arg_types[arg_index]
 
     def arg_shape(self, arg_index: int = 0) -> tuple[int, ...]:
@@ -85,10 +87,19 @@ class BaseKernel(Resolvable):
         Raises:
             ValueError: it is in no worker, or takes another number of arguments.
         """
+        if len(args) != len(self._arg_types):
+            raise ValueError(
+                f"kernel {self._name} expects {len(self._arg_types)} arguments, {len(args)} were passed"
+            )
+        for number, (given, wanted) in enumerate(zip(args, self._arg_types, strict=True)):
+            if not get_args(wanted) and (
+                isinstance(given, str | list) or len(getattr(given, "shape", ())) > 0
+            ):
+                raise ValueError(
+                    f"argument {number} of kernel {self._name}: expected scalar {wanted}, not {given!r}"
+                )
         if self._op is None:
             raise ValueError(f"kernel {self._name} is not built: give it to the Worker as an argument")
-        if len(args) != len(self._arg_types):
-            raise ValueError(f"kernel {self._name} takes {len(self._arg_types)} arguments, not {len(args)}")
         type = function_type(self._op)
         given = [each.op if isinstance(each, Buffer) else each for each in args]
         values = [_flat(as_argument(each, want), want) for each, want in zip(given, type.inputs, strict=True)]
@@ -149,7 +160,10 @@ class Kernel(BaseKernel):
         """Build the declaration, once in each module: kernels of the library outlive their designs."""
         if self._op is None or top_of(self._op.block) is not top_of(InsertionPoint.current.block):
             self._op = external_func(
-                self._name, self._arg_types, link_with=self._object_file_name, link_with_mode=self._link_with_mode
+                self._name,
+                self._arg_types,
+                link_with=self._object_file_name,
+                link_with_mode=self._link_with_mode,
             )
 
 
@@ -193,7 +207,10 @@ class ExternalFunction(Kernel):
         if inline and (use_chess or symbol_prefix):
             raise ValueError(f"ExternalFunction {name}: inline goes with neither use_chess nor symbol_prefix")
         self._original_name, self._symbol_prefix = name, symbol_prefix
-        self._source_file, self._source_string = source_file, None if source_file is not None else source_string
+        self._source_file, self._source_string = (
+            source_file,
+            None if source_file is not None else source_string,
+        )
         self._include_dirs, self._compile_flags = list(include_dirs or ()), list(compile_flags or ())
         self._use_chess, self._inline = use_chess, inline
         called = f"{symbol_prefix}_{name}" if symbol_prefix else name
@@ -204,7 +221,10 @@ class ExternalFunction(Kernel):
                 f"(textual LLVM IR) or '.bc' (bitcode); got {object_file_name!r}."
             )
         super().__init__(
-            called, object_file_name or f"{called}{suffix}", arg_types, link_with_mode="merge" if inline else None
+            called,
+            object_file_name or f"{called}{suffix}",
+            arg_types,
+            link_with_mode="merge" if inline else None,
         )
         self._keep_apart(object_file_name is not None)
         ExternalFunction._instances.add(self)
@@ -212,7 +232,10 @@ class ExternalFunction(Kernel):
     def _keep_apart(self, named: bool) -> None:
         """Give it another object file where one of that name has other contents."""
         for other in ExternalFunction._instances:
-            if (other._name, other._object_file_name) != (self._name, self._object_file_name) or other == self:
+            if (other._name, other._object_file_name) != (
+                self._name,
+                self._object_file_name,
+            ) or other == self:
                 continue
             if named:
                 raise ValueError(
@@ -222,6 +245,12 @@ class ExternalFunction(Kernel):
             path = Path(self._object_file_name)
             self._object_file_name = f"{path.stem}_{self._content_digest()[:8]}{path.suffix}"
             return
+
+    def resolve(self, loc: object = None, ip: Any = None) -> None:
+        """Build the declaration; of equal kernels the last one that was built is known."""
+        super().resolve(loc, ip)
+        ExternalFunction._instances.discard(self)
+        ExternalFunction._instances.add(self)
 
     @property
     def source(self) -> str:

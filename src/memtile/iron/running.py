@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from memtile.arch.devices import device as find_device
-from memtile.corelib.library import library
 from memtile.cpp.build import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError
@@ -18,10 +17,12 @@ from memtile.explain.results import Status
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
-from memtile.importers.mlir.types import Shaped
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
+
+_INLINE = "-fno-semantic-interposition"
+"""Lets g++ inline functions that mlir-aie's headers mark ``always_inline`` and define without ``inline``."""
 
 
 class HostRuntimeError(MemtileError):
@@ -39,12 +40,13 @@ def load_design(design: CompiledDesign) -> Loaded:
     return load(text, functions=functions, sources_beside=True)
 
 
-def run_design(design: Loaded, arguments: Sequence[Any]) -> Any:
+def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = True) -> Any:
     """Run a loaded design with tensors; what it writes is in them afterwards.
 
     Args:
         design: that :func:`load_design` gives.
         arguments: tensors and numbers, as many as the host sequence takes.
+        must_finish: raise if the design does not finish.
 
     Returns:
         memtile's result.
@@ -53,12 +55,12 @@ def run_design(design: Loaded, arguments: Sequence[Any]) -> Any:
         HostRuntimeError: the design does not finish, or the arguments are too few or too many.
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
-    _check_arguments(design.arguments, arrays)
+    _check_arguments(design, arrays)
     done = design.run(*[each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays])
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
             _put(arrays[int(name)], array)
-    if done.result.status is not Status.FINISHED or done.result.errors:
+    if must_finish and (done.result.status is not Status.FINISHED or done.result.errors):
         raise HostRuntimeError(str(done.result))
     return done
 
@@ -68,16 +70,21 @@ def _put(target: np.ndarray[Any, Any], array: Any) -> None:
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     flat = target.reshape(-1)
     if not np.shares_memory(flat, target):
-        raise HostRuntimeError(f"a tensor of shape {target.shape} is not contiguous: the design cannot write it")
+        raise HostRuntimeError(
+            f"a tensor of shape {target.shape} is not contiguous: the design cannot write it"
+        )
     flat.view(np.uint8)[: data.size] = data
 
 
-def _check_arguments(kinds: Sequence[Shaped], arrays: Sequence[Any]) -> None:
-    if len(arrays) == len(kinds):
+def _check_arguments(design: Loaded, arrays: Sequence[Any]) -> None:
+    """Refuse too many arguments, and too few unless the array uses none of the others."""
+    count = len(design.arguments)
+    missing = range(len(arrays), count)
+    if len(arrays) <= count and not (missing and design.used_arguments.intersection(missing)):
         return
     raise HostRuntimeError(
-        f"the host sequence of this design takes {len(kinds)} arguments, {len(arrays)} were passed. Pass one tensor "
-        f"for each argument of Runtime.sequence."
+        f"the host sequence of this design takes {count} arguments, {len(arrays)} were passed. Pass one "
+        f"tensor for each argument of Runtime.sequence."
     )
 
 
@@ -117,8 +124,8 @@ def _source(kernel: KernelSource) -> Path | None:
             return None
         if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != kernel.digest:
             raise InputFileError(
-                f"{path}: this source of kernel {kernel.name} has changed since its design was compiled. Compile the "
-                f"design again."
+                f"{path}: this source of kernel {kernel.name} has changed since its design was compiled. "
+                f"Compile the design again."
             )
         return path
     folder = cache_folder("iron-sources")
@@ -130,7 +137,7 @@ def _source(kernel: KernelSource) -> Path | None:
 
 
 def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
-    functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
+    functions = cpp(path, include=kernel.include, flags=(*kernel.flags, _INLINE)).compiled(generation)
     if kernel.function not in functions:
         names = ", ".join(sorted(functions)) or "none"
         raise InputFileError(f"{path}: there is no function {kernel.function}; functions are {names}.")
@@ -139,8 +146,10 @@ def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
 
 def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
     """A kernel of the library, with the macros that change what it does."""
-    options = {"b_columns": "-DB_COL_MAJ" in kernel.flags, "c_columns": "-DC_COL_MAJ" in kernel.flags}
-    known = library(device, **options)
+    from memtile.corelib.library import library
+
+    columns = ["-DB_COL_MAJ" in kernel.flags, "-DC_COL_MAJ" in kernel.flags]
+    known = library(device, b_columns=columns[0], c_columns=columns[1])
     return {kernel.name: known[kernel.function]} if kernel.function in known else {}
 
 

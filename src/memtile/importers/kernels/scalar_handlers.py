@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from memtile.importers.kernels.arithmetic import from_bf16
 from memtile.importers.kernels.body_operands import number_of, working_type
 from memtile.importers.kernels.body_operations import give
 from memtile.importers.kernels.emitter import Emitter, Handler, items_of, last_kind, type_names

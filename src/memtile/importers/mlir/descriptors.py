@@ -90,6 +90,8 @@ def dims(form: OperationForm, levels: list[Level], size: int, kind: TileKind) ->
     if len(levels) > kind.dimensions:
         says = f"the pattern has {len(levels)} dimensions; BDs of a {kind.title} have {kind.dimensions}"
         raise form.error(says, f"up to {kind.dimensions} dimensions", reason="mlir_dimensions")
+    if levels and levels[-1].size * size < WORD_BYTES and _is_linear(levels):
+        return ()  # mlir-aie's driver makes a wrap of 0 words of it, which never wraps
     found = []
     for inner, level in enumerate(reversed(levels)):
         wrap, step = level.size, level.stride
@@ -103,6 +105,16 @@ def dims(form: OperationForm, levels: list[Level], size: int, kind: TileKind) ->
         last = inner == kind.dimensions - 1
         found.append(parts.Dim(max(step, 1), 0 if last else wrap))
     return tuple(found)
+
+
+def _is_linear(levels: list[Level]) -> bool:
+    """Whether a pattern goes through memory in order."""
+    step = 1
+    for level in reversed(levels):
+        if level.size > 1 and level.stride != step:
+            return False
+        step *= level.size
+    return levels[-1].stride == 1
 
 
 def element_bytes(form: OperationForm, shape: Shaped) -> int:

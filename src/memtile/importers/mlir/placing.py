@@ -6,14 +6,16 @@ do (aie-assign-lock-ids, aie-assign-bd-ids): BDs of a memory tile from the half 
 It also has places for logical tiles: cores in order, other tiles near those they serve.
 
 The way of mlir-aie's sequential placer (aie-place-tiles): a core gets the first compute tile that is free,
-column by column from the bottom; a memory or interface tile the column nearest to the middle of the tiles
-that it exchanges objects with, if enough channels are left there. Several logical ones may be one tile.
+column by column from the bottom. Memory and interface tiles follow, those that need most channels first: each
+gets the column with the shortest ways to its cores, or the nearest one with enough channels, there the least
+used tile. Several logical ones may be one tile.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol
 
 from memtile.arch.devices import Device
@@ -27,6 +29,9 @@ from memtile.importers.mlir.description import (
     TileDescription,
 )
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.overlay import run_lines
+
+_CORES_PER_COLUMN = re.compile(r"--cores-per-col[= ]([1-9][0-9]{0,2})(?![0-9])")
 
 
 def number_locks(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
@@ -104,7 +109,8 @@ def place_tiles(device: DeviceDescription, chip: Device, columns: int) -> None:
     Raises:
         InputFileError: no compute tile is left, or no tile that has the channels.
     """
-    if all(tile.place is not None for tile in device.tiles.values()):
+    places = [tile.place for tile in device.tiles.values()]
+    if None not in places and len(set(places)) == len(places):
         return
     _Placer(device, chip, columns).place()
     _merge(device)
@@ -119,19 +125,24 @@ class _Owned(Protocol):
 class _Placer:
     def __init__(self, device: DeviceDescription, chip: Device, columns: int) -> None:
         self.device, self.chip, self.columns = device, chip, columns
-        self.partners = _partners(device)
+        self.peers = _peers(device)
+        self.cores_per_column = _cores_per_column(device)
         self.used: Counter[tuple[Place, Direction]] = Counter()
         self.needs = _channels(device)
         for name, tile in device.tiles.items():
             self._occupy(name, tile)
 
     def place(self) -> None:
+        """Place cores in order, then the other tiles: those that need most channels first."""
         open_ = [(name, tile) for name, tile in self.device.tiles.items() if tile.place is None]
-        for role in ("compute", "memory", "interface"):  # those nearer to the cores first
-            for name, tile in open_:
-                if tile.role == role:
-                    tile.place = self._core(tile) if role == "compute" else self._near(name, tile)
-                    self._occupy(name, tile)
+        for name, tile in open_:
+            if tile.role == "compute":
+                tile.place = self._core(tile)
+                self._occupy(name, tile)
+        others = [(name, tile) for name, tile in open_ if tile.role != "compute"]
+        for name, tile in sorted(others, key=lambda each: -self.needs[each[0]].total()):
+            tile.place = self._near(name, tile)
+            self._occupy(name, tile)
 
     def _occupy(self, name: str, tile: TileDescription) -> None:
         if tile.place is not None:
@@ -140,7 +151,7 @@ class _Placer:
 
     def _core(self, tile: TileDescription) -> Place:
         taken = {each.place for each in self.device.tiles.values()}
-        rows = self.chip.compute_rows
+        rows = self.chip.compute_rows[: self.cores_per_column]
         free = ((column, row) for column in range(self.columns) for row in rows)
         found = next((place for place in free if place not in taken and _allowed(tile, place)), None)
         if found is None:
@@ -157,24 +168,55 @@ class _Placer:
                 yield place
 
     def _near(self, name: str, tile: TileDescription) -> Place:
-        """The place nearest to the middle of its partners that has the channels it needs."""
+        """The place with the channels it needs that is nearest to its cores; of several the least used."""
         kind = self.chip.kind("memory" if tile.role == "memory" else "interface")
-        there = [each.place[0] for each in self._placed(name) if each.place is not None]
-        middle = round(sum(there) / len(there)) if there else 0
+        column = self._column(name)
         fitting = [place for place in self._places_for(tile) if self._fits(name, place, kind)]
         if not fitting:
             says = f"no {kind.title} has {_needs_text(self.needs[name])} left"
             raise OperationForm(tile.operation).error(says, _FREE, reason="mlir_place")
-        return min(fitting, key=lambda place: (abs(place[0] - middle), place))
+        return min(fitting, key=lambda place: (abs(place[0] - column), self._load(place), place))
+
+    def _load(self, place: Place) -> int:
+        return self.used[place, "S2MM"] + self.used[place, "MM2S"]
+
+    def _column(self, name: str) -> int:
+        """The column with the shortest ways to its cores: of a broadcast any between the first and the last.
+
+        Of several columns it is the nearest to the mean of all cores.
+        """
+        reached = [found for peers in self.peers[name] if (found := self._core_columns(name, peers))]
+        if not reached:
+            return 0
+        every = [column for columns in reached for column in columns]
+        mean = sum(every) / len(every)
+
+        def ways(column: int) -> int:
+            return sum(max(min(found) - column, column - max(found), 0) for found in reached)
+
+        return min(range(self.columns), key=lambda column: (ways(column), abs(column - mean)))
+
+    def _core_columns(self, name: str, peers: Sequence[str]) -> list[int]:
+        """Columns of the cores at the other ends of a connection, or one tile behind them."""
+        found = list[int]()
+        for peer in peers:
+            column = self._core_column(peer)
+            if column is not None:
+                found.append(column)
+            elif peer != name:
+                behind = (self._core_column(each) for ends in self.peers[peer] for each in ends)
+                found += [each for each in behind if each is not None]
+        return found
+
+    def _core_column(self, name: str) -> int | None:
+        tile = self.device.tiles.get(name)
+        if tile is None or tile.role != "compute" or tile.place is None:
+            return None
+        return tile.place[0]
 
     def _fits(self, name: str, place: Place, kind: TileKind) -> bool:
         needs = self.needs[name]
         return all(self.used[place, direction] + many <= kind.channels for direction, many in needs.items())
-
-    def _placed(self, name: str) -> Iterator[TileDescription]:
-        for partner in self.partners[name]:
-            if partner in self.device.tiles:
-                yield self.device.tiles[partner]
 
 
 def _allowed(tile: TileDescription, place: Place) -> bool:
@@ -186,18 +228,23 @@ def _needs_text(needs: Counter[Direction]) -> str:
     return " and ".join(f"{many} {direction} channels" for direction, many in needs.items()) or "no channels"
 
 
-def _partners(device: DeviceDescription) -> dict[str, list[str]]:
-    """The tiles that a tile exchanges data with."""
-    found: defaultdict[str, list[str]] = defaultdict(list)
-    for fifo in device.fifos.values():
-        for consumer in fifo.consumers:
-            found[consumer].append(fifo.producer)
-            found[fifo.producer].append(consumer)
+def _cores_per_column(device: DeviceDescription) -> int | None:
+    """How many rows of compute tiles the lines that compile a text leave; None = all."""
+    found = _CORES_PER_COLUMN.search("\n".join(run_lines(device)))
+    return int(found[1]) if found else None
+
+
+def _peers(device: DeviceDescription) -> defaultdict[str, list[list[str]]]:
+    """The tiles that a tile exchanges data with, by connection."""
+    found: defaultdict[str, list[list[str]]] = defaultdict(list)
+    pairs = [([fifo.producer], fifo.consumers) for fifo in device.fifos.values()]
     for flow in device.flows:
-        for source in flow.sources:
-            for target in flow.targets:
-                found[source.tile].append(target.tile)
-                found[target.tile].append(source.tile)
+        pairs.append(([end.tile for end in flow.sources], [end.tile for end in flow.targets]))
+    for sources, targets in pairs:
+        for source in sources:
+            found[source].append(list(targets))
+        for target in targets:
+            found[target].append(list(sources))
     return found
 
 

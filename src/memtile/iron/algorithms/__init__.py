@@ -1,6 +1,11 @@
 """``aie.iron.algorithms``: designs of one function."""
 
-from memtile.iron.algorithms.rows import row_at_a_time, row_at_a_time_tiled, row_at_a_time_with_skip, sliding_3row
+from memtile.iron.algorithms.rows import (
+    row_at_a_time,
+    row_at_a_time_tiled,
+    row_at_a_time_with_skip,
+    sliding_3row,
+)
 from memtile.iron.algorithms.tiled import (
     for_each,
     make_param_descriptor,

@@ -32,7 +32,9 @@ def _rows(
         of_wts.release(1)
 
 
-def row_at_a_time(of_in: Any, of_out: Any, *, n_rows: int, do_kernel: Callable[..., None], of_wts: Any = None) -> None:
+def row_at_a_time(
+    of_in: Any, of_out: Any, *, n_rows: int, do_kernel: Callable[..., None], of_wts: Any = None
+) -> None:
     """``do_kernel(row, out, weights)`` for each row."""
     _rows((of_in, of_out), (n_rows,), do_kernel, of_wts)
 
@@ -45,13 +47,21 @@ def row_at_a_time_with_skip(
 
 
 def row_at_a_time_tiled(
-    of_in: Any, of_out: Any, *, n_rows: int, n_tiles_per_row: int, do_kernel: Callable[..., None], of_wts: Any = None
+    of_in: Any,
+    of_out: Any,
+    *,
+    n_rows: int,
+    n_tiles_per_row: int,
+    do_kernel: Callable[..., None],
+    of_wts: Any = None,
 ) -> None:
     """``do_kernel(tile, out, weights)`` for each tile of each row."""
     _rows((of_in, of_out), (n_rows, n_tiles_per_row), do_kernel, of_wts)
 
 
-def sliding_3row(of_in: Any, of_out: Any, *, n_out_rows: int, do_kernel: Callable[..., None], of_wts: Any = None) -> None:
+def sliding_3row(
+    of_in: Any, of_out: Any, *, n_out_rows: int, do_kernel: Callable[..., None], of_wts: Any = None
+) -> None:
     """``do_kernel(above, row, below, out, weights, border)``; at the edges a row stands for the one outside.
 
     ``border`` is 0 for the first row, 2 for the last, else 1.

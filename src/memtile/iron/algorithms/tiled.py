@@ -60,7 +60,11 @@ def make_param_descriptor(tensor_ty: Any) -> TensorKind:
 
 
 def _kind(given: Any) -> TensorKind:
-    return make_param_descriptor(given) if get_args(given) else TensorKind(tuple(given.shape), np.dtype(given.dtype).type)
+    return (
+        make_param_descriptor(given)
+        if get_args(given)
+        else TensorKind(tuple(given.shape), np.dtype(given.dtype).type)
+    )
 
 
 class _Parameters:
@@ -100,12 +104,26 @@ class _Tiled:
     """
 
     def __init__(
-        self, func: Any, inputs: int, kind: TensorKind, params: Sequence[Any], tile_size: int, with_size: bool = True
+        self,
+        func: Any,
+        inputs: int,
+        kind: TensorKind,
+        params: Sequence[Any],
+        tile_size: int,
+        with_size: bool = True,
     ) -> None:
-        self.func, self.inputs, self.kind, self.tile_size, self.with_size = func, inputs, kind, tile_size, with_size
+        self.func, self.inputs, self.kind, self.tile_size, self.with_size = (
+            func,
+            inputs,
+            kind,
+            tile_size,
+            with_size,
+        )
         self.is_kernel = isinstance(func, ExternalFunction)
         if self.is_kernel and func.tile_size() != tile_size:
-            raise ValueError(f"kernel {func.name} has tiles of {func.tile_size()} elements, not {tile_size}")
+            raise ValueError(
+                f"tile_size {tile_size} does not match kernel {func.name}, which has tiles of {func.tile_size()} elements"
+            )
         self.tile = np.ndarray[(tile_size,), np.dtype[kind.dtype]]
         self.params = _Parameters(func, inputs + 1, params)
 
@@ -117,8 +135,8 @@ class _Tiled:
         """
         if self.kind.size % (self.tile_size * cores):
             raise ValueError(
-                f"{self.kind.size} elements are no multiple of {self.tile_size * cores}: a tile of {self.tile_size} in "
-                f"each of {cores} cores"
+                f"{self.kind.size} elements must be a multiple of tile size {self.tile_size} in each of {cores} cores, "
+                f"that is of {self.tile_size * cores}"
             )
         return self.kind.size // (self.tile_size * cores)
 
@@ -199,7 +217,8 @@ def _parallel(tiled: _Tiled, trace_size: int, num_channels: int) -> Module:
     workers = [tiled.worker(turns, each, out, trace_size) for each, out in zip(into, outs, strict=True)]
     share = kind.size // len(places)
     taps = [
-        TensorAccessPattern((1, kind.size), share * at, [1, 1, 1, share], [0, 0, 0, 1]) for at in range(len(places))
+        TensorAccessPattern((1, kind.size), share * at, [1, 1, 1, share], [0, 0, 0, 1])
+        for at in range(len(places))
     ]
     fills = [[fifo.prod() for fifo in each] for each in into]
     drains, values = [fifo.cons() for fifo in outs], [fifo.prod() for fifo in params.fifos]
@@ -292,4 +311,6 @@ def reduce(func: Any, input_ty: Any, output_ty: Any, *, trace_size: int = 0) -> 
         drains.drain(target, wait=True)
 
     worker = Worker(core_fn, [of_in.cons(), of_out.prod(), func], trace=1 if trace_size > 0 else 0)
-    return _module(Runtime(sequence, [into.type, out.type, of_in.prod(), of_out.cons()]), [worker], trace_size)
+    return _module(
+        Runtime(sequence, [into.type, out.type, of_in.prod(), of_out.cons()]), [worker], trace_size
+    )

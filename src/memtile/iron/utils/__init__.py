@@ -6,7 +6,6 @@ from importlib import import_module
 from typing import Any
 
 from memtile.iron.utils.hostruntime import chosen_device, set_current_device
-from memtile.iron.utils.npukernel import NPUKernel
 from memtile.iron.utils.tensors import (
     Tensor,
     arange,
@@ -27,9 +26,9 @@ def get_current_device(*, probe_runtime: bool = True) -> Any:
     """The device that was chosen, else the NPU that the twin is: ``npu2``, or what ``MEMTILE_DEVICE`` says."""
     if chosen_device() is not None or not probe_runtime:
         return chosen_device()
-    import os  # noqa: PLC0415
+    import os
 
-    from memtile.iron.device import from_name  # noqa: PLC0415 - tensors alone need no device
+    from memtile.iron.device import from_name
 
     return from_name(os.environ.get("MEMTILE_DEVICE", "npu2"), n_cols=None)
 
@@ -55,6 +54,7 @@ def set_tensor_class(cls: type[Tensor]) -> None:
 _LAZY = {
     "DefaultNPURuntime": "memtile.iron.utils.npuruntime",
     "HostRuntime": "memtile.iron.utils.npuruntime",
+    "NPUKernel": "memtile.iron.utils.npuruntime",
     "TraceConfig": "memtile.iron.utils.trace",
 }
 """Names whose modules load the engine, or are rarely used."""

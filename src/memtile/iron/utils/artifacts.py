@@ -37,7 +37,7 @@ class Artifacts:
     def write(self, design: CompiledDesign, *, full_elf: bool) -> tuple[Path, Path | None]:
         """Write a design; the paths of the design and of its instructions."""
         folder = cache_folder(_FOLDER) / design.digest()[:16]
-        if self.full_elf is not None or full_elf and self.xclbin is None:
+        if self.full_elf is not None or (full_elf and self.xclbin is None):
             path = Path(self.full_elf or folder / "design.elf")
             design.write(path)
             return path, None

@@ -14,9 +14,16 @@ from memtile.iron.utils import ensure_current_device
 from memtile.iron.utils.design_context import compile_context
 from memtile.iron.utils.markers import COMPILE_TIME, DispatchTime, In, InOut, Out
 
-CONFIG = (
-    "use_cache source_files aiecc_flags compile_flags include_paths object_files trace_config full_elf".split()
-)
+CONFIG = [
+    "use_cache",
+    "source_files",
+    "aiecc_flags",
+    "compile_flags",
+    "include_paths",
+    "object_files",
+    "trace_config",
+    "full_elf",
+]
 """Options that are not parameters of the design."""
 
 
@@ -33,7 +40,11 @@ class Parameters:
         self.signature = inspect.signature(function)
         try:
             hints = typing.get_type_hints(function, include_extras=True)
-        except (NameError, TypeError, AttributeError):  # names of annotations that are not there when it is asked
+        except (
+            NameError,
+            TypeError,
+            AttributeError,
+        ):  # names of annotations that are not there when it is asked
             hints = {}
         self.compile: list[str] = []
         self.tensors: list[str] = []
@@ -44,7 +55,13 @@ class Parameters:
             if isinstance(hint, DispatchTime):
                 self._take_dispatch(name, parameter, hint)
                 continue
-            kind = self.compile if _is_compile_time(hint) else self.tensors if hint in (In, Out, InOut) else self.others
+            kind = (
+                self.compile
+                if _is_compile_time(hint)
+                else self.tensors
+                if hint in (In, Out, InOut)
+                else self.others
+            )
             kind.append(name)
 
     def _take_dispatch(self, name: str, parameter: inspect.Parameter, mark: DispatchTime) -> None:
@@ -87,7 +104,11 @@ class CallableDesign:
     """
 
     def __init__(
-        self, mlir_generator: Callable[..., Any], *, compile_kwargs: dict[str, Any] | None = None, **config: Any
+        self,
+        mlir_generator: Callable[..., Any],
+        *,
+        compile_kwargs: dict[str, Any] | None = None,
+        **config: Any,
     ) -> None:
         unknown = [name for name in config if name not in CONFIG]
         if unknown:
@@ -115,7 +136,11 @@ class CallableDesign:
     def specialize(self, **overrides: Any) -> CallableDesign:
         """Another one, with more values or options."""
         config = self.config | {name: value for name, value in overrides.items() if name in CONFIG}
-        values = {name: value for name, value in overrides.items() if name not in CONFIG or name in self.parameters.compile}
+        values = {
+            name: value
+            for name, value in overrides.items()
+            if name not in CONFIG or name in self.parameters.compile
+        }
         return CallableDesign(self.mlir_generator, compile_kwargs=self.compile_kwargs | values, **config)
 
     def generate(self, tensors: typing.Sequence[Any] = (), **values: Any) -> Module:
@@ -135,7 +160,9 @@ class CallableDesign:
             made = self.mlir_generator(**(missing | given | merged))
         found = made if isinstance(made, Module) else context.module
         if not found.body.operations:
-            raise TypeError(f"{self.generator_name} gives no design: it returns Program(...).resolve_program()")
+            raise TypeError(
+                f"{self.generator_name} gives no design: it returns Program(...).resolve_program()"
+            )
         return found
 
     generate_mlir = generate
@@ -146,7 +173,7 @@ class CallableDesign:
 
     def _compiled(self, arguments: typing.Sequence[Any] = (), **values: Any) -> Any:
         """The design with its kernels, for running it now or later."""
-        from memtile.iron.compiled_design import CompiledDesign  # noqa: PLC0415 - not needed to print a design
+        from memtile.iron.compiled_design import CompiledDesign
 
         return CompiledDesign.of(self.generate(arguments, **values), self.program, self.config)
 
@@ -189,7 +216,7 @@ class CallableDesign:
         Raises:
             ValueError: only one of the two paths, or those and a full ELF.
         """
-        from memtile.iron.utils.artifacts import Artifacts  # noqa: PLC0415 - not needed to run a design
+        from memtile.iron.utils.artifacts import Artifacts
 
         paths = Artifacts(xclbin_path, inst_path, elf_path, full_elf_path, pdi_path)
         return paths.write(self._compiled(), full_elf=bool(self.config.get("full_elf")))
@@ -203,7 +230,9 @@ class CallableDesign:
         parameters = self.parameters
         by_name = [name for name in named if name in parameters.tensors]
         if by_name:
-            raise TypeError(f"{self.generator_name} takes {', '.join(by_name)} by place: In, Out and InOut are tensors")
+            raise TypeError(
+                f"{self.generator_name} takes {', '.join(by_name)} by place: In, Out and InOut are tensors"
+            )
         if len(arguments) > len(parameters.tensors) + len(parameters.others):
             raise TypeError(
                 f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
@@ -212,8 +241,8 @@ class CallableDesign:
         fixed = [name for name in named if name in parameters.dispatch and name in self.compile_kwargs]
         if fixed:
             raise TypeError(f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one")
-        from memtile.iron.running import load_design, run_design  # noqa: PLC0415 - running loads the engine
-        from memtile.iron.utils.npuruntime import KernelHandle, KernelResult  # noqa: PLC0415
+        from memtile.iron.running import load_design, run_design
+        from memtile.iron.utils.npuruntime import KernelHandle, KernelResult
 
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
         design = self._compiled(arguments, **values)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,42 @@ from memtile.iron.compiled_design import CompiledDesign, read_compiled
 from memtile.iron.running import HostRuntimeError, load_design, run_design
 from memtile.iron.utils import get_current_device
 from memtile.iron.utils.hostruntime import bfloat16_safe_allclose
-from memtile.iron.utils.npukernel import NPUKernel
 from memtile.iron.utils.tensors import Tensor
 
 logger = logging.getLogger(__name__)
 KERNEL_NAME = "MLIR_AIE"
+
+
+class NPUKernel:
+    """A compiled design: files that a program of IRON wrote with ``--xclbin-path`` and ``--insts-path``.
+
+    Args:
+        xclbin_path: of the design; None with ``elf_path``.
+        insts_path: of its instructions; None with ``elf_path``.
+        device_index: 0: memtile is one device.
+        kernel_name: ``MLIR_AIE``, the one kernel of a design.
+        trace_config: of the trace; None = no trace.
+        num_host_bos: arguments of the host sequence; None = not known.
+        elf_path: of a full ELF, design and instructions in one.
+    """
+
+    def __init__(
+        self,
+        xclbin_path: Path | str | None = None,
+        insts_path: Path | str | None = None,
+        device_index: int = 0,
+        kernel_name: str = "MLIR_AIE",
+        trace_config: Any = None,
+        num_host_bos: int | None = None,
+        elf_path: Path | str | None = None,
+    ) -> None:
+        self.xclbin_path, self.insts_path, self.elf_path = xclbin_path, insts_path, elf_path
+        self.kernel_name, self.trace_config, self.num_host_bos = kernel_name, trace_config, num_host_bos
+        self._device_index = device_index
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Load the design and run it with tensors."""
+        return DefaultNPURuntime.load_and_run(self, list(args), **kwargs)
 
 
 class KernelResult:
@@ -36,7 +68,7 @@ class KernelResult:
 
     def is_success(self) -> bool:
         """Whether the design finished."""
-        return str(self.done.result.status.value) == "finished"
+        return str(self.done.result.status.value) == "finished" and not self.done.result.errors
 
     def has_trace(self) -> bool:
         """Whether a trace was asked for."""
@@ -71,7 +103,7 @@ class HostRuntime:
     @property
     def npu_str(self) -> str:
         """``npu1`` or ``npu2``."""
-        from memtile.iron.utils.compile import resolve_target_arch  # noqa: PLC0415 - as programs ask for it
+        from memtile.iron.utils.compile import resolve_target_arch
 
         return {"aie2": "npu1", "aie2p": "npu2"}[resolve_target_arch(self.device())]
 
@@ -84,7 +116,8 @@ class HostRuntime:
         """
         if npu_kernel.elf_path is None and npu_kernel.kernel_name != KERNEL_NAME:
             raise HostRuntimeError(
-                f"there is no kernel {npu_kernel.kernel_name} in {npu_kernel.xclbin_path}; its kernel is {KERNEL_NAME}"
+                f"there is no kernel {npu_kernel.kernel_name} in {npu_kernel.xclbin_path}; "
+                f"its kernel is {KERNEL_NAME}"
             )
         path = npu_kernel.elf_path if npu_kernel.elf_path is not None else npu_kernel.xclbin_path
         if path is None:
@@ -97,7 +130,6 @@ class HostRuntime:
         args: Any,
         trace_config: Any = None,
         fail_on_error: bool = True,
-        only_if_loaded: bool = False,
         **_: Any,
     ) -> KernelResult:
         """Run a loaded design with tensors; what it writes is in them afterwards.
@@ -107,9 +139,11 @@ class HostRuntime:
         """
         if trace_config is not None:
             raise HostRuntimeError(
-                "a host program cannot fill trace_config here: run it without trace_size, memtile has its own trace"
+                "a host program cannot fill trace_config here: run it without trace_size, memtile has its "
+                "own trace"
             )
-        return KernelResult(run_design(kernel_handle.loaded(), list(args)))
+        done = run_design(kernel_handle.loaded(), list(args), must_finish=fail_on_error)
+        return KernelResult(done)
 
     def load_and_run(
         self, npu_kernel: NPUKernel, run_args: list[Any], **kwargs: Any
@@ -118,7 +152,9 @@ class HostRuntime:
         handle = self.load(npu_kernel, **kwargs)
         return handle, self.run(handle, run_args, trace_config=npu_kernel.trace_config)
 
-    def verify_results(self, io_args: list[Any], refs: Mapping[int, Any] | None = None, verbosity: int = 0) -> int:
+    def verify_results(
+        self, io_args: list[Any], refs: Mapping[int, Any] | None = None, verbosity: int = 0
+    ) -> int:
         """How many arguments differ from their references, by their numbers.
 
         Raises:
@@ -127,7 +163,9 @@ class HostRuntime:
         wrong = 0
         for number, expected in (refs or {}).items():
             if not 0 <= number < len(io_args):
-                raise HostRuntimeError(f"there is a reference for argument {number}, and there are {len(io_args)}")
+                raise HostRuntimeError(
+                    f"there is a reference for argument {number}, and there are {len(io_args)}"
+                )
             given = io_args[number]
             actual = given.numpy() if isinstance(given, Tensor) else np.asarray(given)
             if np.shape(expected) != np.shape(actual):
@@ -159,4 +197,11 @@ class HostRuntime:
 DefaultNPURuntime = HostRuntime()
 """The one runtime."""
 
-__all__ = ["DefaultNPURuntime", "HostRuntime", "HostRuntimeError", "KernelHandle", "KernelResult"]
+__all__ = [
+    "DefaultNPURuntime",
+    "HostRuntime",
+    "HostRuntimeError",
+    "KernelHandle",
+    "KernelResult",
+    "NPUKernel",
+]

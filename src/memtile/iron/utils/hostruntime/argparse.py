@@ -32,7 +32,9 @@ def add_compile_args(
         parser.add_argument(name, type=str, default=None, help="file of mlir-aie's compiler")
 
 
-def add_benchmark_args(parser: argparse.ArgumentParser, *, default_warmup: int = 2, default_iters: int = 5) -> None:
+def add_benchmark_args(
+    parser: argparse.ArgumentParser, *, default_warmup: int = 2, default_iters: int = 5
+) -> None:
     """How often the design is called."""
     parser.add_argument("-w", "--warmup", type=int, default=default_warmup, help="calls that are not timed")
     parser.add_argument("-i", "--iters", type=int, default=default_iters, help="calls that are timed")
@@ -52,7 +54,9 @@ def add_runtime_args(
     parser.add_argument("--instr", type=str, default="instr.txt", help="its instructions")
     parser.add_argument("-k", "--kernel", type=str, default="MLIR_AIE", help="kernel of the design")
     parser.add_argument("-v", "--verbosity", type=int, default=0, help="how much is printed")
-    parser.add_argument("--verify", action=argparse.BooleanOptionalAction, default=True, help="compare the result")
+    parser.add_argument(
+        "--verify", action=argparse.BooleanOptionalAction, default=True, help="compare the result"
+    )
     add_trace_arg(parser)
     parser.add_argument("--trace-file", type=str, default="trace.txt", help="where the trace goes")
     parser.add_argument("--ddr-id", type=int, default=4, help="buffer of the trace")
@@ -65,7 +69,7 @@ def add_runtime_args(
 
 def device_from_args(args: Any, *, dev_attr: str = "dev", n_cols: Any = "auto") -> Any:
     """The device of the options; None if they leave it open."""
-    from memtile.iron.device import from_name  # noqa: PLC0415 - options alone need no device
+    from memtile.iron.device import from_name
 
     name = getattr(args, dev_attr)
     if name is None:

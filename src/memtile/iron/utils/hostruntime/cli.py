@@ -55,11 +55,15 @@ def run_design_cli(
 
 def _paths(opts: Any) -> dict[str, Any]:
     """The paths of compiled files that were asked for, as parameters of ``compile``."""
-    names = {"inst_path": "insts_path"} | {name: name for name in ("xclbin_path", "elf_path", "full_elf_path", "pdi_path")}
+    names = {"inst_path": "insts_path"} | {
+        name: name for name in ("xclbin_path", "elf_path", "full_elf_path", "pdi_path")
+    }
     found = {name: getattr(opts, option, None) for name, option in names.items()}
     given = {name: path for name, path in found.items() if path is not None}
     if "full_elf_path" in given and "xclbin_path" in given:
-        sys.exit("--full-elf-path and --xclbin-path exclude each other: a full ELF has everything in one file")
+        sys.exit(
+            "--full-elf-path and --xclbin-path exclude each other: a full ELF has everything in one file"
+        )
     if "xclbin_path" in given and "inst_path" not in given:
         sys.exit("--xclbin-path needs --insts-path: a design is run with its instructions")
     return given if "xclbin_path" in given or "full_elf_path" in given else {}
@@ -70,8 +74,8 @@ def _of(given: Any, opts: Any) -> Any:
 
 
 def _device(device: Any, opts: Any) -> Any:
-    from memtile.iron.device import from_name  # noqa: PLC0415
-    from memtile.iron.utils import get_current_device  # noqa: PLC0415
+    from memtile.iron.device import from_name
+    from memtile.iron.utils import get_current_device
 
     found = _of(device, opts) if device is not None else None
     if found is not None:
