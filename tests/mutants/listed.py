@@ -37,6 +37,56 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    # Designs of IRON: walks, keywords, numbers of a call, groups that loops carry
+    Mutant(
+        "the inverse of a grid forgets the order of its tiles",
+        "iron/helpers/taplib/grid.py",
+        "for axis in reversed(cut.order):",
+        "for axis in reversed(range(len(cut.grid))):",
+        "tests/data/test_iron_walks.py::test_inverse_reads_a_buffer_of_tiles_in_the_order_of_the_tensor",
+    ),
+    Mutant(
+        "a repeat is a dimension of an interface tile's descriptor",
+        "iron/helpers/taplib/tap.py",
+        "head = dims[:1] if again else []",
+        "head = []",
+        "tests/data/test_iron_walks.py::test_repeat_becomes_the_repeats_of_a_task",
+    ),
+    Mutant(
+        "a padded pattern does not pad its object FIFO",
+        "iron/dataflow/walks.py",
+        "own = walk.padding if isinstance(walk, TensorAccessPattern) else None",
+        "own = None",
+        "tests/clients/test_iron_designs.py::test_padded_pattern_sets_the_padding",
+    ),
+    Mutant(
+        "an object FIFO ignores where a pattern begins",
+        "iron/dataflow/walks.py",
+        "    if walk.offset:",
+        "    if False:",
+        "tests/clients/test_iron_designs.py::test_walks_that_no_fifo_has_are_refused",
+    ),
+    Mutant(
+        "a loop carries groups without their waits",
+        "iron/runtime/taskgroup.py",
+        "made._tasks = list(zip(tasks, waits, strict=True))",
+        "made._tasks = [(task, False) for task, _ in zip(tasks, waits, strict=True)]",
+        "tests/clients/test_iron_designs.py::test_a_loop_carries_the_transfers_of_a_group",
+    ),
+    Mutant(
+        "require() takes every condition of constants",
+        "iron/helpers/taplib/symbolic.py",
+        "    if not found:\n        raise ValueError(message)",
+        "    if False:\n        raise ValueError(message)",
+        "tests/clients/test_iron_designs.py::test_dispatch_time_numbers_are_checked",
+    ),
+    Mutant(
+        "two cores may be on a tile",
+        "iron/program.py",
+        "            if place in held:",
+        "            if False:",
+        "tests/clients/test_iron_designs.py::test_two_cores_on_a_tile_are_refused",
+    ),
     Mutant(
         "an acquire-equal subtracts",
         "model/memory/locks.py",

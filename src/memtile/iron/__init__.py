@@ -1,26 +1,11 @@
 """IRON, mlir-aie's interface for designs in Python, without mlir-aie: pure Python, no compiler.
 
-``memtile.iron.X`` is what ``aie.iron.X`` and ``aie.X`` are there; ``memtile.iron.install`` lets a program import
+``memtile.iron.X`` is what ``aie.iron.X`` and ``aie.X`` are there; ``memtile.iron.install`` lets a program
+import
 them under those names.
 """
 
-from memtile.iron.utils.callabledesign import CallableDesign, jit
-from memtile.iron.utils.compile.jit import CompilableDesign, CompileTime, In, InOut, Out, compile_context, get_compile_arg
-from memtile.iron.utils import (
-    arange,
-    ceildiv,
-    ensure_current_device,
-    full,
-    get_current_device,
-    ones,
-    rand,
-    randint,
-    set_current_device,
-    set_tensor_class,
-    tensor,
-    zeros,
-    zeros_like,
-)
+from memtile.iron import algorithms, kernels
 from memtile.iron.buffer import Buffer
 from memtile.iron.dataflow import (
     Acquire,
@@ -38,10 +23,95 @@ from memtile.iron.dataflow import (
     TileDma,
 )
 from memtile.iron.dtype import dtype_to_str, str_to_dtype
+from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.kernel import ExternalFunction, Kernel
 from memtile.iron.lock import Lock
 from memtile.iron.program import Program
 from memtile.iron.runtime import Runtime, RuntimeData, Task, TaskGroup, sync_parameters
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
+from memtile.iron.utils import (
+    arange,
+    ceildiv,
+    ensure_current_device,
+    full,
+    get_current_device,
+    ones,
+    rand,
+    randint,
+    set_current_device,
+    set_tensor_class,
+    tensor,
+    zeros,
+    zeros_like,
+)
+from memtile.iron.utils.callabledesign import CallableDesign, jit
+from memtile.iron.utils.compile.jit import (
+    CompilableDesign,
+    CompileTime,
+    DispatchTime,
+    In,
+    InOut,
+    Out,
+    compile_context,
+    compileconfig,
+    get_compile_arg,
+)
 from memtile.iron.worker import Worker, WorkerRuntimeBarrier
-from memtile.iron import algorithms, kernels
+
+__all__ = [
+    "Acquire",
+    "Bd",
+    "BdIteration",
+    "Buffer",
+    "CallableDesign",
+    "CascadeFlow",
+    "CompilableDesign",
+    "CompileTime",
+    "DispatchTime",
+    "DmaChannel",
+    "ExternalFunction",
+    "Flow",
+    "In",
+    "InOut",
+    "Kernel",
+    "Lock",
+    "ObjectFifo",
+    "Out",
+    "PacketDest",
+    "PacketFlow",
+    "PadDims",
+    "Program",
+    "Release",
+    "Runtime",
+    "RuntimeData",
+    "ScratchpadParameter",
+    "StreamDims",
+    "Task",
+    "TaskGroup",
+    "TileDma",
+    "Worker",
+    "WorkerRuntimeBarrier",
+    "algorithms",
+    "arange",
+    "ceildiv",
+    "compile_context",
+    "compileconfig",
+    "dtype_to_str",
+    "ensure_current_device",
+    "full",
+    "get_compile_arg",
+    "get_current_device",
+    "jit",
+    "kernels",
+    "ones",
+    "rand",
+    "randint",
+    "require",
+    "set_current_device",
+    "set_tensor_class",
+    "str_to_dtype",
+    "sync_parameters",
+    "tensor",
+    "zeros",
+    "zeros_like",
+]

@@ -7,29 +7,109 @@ from typing import Any
 
 from memtile.iron.helpers.dialects import scf
 
+_carried: list[list[Any]] = []
+"""What the loops that are built now carry from turn to turn, the innermost last."""
+
+
+class _Value:
+    """A value that a loop carries."""
+
+    def __init__(self, given: Any) -> None:
+        self.values = [given]
+
+    def wrapped(self, values: Sequence[Any]) -> Any:
+        """What the program gets for it."""
+        return values[0]
+
+
+class _Task(_Value):
+    """A transfer that a loop carries."""
+
+    def __init__(self, given: Any) -> None:
+        super().__init__(given.handle)
+
+    def wrapped(self, values: Sequence[Any]) -> Any:
+        from memtile.iron.runtime.dmataskhandle import Task
+
+        return Task(values[0])
+
+
+class _Group(_Value):
+    """The transfers of a group that a loop carries."""
+
+    def __init__(self, given: Any) -> None:
+        self.waits = given.waits()
+        self.values = given.spend()
+
+    def wrapped(self, values: Sequence[Any]) -> Any:
+        from memtile.iron.runtime.taskgroup import TaskGroup
+
+        return TaskGroup.of(values, self.waits)
+
+
+def _carry(given: Any) -> _Value:
+    from memtile.iron.runtime.dmataskhandle import Task
+    from memtile.iron.runtime.taskgroup import TaskGroup
+
+    if isinstance(given, TaskGroup):
+        return _Group(given)
+    return _Task(given) if isinstance(given, Task) else _Value(given)
+
+
+def _all_wrapped(carried: Sequence[_Value], values: Any) -> Any:
+    """What the program gets: one alone is no tuple."""
+    rest = list(values) if isinstance(values, tuple) else [values]
+    found = []
+    for each in carried:
+        count = len(each.values)
+        found.append(each.wrapped(rest[:count]))
+        rest = rest[count:]
+    return found[0] if len(found) == 1 else tuple(found)
+
 
 def range_(
     *args: Any, iter_args: Sequence[Any] | None = None, insert_yield: bool = True, **more: Any
 ) -> Iterator[Any]:
-    """A loop of the design; transfers go from turn to turn as tasks."""
-    from memtile.iron.runtime.dmataskhandle import Task  # noqa: PLC0415 - the runtime uses loops
+    """A loop of the design.
 
-    tasks = [isinstance(each, Task) for each in iter_args or ()]
-    plain = None if iter_args is None else [each.handle if isinstance(each, Task) else each for each in iter_args]
-
-    def wrapped(values: Any) -> Any:
-        if isinstance(values, tuple):
-            return tuple(Task(each) if is_task else each for each, is_task in zip(values, tasks, strict=True))
-        return Task(values) if tasks[0] else values
-
-    for turn in scf._for(*args, iter_args=plain, insert_yield=insert_yield, **more):
-        if not any(tasks):
-            yield turn
-        else:
-            number, inner, results = turn
-            yield number, wrapped(inner), wrapped(results)
+    Args:
+        args: bounds, as those of Python's ``range``.
+        iter_args: what goes from turn to turn: values, transfers, or groups of transfers. A group that is
+            given is
+            spent: the loop gives the one that lives in a turn, and the one that is left behind the loop.
+        insert_yield: end the body with a ``scf.yield`` of nothing.
+        more: of ``scf.for``.
+    """
+    carried = [_carry(each) for each in iter_args or ()]
+    plain = None if iter_args is None else [value for each in carried for value in each.values]
+    special = any(type(each) is not _Value for each in carried)
+    _carried.append(carried)
+    try:
+        for turn in scf._for(*args, iter_args=plain, insert_yield=insert_yield, **more):
+            if not special:
+                yield turn
+            else:
+                number, inner, results = turn
+                yield number, _all_wrapped(carried, inner), _all_wrapped(carried, results)
+    finally:
+        _carried.pop()
 
 
 def yield_(values: Sequence[Any]) -> None:
-    """The values of a loop's next turn; tasks too."""
-    scf.yield_([getattr(each, "handle", each) for each in values])
+    """The values of a loop's next turn; transfers and groups of transfers too.
+
+    Raises:
+        ValueError: a group has other transfers than the one that the loop carries.
+    """
+    plain = []
+    for at, each in enumerate(values):
+        carried = _carry(each)
+        if isinstance(carried, _Group) and _carried:
+            expected = _carried[-1][at] if at < len(_carried[-1]) else None
+            if not isinstance(expected, _Group) or expected.waits != carried.waits:
+                raise ValueError(
+                    f"yielded {each} has transfers waited: {carried.waits}; the group that the loop "
+                    f"carries has {getattr(expected, 'waits', 'none')}. Each turn carries the same transfers."
+                )
+        plain += carried.values
+    scf.yield_(plain)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from memtile.iron.dialects.aie import LogicalTileOp, get_target_model, logical_tile
 from memtile.iron.ops.enums import AIEArch, AIEDevice, AIETileType
-from memtile.iron.resolvable import Resolvable
+from memtile.iron.resolvable import NotResolvedError, Resolvable
 
 
 class Tile:
@@ -59,7 +59,9 @@ class Tile:
             ValueError: it is not built yet.
         """
         if self._op is None:
-            raise ValueError(f"{self} is not built yet: a Program builds the tiles that its parts use")
+            raise NotResolvedError(
+                f"{self} is not resolved yet: a Program builds the tiles that its parts use"
+            )
         return self._op
 
     @op.setter
@@ -117,7 +119,9 @@ class Device(Resolvable):
             ValueError: the device has no such place.
         """
         if not (0 <= col < self.cols and 0 <= row < self.rows):
-            raise ValueError(f"({col}, {row}) is outside of {self._device} ({self.cols} columns, {self.rows} rows)")
+            raise ValueError(
+                f"({col}, {row}) is outside of {self._device} ({self.cols} columns, {self.rows} rows)"
+            )
         return self._model.get_tile_type(col, row)  # type: ignore[no-any-return]
 
     def resolve(self, loc: object = None, ip: Any = None) -> Any:
@@ -137,7 +141,9 @@ class Device(Resolvable):
                 if tile.col is None or tile.row is None:
                     raise ValueError(f"{tile} has no type and no place that says it: give tile_type")
                 kind = self.get_tile_type(tile.col, tile.row)
-            found = logical_tile(kind, col=tile.col, row=tile.row, allocation_scheme=tile.allocation_scheme, ip=ip)
+            found = logical_tile(
+                kind, col=tile.col, row=tile.row, allocation_scheme=tile.allocation_scheme, ip=ip
+            )
             self._resolved[id(tile)] = found
         tile.op = found
 
@@ -147,7 +153,9 @@ def _class_name(device: AIEDevice) -> str:
 
 
 _CLASSES: dict[str, type[Device]] = {
-    _class_name(device): type(_class_name(device), (Device,), {"DEVICE": device, "__doc__": f"``{device.name}``."})
+    _class_name(device): type(
+        _class_name(device), (Device,), {"DEVICE": device, "__doc__": f"``{device.name}``."}
+    )
     for device in AIEDevice
 }
 globals().update(_CLASSES)

@@ -216,7 +216,10 @@ class ExternalFunction(Kernel):
         called = f"{symbol_prefix}_{name}" if symbol_prefix else name
         suffix = ".ll" if inline else ".o"
         if inline and object_file_name and Path(object_file_name).suffix.lower() not in (".ll", ".bc"):
-            raise ValueError(f"ExternalFunction {name}: inline makes .ll or .bc, not {object_file_name}")
+            raise ValueError(
+                f"ExternalFunction {name!r}: inline=True emits LLVM IR, so object_file_name must end in '.ll' "
+                f"(textual LLVM IR) or '.bc' (bitcode); got {object_file_name!r}."
+            )
         super().__init__(
             called,
             object_file_name or f"{called}{suffix}",

@@ -24,7 +24,9 @@ class Lock(Resolvable):
 
     _numbers = itertools.count()
 
-    def __init__(self, tile: Tile, lock_id: int | None = None, init: int = 0, name: str | None = None) -> None:
+    def __init__(
+        self, tile: Tile, lock_id: int | None = None, init: int = 0, name: str | None = None
+    ) -> None:
         self._tile, self._lock_id, self._init = tile, lock_id, init
         self._name = name or f"lock_{next(Lock._numbers)}"
         self._op: Any = None
@@ -47,7 +49,7 @@ class Lock(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"lock {self._name} is not built yet: give it to Runtime.add_lock")
+            raise NotResolvedError(f"lock {self._name} is not resolved yet: give it to Runtime.add_lock")
         return self._op
 
     def resolve(self, loc: object = None, ip: Any = None) -> None:

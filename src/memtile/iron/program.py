@@ -8,6 +8,7 @@ from typing import Any
 from memtile.iron.dialects.aie import device
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.helpers.dialects.func import FuncBase
+from memtile.iron.ir import MLIRError
 from memtile.iron.ops.enums import TraceMode
 from memtile.iron.ops.operations import Module
 from memtile.iron.resolvable import Resolvable
@@ -104,6 +105,7 @@ class Program:
                 buffer.resolve()
         for arg in self._arguments((FuncBase, Resolvable)):
             arg.emit() if isinstance(arg, FuncBase) else arg.resolve()
+        self._refuse_shared_tiles()
         for worker in self._workers:
             worker.resolve()
         for worker in self._workers:
@@ -113,12 +115,31 @@ class Program:
             dma.resolve()
         self._rt.resolve(begins=self._configure_trace())
 
+    def _refuse_shared_tiles(self) -> None:
+        """Refuse two cores on one tile, which mlir-aie's verifier of ``aie.device`` refuses.
+
+        Raises:
+            MLIRError: two workers have the same column and row.
+        """
+        held: dict[tuple[int, int], Any] = {}
+        for worker in self._workers:
+            place = (worker.tile.col, worker.tile.row)
+            if None in place:
+                continue
+            if place in held:
+                raise MLIRError(
+                    f"tile {place} already has a core, {held[place]}; {worker} is placed there too: a "
+                    f"tile has one "
+                    "core, so give one of them another tile, or none to have it placed"
+                )
+            held[place] = worker
+
     def _configure_trace(self) -> Any:
         """Set tracing up in the device; what the sequence begins with."""
         size = self._trace.get("trace_size")
         if not size:
             return None
-        from memtile.iron.utils import trace  # noqa: PLC0415 - a trace is set up only where one is asked for
+        from memtile.iron.utils import trace
 
         traced = self._trace["workers"]
         workers = [each for each in self._workers if each.trace is not None] if traced is None else traced

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 
-class NotResolvedError(Exception):
+class NotResolvedError(ValueError):
     """An operation is asked for that is not built yet."""
 
-    def __init__(self, message: str = "it is not built yet: Program.resolve_program builds it") -> None:
+    def __init__(self, message: str = "it is not resolved yet: Program.resolve_program builds it") -> None:
         self.message = message
         super().__init__(message)
 

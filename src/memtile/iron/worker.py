@@ -20,7 +20,8 @@ class Worker(ObjectFifoEndpoint):
     """A core.
 
     Args:
-        core_fn: function that is called once with ``fn_args``, to build what the core does; None = nothing, for ever.
+        core_fn: function that is called once with ``fn_args``, to build what the core does; None = nothing,
+            for ever.
         fn_args: ends of object FIFOs, buffers, kernels and anything else.
         tile: default = any.
         while_true: for ever; else once.
@@ -31,7 +32,8 @@ class Worker(ObjectFifoEndpoint):
         dynamic_objfifo_lowering: how its loops over objects are lowered.
 
     Raises:
-        ValueError: the tile is no compute tile; an object FIFO is given instead of its end; a buffer without a tile
+        ValueError: the tile is no compute tile; an object FIFO is given instead of its end; a buffer
+            without a tile
             belongs to two workers.
     """
 
@@ -49,9 +51,11 @@ class Worker(ObjectFifoEndpoint):
     ) -> None:
         tile = AnyComputeTile if tile is None else tile
         if tile.tile_type not in (None, AIETileType.CoreTile):
-            raise ValueError(f"a Worker is on a compute tile, not on {tile}")
+            raise ValueError(f"Worker requires a compute tile, not {tile}")
         keeps = tile.tile_type is not None and allocation_scheme is None and tile is not AnyComputeTile
-        super().__init__(tile if keeps else tile.with_type(AIETileType.CoreTile, allocation_scheme=allocation_scheme))
+        super().__init__(
+            tile if keeps else tile.with_type(AIETileType.CoreTile, allocation_scheme=allocation_scheme)
+        )
         self.core_fn = core_fn
         self.fn_args = list(fn_args or ())
         self._while_true, self.stack_size, self.allocation_scheme = while_true, stack_size, allocation_scheme
@@ -80,7 +84,11 @@ class Worker(ObjectFifoEndpoint):
             buffer._owner_worker = self
             buffer._tile = self._tile if buffer._tile is None else buffer._tile
         elif not buffer._explicit_tile:
-            raise ValueError(f"buffer {buffer.name} belongs to two Workers: say where it is, Buffer(tile=...)")
+            raise ValueError(
+                f"buffer {buffer.name} is used by two Workers, {buffer._owner_worker} and {self}, and "
+                f"has no explicit "
+                "tile: give it the tile whose memory holds it, Buffer(tile=...)"
+            )
         self._buffers.append(buffer)
 
     @staticmethod

@@ -16,17 +16,24 @@ _INTERFACE = (AIETileType.ShimNOCTile, AIETileType.ShimPLTile)
 
 def _allocate(symbol: str, src: Tile, src_channel: int, dst: Tile, dst_channel: int) -> None:
     """Name the channel of the interface tile at one end."""
-    for tile, direction, channel in ((src, DMAChannelDir.MM2S, src_channel), (dst, DMAChannelDir.S2MM, dst_channel)):
+    for tile, direction, channel in (
+        (src, DMAChannelDir.MM2S, src_channel),
+        (dst, DMAChannelDir.S2MM, dst_channel),
+    ):
         if tile.tile_type in _INTERFACE:
             _OPS["ShimDMAAllocationOp"](symbol, tile.op, direction, channel)
             return
-    raise ValueError(f"shim_symbol {symbol!r} names a channel of an interface tile; neither {src} nor {dst} is one")
+    raise ValueError(
+        f"shim_symbol {symbol!r} names a channel of an interface tile; neither {src} nor {dst} is one"
+    )
 
 
 class _Route(Resolvable):
     """A route from a port of a tile."""
 
-    def __init__(self, src: Tile, dst: Tile, src_channel: int, dst_channel: int, shim_symbol: str | None) -> None:
+    def __init__(
+        self, src: Tile, dst: Tile, src_channel: int, dst_channel: int, shim_symbol: str | None
+    ) -> None:
         self._src, self._dst = src, dst
         self._src_channel, self._dst_channel = src_channel, dst_channel
         self._shim_symbol = shim_symbol
@@ -149,5 +156,10 @@ class PacketFlow(_Route):
     def _build(self) -> Any:
         ends = [{"dest": end.tile.op, "port": end.port, "channel": end.channel} for end in self._ends]
         return packetflow(
-            self._pkt_id, self._src.op, self._src_port, self._src_channel, ends, keep_pkt_header=self._keep_pkt_header
+            self._pkt_id,
+            self._src.op,
+            self._src_port,
+            self._src_channel,
+            ends,
+            keep_pkt_header=self._keep_pkt_header,
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.dataflow.endpoint import ObjectFifoEndpoint
+from memtile.iron.dataflow.walks import newer, pads, pairs
 from memtile.iron.device import AnyMemTile, Tile
 from memtile.iron.dialects.aie import object_fifo, object_fifo_link
 from memtile.iron.helpers.util import (
@@ -23,6 +24,9 @@ from memtile.iron.resolvable import NotResolvedError, Resolvable
 
 StreamDims = list[Sequence[int]]
 PadDims = list[Sequence[int]]
+_TO_STREAM = ("to_stream", "dims_to_stream")
+_FROM_STREAM = ("from_stream", "dims_from_stream")
+_FROM_STREAM_PER_CONS = ("from_stream_per_cons", "dims_from_stream_per_cons")
 
 
 def _place(tile: Tile | None) -> tuple[int | None, int | None] | None:
@@ -44,8 +48,10 @@ class ObjectFifo(Resolvable):
         obj_type: NumPy's type of an object, ``np.ndarray[(16,), np.dtype[np.int32]]``.
         depth: objects at each end, unless the handle says otherwise.
         name: default = one of its own.
-        dims_to_stream: pairs of size and stride in which the producer sends, the outermost first.
-        dims_from_stream_per_cons: those in which consumers receive, unless the handle says otherwise.
+        to_stream: pattern in which the producer sends, or pairs of size and stride, the outermost first.
+        from_stream_per_cons: that in which consumers receive, unless the handle says otherwise.
+        dims_to_stream: the older name of ``to_stream``.
+        dims_from_stream_per_cons: the older name of ``from_stream_per_cons``.
         plio: through the programmable logic.
         pad_dimensions: pairs of padding before and behind, the outermost first.
         pad_value: of each padded element.
@@ -81,12 +87,19 @@ class ObjectFifo(Resolvable):
         init_values: list[np.ndarray[Any, Any]] | None = None,
         consumer_obj_type: Any = None,
         aie_stream: tuple[int, int] | None = None,
+        to_stream: Any = None,
+        from_stream_per_cons: Any = None,
     ) -> None:
         self.name = name if name is not None else f"of{next(ObjectFifo._numbers)}"
         self._depth = depth if depth is None else _checked_depth(depth, self.name)
         self._obj_type, self._consumer_obj_type = obj_type, consumer_obj_type
-        self._dims_to_stream, self._dims_from_stream_per_cons = dims_to_stream, dims_from_stream_per_cons
-        self._pad_dimensions, self._pad_value = pad_dimensions, pad_value
+        sent = newer(to_stream, dims_to_stream, self.name, _TO_STREAM)
+        received = newer(from_stream_per_cons, dims_from_stream_per_cons, self.name, _FROM_STREAM_PER_CONS)
+        self._dims_to_stream: StreamDims | None = pairs(sent, self.name, _TO_STREAM[0])
+        self._dims_from_stream_per_cons: StreamDims | None = pairs(
+            received, self.name, _FROM_STREAM_PER_CONS[0]
+        )
+        self._pad_dimensions, self._pad_value = pads(sent, pad_dimensions, self.name), pad_value
         self._plio, self._via_dma = plio, via_DMA
         self._disable_synchronization, self._repeat_count = disable_synchronization, repeat_count
         self._delegate_tile, self._init_values, self._aie_stream = delegate_tile, init_values, aie_stream
@@ -106,10 +119,14 @@ class ObjectFifo(Resolvable):
         """Sizes and strides in which the producer sends."""
         return self._dims_to_stream
 
+    to_stream = dims_to_stream
+
     @property
     def dims_from_stream_per_cons(self) -> StreamDims | None:
         """Those in which consumers receive, unless the handle says otherwise."""
         return self._dims_from_stream_per_cons
+
+    from_stream_per_cons = dims_from_stream_per_cons
 
     @property
     def obj_type(self) -> Any:
@@ -134,7 +151,9 @@ class ObjectFifo(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"object FIFO {self.name} is not built yet")
+            raise NotResolvedError(
+                f"object FIFO {self.name} is not resolved yet: Program.resolve_program builds it"
+            )
         return self._op
 
     def set_iter_count(self, iter_count: int) -> None:
@@ -144,10 +163,14 @@ class ObjectFifo(Resolvable):
             ValueError: another number.
         """
         if not 1 <= iter_count <= 256:
-            raise ValueError(f"iter_count of object FIFO {self.name} is 1 to 256, not {iter_count}")
+            raise ValueError(
+                f"Iter count must be in [1, 256] range. Object FIFO {self.name} was given {iter_count}."
+            )
         self._iter_count = iter_count
 
-    def prod(self, depth: int | None = None, channel: int | None = None, tile: Tile | None = None) -> ObjectFifoHandle:
+    def prod(
+        self, depth: int | None = None, channel: int | None = None, tile: Tile | None = None
+    ) -> ObjectFifoHandle:
         """The producer's handle; there is one.
 
         Args:
@@ -163,9 +186,13 @@ class ObjectFifo(Resolvable):
             return self._prod
         held = self._prod
         if channel is not None and held.channel != channel:
-            raise ValueError(f"the producer of {self.name} has channel {held.channel}, not {channel}")
+            raise ValueError(
+                f"the producer of {self.name} is already pinned to DMA channel {held.channel}, not {channel}"
+            )
         if tile is not None and _place(held._shim_tile) != _place(tile):
-            raise ValueError(f"the producer of {self.name} is at {held._shim_tile}, not at {tile}")
+            raise ValueError(
+                f"the producer of {self.name} is already pinned to shim tile {held._shim_tile}, not {tile}"
+            )
         return held
 
     def cons(
@@ -174,17 +201,22 @@ class ObjectFifo(Resolvable):
         dims_from_stream: StreamDims | None = None,
         channel: int | None = None,
         tile: Tile | None = None,
+        from_stream: Any = None,
     ) -> ObjectFifoHandle:
         """A new consumer's handle.
 
         Args:
             depth: objects at this end.
-            dims_from_stream: sizes and strides in which it receives.
+            dims_from_stream: the older name of ``from_stream``.
             channel: DMA channel; default = any.
             tile: interface tile, where the host drains it.
+            from_stream: pattern in which it receives, or pairs of size and stride.
         """
         depth = self._depth if depth is None else depth
-        dims = self._dims_from_stream_per_cons if dims_from_stream is None else dims_from_stream
+        given = pairs(
+            newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), self.name, _FROM_STREAM[0]
+        )
+        dims = self._dims_from_stream_per_cons if given is None else given
         handle = ObjectFifoHandle(self, False, depth, dims, channel, tile)
         self._cons.append(handle)
         return handle
@@ -243,7 +275,9 @@ class ObjectFifo(Resolvable):
                 handle.endpoint.resolve()
 
     def _pad_word(self) -> int | None:
-        return pack_pad_value(self._pad_value, np.dtype(self.dtype).itemsize) if self._pad_value else None
+        if not self._pad_value:
+            return None
+        return pack_pad_value(self._pad_value, np.dtype(self.dtype).itemsize)
 
     def _set_attributes(self, producer: ObjectFifoHandle, consumers: list[ObjectFifoHandle]) -> None:
         op = self._op
@@ -337,6 +371,8 @@ class ObjectFifoHandle(Resolvable):
             raise ValueError(f"the producer of {self.name} sends: only consumers have dims_from_stream")
         return self._dims_from_stream
 
+    from_stream = dims_from_stream
+
     @property
     def endpoint(self) -> Any:
         """What uses it."""
@@ -346,22 +382,27 @@ class ObjectFifoHandle(Resolvable):
     def endpoint(self, endpoint: Any) -> None:
         if self._endpoint is not None and self._endpoint != endpoint:
             raise ValueError(
-                f"{self.name}.{self.handle_type}() is used by {self._endpoint} and by {endpoint}; each end has one user"
+                f"{self.name}.{self.handle_type}() is used by {self._endpoint} and by {endpoint}; each "
+                f"end has one user"
             )
         self._endpoint = endpoint
 
     def _checked(self, num_elem: int, does: str) -> int:
         if not 1 <= num_elem <= self._depth:
-            raise ValueError(f"{does} of {self.name} takes 1 to {self._depth} objects, its depth, not {num_elem}")
+            raise ValueError(
+                f"{does} of {self.name} takes 1 to {self._depth} objects, its depth, not {num_elem}"
+            )
         return num_elem
 
     def acquire(self, num_elem: int) -> Any:
         """Wait in a core for so many objects: one buffer, or a list of them."""
-        return self._object_fifo.op.acquire(self._port, self._checked(num_elem, "acquire"))
+        count = self._checked(num_elem, "acquire")
+        return self._object_fifo.op.acquire(self._port, count)
 
     def release(self, num_elem: int) -> None:
         """Give so many objects to the other end."""
-        self._object_fifo.op.release(self._port, self._checked(num_elem, "release"))
+        count = self._checked(num_elem, "release")
+        self._object_fifo.op.release(self._port, count)
 
     def fill(self, source: Any, tap: Any = None, **more: Any) -> Any:
         """Send a buffer of the host into the object FIFO, within the runtime sequence.
@@ -394,7 +435,7 @@ class ObjectFifoHandle(Resolvable):
         return self._transfer(dest, tap, more)
 
     def _transfer(self, data: Any, tap: Any, more: dict[str, Any]) -> Any:
-        from memtile.iron.runtime.transfers import transfer  # noqa: PLC0415 - the runtime uses object FIFOs
+        from memtile.iron.runtime.transfers import transfer
 
         return transfer(self, data, tap, **more)
 
@@ -413,6 +454,8 @@ class ObjectFifoHandle(Resolvable):
         dims_from_stream: list[StreamDims] | None = None,
         plio: bool = False,
         repeat_counts: list[int | None] | None = None,
+        to_stream: list[Any] | None = None,
+        from_stream: list[Any] | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that fill this producer, each a part of its object at an offset.
 
@@ -426,16 +469,16 @@ class ObjectFifoHandle(Resolvable):
             _each(obj_types, self.obj_type, count, "obj_types"),
             _each(depths, self.depth, count, "depths"),
             names if names is not None else [f"{self.name}_join{at}" for at in range(count)],
-            _each(dims_to_stream, [], count, "dims_to_stream"),
-            _each(dims_from_stream, [], count, "dims_from_stream"),
+            _each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
+            _each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
             _each(repeat_counts, None, count, "repeat_counts"),
             strict=True,
         )
         made, ends = [], []
         for obj_type, depth, name, to, of, repeat in parts:
-            fifo = ObjectFifo(obj_type, name=name, depth=depth, dims_to_stream=to, plio=plio, repeat_count=repeat)
+            fifo = ObjectFifo(obj_type, name=name, depth=depth, to_stream=to, plio=plio, repeat_count=repeat)
             made.append(fifo)
-            ends.append(fifo.cons(depth=depth, dims_from_stream=of))
+            ends.append(fifo.cons(depth=depth, from_stream=of))
         ObjectFifoLink(ends, self, tile, offsets, [])
         return made
 
@@ -452,6 +495,8 @@ class ObjectFifoHandle(Resolvable):
         repeat_counts: list[int | None] | None = None,
         pad_dimensions: list[PadDims | None] | None = None,
         pad_value: list[int] | None = None,
+        to_stream: list[Any] | None = None,
+        from_stream: list[Any] | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that this consumer fills, each with a part of its object at an offset.
 
@@ -465,8 +510,8 @@ class ObjectFifoHandle(Resolvable):
             _each(obj_types, self.obj_type, count, "obj_types"),
             _each(depths, self.depth, count, "depths"),
             names if names is not None else [f"{self.name}_split{at}" for at in range(count)],
-            _each(dims_to_stream, [], count, "dims_to_stream"),
-            _each(dims_from_stream, [], count, "dims_from_stream"),
+            _each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
+            _each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
             _each(repeat_counts, None, count, "repeat_counts"),
             _each(pad_dimensions, None, count, "pad_dimensions"),
             _each(pad_value, 0, count, "pad_value"),
@@ -477,8 +522,8 @@ class ObjectFifoHandle(Resolvable):
                 obj_type,
                 name=name,
                 depth=depth,
-                dims_to_stream=to,
-                dims_from_stream_per_cons=of,
+                to_stream=to,
+                from_stream_per_cons=of,
                 plio=plio,
                 repeat_count=repeat,
                 pad_dimensions=pads,
@@ -501,6 +546,8 @@ class ObjectFifoHandle(Resolvable):
         repeat_count: int | None = None,
         pad_dimensions: PadDims | None = None,
         pad_value: int = 0,
+        to_stream: Any = None,
+        from_stream: Any = None,
     ) -> ObjectFifo:
         """A new object FIFO that this consumer fills with its whole object.
 
@@ -513,12 +560,14 @@ class ObjectFifoHandle(Resolvable):
             [depth] if depth else None,
             [obj_type] if obj_type else None,
             [name or f"{self.name}_fwd"],
-            [dims_to_stream] if dims_to_stream else None,
-            [dims_from_stream] if dims_from_stream else None,
+            None,
+            None,
             plio,
             [repeat_count],
             [pad_dimensions],
             [pad_value],
+            _alone(newer(to_stream, dims_to_stream, self.name, _TO_STREAM)),
+            _alone(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM)),
         )
         return made
 
@@ -530,6 +579,11 @@ class ObjectFifoHandle(Resolvable):
         return f"{self.name}.{self.handle_type}()"
 
     __repr__ = __str__
+
+
+def _alone(walk: Any) -> list[Any] | None:
+    """The list of one object FIFO's walk; None = it has none."""
+    return None if walk is None or walk == [] else [walk]
 
 
 def _each(given: list[Any] | None, default: Any, count: int, name: str) -> list[Any]:
@@ -562,7 +616,9 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
                 raise ValueError(f"a link of {len(ends)} ends has {len(offsets)} offsets: {names}")
         self._resolving = False
         tile = AnyMemTile if tile is None else tile
-        super().__init__(tile.with_type(tile.tile_type if tile.tile_type is not None else AIETileType.MemTile))
+        super().__init__(
+            tile.with_type(tile.tile_type if tile.tile_type is not None else AIETileType.MemTile)
+        )
         for handle in (*self._srcs, *self._dsts):
             handle.endpoint = self
 
@@ -574,7 +630,10 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
         for handle in (*self._srcs, *self._dsts):
             handle.resolve()
         object_fifo_link(
-            [each.op for each in self._srcs], [each.op for each in self._dsts], self._src_offsets, self._dst_offsets
+            [each.op for each in self._srcs],
+            [each.op for each in self._dsts],
+            self._src_offsets,
+            self._dst_offsets,
         )
 
     def __str__(self) -> str:

@@ -10,7 +10,17 @@ import numpy as np
 
 from memtile.iron.buffer import Buffer
 from memtile.iron.device import Tile
-from memtile.iron.dialects.aie import _OPS, EndOp, dma_bd, dma_start, mem, memtile_dma, next_bd, shim_mem, use_lock
+from memtile.iron.dialects.aie import (
+    _OPS,
+    EndOp,
+    dma_bd,
+    dma_start,
+    mem,
+    memtile_dma,
+    next_bd,
+    shim_mem,
+    use_lock,
+)
 from memtile.iron.helpers.util import pack_pad_value
 from memtile.iron.lock import Lock
 from memtile.iron.ops.enums import AIETileType, DMAChannelDir, LockAction
@@ -45,7 +55,7 @@ class Release:
 
 @dataclass
 class BdIteration:
-    """An offset that grows with each execution: by ``stride`` elements, ``size`` times, then from the start."""
+    """An offset that grows by ``stride`` elements per execution, ``size`` times, then from the start."""
 
     size: int
     stride: int
@@ -118,8 +128,12 @@ class DmaChannel:
             return 0
         sizes = {np.dtype(bd.buffer.dtype).itemsize for bd in self.bds if bd.pad_dimensions is not None}
         if len(sizes) != 1:
-            says = "no descriptor of it is padded" if not sizes else f"its elements have {sorted(sizes)} bytes"
-            raise ValueError(f"pad_value of {self.direction} {self.channel}: {says}; one value of one size is needed")
+            says = (
+                "no descriptor of it is padded" if not sizes else f"its elements have {sorted(sizes)} bytes"
+            )
+            raise ValueError(
+                f"pad_value of {self.direction} {self.channel}: {says}; one value of one size is needed"
+            )
         return pack_pad_value(self.pad_value, sizes.pop())
 
 

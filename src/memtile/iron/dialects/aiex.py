@@ -19,6 +19,7 @@ from memtile.iron.ops.operations import InsertionPoint, Operation
 
 globals().update(_ops.AIEX)
 _OPS = _ops.AIEX
+AttrBuilder = aie.AttrBuilder
 _HIDDEN = (DMAChannelDir, LockAction, v8bfp16ebs8, v16bfp16ebs16)
 
 
@@ -108,7 +109,8 @@ def npu_dma_memcpy_nd(
     if tap is not None:
         if not (offsets is None and sizes is None and strides is None):
             raise ValueError("npu_dma_memcpy_nd takes a tap, or offsets, sizes and strides, not both")
-        offsets, sizes, strides = [0, 0, 0, int(tap.offset)], list(tap.sizes), list(tap.strides)
+        offset, sizes, strides = _access(tap, None, None, None, "npu_dma_memcpy_nd")
+        offsets = [0, 0, 0, offset]
     values = [
         mixed(each) for each in (offsets or [0] * 4, sizes or [0] * 4, strides if strides is not None else [0, 0, 0, 1])
     ]
@@ -166,7 +168,8 @@ def _access(tap: Any, offset: Any, sizes: Any, strides: Any, who: str) -> tuple[
         return offset, sizes, strides
     if not (offset is None and sizes is None and strides is None):
         raise ValueError(f"{who} takes a tap, or offset, sizes and strides, not both")
-    return int(tap.offset), list(tap.sizes), list(tap.strides)
+    form = tap._dma_form() if tap.rank < 4 else tap
+    return form.offset, form.sizes, form.strides
 
 
 def shim_dma_bd(

@@ -228,7 +228,7 @@ class ArrayAttr(Attribute):
         return cls(value)
 
     def __str__(self) -> str:
-        return f"[{', '.join(map(str, self.value))}]"
+        return f"[{', '.join(map(_within_array, self.value))}]"
 
     def __len__(self) -> int:
         return len(self.value)
@@ -238,6 +238,12 @@ class ArrayAttr(Attribute):
 
     def __iter__(self) -> Iterator[Attribute]:
         return iter(self.value)
+
+
+def _within_array(value: Attribute) -> str:
+    """How an attribute stands in an array: without the types that MLIR takes there, i64 and f64."""
+    is_usual = isinstance(value, (IntegerAttr, FloatAttr)) and str(value.type) in ("i64", "f64")
+    return value.short() if is_usual else str(value)
 
 
 class DictAttr(Attribute):
@@ -313,7 +319,7 @@ class DenseElementsAttr(Attribute):
     """
 
     def __init__(self, array: np.ndarray[Any, Any], type: ShapedType) -> None:
-        self.array, self.type = np.asarray(array), type
+        self.array, self.type = _shaped(np.asarray(array), type), type
 
     @classmethod
     def get(
@@ -345,6 +351,20 @@ class DenseElementsAttr(Attribute):
 
 class _Tensor(ShapedType):
     NAME = "tensor"
+
+
+def _shaped(array: np.ndarray[Any, Any], type: ShapedType) -> np.ndarray[Any, Any]:
+    """Values in the shape of their type; one alone is all of them.
+
+    Raises:
+        ValueError: there are more or fewer than the type has.
+    """
+    shape = tuple(type.shape)
+    if array.size == 1:
+        return np.broadcast_to(array.reshape(()), shape)
+    if array.size != math.prod(shape):
+        raise ValueError(f"{array.size} values do not fill {type}, which has {math.prod(shape)}")
+    return array.reshape(shape)
 
 
 def elements_text(array: np.ndarray[Any, Any], element: Type) -> str:

@@ -213,7 +213,7 @@ class CmpFPredicate(WordedEnum):
 
 
 _WORDS: dict[str, dict[str, str]] = {
-    "TraceMode": {"EventTime": '"Event-Time"', "EventPC": '"Event-PC"', "Execution": '"Execution"'},
+    "TraceMode": {"EventTime": '"Event-Time"', "EventPC": '"Event-PC"', "Execution": "Execution"},
     "TracePacketType": {"Core": "core", "Mem": "mem", "ShimTile": "shimtile", "MemTile": "memtile"},
     "TraceShimRouting": {"Single": "single"},
     "StateTableFunc": {"Mul": "mul", "Incr": "incr", "Decr": "decr"},

@@ -200,10 +200,14 @@ def _pads(value: Any) -> Attribute:
 
 
 class _ShortAttr(Attribute):
-    """An attribute of mlir-aie whose short text stands within its whole one."""
+    """An attribute of mlir-aie whose short text stands within its whole one.
 
-    def __init__(self, before: str, short: str, behind: str) -> None:
-        self._short = short
+    Attributes:
+        value: what it was made of.
+    """
+
+    def __init__(self, before: str, short: str, behind: str, value: Any = None) -> None:
+        self._short, self.value = short, value
         super().__init__(f"{before}{short}{behind}")
 
     def short(self) -> str:
@@ -212,7 +216,7 @@ class _ShortAttr(Attribute):
 
 def _packet(value: Any) -> Attribute:
     kind, number = value
-    return _ShortAttr("#aie.packet_info", f"<pkt_type = {int(kind)}, pkt_id = {int(number)}>", "")
+    return _ShortAttr("#aie.packet_info", f"<pkt_type = {int(kind)}, pkt_id = {int(number)}>", "", (int(kind), int(number)))
 
 
 def _iteration(value: Any) -> Attribute:
@@ -273,6 +277,41 @@ def attribute_of(kind: str, value: Any) -> Attribute:
     if make is None:
         raise TypeError(f"{value!r} is no attribute of MLIR")
     return make(value)
+
+
+_BUILDERS = {
+    "PacketInfoAttr": "packet",
+    "BDIterationAttr": "iteration",
+    "BDDimLayoutArrayAttr": "dims",
+    "BDDimLayoutArrayArrayAttr": "dimss",
+    "BDPadLayoutArrayAttr": "pads",
+    "TraceEventAttr": "traceevent",
+    "AIE_ObjectFifo_Depth": "depth",
+    "AIEI8Attr": "i8",
+    "AIEI32Attr": "i32",
+    "AIEI64Attr": "i64",
+    "I32Attr": "i32",
+    "I64Attr": "i64",
+    "StrAttr": "str",
+    "BoolAttr": "bool",
+    "FlatSymbolRefAttr": "symbolref",
+}
+"""mlir-aie's names of kinds of attributes, and ours."""
+
+
+def attribute_builder(name: str) -> Callable[..., Attribute]:
+    """The function that makes attributes of a kind, by mlir-aie's name of the kind.
+
+    Raises:
+        KeyError: the kind is not known.
+    """
+    if name not in _BUILDERS:
+        raise KeyError(f"no kind of attribute {name!r}; those are {', '.join(sorted(_BUILDERS))}")
+
+    def make(value: Any, context: object = None) -> Attribute:
+        return attribute_of(_BUILDERS[name], value)
+
+    return make
 
 
 class OperationOf(Operation):
@@ -465,6 +504,9 @@ _NAMES = {
     "aie.masterset": "MasterSetOp",
     "aie.rule": "PacketRuleOp",
     "aie.objectfifo": "ObjectFifoCreateOp",
+    "aie.trace.start": "TraceStartEventOp",
+    "aie.trace.stop": "TraceStopEventOp",
+    "aiex.control_packet": "NpuControlPacketOp",
     "aie.objectfifo.subview.access": "ObjectFifoSubviewAccessOp",
     "aiex.npu.load_pdi": "NpuLoadPdiOp",
     "aiex.npu.writebd": "NpuWriteBdOp",

@@ -26,6 +26,7 @@ from memtile.iron.ops.operation_classes import (
     operands_of,
 )
 from memtile.iron.ops.operations import Block, LocalName, Operation, Region, TextOperation, Value
+from memtile.iron.ops.target_model import tile_type_of
 from memtile.iron.ops.types import FunctionType, IndexType, IntegerType, results_text
 
 _INDENT = "  "
@@ -131,8 +132,13 @@ def _hint(operation: Operation) -> str:
     form = forms().get(operation.name)
     if form is None or not form.hint:
         return ""
+    return next(filter(None, (_filled(operation, form, each) for each in form.hint.split(" or "))), "")
+
+
+def _filled(operation: Operation, form: OperationForm, hint: str) -> str:
+    """A hint with its parts put in; empty if one of them is not known."""
     words = []
-    for piece in re.split(r"(\{[^}]*\})", form.hint):
+    for piece in re.split(r"(\{[^}]*\})", hint):
         if not piece.startswith("{"):
             words.append(piece)
             continue
@@ -146,20 +152,31 @@ def _hint(operation: Operation) -> str:
 def _hint_word(operation: Operation, form: OperationForm, asked: str) -> str | None:
     name, _, place = asked.partition(".")
     if place:
-        tile = operands_of(operation, form)[name][0].owner
-        if not isinstance(tile, Operation):
-            return None
-        if tile.name == "aie.tile":
-            return "_".join(_short(tile.attributes[each]) for each in ("col", "row"))
-        return None
+        return _place(operands_of(operation, form)[name][0].owner)
+    if name == "kind":
+        return _tile_kind(operation)
     value = operation.attributes.get(name)
     if value is None:
         return None
     if name == "tile_type":
-        return {"CoreTile": "core", "MemTile": "mem", "ShimNOCTile": "shim_noc", "ShimPLTile": "shim_pl"}[
-            value.short()
-        ]
+        return _KIND_NAMES[value.short()].removesuffix("_") or "core"
     return value.value if isinstance(value, StringAttr) else value.short()
+
+
+def _place(tile: Operation | Block) -> str | None:
+    """Column and row of a tile; None if one is not known."""
+    if not isinstance(tile, Operation) or not {"col", "row"} <= tile.attributes.keys():
+        return None
+    return "_".join(_short(tile.attributes[each]) for each in ("col", "row"))
+
+
+def _tile_kind(tile: Operation) -> str:
+    """How the name of a tile begins: by what is at its place of the device."""
+    kind = tile_type_of(tile)
+    return "" if kind is None else _KIND_NAMES[kind.name]
+
+
+_KIND_NAMES = {"CoreTile": "", "MemTile": "mem_", "ShimNOCTile": "shim_noc_", "ShimPLTile": "shim_pl_"}
 
 
 def _constant_hint(operation: Operation) -> str:
@@ -209,8 +226,11 @@ class _Text:
         custom = _CUSTOM.get(form.form)
         if custom is not None:
             return custom(self, operation, indent)
-        text = "".join(self._pieces(_template(form.form), operation, form, indent))
-        return f"{operation.name}{_gap(text)}{text}"
+        pieces = _template(form.form)
+        text = "".join(self._pieces(pieces, operation, form, indent))
+        kind, content = pieces[0]
+        is_part = kind == "field" and not content.startswith(("attributes", "regions"))
+        return f"{operation.name}{' ' if is_part else _gap(text)}{text}"
 
     def _verbatim(self, operation: TextOperation) -> str:
         """A text, with names of its own for values where one outside has the same."""
@@ -332,15 +352,10 @@ class _Text:
     def region(self, region: Region, indent: str, arguments: bool = True) -> str:
         """A region in braces."""
         lines = ["{"]
-        called = {
-            id(block)
-            for each in region.blocks
-            for operation in each.operations
-            for block in operation.successors
-        }
         for at, block in enumerate(region.blocks):
-            if at or (arguments and block.arguments) or id(block) in called:
-                lines.append(f"{indent}{self._label_line(block)}")
+            before = _predecessors(region, block)
+            if at or (arguments and block.arguments) or before:
+                lines.append(f"{indent}{self._label_line(block)}{self._said_before(before) if at or before else ''}")
             lines += self.block(block, indent + _INDENT)
         return "\n".join([*lines, f"{indent}}}"])
 
@@ -361,6 +376,25 @@ class _Text:
     def _label_line(self, block: Block) -> str:
         arguments = ", ".join(f"{self.name(each)}: {each.type}" for each in block.arguments)
         return f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
+
+
+    def _said_before(self, blocks: list[Block]) -> str:
+        """The comment behind a label: the blocks that may come before."""
+        if not blocks:
+            return "  // no predecessors"
+        names = ", ".join(map(self.label, blocks))
+        return f"  // pred: {names}" if len(blocks) == 1 else f"  // {len(blocks)} preds: {names}"
+
+
+def _predecessors(region: Region, block: Block) -> list[Block]:
+    """The blocks of a region that may go on with a block, in order."""
+    return [
+        each
+        for each in region.blocks
+        for operation in each.operations
+        for after in operation.successors
+        if after is block
+    ]
 
 
 _DYNAMIC = -(2**63)
@@ -482,7 +516,9 @@ def _named_body(text: _Text, operation: Operation, indent: str, word: str) -> st
     name = operation.attributes.get("sym_name")
     block = operation.regions[0].blocks[0] if operation.regions[0].blocks else Block()
     arguments = ", ".join(f"{text.name(each)}: {each.type}" for each in block.arguments)
-    called = f" {symbol(name.value)}" if isinstance(name, StringAttr) else ""
+    form = forms()[operation.name].part("sym_name")
+    is_named = isinstance(name, StringAttr) and not (form is not None and _is_default(form, name))
+    called = f" {symbol(name.value)}" if is_named and isinstance(name, StringAttr) else ""
     left = {key: value for key, value in sorted(operation.attributes.items()) if key != "sym_name"}
     more = f"{{{', '.join(named(key, value) for key, value in left.items())}}}" if left else ""
     body = text.region(operation.regions[0], indent, False)

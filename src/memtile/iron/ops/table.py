@@ -19,7 +19,7 @@ ARRAY = """
 aie.device | device:AIEDevice sym_name:symbol?=main body:region | | ({device})<< {sym_name}>> \
 {regions}{attributes} |
 aie.tile | col:i32 row:i32 allocation_scheme:str? controller_id:packet? | index | ({col}, \
-{row}){attributes} | tile_{col}_{row}
+{row}){attributes} | {kind}tile_{col}_{row}
 aie.logical_tile | tile_type:AIETileType col:i32? row:i32? allocation_scheme:str? | index | \
 <{tile_type}>({col|?}, {row|?}){attributes} | logical_{tile_type}
 aie.end | | | {attributes} |
@@ -64,11 +64,11 @@ aie.dma | channel_dir:DMAChannelDir channel_index:i32 loop:bool?=true repeat_cou
 pad_value:i32?=0 num_bds:regions | i1 | ({channel_dir}, {channel_index}){attributes} [{regions, }] |
 aie.next_bd | dest:block | | {dest}{attributes} |
 aie.lock | tile:% lockID:i32? init:i32? sym_name:str? | index | ({tile}<<, {lockID}>>){attributes} | \
-{sym_name}
+{sym_name} or lock_{tile.place}
 aie.use_lock | lock:% action:LockAction value:% blocking:LockBlocking? acq_en:bool?=true | | \
 ({lock}, {action}, {value}<<, {blocking}>>){attributes} |
 aie.buffer | tile:% sym_name:str? address:i32? initial_value:elements? mem_bank:i32? aligned:bool?=true | \
-buffer | ({tile}){attributes} : {type buffer}<< = {initial_value}>> | {sym_name}
+buffer | ({tile}){attributes} : {type buffer}<< = {initial_value}>> | {sym_name} or buffer_{tile.place}
 aie.external_buffer | sym_name:str? address:i64? | buffer |{attributes} : {type buffer} | {sym_name}
 aie.event | val:i32 | | ({val}){attributes} |
 aie.get_stream | channel:% | stream_value | ({channel} : {type channel}){attributes} : {type stream_value} |
@@ -115,9 +115,9 @@ aie.trace.stop | broadcast:i32? event:traceevent? | | << broadcast = {broadcast}
 {event}>>{attributes} |
 aie.trace.combo_event | slot:i32 eventA:traceevent logic:ComboLogic eventB:traceevent | | \
 <{slot}> {eventA} {logic} {eventB}{attributes} |
-aie.trace.edge_event | slot:i32 event:traceevent trigger:EdgeTrigger | | <{slot}> {event} trigger = {trigger}\
-{attributes} |
-aie.trace.host_config | buffer_size:i32 reuse_output_buffer:bool?=false routing:TraceShimRouting?=Single \
+aie.trace.edge_event | slot:i32 event:traceevent trigger:EdgeTrigger | | <{slot}> event = {event} \
+trigger = {trigger}{attributes} |
+aie.trace.host_config | buffer_size:i32 reuse_output_buffer:bool?=false routing:TraceShimRouting?=single \
 egress_shim_col:i32?=0 | |{attributes} |
 aie.trace.start_config | trace_config:symbolref | | {trace_config}{attributes} |
 """

@@ -19,7 +19,8 @@ def active_sequence() -> Any:
     found = _now.get()
     if found is None:
         raise RuntimeError(
-            "no runtime sequence is built here: fill(), drain() and TaskGroup() belong into the function that Runtime "
+            "no runtime sequence is built here: fill(), drain() and TaskGroup() belong into the function "
+            "that Runtime "
             "is given"
         )
     return found

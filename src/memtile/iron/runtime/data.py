@@ -7,7 +7,7 @@ from typing import Any, get_origin
 
 import numpy as np
 
-from memtile.iron.helpers.taplib import TensorAccessPattern, TensorTiler2D
+from memtile.iron.helpers.taplib import TensorAccessPattern
 from memtile.iron.helpers.util import np_ndarray_type_get_dtype, np_ndarray_type_get_shape
 
 
@@ -44,7 +44,11 @@ class RuntimeData:
 
     def default_tap(self) -> TensorAccessPattern:
         """All of it, in order."""
-        return TensorTiler2D.simple_tiler(self.shape)[0]
+        return TensorAccessPattern.full(self.shape)
+
+    def __getitem__(self, key: Any) -> TensorAccessPattern:
+        """The pattern of a part, by NumPy's indices: for ``tap=``."""
+        return TensorAccessPattern.full(self.shape)[key]
 
     @property
     def op(self) -> Any:

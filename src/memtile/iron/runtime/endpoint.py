@@ -21,7 +21,9 @@ class RuntimeEndpoint(ObjectFifoEndpoint):
         tile = AnyShimTile if tile is None else tile
         kind = AIETileType.ShimNOCTile if tile.tile_type is None else tile.tile_type
         if kind not in (AIETileType.ShimNOCTile, AIETileType.ShimPLTile):
-            raise ValueError(f"the host fills and drains at interface tiles, not at {tile}")
+            raise ValueError(
+                f"RuntimeEndpoint requires a shim tile, where the host fills and drains, not {tile}"
+            )
         super().__init__(tile.with_type(kind))
 
     def __eq__(self, other: object) -> bool:

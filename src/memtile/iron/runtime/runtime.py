@@ -50,9 +50,13 @@ class ActiveSequence:
 
     def close(self, group: TaskGroup) -> None:
         """A group ends."""
+        self.forget(group)
+        group.flush()
+
+    def forget(self, group: TaskGroup) -> None:
+        """A group ends elsewhere."""
         if group in self._open:
             self._open.remove(group)
-        group.flush()
 
     def has(self, data: RuntimeData) -> bool:
         """Whether a buffer is one of the sequence."""
@@ -82,7 +86,8 @@ class ActiveSequence:
             raise IronRuntimeError(f"finish() is missing for {', '.join(map(str, self._open))}")
         if self._runtime._strict and all(self._used.values()):
             raise IronRuntimeError(
-                "some transfers have a group= and some have none: give all of them one, or strict_task_groups=False"
+                "some transfers have a group= and some have none: give all of them one, or "
+                "strict_task_groups=False"
             )
         self._own.flush()
 
@@ -92,13 +97,18 @@ class Runtime(Resolvable):
 
     Args:
         seq_fn: function that is called once, with ``fn_args``.
-        fn_args: types of NumPy become buffers of the host, or its numbers; whole numbers become constants; all else is
+        fn_args: types of NumPy become buffers of the host, or its numbers; whole numbers become constants;
+            all else is
             given as it is.
         strict_task_groups: transfers with and without a group are not mixed.
     """
 
     def __init__(
-        self, seq_fn: Callable[..., Any], fn_args: Sequence[Any] | None = None, *, strict_task_groups: bool = True
+        self,
+        seq_fn: Callable[..., Any],
+        fn_args: Sequence[Any] | None = None,
+        *,
+        strict_task_groups: bool = True,
     ) -> None:
         self._seq_fn, self._fn_args = seq_fn, list(fn_args or ())
         self._strict = strict_task_groups
@@ -151,13 +161,17 @@ class Runtime(Resolvable):
         """Ends of object FIFOs that it fills and drains."""
         return list(self._fifos)
 
-    def resolve(self, loc: object = None, ip: Any = None, *, begins: Callable[[], None] | None = None) -> None:
+    def resolve(
+        self, loc: object = None, ip: Any = None, *, begins: Callable[[], None] | None = None
+    ) -> None:
         """Build the sequence; its object FIFOs and workers are built before.
 
         Args:
             begins: builds what stands at its beginning.
         """
-        types = [try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None]
+        types = [
+            try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None
+        ]
         sequence = RuntimeSequenceOp(sym_name="sequence")
         block = sequence.regions[0].blocks.append(*types)
         with InsertionPoint(block):

@@ -44,7 +44,8 @@ def transfer(
         managed: a group awaits and frees it; else the program does.
 
     Raises:
-        ValueError: no buffer of the sequence; a tap beside sizes; a group for a transfer of the program's own.
+        ValueError: no buffer of the sequence; a tap beside sizes; a group for a transfer of the program's
+            own.
     """
     sequence = active_sequence()
     if not isinstance(data, RuntimeData) or not sequence.has(data):
@@ -60,10 +61,12 @@ def transfer(
     if isinstance(offset_parameter, ScratchpadParameter):
         sequence.note_parameter(offset_parameter)
         offset_parameter = offset_parameter.name
+    if not said:
+        form = (data.default_tap() if tap is None else tap)._dma_form()
+        offset, sizes, strides = form.offset, form.sizes, form.strides
     task = shim_dma_single_bd_task(
         handle.name,
         data.op,
-        tap=data.default_tap() if tap is None and not said else tap,
         offset=offset,
         sizes=sizes,
         strides=strides,

@@ -13,7 +13,7 @@ from memtile.iron.ops.operations import Module
 from memtile.iron.taking import with_values
 from memtile.iron.utils import ensure_current_device
 from memtile.iron.utils.design_context import compile_context
-from memtile.iron.utils.markers import COMPILE_TIME, In, InOut, Out
+from memtile.iron.utils.markers import COMPILE_TIME, DispatchTime, In, InOut, Out
 
 CONFIG = [
     "use_cache",
@@ -50,8 +50,12 @@ class Parameters:
         self.compile: list[str] = []
         self.tensors: list[str] = []
         self.others: list[str] = []
+        self.dispatch: dict[str, DispatchTime] = {}
         for name, parameter in self.signature.parameters.items():
             hint = hints.get(name, parameter.annotation)
+            if isinstance(hint, DispatchTime):
+                self._take_dispatch(name, parameter, hint)
+                continue
             kind = (
                 self.compile
                 if _is_compile_time(hint)
@@ -60,6 +64,26 @@ class Parameters:
                 else self.others
             )
             kind.append(name)
+
+    def _take_dispatch(self, name: str, parameter: inspect.Parameter, mark: DispatchTime) -> None:
+        if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+            raise TypeError(f"{name} is a DispatchTime parameter: it stands behind * in the function's parameters")
+        self.dispatch[name] = mark
+        self.compile.append(name)
+
+    def constants(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Numbers of ``DispatchTime`` parameters, those of the call or of the signature.
+
+        Raises:
+            TypeError: one has none.
+        """
+        found = {}
+        for name, mark in self.dispatch.items():
+            value = given.get(name, self.signature.parameters[name].default)
+            if value is inspect.Parameter.empty:
+                raise TypeError(f"{name} is a DispatchTime parameter without a default: give {name}= in the call")
+            found[name] = mark.constant(name, value)
+        return found
 
 
 def _is_compile_time(hint: Any) -> bool:
@@ -130,6 +154,7 @@ class CallableDesign:
         ensure_current_device()
         merged = with_values(self, self.compile_kwargs | values, self.parameters.compile)
         self._check(merged)
+        merged = merged | self.parameters.constants(merged)
         given = dict(zip(self.parameters.tensors, tensors, strict=False))
         missing = {name: None for name in self.parameters.tensors if name not in given}
         with compile_context(**merged), mlir_mod_ctx() as context:
@@ -214,6 +239,9 @@ class CallableDesign:
                 f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
                 f"{', '.join(parameters.compile)} are given by name"
             )
+        fixed = [name for name in named if name in parameters.dispatch and name in self.compile_kwargs]
+        if fixed:
+            raise TypeError(f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one")
         from memtile.iron.running import load_design, run_design
         from memtile.iron.utils.npuruntime import KernelHandle, KernelResult
 

@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.helpers.taplib.tap import TensorAccessPattern
-from memtile.iron.helpers.taplib.utils import validate_and_clean_sizes_strides, validate_offset, validate_tensor_dims
+from memtile.iron.helpers.taplib.utils import (
+    validate_and_clean_sizes_strides,
+    validate_offset,
+    validate_tensor_dims,
+)
 
 
 class TensorAccessSequence(MutableSequence[TensorAccessPattern]):
@@ -74,7 +78,9 @@ class TensorAccessSequence(MutableSequence[TensorAccessPattern]):
 
     def _checked(self, tap: TensorAccessPattern) -> TensorAccessPattern:
         if list(tap.tensor_dims) != list(self._tensor_dims):
-            raise ValueError(f"a pattern of a tensor {tap.tensor_dims} is in a sequence of {self._tensor_dims}")
+            raise ValueError(
+                f"a pattern of a tensor {tap.tensor_dims} is in a sequence of {self._tensor_dims}"
+            )
         return tap
 
     def accesses(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -103,7 +109,7 @@ class TensorAccessSequence(MutableSequence[TensorAccessPattern]):
 
     def visualize(self, **more: Any) -> None:
         """Draw the order over all. Needs matplotlib."""
-        from memtile.iron.helpers.taplib.visualization2d import visualize_from_accesses  # noqa: PLC0415
+        from memtile.iron.helpers.taplib.visualization2d import visualize_from_accesses
 
         count = self.access_count() if more.pop("plot_access_count", False) else None
         title = more.pop("title", None) or "TensorAccessSequence"

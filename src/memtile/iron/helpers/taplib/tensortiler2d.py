@@ -3,50 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from memtile.iron.helpers.taplib.groups import GroupAxis, grouped_axis
 from memtile.iron.helpers.taplib.tas import TensorAccessSequence
 from memtile.iron.helpers.taplib.utils import validate_and_clean_sizes_strides, validate_tensor_dims
-
-
-def _ceildiv(a: int, b: int) -> int:
-    return -(a // -b)
-
-
-@dataclass(frozen=True)
-class _Axis:
-    """One of both dimensions, in tiles.
-
-    Attributes:
-        tiles: in all.
-        size: of a tile, in elements.
-        repeats: tiles of a group.
-        step: from tile to tile of a group.
-    """
-
-    tiles: int
-    size: int
-    repeats: int
-    step: int
-
-    @property
-    def groups(self) -> int:
-        """How many groups cover it."""
-        block = self.step * self.repeats
-        whole = self.tiles // block
-        left = self.tiles - block * whole
-        rest = self.step * (left // self.step)
-        return whole * self.step + (left // rest * self.step if rest > 0 else left)
-
-    def first(self, group: int) -> int:
-        """The first tile of a group."""
-        block, within = divmod(group, self.step)
-        return block * self.step * self.repeats + within
-
-    def left(self, group: int) -> tuple[int, int]:
-        """Repeats and step of a group, as far as there are tiles."""
-        remaining = self.tiles - self.first(group)
-        return min(self.repeats, _ceildiv(remaining, self.step)), 1 if self.step > remaining else self.step
 
 
 class TensorTiler2D:
@@ -139,16 +99,22 @@ class TensorTiler2D:
         )
         for at, (whole, part) in enumerate(zip(dims, tile, strict=True)):
             if whole % part:
-                raise ValueError(f"dimension {at} of the tensor, {whole}, is no multiple of the tile's {part}")
+                raise ValueError(
+                    f"dimension {at} of the tensor, {whole}, is no multiple of the tile's {part}"
+                )
             group = part * repeats[at] * steps[at]
             if not allow_partial and whole % group:
                 raise ValueError(
-                    f"dimension {at} of the tensor, {whole}, is no multiple of the group's {group}: allow_partial=True "
+                    f"dimension {at} of the tensor, {whole}, is no multiple of the group's {group}: "
+                    f"allow_partial=True "
                     "lets groups at the edge be smaller"
                 )
         if not isinstance(pattern_repeat, int) or pattern_repeat < 1:
             raise ValueError(f"pattern_repeat is at least 1, not {pattern_repeat}")
-        axes = [_axis(*each) for each in zip(dims, tile, repeats, steps, strict=True)]
+        axes = [
+            grouped_axis(whole // part, often, step)
+            for whole, part, often, step in zip(dims, tile, repeats, steps, strict=True)
+        ]
         rows, cols = (axis.groups for axis in axes)
 
         def group_of(step: int) -> tuple[int, int]:
@@ -159,7 +125,16 @@ class TensorTiler2D:
             return axes[0].first(row) * tile[0] * dims[1] + axes[1].first(col) * tile[1]
 
         shapes = [
-            _shape(axes, group_of(step), dims[1], tile_col_major, tile_group_col_major, pattern_repeat, prune_step)
+            _shape(
+                axes,
+                tile,
+                group_of(step),
+                dims[1],
+                tile_col_major,
+                tile_group_col_major,
+                pattern_repeat,
+                prune_step,
+            )
             for step in range(rows * cols)
         ]
         return TensorAccessSequence(
@@ -171,17 +146,19 @@ class TensorTiler2D:
         )
 
 
-def _axis(whole: int, part: int, repeats: int, step: int) -> _Axis:
-    tiles = whole // part
-    return _Axis(tiles, part, min(repeats, _ceildiv(tiles, step)), 1 if step > tiles else step)
-
-
 def _shape(
-    axes: list[_Axis], group: tuple[int, int], width: int, col_major: bool, group_col_major: bool, often: int, prune: bool
+    axes: list[GroupAxis],
+    tile: Sequence[int],
+    group: tuple[int, int],
+    width: int,
+    col_major: bool,
+    group_col_major: bool,
+    often: int,
+    prune: bool,
 ) -> tuple[list[int], list[int]]:
     """Four sizes and strides of a group."""
     (high, high_step), (wide, wide_step) = (axis.left(at) for axis, at in zip(axes, group, strict=True))
-    tile_high, tile_wide = axes[0].size, axes[1].size
+    tile_high, tile_wide = tile
     if prune and group_col_major and not col_major and high_step == 1 and high > 1:
         tile_high, high = tile_high * high, 1  # tiles below each other are one tall tile
     elif prune and not group_col_major and col_major and wide_step == 1 and wide > 1:
@@ -195,11 +172,13 @@ def _shape(
         outer = [(1, 0), down if high > 1 else across]
     pairs = outer + (inner[::-1] if col_major else inner)
     sizes, strides = validate_and_clean_sizes_strides([a for a, _ in pairs], [b for _, b in pairs])
-    assert sizes is not None and strides is not None
+    assert sizes is not None
+    assert strides is not None
     if often != 1:
         if (sizes[0], strides[0]) != (1, 0):
             raise ValueError(f"no dimension is left for pattern_repeat: sizes {sizes}, strides {strides}")
         sizes[0] = often
     sizes, strides = validate_and_clean_sizes_strides(sizes, strides)
-    assert sizes is not None and strides is not None
+    assert sizes is not None
+    assert strides is not None
     return sizes, strides

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
-import numpy as np
+from memtile.iron.helpers.taplib.symbolic import below, is_sym
 
 
 def validate_and_clean_sizes_strides(
@@ -18,27 +19,35 @@ def validate_and_clean_sizes_strides(
     Raises:
         ValueError: they are absent, below 1 or negative, or of other numbers.
     """
-    for name, given in (("sizes", sizes), ("strides", strides)):
-        if given is None and not allow_none:
-            raise ValueError(f"{name} are missing")
-        if given is not None and len(given) == 0:
-            raise ValueError(f"{name} are empty")
-        if given is not None and expected_dims is not None and len(given) != expected_dims:
-            raise ValueError(f"{name} {list(given)} have {len(given)} dimensions, not {expected_dims}")
+    for name, given, least in (("sizes", sizes, 1), ("strides", strides, 0)):
+        _check_dimensions(name, given, least, allow_none, expected_dims)
     if sizes is not None and strides is not None and len(sizes) != len(strides):
-        raise ValueError(f"sizes {list(sizes)} and strides {list(strides)} have different numbers of dimensions")
-    if sizes is not None and min(sizes) < 1:
-        raise ValueError(f"sizes are at least 1: {list(sizes)}")
-    if strides is not None and min(strides) < 0:
-        raise ValueError(f"strides are at least 0: {list(strides)}")
+        raise ValueError(
+            f"sizes {list(sizes)} and strides {list(strides)} have different numbers of dimensions"
+        )
     if sizes is None or strides is None:
         return (None if sizes is None else list(sizes)), (None if strides is None else list(strides))
     cleaned = list(strides)
     for at, size in enumerate(list(sizes)[:-1]):
-        if size != 1:
+        if is_sym(size) or size != 1:
             break
         cleaned[at] = 0
     return list(sizes), cleaned
+
+
+def _check_dimensions(
+    name: str, given: Sequence[int] | None, least: int, allow_none: bool, expected_dims: int | None
+) -> None:
+    if given is None:
+        if not allow_none:
+            raise ValueError(f"{name} are missing")
+        return
+    if len(given) == 0:
+        raise ValueError(f"{name} are empty")
+    if expected_dims is not None and len(given) != expected_dims:
+        raise ValueError(f"{name} {list(given)} have {len(given)} dimensions, not {expected_dims}")
+    if below(given, least):
+        raise ValueError(f"{name} are at least {least}: {list(given)}")
 
 
 def validate_tensor_dims(tensor_dims: Sequence[int], expected_dims: int | None = None) -> list[int]:
@@ -48,7 +57,7 @@ def validate_tensor_dims(tensor_dims: Sequence[int], expected_dims: int | None =
         ValueError: there are none, one is below 1, or another number is expected.
     """
     dims = list(tensor_dims)
-    if not dims or min(dims) < 1:
+    if not dims or below(dims, 1):
         raise ValueError(f"dimensions of a tensor are at least 1: {dims}")
     dims = [1, *dims] if len(dims) == 1 else dims
     if expected_dims is not None and len(dims) != expected_dims:
@@ -62,6 +71,8 @@ def validate_offset(offset: int, tensor_dims: Sequence[int] | None) -> int:
     Raises:
         ValueError: it is outside.
     """
-    if offset < 0 or (tensor_dims and offset >= int(np.prod(tensor_dims))):
+    if is_sym(offset) or any(is_sym(each) for each in tensor_dims or ()):
+        return offset
+    if offset < 0 or (tensor_dims and offset >= math.prod(tensor_dims)):
         raise ValueError(f"offset {offset} is outside of a tensor of {list(tensor_dims or [])}")
     return offset

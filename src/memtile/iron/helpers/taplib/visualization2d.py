@@ -17,7 +17,7 @@ def visualize_from_accesses(
     **_: Any,
 ) -> None:
     """Draw when, and how often, each element is accessed."""
-    import matplotlib.pyplot as plt  # noqa: PLC0415 - an extra of the package
+    import matplotlib.pyplot as plt
 
     shown = [("order", access_order)] + ([("count", access_count)] if access_count is not None else [])
     figure, axes = plt.subplots(1, len(shown), squeeze=False)

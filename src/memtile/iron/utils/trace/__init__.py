@@ -1,42 +1,40 @@
-"""``aie.utils.trace``: traces of tiles."""
+"""``aie.utils.trace``: traces of tiles, set up and read."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any
-
-
-@dataclass
-class TraceConfig:
-    """What a program wants of a trace.
-
-    Attributes:
-        trace_size: in bytes.
-        trace_file: where it goes.
-    """
-
-    trace_size: int = 0
-    trace_file: str = "trace.txt"
-    trace_after_last_tensor: bool = False
-    enable_ctrl_pkts: bool = False
-    last_tensor_shape: Any = None
-    last_tensor_dtype: Any = None
-    physical_mlir_path: str | None = None
+from memtile.iron.utils.trace.config import TraceConfig
+from memtile.iron.utils.trace.setup import configure_packet_ctrl_flow, configure_trace, start_trace
+from memtile.iron.utils.trace.utils import (
+    create_ctrl_pkt,
+    extract_tile,
+    get_cycles,
+    get_cycles_summary,
+    get_vector_time,
+    pack4bytes,
+    parity,
+    print_cycles_summary,
+    split_trace_segments,
+)
 
 
-def configure_trace(tiles: list[Any], **_: Any) -> None:
-    """Not built yet: a program that asks for a trace is refused.
+def __getattr__(name: str) -> object:
+    if name == "parse_trace":
+        from memtile.iron.utils.trace.parse import parse_trace  # noqa: PLC0415 - needs the importer
 
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError("a trace is not built here yet: leave trace_size at 0; memtile's own trace needs none")
+        return parse_trace
+    raise AttributeError(f"module {__name__} has no {name}")
 
 
-def start_trace(**_: Any) -> None:
-    """Not built yet.
-
-    Raises:
-        NotImplementedError: always.
-    """
-    raise NotImplementedError("a trace is not built here yet: leave trace_size at 0")
+__all__ = [
+    "TraceConfig",
+    "configure_packet_ctrl_flow",
+    "configure_trace",
+    "create_ctrl_pkt",
+    "extract_tile",
+    "get_cycles",
+    "get_cycles_summary",
+    "get_vector_time",
+    "pack4bytes",
+    "parity",
+    "parse_trace",
+    "print_cycles_summary",
+    "split_trace_segments",
+]

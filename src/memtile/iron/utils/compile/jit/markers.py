@@ -1,5 +1,5 @@
 """``aie.utils.compile.jit.markers``: what a parameter of a design is."""
 
-from memtile.iron.utils.markers import CompileTime, In, InOut, Out
+from memtile.iron.utils.markers import CompileTime, DispatchTime, In, InOut, Out
 
-__all__ = ["CompileTime", "In", "InOut", "Out"]
+__all__ = ["CompileTime", "DispatchTime", "In", "InOut", "Out"]
