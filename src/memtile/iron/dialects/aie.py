@@ -40,7 +40,16 @@ from memtile.iron.extras.meta import region_op
 from memtile.iron.extras.util import find_ops, find_parent_of_type
 from memtile.iron.helpers.dialects.func import FuncOp, call
 from memtile.iron.helpers.util import try_convert_np_type_to_mlir_type
-from memtile.iron.ops.attributes import Attribute, DenseElementsAttr, StringAttr
+from memtile.iron.ops.attributes import (
+    Attribute,
+    DenseElementsAttr,
+    DenseI32ArrayAttr,
+    DictAttr,
+    IntegerAttr,
+    StringAttr,
+    TypeAttr,
+    UnitAttr,
+)
 from memtile.iron.ops.enums import (
     AIEArch,
     AIEDevice,
@@ -58,10 +67,10 @@ from memtile.iron.ops.enums import (
     WireBundle,
 )
 from memtile.iron.ops.operation_classes import attribute_builder, operation_class
-from memtile.iron.ops.operations import InsertionPoint, Operation
+from memtile.iron.ops.operations import Block, BlockList, InsertionPoint, Operation, Value
 from memtile.iron.ops.scalars import MemRefValue, ScalarValue, load, store
 from memtile.iron.ops.target_model import get_target_model
-from memtile.iron.ops.types import FunctionType
+from memtile.iron.ops.types import FunctionType, IntegerType, MemRefType
 
 _OPS = _ops.AIE
 EndOp = _OPS["EndOp"]
@@ -328,7 +337,8 @@ globals().update({name: value for name, value in _ops.AIE.items() if name not in
 for _part in (_dma, _fifos, _tiles, _traces):
     globals().update({name: getattr(_part, name) for name in _part.__all__})
 _EXPORTED = (
-    AIEArch, AIETileType, AIEDevice, Attribute, CascadeDir, ComboLogic, ContextManagedBlock, DMAChannelDir, EdgeTrigger,
+    AIEArch, AIETileType, AIEDevice, Attribute, Block, BlockList, DenseI32ArrayAttr, DictAttr, IntegerAttr, IntegerType,
+    MemRefType, TypeAttr, UnitAttr, Value, CascadeDir, ComboLogic, ContextManagedBlock, DMAChannelDir, EdgeTrigger,
     LockAction, LockBlocking, LogicalTileOp, MemRefValue, ObjectFifoCreateOp, ObjectFifoPort, Operation, ScalarValue,
     TileOp, TraceMode, TracePacketType, TraceShimRouting, another_bd, bd_chain, bd_dim_layout,
     bd_dim_layout_array_attr_builder, bd_pad_layout, bds, dma, dma_bd, dma_start, find_parent_of_type, lock, logical_tile,

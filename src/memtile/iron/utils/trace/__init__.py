@@ -1,6 +1,18 @@
 """``aie.utils.trace``: traces of tiles, set up and read."""
 
 from memtile.iron.utils.trace.config import TraceConfig
+from memtile.iron.utils.trace.events import (
+    CoreEvent,
+    GenericEvent,
+    MemEvent,
+    MemTileEvent,
+    MemTilePortEvent,
+    PacketType,
+    PortEvent,
+    ShimTileEvent,
+    ShimTilePortEvent,
+    get_events_for_device,
+)
 from memtile.iron.utils.trace.setup import configure_packet_ctrl_flow, configure_trace, start_trace
 from memtile.iron.utils.trace.utils import (
     create_ctrl_pkt,
@@ -24,6 +36,15 @@ def __getattr__(name: str) -> object:
 
 
 __all__ = [
+    "CoreEvent",
+    "GenericEvent",
+    "MemEvent",
+    "MemTileEvent",
+    "MemTilePortEvent",
+    "PacketType",
+    "PortEvent",
+    "ShimTileEvent",
+    "ShimTilePortEvent",
     "TraceConfig",
     "configure_packet_ctrl_flow",
     "configure_trace",
@@ -31,6 +52,7 @@ __all__ = [
     "extract_tile",
     "get_cycles",
     "get_cycles_summary",
+    "get_events_for_device",
     "get_vector_time",
     "pack4bytes",
     "parity",
