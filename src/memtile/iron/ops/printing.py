@@ -45,6 +45,10 @@ _NO_END = frozenset(
 """Operations whose last one, if it says nothing, is not written (``SingleBlockImplicitTerminator``)."""
 
 
+_DEFAULT_DIALECTS = {"func.func": "func."}
+"""What is not written of names of operations that are directly in one (``getDefaultDialect``)."""
+
+
 def text_of(operation: Operation) -> str:
     """The text of an operation and all within it."""
     return _Text(_top(operation)).operation(operation, "")
@@ -212,7 +216,10 @@ class _Text:
             first = self.name(operation.results[0])
             many = len(operation.results)
             results = f"{first} = " if many == 1 else f"{first.partition('#')[0]}:{many} = "
-        return f"{indent}{results}{self._body(operation, indent)}"
+        body = self._body(operation, indent)
+        if operation.parent is not None:
+            body = body.removeprefix(_DEFAULT_DIALECTS.get(operation.parent.name, " "))
+        return f"{indent}{results}{body}"
 
     def _body(self, operation: Operation, indent: str) -> str:
         special = _SPECIAL.get(operation.name)
