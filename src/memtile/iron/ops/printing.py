@@ -347,7 +347,9 @@ class _Text:
         for at, block in enumerate(region.blocks):
             before = _predecessors(region, block)
             if at or (arguments and block.arguments) or before:
-                lines.append(f"{indent}{self._label_line(block)}{self._said_before(before) if at or before else ''}")
+                lines.append(
+                    f"{indent}{self._label_line(block)}{self._said_before(before) if at or before else ''}"
+                )
             lines += self.block(block, indent + _INDENT)
         return "\n".join([*lines, f"{indent}}}"])
 
@@ -368,7 +370,6 @@ class _Text:
     def _label_line(self, block: Block) -> str:
         arguments = ", ".join(f"{self.name(each)}: {each.type}" for each in block.arguments)
         return f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
-
 
     def _said_before(self, blocks: list[Block]) -> str:
         """The comment behind a label: the blocks that may come before."""

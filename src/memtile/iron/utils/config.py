@@ -26,7 +26,9 @@ def root_path() -> str:
     """
     found = checkout()
     if found is None:
-        raise FileNotFoundError(f"no checkout of mlir-aie: set {_VARIABLE} to its folder, which has aie_kernels")
+        raise FileNotFoundError(
+            f"no checkout of mlir-aie: set {_VARIABLE} to its folder, which has aie_kernels"
+        )
     return str(found)
 
 

@@ -94,7 +94,9 @@ class FuncBase:
             if module is top and not force:
                 return function
         inputs = [self._type(each) for each in self.input_types]
-        function = FuncOp(self.func_name, FunctionType(inputs, self.return_types), sym_visibility=self._visibility())
+        function = FuncOp(
+            self.func_name, FunctionType(inputs, self.return_types), sym_visibility=self._visibility()
+        )
         function.attributes.update(self.func_attrs)
         self._built.append((top, function))
         if not self._is_declaration():
@@ -118,7 +120,9 @@ class FuncBase:
         block = function.regions[0].blocks.append(*inputs)
         with InsertionPoint(block):
             results = self.body_builder(*block.arguments)
-            given = [] if results is None else list(results) if isinstance(results, (tuple, list)) else [results]
+            given = (
+                [] if results is None else list(results) if isinstance(results, (tuple, list)) else [results]
+            )
             values = [each.result if isinstance(each, Operation) else each for each in given]
             ReturnOp(values)
         types = [value.type for value in values]

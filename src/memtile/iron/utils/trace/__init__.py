@@ -1,4 +1,4 @@
-"""``aie.utils.trace``: traces of tiles, set up and read."""
+"""``aie.utils.trace``: traces of tiles, set up; ``memtile trace decode`` reads them."""
 
 from memtile.iron.utils.trace.config import TraceConfig
 from memtile.iron.utils.trace.events import (
@@ -26,15 +26,6 @@ from memtile.iron.utils.trace.utils import (
     split_trace_segments,
 )
 
-
-def __getattr__(name: str) -> object:
-    if name == "parse_trace":
-        from memtile.iron.utils.trace.parse import parse_trace  # noqa: PLC0415 - needs the importer
-
-        return parse_trace
-    raise AttributeError(f"module {__name__} has no {name}")
-
-
 __all__ = [
     "CoreEvent",
     "GenericEvent",
@@ -56,7 +47,7 @@ __all__ = [
     "get_vector_time",
     "pack4bytes",
     "parity",
-    "parse_trace",
     "print_cycles_summary",
     "split_trace_segments",
+    "start_trace",
 ]
