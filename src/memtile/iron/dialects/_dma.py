@@ -271,7 +271,7 @@ def _dma(
 dma = region_op(_dma)
 
 
-@region_adder()
+@region_adder()  # type: ignore[untyped-decorator]
 def another_bd(dma_op: Any) -> Region:
     """The next region of an ``aie.dma`` that is still empty; a decorator whose function builds it.
 

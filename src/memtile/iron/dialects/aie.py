@@ -83,6 +83,9 @@ from memtile.iron.dialects._tiles import (
     TileOp as TileOp,
 )
 from memtile.iron.dialects._tiles import (
+    find_neighbors as find_neighbors,
+)
+from memtile.iron.dialects._tiles import (
     logical_tile as logical_tile,
 )
 from memtile.iron.dialects._tiles import (
@@ -92,48 +95,104 @@ from memtile.iron.extras import types as T  # noqa: N812 - the name that program
 from memtile.iron.extras.meta import region_op
 from memtile.iron.extras.util import (
     find_ops as find_ops,
+)
+from memtile.iron.extras.util import (
     find_parent_of_type as find_parent_of_type,
 )
 from memtile.iron.helpers.dialects.func import FuncOp, call
 from memtile.iron.helpers.util import try_convert_np_type_to_mlir_type
 from memtile.iron.ops.attributes import (
     Attribute as Attribute,
+)
+from memtile.iron.ops.attributes import (
     DenseElementsAttr as DenseElementsAttr,
+)
+from memtile.iron.ops.attributes import (
     DenseI32ArrayAttr as DenseI32ArrayAttr,
+)
+from memtile.iron.ops.attributes import (
     DictAttr as DictAttr,
+)
+from memtile.iron.ops.attributes import (
     IntegerAttr as IntegerAttr,
+)
+from memtile.iron.ops.attributes import (
     StringAttr as StringAttr,
+)
+from memtile.iron.ops.attributes import (
     TypeAttr as TypeAttr,
+)
+from memtile.iron.ops.attributes import (
     UnitAttr as UnitAttr,
 )
 from memtile.iron.ops.enums import (
     AIEArch as AIEArch,
+)
+from memtile.iron.ops.enums import (
     AIEDevice as AIEDevice,
+)
+from memtile.iron.ops.enums import (
     AIETileType as AIETileType,
+)
+from memtile.iron.ops.enums import (
     CascadeDir as CascadeDir,
+)
+from memtile.iron.ops.enums import (
     ComboLogic as ComboLogic,
+)
+from memtile.iron.ops.enums import (
     DMAChannelDir as DMAChannelDir,
+)
+from memtile.iron.ops.enums import (
     EdgeTrigger as EdgeTrigger,
+)
+from memtile.iron.ops.enums import (
     LockAction as LockAction,
+)
+from memtile.iron.ops.enums import (
     LockBlocking as LockBlocking,
+)
+from memtile.iron.ops.enums import (
     ObjectFifoPort as ObjectFifoPort,
+)
+from memtile.iron.ops.enums import (
     TraceMode as TraceMode,
+)
+from memtile.iron.ops.enums import (
     TracePacketType as TracePacketType,
+)
+from memtile.iron.ops.enums import (
     TraceShimRouting as TraceShimRouting,
+)
+from memtile.iron.ops.enums import (
     WireBundle as WireBundle,
 )
 from memtile.iron.ops.operation_classes import attribute_builder, operation_class
 from memtile.iron.ops.operations import (
     Block as Block,
+)
+from memtile.iron.ops.operations import (
     BlockList as BlockList,
+)
+from memtile.iron.ops.operations import (
     InsertionPoint as InsertionPoint,
+)
+from memtile.iron.ops.operations import (
     Operation as Operation,
+)
+from memtile.iron.ops.operations import (
     Value as Value,
 )
 from memtile.iron.ops.scalars import (
     MemRefValue as MemRefValue,
+)
+from memtile.iron.ops.scalars import (
     ScalarValue as ScalarValue,
+)
+from memtile.iron.ops.scalars import (
     load as load,
+)
+from memtile.iron.ops.scalars import (
     store as store,
 )
 from memtile.iron.ops.target_model import (
@@ -141,7 +200,11 @@ from memtile.iron.ops.target_model import (
 )
 from memtile.iron.ops.types import (
     FunctionType as FunctionType,
+)
+from memtile.iron.ops.types import (
     IntegerType as IntegerType,
+)
+from memtile.iron.ops.types import (
     MemRefType as MemRefType,
 )
 

@@ -18,7 +18,8 @@ Sources: the .td files of mlir-aie's dialects AIE and AIEX (2026-08-14), MLIR's 
 ARRAY = """
 aie.device | device:AIEDevice sym_name:symbol?=main body:region | | ({device})<< {sym_name}>> \
 {regions}{attributes} |
-aie.tile | col:i32 row:i32 allocation_scheme:str? | index | ({col}, {row}){attributes} | {kind}tile_{col}_{row}
+aie.tile | col:i32 row:i32 allocation_scheme:str? | index | ({col}, {row}){attributes} | \
+{kind}tile_{col}_{row}
 aie.logical_tile | tile_type:AIETileType col:i32? row:i32? allocation_scheme:str? | index | \
 <{tile_type}>({col|?}, {row|?}){attributes} | logical_{tile_type}
 aie.end | | | {attributes} |

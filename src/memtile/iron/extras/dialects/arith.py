@@ -34,7 +34,20 @@ def _cast(name: str) -> Any:
 
 
 extsi, extui, trunci, extf, truncf, sitofp, uitofp, fptosi, fptoui, bitcast, index_castui = map(
-    _cast, "extsi extui trunci extf truncf sitofp uitofp fptosi fptoui bitcast index_castui".split()
+    _cast,
+    [
+        "extsi",
+        "extui",
+        "trunci",
+        "extf",
+        "truncf",
+        "sitofp",
+        "uitofp",
+        "fptosi",
+        "fptoui",
+        "bitcast",
+        "index_castui",
+    ],
 )
 
 
@@ -79,8 +92,37 @@ def _two(name: str) -> Any:
     minnumf,
 ) = map(
     _two,
-    "addi subi muli divsi divui ceildivsi ceildivui floordivsi remsi remui andi ori xori shli shrsi shrui maxsi maxui "
-    "minsi minui addf subf mulf divf remf maximumf minimumf maxnumf minnumf".split(),
+    [
+        "addi",
+        "subi",
+        "muli",
+        "divsi",
+        "divui",
+        "ceildivsi",
+        "ceildivui",
+        "floordivsi",
+        "remsi",
+        "remui",
+        "andi",
+        "ori",
+        "xori",
+        "shli",
+        "shrsi",
+        "shrui",
+        "maxsi",
+        "maxui",
+        "minsi",
+        "minui",
+        "addf",
+        "subf",
+        "mulf",
+        "divf",
+        "remf",
+        "maximumf",
+        "minimumf",
+        "maxnumf",
+        "minnumf",
+    ],
 )
 cmpi, cmpf = builder("arith.cmpi"), builder("arith.cmpf")
 

@@ -108,7 +108,7 @@ class FuncBase:
 
     def _type(self, given: Any) -> Type:
         if isinstance(given, str):
-            given = eval(given, self.body_builder.__globals__)  # noqa: S307 - an annotation of the user's program
+            given = eval(given, self.body_builder.__globals__)
         if inspect.isfunction(given):
             given = given()
         found = try_convert_np_type_to_mlir_type(given)
@@ -129,6 +129,7 @@ class FuncBase:
         function.attributes["function_type"] = TypeAttr(FunctionType(inputs, types))
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call it where the current insertion point is; it is built before."""
         return call(self.emit(), arguments)
 
 
@@ -144,7 +145,7 @@ def func(
 
     def made(function: Callable[..., Any]) -> FuncBase:
         wrapped = FuncBase(function, sym_visibility, func_attrs)
-        update_wrapper(wrapped, function)  # type: ignore[arg-type]
+        update_wrapper(wrapped, function)
         if emit or wrapped._is_declaration():
             wrapped.emit()
         return wrapped

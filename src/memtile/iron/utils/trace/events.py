@@ -40,7 +40,7 @@ _WORDS = {
     "SHIMTILE": _Packet.INTERFACE,
     "MEMTILE": _Packet.MEMORY_TILE,
 }
-PacketType = IntEnum("PacketType", {word: int(each) for word, each in _WORDS.items()}, module=__name__)
+PacketType = IntEnum("PacketType", {word: int(each) for word, each in _WORDS.items()}, module=__name__)  # type: ignore[misc]
 """The type of a packet says which part of a tile sent it."""
 NUM_TRACE_TYPES = len(PacketType)
 

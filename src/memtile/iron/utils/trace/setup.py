@@ -187,7 +187,7 @@ def _build(
 ) -> None:
     """``aie.trace`` of a tile; what routes it gives the packets their ids."""
 
-    @_traces.trace(tile, name)
+    @_traces.trace(tile, name)  # type: ignore[untyped-decorator]
     def _body() -> None:
         if mode is not None:
             _traces.trace_mode(mode)
