@@ -37,6 +37,27 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "IRON: blocks do not say which blocks come before",
+        "iron/ops/printing.py",
+        "        if after is block",
+        "        if after is block and False",
+        "tests/words/test_iron_placed.py::test_blocks_say_which_blocks_come_before",
+    ),
+    Mutant(
+        "IRON: two events may want one selector for different ports",
+        "iron/utils/trace/setup.py",
+        "if found.setdefault(event.slot, watched) != watched:",
+        "if found.setdefault(event.slot, watched) is None:",
+        "tests/words/test_iron_placed.py::test_a_trace_that_no_tile_can_record_is_refused",
+    ),
+    Mutant(
+        "IRON: control packets have no id of the controller",
+        "iron/dialects/aie.py",
+        "if found is not None and (int(each.col), int(each.row)) == place:",
+        "if found is None and (int(each.col), int(each.row)) == place:",
+        "tests/words/test_iron_placed.py::test_words_of_control_packets",
+    ),
     # Designs of IRON: walks, keywords, numbers of a call, groups that loops carry
     Mutant(
         "the inverse of a grid forgets the order of its tiles",

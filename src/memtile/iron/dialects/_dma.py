@@ -45,7 +45,14 @@ def mixed(given: Sequence[Any] | None) -> tuple[list[Value], list[int]]:
 
 
 def use_lock(
-    lock: Any, action: Any, value: Any = None, *, blocking: Any = None, acq_en: Any = None, loc: object = None, ip: Any = None
+    lock: Any,
+    action: Any,
+    value: Any = None,
+    *,
+    blocking: Any = None,
+    acq_en: Any = None,
+    loc: object = None,
+    ip: Any = None,
 ) -> Any:
     """``aie.use_lock``; ``value`` is 1 unless it is given."""
     amount = as_i32(1 if value is None else value)
@@ -87,7 +94,9 @@ def bd_dim_layout(size: int, stride: int) -> Attribute:
 
 def bd_pad_layout(const_pad_before: int, const_pad_after: int) -> Attribute:
     """``#aie.bd_pad_layout``: padding before and behind one dimension."""
-    return Attribute(f"#aie.bd_pad_layout<const_pad_before = {const_pad_before}, const_pad_after = {const_pad_after}>")
+    return Attribute(
+        f"#aie.bd_pad_layout<const_pad_before = {const_pad_before}, const_pad_after = {const_pad_after}>"
+    )
 
 
 def bd_dim_layout_array_attr_builder(pairs: Sequence[Any], context: object = None) -> Attribute:
@@ -176,7 +185,12 @@ def dma_start(
     here = InsertionPoint.current.block
     blocks = [here if each is None else getattr(each, "block", each) for each in (dest, chain)]
     started = _OPS["DMAStartOp"](
-        channel_dir, channel_index, *blocks, repeat_count=repeat_count or None, pad_value=pad_value or None, ip=ip
+        channel_dir,
+        channel_index,
+        *blocks,
+        repeat_count=repeat_count or None,
+        pad_value=pad_value or None,
+        ip=ip,
     )
     return Successor(started, blocks[0], 0), Successor(started, blocks[1], 1)
 
@@ -257,7 +271,7 @@ def _dma(
 dma = region_op(_dma)
 
 
-@region_adder()
+@region_adder()  # type: ignore[untyped-decorator]
 def another_bd(dma_op: Any) -> Region:
     """The next region of an ``aie.dma`` that is still empty; a decorator whose function builds it.
 
@@ -268,12 +282,14 @@ def another_bd(dma_op: Any) -> Region:
         if not any(block.operations for block in region.blocks):
             return region  # type: ignore[no-any-return]
     count = len(dma_op.regions)
-    raise ValueError(f"all {count} buffer descriptors of this aie.dma are built: give dma(num_blocks={count + 1})")
+    raise ValueError(
+        f"all {count} buffer descriptors of this aie.dma are built: give dma(num_blocks={count + 1})"
+    )
 
 
 __all__ = [
-    "ContextManagedBlock",
     "MIXED_DYNAMIC",
+    "ContextManagedBlock",
     "another_bd",
     "as_i32",
     "bd_chain",

@@ -65,7 +65,9 @@ class object_fifo(ObjectFifoCreateOp):  # type: ignore[misc, valid-type] # noqa:
             depth,
             TypeAttr(ObjectFifoType(type)),
             dimensionsToStream if dimensionsToStream is not None else [],
-            dimensionsFromStreamPerConsumer if dimensionsFromStreamPerConsumer is not None else [[] for _ in consumers],
+            dimensionsFromStreamPerConsumer
+            if dimensionsFromStreamPerConsumer is not None
+            else [[] for _ in consumers],
             via_DMA=via_DMA,
             plio=plio,
             padDimensions=padDimensions,
@@ -87,9 +89,7 @@ class object_fifo(ObjectFifoCreateOp):  # type: ignore[misc, valid-type] # noqa:
         """Acquire objects: one buffer, or a list of them."""
         type = self._types[ObjectFifoPort(port)]
         name = self.attributes["sym_name"].value
-        taken = _OPS["ObjectFifoAcquireOp"](
-            ObjectFifoSubviewType(type), port, name, num_elem
-        )
+        taken = _OPS["ObjectFifoAcquireOp"](ObjectFifoSubviewType(type), port, name, num_elem)
         access = _OPS["ObjectFifoSubviewAccessOp"]
         objects = [access(type, taken.result, at).result for at in range(num_elem)]
         return objects[0] if num_elem == 1 else objects
@@ -100,7 +100,9 @@ class object_fifo(ObjectFifoCreateOp):  # type: ignore[misc, valid-type] # noqa:
 
     def register_external_buffers(self, tile: Any, external_buffers: Sequence[Any]) -> Any:
         """Use buffers in external memory."""
-        return _OPS["ObjectFifoRegisterExternalBuffersOp"](self.attributes["sym_name"].value, tile, external_buffers)
+        return _OPS["ObjectFifoRegisterExternalBuffersOp"](
+            self.attributes["sym_name"].value, tile, external_buffers
+        )
 
     def allocate(self, tile: Any) -> Any:
         """Put its objects into the memory of a tile."""
@@ -128,7 +130,10 @@ class object_fifo(ObjectFifoCreateOp):  # type: ignore[misc, valid-type] # noqa:
 
 
 def object_fifo_link(
-    fifoIns: Any, fifoOuts: Any, srcOffsets: Sequence[int] = (), dstOffsets: Sequence[int] = ()  # noqa: N803
+    fifoIns: Any,  # noqa: N803
+    fifoOuts: Any,  # noqa: N803
+    srcOffsets: Sequence[int] = (),  # noqa: N803
+    dstOffsets: Sequence[int] = (),  # noqa: N803
 ) -> Any:
     """``aie.objectfifo.link`` of object FIFOs, or of their names."""
     sources, targets = (

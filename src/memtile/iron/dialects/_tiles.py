@@ -62,7 +62,9 @@ class TileOp(_TileLike, operation_class("aie.tile")):  # type: ignore[misc]
         """The locks of the tile."""
         return find_matching_locks([self], sym_name, annot, device)
 
-    def buffers(self, sym_name: str | None = None, annot: str | None = None, device: Any = None) -> list[Value]:
+    def buffers(
+        self, sym_name: str | None = None, annot: str | None = None, device: Any = None
+    ) -> list[Value]:
         """The buffers of the tile."""
         return find_matching_buffers([self], sym_name, annot, device)
 
@@ -71,7 +73,9 @@ class LogicalTileOp(_TileLike, operation_class("aie.logical_tile")):  # type: ig
     """``aie.logical_tile``."""
 
 
-def tile(col: int, row: int, *, loc: object = None, ip: Any = None, allocation_scheme: str | None = None) -> Any:
+def tile(
+    col: int, row: int, *, loc: object = None, ip: Any = None, allocation_scheme: str | None = None
+) -> Any:
     """``aie.tile``."""
     return TileOp(col=col, row=row, allocation_scheme=allocation_scheme, ip=ip)
 
@@ -147,7 +151,9 @@ def _found(
         if operation.name != name or operation.tile.owner not in tiles:
             return False
         called = operation.attributes.get("sym_name")
-        is_named = sym_name is None or (isinstance(called, StringAttr) and sym_name in (called.value, str(called)))
+        is_named = sym_name is None or (
+            isinstance(called, StringAttr) and sym_name in (called.value, str(called))
+        )
         return is_named and _has_annotation(operation, "annot", annot)
 
     found = [operation.result for operation in find_ops(_device(device), matches)]

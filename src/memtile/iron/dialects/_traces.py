@@ -50,7 +50,11 @@ def trace_start_config(name: str, **more: Any) -> Any:
 
 
 def trace_host_config(
-    buffer_size: int, *, reuse_output_buffer: bool = False, routing: Any = TraceShimRouting.Single, egress_shim_col: int = 0,
+    buffer_size: int,
+    *,
+    reuse_output_buffer: bool = False,
+    routing: Any = TraceShimRouting.Single,
+    egress_shim_col: int = 0,
     **more: Any,
 ) -> Any:
     """``aie.trace.host_config``.

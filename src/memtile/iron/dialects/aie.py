@@ -14,54 +14,199 @@ import numpy as np
 from memtile.arch.packets import PacketOperation, control_header, stream_header
 from memtile.iron.dialects import _dma, _fifos, _ops, _tiles, _traces
 from memtile.iron.dialects._dma import (
-    ContextManagedBlock,
-    another_bd,
-    as_i32,
-    bd_chain,
-    bd_dim_layout,
-    bd_dim_layout_array_attr_builder,
-    bd_pad_layout,
-    bds,
-    dma,
-    dma_bd,
-    dma_start,
-    lock,
-    mem,
-    memtile_dma,
-    mixed,
-    next_bd,
-    shim_mem,
-    use_lock,
+    ContextManagedBlock as ContextManagedBlock,
 )
-from memtile.iron.dialects._fifos import ObjectFifoCreateOp, object_fifo, object_fifo_link
-from memtile.iron.dialects._tiles import LogicalTileOp, TileOp, logical_tile, tile
+from memtile.iron.dialects._dma import (
+    another_bd as another_bd,
+)
+from memtile.iron.dialects._dma import (
+    as_i32 as as_i32,
+)
+from memtile.iron.dialects._dma import (
+    bd_chain as bd_chain,
+)
+from memtile.iron.dialects._dma import (
+    bd_dim_layout as bd_dim_layout,
+)
+from memtile.iron.dialects._dma import (
+    bd_dim_layout_array_attr_builder as bd_dim_layout_array_attr_builder,
+)
+from memtile.iron.dialects._dma import (
+    bd_pad_layout as bd_pad_layout,
+)
+from memtile.iron.dialects._dma import (
+    bds as bds,
+)
+from memtile.iron.dialects._dma import (
+    dma as dma,
+)
+from memtile.iron.dialects._dma import (
+    dma_bd as dma_bd,
+)
+from memtile.iron.dialects._dma import (
+    dma_start as dma_start,
+)
+from memtile.iron.dialects._dma import (
+    lock as lock,
+)
+from memtile.iron.dialects._dma import (
+    mem as mem,
+)
+from memtile.iron.dialects._dma import (
+    memtile_dma as memtile_dma,
+)
+from memtile.iron.dialects._dma import (
+    mixed as mixed,
+)
+from memtile.iron.dialects._dma import (
+    next_bd as next_bd,
+)
+from memtile.iron.dialects._dma import (
+    shim_mem as shim_mem,
+)
+from memtile.iron.dialects._dma import (
+    use_lock as use_lock,
+)
+from memtile.iron.dialects._fifos import (
+    ObjectFifoCreateOp as ObjectFifoCreateOp,
+)
+from memtile.iron.dialects._fifos import (
+    object_fifo as object_fifo,
+)
+from memtile.iron.dialects._fifos import (
+    object_fifo_link as object_fifo_link,
+)
+from memtile.iron.dialects._tiles import (
+    LogicalTileOp as LogicalTileOp,
+)
+from memtile.iron.dialects._tiles import (
+    TileOp as TileOp,
+)
+from memtile.iron.dialects._tiles import (
+    find_neighbors as find_neighbors,
+)
+from memtile.iron.dialects._tiles import (
+    logical_tile as logical_tile,
+)
+from memtile.iron.dialects._tiles import (
+    tile as tile,
+)
 from memtile.iron.extras import types as T  # noqa: N812 - the name that programs use
 from memtile.iron.extras.meta import region_op
-from memtile.iron.extras.util import find_ops, find_parent_of_type
+from memtile.iron.extras.util import (
+    find_ops as find_ops,
+)
+from memtile.iron.extras.util import (
+    find_parent_of_type as find_parent_of_type,
+)
 from memtile.iron.helpers.dialects.func import FuncOp, call
 from memtile.iron.helpers.util import try_convert_np_type_to_mlir_type
-from memtile.iron.ops.attributes import Attribute, DenseElementsAttr, StringAttr
+from memtile.iron.ops.attributes import (
+    Attribute as Attribute,
+)
+from memtile.iron.ops.attributes import (
+    DenseElementsAttr as DenseElementsAttr,
+)
+from memtile.iron.ops.attributes import (
+    DenseI32ArrayAttr as DenseI32ArrayAttr,
+)
+from memtile.iron.ops.attributes import (
+    DictAttr as DictAttr,
+)
+from memtile.iron.ops.attributes import (
+    IntegerAttr as IntegerAttr,
+)
+from memtile.iron.ops.attributes import (
+    StringAttr as StringAttr,
+)
+from memtile.iron.ops.attributes import (
+    TypeAttr as TypeAttr,
+)
+from memtile.iron.ops.attributes import (
+    UnitAttr as UnitAttr,
+)
 from memtile.iron.ops.enums import (
-    AIEArch,
-    AIEDevice,
-    AIETileType,
-    CascadeDir,
-    ComboLogic,
-    DMAChannelDir,
-    EdgeTrigger,
-    LockAction,
-    LockBlocking,
-    ObjectFifoPort,
-    TraceMode,
-    TracePacketType,
-    TraceShimRouting,
-    WireBundle,
+    AIEArch as AIEArch,
+)
+from memtile.iron.ops.enums import (
+    AIEDevice as AIEDevice,
+)
+from memtile.iron.ops.enums import (
+    AIETileType as AIETileType,
+)
+from memtile.iron.ops.enums import (
+    CascadeDir as CascadeDir,
+)
+from memtile.iron.ops.enums import (
+    ComboLogic as ComboLogic,
+)
+from memtile.iron.ops.enums import (
+    DMAChannelDir as DMAChannelDir,
+)
+from memtile.iron.ops.enums import (
+    EdgeTrigger as EdgeTrigger,
+)
+from memtile.iron.ops.enums import (
+    LockAction as LockAction,
+)
+from memtile.iron.ops.enums import (
+    LockBlocking as LockBlocking,
+)
+from memtile.iron.ops.enums import (
+    ObjectFifoPort as ObjectFifoPort,
+)
+from memtile.iron.ops.enums import (
+    TraceMode as TraceMode,
+)
+from memtile.iron.ops.enums import (
+    TracePacketType as TracePacketType,
+)
+from memtile.iron.ops.enums import (
+    TraceShimRouting as TraceShimRouting,
+)
+from memtile.iron.ops.enums import (
+    WireBundle as WireBundle,
 )
 from memtile.iron.ops.operation_classes import attribute_builder, operation_class
-from memtile.iron.ops.operations import InsertionPoint, Operation
-from memtile.iron.ops.scalars import MemRefValue, ScalarValue, load, store
-from memtile.iron.ops.target_model import get_target_model
-from memtile.iron.ops.types import FunctionType
+from memtile.iron.ops.operations import (
+    Block as Block,
+)
+from memtile.iron.ops.operations import (
+    BlockList as BlockList,
+)
+from memtile.iron.ops.operations import (
+    InsertionPoint as InsertionPoint,
+)
+from memtile.iron.ops.operations import (
+    Operation as Operation,
+)
+from memtile.iron.ops.operations import (
+    Value as Value,
+)
+from memtile.iron.ops.scalars import (
+    MemRefValue as MemRefValue,
+)
+from memtile.iron.ops.scalars import (
+    ScalarValue as ScalarValue,
+)
+from memtile.iron.ops.scalars import (
+    load as load,
+)
+from memtile.iron.ops.scalars import (
+    store as store,
+)
+from memtile.iron.ops.target_model import (
+    get_target_model as get_target_model,
+)
+from memtile.iron.ops.types import (
+    FunctionType as FunctionType,
+)
+from memtile.iron.ops.types import (
+    IntegerType as IntegerType,
+)
+from memtile.iron.ops.types import (
+    MemRefType as MemRefType,
+)
 
 _OPS = _ops.AIE
 EndOp = _OPS["EndOp"]
@@ -113,6 +258,7 @@ class external_func(FuncOp):  # type: ignore[misc, valid-type] # noqa: N801 - ml
                 self.attributes[key] = StringAttr(value)
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call it in a core."""
         return call(self, arguments)
 
 
@@ -127,7 +273,10 @@ def _core(
 ) -> Any:
     if link_with is not None:
         raise TypeError("core() has no link_with: give it to each external_func of the core")
-    return _OPS["CoreOp"](tile, stack_size=stack_size, dynamic_objfifo_lowering=dynamic_objfifo_lowering, ip=ip)
+    return _OPS["CoreOp"](
+        tile, stack_size=stack_size, dynamic_objfifo_lowering=dynamic_objfifo_lowering, ip=ip
+    )
+
 
 Core = _core
 
@@ -209,7 +358,12 @@ def external_buffer(
 
 
 def packetflow(
-    pkt_id: int, source: Any, source_port: Any, source_channel: int, dests: Any, keep_pkt_header: bool | None = None
+    pkt_id: int,
+    source: Any,
+    source_port: Any,
+    source_channel: int,
+    dests: Any,
+    keep_pkt_header: bool | None = None,
 ) -> Any:
     """``aie.packet_flow`` from a port to one or several."""
     flow = _OPS["PacketFlowOp"](pkt_id, keep_pkt_header=keep_pkt_header)
@@ -223,6 +377,7 @@ def packetflow(
 
 def _end(*_: Any) -> Any:
     return EndOp()
+
 
 core = region_op(_core, terminator=_end)
 device = region_op(DeviceOp, terminator=_end)
@@ -260,16 +415,13 @@ def end(**more: Any) -> Any:
     return EndOp(**more)
 
 
-
 class AttrBuilder:
     """Attributes of MLIR by the names that its tables have for their kinds."""
 
     get = staticmethod(attribute_builder)
 
 
-def generate_control_packets(
-    module: Any, device_name: str = "", sequence_name: str = ""
-) -> list[int]:
+def generate_control_packets(module: Any, device_name: str = "", sequence_name: str = "") -> list[int]:
     """Words of the control packets of a runtime sequence, each with its stream header.
 
     Args:
@@ -282,12 +434,16 @@ def generate_control_packets(
     """
     sequences = [
         each
-        for each in find_ops(getattr(module, "operation", module), lambda each: each.name == "aie.runtime_sequence")
+        for each in find_ops(
+            getattr(module, "operation", module), lambda each: each.name == "aie.runtime_sequence"
+        )
         if sequence_name in ("", _name_of(each)) and device_name in ("", _name_of(each.parent))
     ]
     if len(sequences) != 1:
         names = ", ".join(sorted(f"@{_name_of(each)}" for each in sequences)) or "none"
-        raise ValueError(f"control packets are of one runtime sequence; the module has {names}: give device and sequence")
+        raise ValueError(
+            f"control packets are of one runtime sequence; the module has {names}: give device and sequence"
+        )
     (sequence,) = sequences
     return [word for each in sequence.regions[0].blocks[0] for word in _packet_words(each, sequence.parent)]
 
@@ -327,11 +483,3 @@ def _controller(device: Any, place: tuple[int, int]) -> tuple[int, int]:
 globals().update({name: value for name, value in _ops.AIE.items() if name not in globals()})
 for _part in (_dma, _fifos, _tiles, _traces):
     globals().update({name: getattr(_part, name) for name in _part.__all__})
-_EXPORTED = (
-    AIEArch, AIETileType, AIEDevice, Attribute, CascadeDir, ComboLogic, ContextManagedBlock, DMAChannelDir, EdgeTrigger,
-    LockAction, LockBlocking, LogicalTileOp, MemRefValue, ObjectFifoCreateOp, ObjectFifoPort, Operation, ScalarValue,
-    TileOp, TraceMode, TracePacketType, TraceShimRouting, another_bd, bd_chain, bd_dim_layout,
-    bd_dim_layout_array_attr_builder, bd_pad_layout, bds, dma, dma_bd, dma_start, find_parent_of_type, lock, logical_tile,
-    mem, memtile_dma, mixed, next_bd, object_fifo, object_fifo_link, shim_mem, tile, use_lock,
-)  # fmt: skip
-"""Names that programs import from here."""

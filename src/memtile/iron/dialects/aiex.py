@@ -11,10 +11,13 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.dialects import _ops, aie
-from memtile.iron.dialects.aie import DMAChannelDir, EndOp, LockAction, as_i32, bds, dma_bd, mixed
+from memtile.iron.dialects._dma import as_i32, bds, dma_bd, mixed
+from memtile.iron.dialects.aie import EndOp
 from memtile.iron.extras import types as T  # noqa: N812 - the name that programs use
 from memtile.iron.extras.dialects import arith
-from memtile.iron.helpers.util import try_convert_np_type_to_mlir_type, v8bfp16ebs8, v16bfp16ebs16
+from memtile.iron.helpers.util import try_convert_np_type_to_mlir_type
+from memtile.iron.ops.enums import DMAChannelDir, LockAction
+from memtile.iron.ops.numpy_types import v8bfp16ebs8, v16bfp16ebs16
 from memtile.iron.ops.operations import InsertionPoint, Operation
 
 globals().update(_ops.AIEX)
@@ -23,7 +26,9 @@ AttrBuilder = aie.AttrBuilder
 _HIDDEN = (DMAChannelDir, LockAction, v8bfp16ebs8, v16bfp16ebs16)
 
 
-def npu_write32(address: Any, value: Any, buffer: Any = None, column: Any = None, row: Any = None, **more: Any) -> Any:
+def npu_write32(
+    address: Any, value: Any, buffer: Any = None, column: Any = None, row: Any = None, **more: Any
+) -> Any:
     """``aiex.npu.write32``."""
     return _OPS["NpuWrite32Op"](as_i32(address), as_i32(value), buffer=buffer, column=column, row=row, **more)
 
@@ -55,7 +60,14 @@ def npu_rtp_write(buffer: Any, index: int, value: Any, **more: Any) -> Any:
 
 
 def npu_push_queue(
-    column: int, row: int, direction: Any, channel: int, issue_token: bool, repeat_count: Any, bd_id: Any, **more: Any
+    column: int,
+    row: int,
+    direction: Any,
+    channel: int,
+    issue_token: bool,
+    repeat_count: Any,
+    bd_id: Any,
+    **more: Any,
 ) -> Any:
     """``aiex.npu.push_queue``."""
     return _OPS["NpuPushQueueOp"](
@@ -112,7 +124,8 @@ def npu_dma_memcpy_nd(
         offset, sizes, strides = _access(tap, None, None, None, "npu_dma_memcpy_nd")
         offsets = [0, 0, 0, offset]
     values = [
-        mixed(each) for each in (offsets or [0] * 4, sizes or [0] * 4, strides if strides is not None else [0, 0, 0, 1])
+        mixed(each)
+        for each in (offsets or [0] * 4, sizes or [0] * 4, strides if strides is not None else [0, 0, 0, 1])
     ]
     return _OPS["NpuDmaMemcpyNdOp"](
         mem,
@@ -135,7 +148,9 @@ def runtime_sequence(*inputs: Any, sym_name: str | None = None, context: object 
 
     def decorate(function: Callable[..., Any]) -> Any:
         sequence = aie.RuntimeSequenceOp(sym_name=sym_name or function.__name__)
-        block = sequence.regions[0].blocks.append(*[try_convert_np_type_to_mlir_type(each) for each in inputs])
+        block = sequence.regions[0].blocks.append(
+            *[try_convert_np_type_to_mlir_type(each) for each in inputs]
+        )
         with InsertionPoint(block):
             function(*block.arguments)
         return sequence

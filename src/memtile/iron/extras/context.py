@@ -26,7 +26,10 @@ class MLIRContext:
 
 @contextmanager
 def mlir_mod_ctx(
-    src: str | None = None, context: object = None, location: object = None, allow_unregistered_dialects: bool = False
+    src: str | None = None,
+    context: object = None,
+    location: object = None,
+    allow_unregistered_dialects: bool = False,
 ) -> Iterator[MLIRContext]:
     """Build into a new module.
 

@@ -31,7 +31,7 @@ def region_op(constructor: Callable[..., Any], terminator: Callable[..., Any] | 
 
 
 def region_adder(terminator: Callable[..., Any] | None = None) -> Any:
-    """A decorator of a function that gives a region of an operation, which then is a decorator that builds it.
+    """A decorator of a function that gives a region, which then is a decorator that builds the region.
 
     Args:
         terminator: makes the last operation of the region, of what the function returns.

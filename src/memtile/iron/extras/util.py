@@ -24,7 +24,7 @@ def find_parent_of_type(does: Callable[[Operation], bool]) -> Operation:
     owner = InsertionPoint.current.block.owner
     while owner is not None:
         if does(owner):
-            return owner
+            return owner  # type: ignore[no-any-return]
         owner = owner.parent
     raise RuntimeError("no operation around this place is what is looked for")
 

@@ -86,6 +86,7 @@ class AIEDevice(WordedEnum):
     xcve2302 = 2
     xcve2802 = 3
     npu1 = 4
+    npu1_4col = 4  # its name until 2025
     npu1_1col = 5
     npu1_2col = 6
     npu1_3col = 7

@@ -216,7 +216,9 @@ class _ShortAttr(Attribute):
 
 def _packet(value: Any) -> Attribute:
     kind, number = value
-    return _ShortAttr("#aie.packet_info", f"<pkt_type = {int(kind)}, pkt_id = {int(number)}>", "", (int(kind), int(number)))
+    return _ShortAttr(
+        "#aie.packet_info", f"<pkt_type = {int(kind)}, pkt_id = {int(number)}>", "", (int(kind), int(number))
+    )
 
 
 def _iteration(value: Any) -> Attribute:

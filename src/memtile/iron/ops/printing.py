@@ -45,6 +45,10 @@ _NO_END = frozenset(
 """Operations whose last one, if it says nothing, is not written (``SingleBlockImplicitTerminator``)."""
 
 
+_DEFAULT_DIALECTS = {"func.func": "func."}
+"""What is not written of names of operations that are directly in one (``getDefaultDialect``)."""
+
+
 def text_of(operation: Operation) -> str:
     """The text of an operation and all within it."""
     return _Text(_top(operation)).operation(operation, "")
@@ -212,7 +216,10 @@ class _Text:
             first = self.name(operation.results[0])
             many = len(operation.results)
             results = f"{first} = " if many == 1 else f"{first.partition('#')[0]}:{many} = "
-        return f"{indent}{results}{self._body(operation, indent)}"
+        body = self._body(operation, indent)
+        if operation.parent is not None:
+            body = body.removeprefix(_DEFAULT_DIALECTS.get(operation.parent.name, " "))
+        return f"{indent}{results}{body}"
 
     def _body(self, operation: Operation, indent: str) -> str:
         if isinstance(operation, TextOperation):
@@ -355,7 +362,9 @@ class _Text:
         for at, block in enumerate(region.blocks):
             before = _predecessors(region, block)
             if at or (arguments and block.arguments) or before:
-                lines.append(f"{indent}{self._label_line(block)}{self._said_before(before) if at or before else ''}")
+                lines.append(
+                    f"{indent}{self._label_line(block)}{self._said_before(before) if at or before else ''}"
+                )
             lines += self.block(block, indent + _INDENT)
         return "\n".join([*lines, f"{indent}}}"])
 
@@ -376,7 +385,6 @@ class _Text:
     def _label_line(self, block: Block) -> str:
         arguments = ", ".join(f"{self.name(each)}: {each.type}" for each in block.arguments)
         return f"{self.label(block)}{f'({arguments})' if arguments else ''}:"
-
 
     def _said_before(self, blocks: list[Block]) -> str:
         """The comment behind a label: the blocks that may come before."""

@@ -33,7 +33,8 @@ class TargetModel:
         """
         if self._device is None:
             raise ValueError(
-                f"{self._name} is of the first generation, which has no memory tiles; memtile knows AIE-ML and later"
+                f"{self._name} is of the first generation, which has no memory tiles; "
+                "memtile knows AIE-ML and later"
             )
         return self._device
 
@@ -98,11 +99,11 @@ class TargetModel:
 
     def get_num_locks(self, col: int, row: int) -> int:
         """The locks of a tile."""
-        return self._kind(col, row).locks
+        return int(self._kind(col, row).locks)
 
     def get_num_bds(self, col: int, row: int) -> int:
         """The buffer descriptors of a tile."""
-        return self._kind(col, row).bds
+        return int(self._kind(col, row).bds)
 
     def _kind(self, col: int, row: int) -> Any:
         return self.device.kind(_ROLES[self.get_tile_type(col, row)])

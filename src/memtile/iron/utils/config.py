@@ -10,7 +10,7 @@ _VARIABLE = "MEMTILE_MLIR_AIE"
 
 
 def checkout() -> Path | None:
-    """The folder of a checkout of mlir-aie: that of ``MEMTILE_MLIR_AIE``, or the one in which the program lies."""
+    """The folder of a checkout of mlir-aie: of ``MEMTILE_MLIR_AIE``, or the one in which the program lies."""
     given = os.environ.get(_VARIABLE)
     if given:
         return Path(given)
@@ -26,7 +26,9 @@ def root_path() -> str:
     """
     found = checkout()
     if found is None:
-        raise FileNotFoundError(f"no checkout of mlir-aie: set {_VARIABLE} to its folder, which has aie_kernels")
+        raise FileNotFoundError(
+            f"no checkout of mlir-aie: set {_VARIABLE} to its folder, which has aie_kernels"
+        )
     return str(found)
 
 

@@ -23,7 +23,9 @@ def index_cast(value: Any, to: Type | None = None, *, loc: object = None, ip: An
 
 
 def _cast(name: str) -> Any:
-    def cast(first: Any, second: Any = None, *, to: Type | None = None, loc: object = None, ip: Any = None) -> Any:
+    def cast(
+        first: Any, second: Any = None, *, to: Type | None = None, loc: object = None, ip: Any = None
+    ) -> Any:
         out, value = (first, second) if isinstance(first, Type) else (to if to is not None else second, first)
         return build(f"arith.{name}", out, value, ip=ip)
 
@@ -32,7 +34,20 @@ def _cast(name: str) -> Any:
 
 
 extsi, extui, trunci, extf, truncf, sitofp, uitofp, fptosi, fptoui, bitcast, index_castui = map(
-    _cast, "extsi extui trunci extf truncf sitofp uitofp fptosi fptoui bitcast index_castui".split()
+    _cast,
+    [
+        "extsi",
+        "extui",
+        "trunci",
+        "extf",
+        "truncf",
+        "sitofp",
+        "uitofp",
+        "fptosi",
+        "fptoui",
+        "bitcast",
+        "index_castui",
+    ],
 )
 
 
@@ -45,11 +60,69 @@ def _two(name: str) -> Any:
     return compute
 
 
-(addi, subi, muli, divsi, divui, ceildivsi, ceildivui, floordivsi, remsi, remui, andi, ori, xori, shli, shrsi, shrui,
- maxsi, maxui, minsi, minui, addf, subf, mulf, divf, remf, maximumf, minimumf, maxnumf, minnumf) = map(
+(
+    addi,
+    subi,
+    muli,
+    divsi,
+    divui,
+    ceildivsi,
+    ceildivui,
+    floordivsi,
+    remsi,
+    remui,
+    andi,
+    ori,
+    xori,
+    shli,
+    shrsi,
+    shrui,
+    maxsi,
+    maxui,
+    minsi,
+    minui,
+    addf,
+    subf,
+    mulf,
+    divf,
+    remf,
+    maximumf,
+    minimumf,
+    maxnumf,
+    minnumf,
+) = map(
     _two,
-    "addi subi muli divsi divui ceildivsi ceildivui floordivsi remsi remui andi ori xori shli shrsi shrui maxsi maxui "
-    "minsi minui addf subf mulf divf remf maximumf minimumf maxnumf minnumf".split(),
+    [
+        "addi",
+        "subi",
+        "muli",
+        "divsi",
+        "divui",
+        "ceildivsi",
+        "ceildivui",
+        "floordivsi",
+        "remsi",
+        "remui",
+        "andi",
+        "ori",
+        "xori",
+        "shli",
+        "shrsi",
+        "shrui",
+        "maxsi",
+        "maxui",
+        "minsi",
+        "minui",
+        "addf",
+        "subf",
+        "mulf",
+        "divf",
+        "remf",
+        "maximumf",
+        "minimumf",
+        "maxnumf",
+        "minnumf",
+    ],
 )
 cmpi, cmpf = builder("arith.cmpi"), builder("arith.cmpf")
 

@@ -21,7 +21,9 @@ def alloca(shape: Sequence[int], element_type: Type, *, loc: object = None, ip: 
     return build("memref.alloca", MemRefType(shape, element_type), ip=ip)
 
 
-def view(source: Any, shape: Sequence[int], dtype: Type | None = None, shift: Any = 0, memory_space: object = None) -> Any:
+def view(
+    source: Any, shape: Sequence[int], dtype: Type | None = None, shift: Any = 0, memory_space: object = None
+) -> Any:
     """``memref.view``: bytes from ``shift`` as a buffer of another shape and type."""
     source = source.result if isinstance(source, Operation) else source
     type = MemRefType(shape, dtype if dtype is not None else source.type.element_type, None, memory_space)
@@ -33,7 +35,8 @@ global_, get_global, copy, dim, cast = (
     builder(f"memref.{name}") for name in ("global", "get_global", "copy", "dim", "cast")
 )
 collapse_shape, expand_shape, reinterpret_cast, subview = (
-    operation_class(f"memref.{name}") for name in ("collapse_shape", "expand_shape", "reinterpret_cast", "subview")
+    operation_class(f"memref.{name}")
+    for name in ("collapse_shape", "expand_shape", "reinterpret_cast", "subview")
 )
 
 __all__ = ["MemRefValue", "alloc", "alloca", "global_", "load", "store", "view"]

@@ -94,7 +94,9 @@ class FuncBase:
             if module is top and not force:
                 return function
         inputs = [self._type(each) for each in self.input_types]
-        function = FuncOp(self.func_name, FunctionType(inputs, self.return_types), sym_visibility=self._visibility())
+        function = FuncOp(
+            self.func_name, FunctionType(inputs, self.return_types), sym_visibility=self._visibility()
+        )
         function.attributes.update(self.func_attrs)
         self._built.append((top, function))
         if not self._is_declaration():
@@ -106,7 +108,7 @@ class FuncBase:
 
     def _type(self, given: Any) -> Type:
         if isinstance(given, str):
-            given = eval(given, self.body_builder.__globals__)  # noqa: S307 - an annotation of the user's program
+            given = eval(given, self.body_builder.__globals__)
         if inspect.isfunction(given):
             given = given()
         found = try_convert_np_type_to_mlir_type(given)
@@ -118,13 +120,16 @@ class FuncBase:
         block = function.regions[0].blocks.append(*inputs)
         with InsertionPoint(block):
             results = self.body_builder(*block.arguments)
-            given = [] if results is None else list(results) if isinstance(results, (tuple, list)) else [results]
+            given = (
+                [] if results is None else list(results) if isinstance(results, (tuple, list)) else [results]
+            )
             values = [each.result if isinstance(each, Operation) else each for each in given]
             ReturnOp(values)
         types = [value.type for value in values]
         function.attributes["function_type"] = TypeAttr(FunctionType(inputs, types))
 
     def __call__(self, *arguments: Any) -> Any:
+        """Call it where the current insertion point is; it is built before."""
         return call(self.emit(), arguments)
 
 
@@ -140,7 +145,7 @@ def func(
 
     def made(function: Callable[..., Any]) -> FuncBase:
         wrapped = FuncBase(function, sym_visibility, func_attrs)
-        update_wrapper(wrapped, function)  # type: ignore[arg-type]
+        update_wrapper(wrapped, function)
         if emit or wrapped._is_declaration():
             wrapped.emit()
         return wrapped

@@ -77,7 +77,11 @@ range_ = for_ = _for
 
 @contextmanager
 def if_(
-    cond: Any, hasElse: bool = True, insert_yield: bool = True, loc: object = None, ip: Any = None  # noqa: N803
+    cond: Any,
+    hasElse: bool = True,  # noqa: N803 - mlir-aie's name
+    insert_yield: bool = True,
+    loc: object = None,
+    ip: Any = None,
 ) -> Iterator[Any]:
     """``scf.if``: its first branch is built within ``with``."""
     branch = operation_class("scf.if")([], cond, ip=ip)

@@ -1,6 +1,18 @@
-"""``aie.utils.trace``: traces of tiles, set up and read."""
+"""``aie.utils.trace``: traces of tiles, set up; ``memtile trace decode`` reads them."""
 
 from memtile.iron.utils.trace.config import TraceConfig
+from memtile.iron.utils.trace.events import (
+    CoreEvent,
+    GenericEvent,
+    MemEvent,
+    MemTileEvent,
+    MemTilePortEvent,
+    PacketType,
+    PortEvent,
+    ShimTileEvent,
+    ShimTilePortEvent,
+    get_events_for_device,
+)
 from memtile.iron.utils.trace.setup import configure_packet_ctrl_flow, configure_trace, start_trace
 from memtile.iron.utils.trace.utils import (
     create_ctrl_pkt,
@@ -14,16 +26,16 @@ from memtile.iron.utils.trace.utils import (
     split_trace_segments,
 )
 
-
-def __getattr__(name: str) -> object:
-    if name == "parse_trace":
-        from memtile.iron.utils.trace.parse import parse_trace  # noqa: PLC0415 - needs the importer
-
-        return parse_trace
-    raise AttributeError(f"module {__name__} has no {name}")
-
-
 __all__ = [
+    "CoreEvent",
+    "GenericEvent",
+    "MemEvent",
+    "MemTileEvent",
+    "MemTilePortEvent",
+    "PacketType",
+    "PortEvent",
+    "ShimTileEvent",
+    "ShimTilePortEvent",
     "TraceConfig",
     "configure_packet_ctrl_flow",
     "configure_trace",
@@ -31,10 +43,11 @@ __all__ = [
     "extract_tile",
     "get_cycles",
     "get_cycles_summary",
+    "get_events_for_device",
     "get_vector_time",
     "pack4bytes",
     "parity",
-    "parse_trace",
     "print_cycles_summary",
     "split_trace_segments",
+    "start_trace",
 ]

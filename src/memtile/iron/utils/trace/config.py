@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -50,7 +49,9 @@ class TraceConfig:
         given = [f"trace_size={self.trace_size}"]
         if self.trace_file != self.DEFAULT_TRACE_FILE:
             given.append(f"trace_file={self.trace_file!r}")
-        given += [f"{name}=True" for name in ("reuse_output_buffer", "enable_ctrl_pkts") if getattr(self, name)]
+        given += [
+            f"{name}=True" for name in ("reuse_output_buffer", "enable_ctrl_pkts") if getattr(self, name)
+        ]
         return f"TraceConfig({', '.join(given)})"
 
     def __str__(self) -> str:
@@ -68,10 +69,3 @@ class TraceConfig:
         lines = Path(self.trace_file).read_text().split()
         words = np.array([int(line, 16) for line in lines], np.uint32)
         return np.pad(words, (0, max(0, self.trace_size // WORD_BYTES - words.size)))
-
-    def trace_to_json(self, mlir_file: str, output_name: str = "trace.json") -> None:
-        """Write the trace as records of Chrome's trace event format."""
-        from memtile.iron.utils.trace.parse import parse_trace  # noqa: PLC0415 - needs the importer
-
-        records = parse_trace(self.read_trace(), Path(mlir_file).read_text())
-        write_output(Path(output_name), json.dumps(records, indent=2))

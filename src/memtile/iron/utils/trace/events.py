@@ -27,10 +27,20 @@ CoreEventAIE2P = _events("CoreEventAIE2P", "core_2p")
 MemEventAIE2P = _events("MemEventAIE2P", "memory_2p")
 ShimTileEventAIE2P = _events("ShimTileEventAIE2P", "pl_2p")
 MemTileEventAIE2P = _events("MemTileEventAIE2P", "memory_tile_2p")
-CoreEvent, MemEvent, ShimTileEvent, MemTileEvent = CoreEventAIE2, MemEventAIE2, ShimTileEventAIE2, MemTileEventAIE2
+CoreEvent, MemEvent, ShimTileEvent, MemTileEvent = (
+    CoreEventAIE2,
+    MemEventAIE2,
+    ShimTileEventAIE2,
+    MemTileEventAIE2,
+)
 
-_WORDS = {"CORE": _Packet.CORE, "MEM": _Packet.MEMORY, "SHIMTILE": _Packet.INTERFACE, "MEMTILE": _Packet.MEMORY_TILE}
-PacketType = IntEnum("PacketType", {word: int(each) for word, each in _WORDS.items()}, module=__name__)
+_WORDS = {
+    "CORE": _Packet.CORE,
+    "MEM": _Packet.MEMORY,
+    "SHIMTILE": _Packet.INTERFACE,
+    "MEMTILE": _Packet.MEMORY_TILE,
+}
+PacketType = IntEnum("PacketType", {word: int(each) for word, each in _WORDS.items()}, module=__name__)  # type: ignore[misc]
 """The type of a packet says which part of a tile sent it."""
 NUM_TRACE_TYPES = len(PacketType)
 
@@ -100,7 +110,9 @@ class BasePortEvent(GenericEvent):
         valid_codes: set[Any] | None = None,
     ) -> None:
         if valid_codes is not None and code not in valid_codes:
-            raise ValueError(f"{code!r} is no event of a port; those are PORT_IDLE_0 to PORT_TLAST_{PORT_SELECTORS - 1}")
+            raise ValueError(
+                f"{code!r} is no event of a port; those are PORT_IDLE_0 to PORT_TLAST_{PORT_SELECTORS - 1}"
+            )
         super().__init__(code)
         self.slot = int(code.name.rpartition("_")[2])
         self.port, self.channel, self.master = port, channel, master

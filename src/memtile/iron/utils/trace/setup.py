@@ -67,8 +67,8 @@ _MEMORY = _Traced(
     MemEvent,
     _named(
         MemEvent,
-        "DMA_S2MM_0_START_TASK DMA_MM2S_0_START_TASK CONFLICT_DM_BANK_0 CONFLICT_DM_BANK_1 CONFLICT_DM_BANK_2 "
-        "CONFLICT_DM_BANK_3 EDGE_DETECTION_EVENT_0 EDGE_DETECTION_EVENT_1",
+        "DMA_S2MM_0_START_TASK DMA_MM2S_0_START_TASK CONFLICT_DM_BANK_0 CONFLICT_DM_BANK_1 "
+        "CONFLICT_DM_BANK_2 CONFLICT_DM_BANK_3 EDGE_DETECTION_EVENT_0 EDGE_DETECTION_EVENT_1",
     ),
 )
 _MEMORY_TILE = _Traced(
@@ -84,7 +84,8 @@ _INTERFACE = _Traced(
     _named(
         ShimTileEvent,
         "DMA_S2MM_0_START_TASK DMA_S2MM_1_START_TASK DMA_MM2S_0_START_TASK DMA_S2MM_0_FINISHED_TASK "
-        "DMA_S2MM_1_FINISHED_TASK DMA_MM2S_0_FINISHED_TASK DMA_S2MM_0_STREAM_STARVATION DMA_S2MM_1_STREAM_STARVATION",
+        "DMA_S2MM_1_FINISHED_TASK DMA_MM2S_0_FINISHED_TASK DMA_S2MM_0_STREAM_STARVATION "
+        "DMA_S2MM_1_STREAM_STARVATION",
     ),
 )
 
@@ -115,11 +116,16 @@ def configure_trace(
         core_trace_mode: what is recorded of cores.
 
     Raises:
-        ValueError: there are too many events, or two that watch different ports by one selector; a tile is not
-            on the device.
+        ValueError: there are too many events, or two that watch different ports by one selector; a tile is
+            not on the device.
     """
     _configured.clear()
-    wanted = {"core": coretile_events, "mem": coremem_events, "memtile": memtile_events, "shim": shimtile_events}
+    wanted = {
+        "core": coretile_events,
+        "mem": coremem_events,
+        "memtile": memtile_events,
+        "shim": shimtile_events,
+    }
     for number, (tile, traced) in enumerate(_units(tiles_to_trace, coremem_events is not None), 1):
         name = f"trace_{traced.word}_{number}"
         given = wanted[traced.word]
@@ -164,8 +170,8 @@ def _selected(events: Sequence[GenericEvent], name: str) -> dict[int, tuple[Any,
             if found.setdefault(event.slot, watched) != watched:
                 first, second = (" ".join(map(str, each)) for each in (found[event.slot], watched))
                 raise ValueError(
-                    f"{name}: selector {event.slot} watches one port, and {event.code.name} wants {second} where "
-                    f"{first} is watched already: take an event with another number"
+                    f"{name}: selector {event.slot} watches one port, and {event.code.name} wants {second} "
+                    f"where {first} is watched already: take an event with another number"
                 )
     return found
 
@@ -181,7 +187,7 @@ def _build(
 ) -> None:
     """``aie.trace`` of a tile; what routes it gives the packets their ids."""
 
-    @_traces.trace(tile, name)
+    @_traces.trace(tile, name)  # type: ignore[untyped-decorator]
     def _body() -> None:
         if mode is not None:
             _traces.trace_mode(mode)
@@ -195,7 +201,10 @@ def _build(
 
 
 def start_trace(
-    trace_size: int = 8192, reuse_output_buffer: bool = False, routing: str = "single", egress_shim_col: int = 0
+    trace_size: int = 8192,
+    reuse_output_buffer: bool = False,
+    routing: str = "single",
+    egress_shim_col: int = 0,
 ) -> None:
     """Start the traces in a runtime sequence, and say where the host gets them.
 

@@ -90,7 +90,7 @@ def print_cycles_summary(trace_path: str) -> None:
 
 
 def get_vector_time(trace: str) -> float:
-    """The share of the time from INSTR_EVENT_0 to INSTR_EVENT_1 in which vector instructions ran; 0 without both."""
+    """The share of the time between INSTR_EVENT_0 and 1 in which vector instructions ran; 0 without both."""
     records = _records(trace)
     begin, end = (_begins(records, name) for name in (_BEGIN, _END))
     if not begin or not end:
