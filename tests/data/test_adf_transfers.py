@@ -150,18 +150,6 @@ def test_a_kernel_writes_the_headers_of_its_packet_stream() -> None:
         assert (found.outputs[f"gr.out{n}"].words == data.reshape(2, 2, 8)[:, n].ravel()).all()
 
 
-def test_an_ordered_merge_is_refused_by_name() -> None:
-    g = Sketch()
-    merge = g.packets("ordered_merge", "mg", 2)
-    for n in (0, 1):
-        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
-        g.connect(g.plio(f"in{n}"), k.ins[0])
-        g.connect(k.outs[0], merge.ins[n])
-    g.connect(merge.outs[0], g.plio("out", "out"))
-    with pytest.raises(DesignError, match=r"gr\.k0\.out\[0\]: memtile does not run pktorderedmerge"):
-        GraphRun(plan_of(g.description(), "npu1"), calls())
-
-
 @pytest.mark.parametrize("device", ["npu1", "xc2ve3858"])
 def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
     g = Sketch()

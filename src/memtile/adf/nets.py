@@ -336,6 +336,17 @@ def _packet_problems(objects: Objects, wire: _Wire, ways: Sequence[int]) -> Iter
                 "Use one split or merge with more ways.",
                 reason="packets_behind_packets",
             )
+        elif kind and len(behind.outputs) != len(objects.packets[source.owner].inputs):
+            merge = objects.packets[source.owner]
+            yield found(
+                "ways",
+                f"{len(merge.inputs)} and {len(behind.outputs)}",
+                "as many outputs as inputs",
+                f"{merge.name} has {len(merge.inputs)} inputs, {behind.name} {len(behind.outputs)} outputs; "
+                "packets of input i leave by output i",
+                "Give both the same number of ways; an output may have several targets.",
+                reason="packets_of_no_way",
+            )
     if ways and wire.targets[1:]:
         names = ", ".join(objects.name(t) for t in wire.targets)
         yield found(

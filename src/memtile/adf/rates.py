@@ -183,7 +183,11 @@ def _pairs(objects: Objects, wiring: Wiring, elements: Mapping[Tap, int]) -> Ite
 
 
 def _packet_pairs(objects: Objects, wiring: Wiring, elements: Mapping[Tap, int]) -> Iterator[tuple[Tap, Tap]]:
-    """Ends of packets whose tilings say which way is for whom (``packet_port_id``)."""
+    """Ends of packets whose ways are known: by ``packet_port_id``, or through a merge into a split."""
+    for source in wiring.sources if len(wiring.sources) > 1 else ():
+        for target in wiring.targets:
+            if source.branch == target.branch and source in elements and target in elements:
+                yield source, target
     for hub, others in ((wiring.sources, wiring.targets), (wiring.targets, wiring.sources)):
         for tap in others if len(hub) == 1 else ():
             way = Tap(hub[0].port, tap.branch)

@@ -59,7 +59,8 @@ public:
             for (kernel& each : row) each = kernel::create(routed);
         split = pktsplit<2>::create();
         merge = pktmerge<2>::create();
-        ordered = pktorderedmerge<2>::create({3, 1});
+        ordered = pktorderedmerge<2>::create();
+        packet_count(ordered.in[0]) = 3;
         from_memory = input_gmio::create("in", 64, 1000);
         to_memory = output_gmio::create(256, 500);
         outside = external_buffer<int32>::create({4, 8}, 0, 1);
