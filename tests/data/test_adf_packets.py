@@ -195,6 +195,30 @@ def test_a_split_leads_to_a_buffer_a_stream_a_shared_buffer_and_out_of_the_array
     assert (found["gr.out3"].words == np.concatenate([packet(each, 3) for each in data[:, 3]])).all()
 
 
+def test_packets_reach_several_splits_at_once() -> None:
+    """Output i of each split gets the packets with identifier i."""
+    g, bodies = Sketch(), dict[Made, Body]()
+    source = g.plio("in")
+    for s in (0, 1):
+        split = g.packets("split", f"sp{s}", 2)
+        g.connect(source, split.ins[0])
+        for n in (0, 1):
+            k = g.kernel(f"k{s}{n}", [buffer("int32", BLOCK)], [buffer("int32", BLOCK)])
+            g.connect(split.outs[n], k.ins[0])
+            g.connect(k.outs[0], g.plio(f"out{s}{n}", "out"))
+            bodies[k] = compute(copy, 5 + 100 * s)
+    run = started(g, bodies)
+    data = np.arange(2 * 3 * BLOCK).reshape(3, 2, BLOCK)
+    last = np.eye(1, 1 + BLOCK, BLOCK, dtype=np.uint8)[0]
+    for turn in data:
+        for n in (1, 0):
+            run.feed("in", packet(turn[n], n), last)
+    found = ended(run, 3).outputs
+    for s in (0, 1):
+        for n in (0, 1):
+            assert (found[f"gr.out{s}{n}"].words == data[:, n].ravel()).all()
+
+
 @pytest.mark.parametrize("kind", ["merge", "ordered_merge"])
 def test_a_merge_takes_buffers_streams_shared_buffers_and_the_programmable_logic(kind: str) -> None:
     g = Sketch()
@@ -241,6 +265,8 @@ def test_tilings_that_no_order_of_packets_fills_are_refused_by_name() -> None:
         r"Tile\)\. Let each tiling take the packets that one input sends in a row, and a turn whole rounds\.",
     ):
         stored((0, 1), 2 * BLOCK)
+    with pytest.raises(DesignError, match=r"in rounds of 1 of input 0, 1 of input 1, and the tilings of"):
+        stored((0, 1, 0))
     with pytest.raises(
         DesignError,
         match=r"the tiling with packet_port_id 0 takes 12 elements; a packet of gr\.k0\.out\[0\] has 8",

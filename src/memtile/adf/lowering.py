@@ -31,6 +31,7 @@ from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
 from memtile.adf.stream_nets import StreamNets
+from memtile.adf.unwritten import unwritten_reads
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
@@ -75,7 +76,7 @@ class Lowered:
         fills: of buffers that no port writes.
         memories: shared buffers, by id.
         parameters: by id of the kernel's port.
-        notes: what the model leaves out, one sentence each.
+        notes: what the model leaves out, and what is read without being written, one sentence each.
     """
 
     plan: Plan
@@ -129,6 +130,7 @@ class _Lowering:
         for pool in self._pools:
             self._make_turns(pool)
         self._made.memories = self._pools.memories
+        self._made.notes += unwritten_reads(self._lookup)
         self._make_cores()
         return self._made
 

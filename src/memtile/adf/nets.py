@@ -318,6 +318,13 @@ def _split_way(objects: Objects, source: int) -> int:
     return port.number if is_split else -1
 
 
+def _are_equal_splits(objects: Objects, targets: Sequence[int]) -> bool:
+    """Whether a stream of packets leads to several splits, each of which takes all identifiers."""
+    owners = [objects.packets.get(objects.ports[target].owner) for target in targets]
+    ways = {len(each.outputs) for each in owners if each is not None and each.kind == "split"}
+    return all(each is not None and each.kind == "split" for each in owners) and len(ways) == 1
+
+
 def _packet_problems(objects: Objects, wire: _Wire, ways: Sequence[int]) -> Iterator[Problem]:
     """Packets behind packets, and packets beside data."""
     line = wire.connections[0].line
@@ -347,7 +354,7 @@ def _packet_problems(objects: Objects, wire: _Wire, ways: Sequence[int]) -> Iter
                 "Give both the same number of ways; an output may have several targets.",
                 reason="packets_of_no_way",
             )
-    if ways and wire.targets[1:]:
+    if ways and wire.targets[1:] and not _are_equal_splits(objects, wire.targets):
         names = ", ".join(objects.name(t) for t in wire.targets)
         yield found(
             "targets",
