@@ -12,6 +12,7 @@ from memtile.adf.description import Tiling
 from memtile.adf.kernel_calls import StreamPort
 from memtile.adf.planning import plan_of
 from memtile.adf.running import GraphResult, GraphRun
+from memtile.adf.verdict.judge import amd_verdicts
 from memtile.design.merge_order import merge_arbiters, positions
 from memtile.design.packet_switches import Hop, PacketSwitch, packet_switch
 from memtile.design.router import GraphPort
@@ -195,6 +196,42 @@ def test_a_split_leads_to_a_buffer_a_stream_a_shared_buffer_and_out_of_the_array
     assert (found["gr.out3"].words == np.concatenate([packet(each, 3) for each in data[:, 3]])).all()
 
 
+@pytest.mark.parametrize("way", [0, 1])
+def test_a_way_of_a_split_leads_into_an_ordered_merge(way: int) -> None:
+    """One kernel sends its packets to the programmable logic and, in its turn, into a merge with others."""
+    g = Sketch()
+    split, merge = g.packets("split", "sp", 2), g.packets("ordered_merge", "mg", 3)
+    g.connect(split.outs[way], merge.ins[0])
+    senders = [g.kernel(f"k{n}", [buffer("int32", BLOCK)], [port("packet_stream")]) for n in range(3)]
+    for n, k in enumerate(senders):
+        g.connect(g.plio(f"in{n}"), k.ins[0])
+        g.connect(k.outs[0], merge.ins[n] if n else split.ins[0])
+    g.connect(split.outs[1 - way], g.plio("tap", "out"))
+    j = g.kernel("j", [port("packet_stream")], [buffer("int32", 3 * BLOCK)])
+    g.connect(merge.outs[0], j.ins[0])
+    g.connect(j.outs[0], g.plio("out", "out"))
+
+    def sender(core: Core, x: Any, out: StreamPort) -> Generator[Action, Any, None]:
+        assert len(out.packet_ids) == 1 or out.packet_ids[way] == 1
+        for number in out.packet_ids:
+            yield core.put_stream(packet(ints(x) + 1000 * number, number), last=True)
+
+    def reducer(core: Core, source: StreamPort, y: Any) -> Generator[Action, Any, None]:
+        assert source.packet_ids == (1, 2, 3)
+        for n, number in enumerate(source.packet_ids):
+            words = np.array((yield core.get_stream(1 + BLOCK)))
+            assert words[0] & 31 == number
+            ints(y)[n * BLOCK : (n + 1) * BLOCK] = words[1:]
+
+    run = started(g, {j: reducer, **dict.fromkeys(senders, sender)})
+    data = fed(run, 3, 2)
+    found = ended(run, 2).outputs
+    wanted = data.transpose(1, 0, 2) + 1000 * np.array([1, 2, 3])[:, None]
+    assert (found["gr.out"].words == wanted.ravel()).all()
+    taps = np.concatenate([packet(each, 0) for each in data[0]])
+    assert (found["gr.tap"].words.view(np.uint32) == taps).all()
+
+
 def test_packets_reach_several_splits_at_once() -> None:
     """Output i of each split gets the packets with identifier i."""
     g, bodies = Sketch(), dict[Made, Body]()
@@ -284,6 +321,10 @@ def test_more_sources_than_a_switch_has_positions_meet_in_several_switches() -> 
     j = g.kernel("j", [buffer("int32", 6 * BLOCK)], [buffer("int32", 6 * BLOCK)])
     g.connect(merge.outs[0], j.ins[0])
     g.connect(j.outs[0], g.plio("out", "out"))
+    (verdict,) = amd_verdicts(g.description(), "xcve2302")
+    assert verdict.text.startswith(
+        "graph.h:1, gr.mg: aiecompiler refuses this: the merge has 6 inputs; users"
+    )
     run = started(g, bodies | {j: compute(copy)})
     data = fed(run, 6, 2)
     assert (ended(run, 2).outputs["gr.out"].words == data.transpose(1, 0, 2).ravel()).all()

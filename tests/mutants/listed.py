@@ -426,16 +426,37 @@ MUTANTS = (
     Mutant(
         "what a merge takes leaves by all outputs of the split behind it",
         "adf/packet_ways.py",
-        "        yield PacketWay(branch, senders.get(branch, net.sources[0]), tuple(targets))",
-        "        yield PacketWay(branch, net.sources[0], tuple(targets))",
+        "        yield replace(walk, port=passed.outputs[walk.merged])",
+        "        yield from (replace(walk, port=out) for out in passed.outputs)",
         "tests/data/test_adf_packets.py::test_what_comes_in_by_input_i_of_a_merge_leaves_by_output_i_of_the_split_behind_it",
     ),
     Mutant(
         "a merge into a split has any number of ways",
         "adf/nets.py",
-        "        elif kind and len(behind.outputs) != len(objects.packets[source.owner].inputs):",
-        "        elif kind and len(behind.outputs) < 0:",
+        "        if merge and len(merge.inputs) != len(behind.outputs):",
+        "        if merge and len(behind.outputs) < 0:",
         "tests/faults/test_adf_plan.py::test_packets_behind_packets_and_beside_data",
+    ),
+    Mutant(
+        "a split into a merge has the identifiers of both",
+        "adf/packet_ways.py",
+        "    ids = natural if len(set(natural)) == len(natural) else range(len(natural))",
+        "    ids = natural if natural else range(len(natural))",
+        "tests/data/test_adf_packets.py::test_a_way_of_a_split_leads_into_an_ordered_merge",
+    ),
+    Mutant(
+        "the identifiers of a source have the order of the merge",
+        "adf/packet_ways.py",
+        "if way.source is end), key=lambda way: way.choice)",
+        "if way.source is end), key=lambda way: way.id)",
+        "tests/data/test_adf_packets.py::test_a_way_of_a_split_leads_into_an_ordered_merge[0]",
+    ),
+    Mutant(
+        "an ordered merge has any number of inputs",
+        "adf/verdict/rules.py",
+        '        if merge.kind == "ordered_merge" and len(merge.inputs) > MERGE_POSITIONS:',
+        '        if merge.kind == "ordered_merge" and len(merge.inputs) > 8 * MERGE_POSITIONS:',
+        "tests/data/test_adf_packets.py::test_more_sources_than_a_switch_has_positions_meet_in_several_switches",
     ),
     Mutant(
         "a stream of packets leads to one split",
@@ -630,8 +651,8 @@ MUTANTS = (
     Mutant(
         "a split may follow a split",
         "adf/nets.py",
-        'if kind and (kind == "split" or behind.kind != "split"):',
-        'if kind and behind.kind != "split":',
+        'if kind and (kind == "split") == (behind.kind == "split"):',
+        'if kind and (kind == "") == (behind.kind == "split"):',
         "tests/faults/test_adf_plan.py::test_packets_behind_packets_and_beside_data",
     ),
     Mutant(

@@ -333,18 +333,20 @@ def _packet_problems(objects: Objects, wire: _Wire, ways: Sequence[int]) -> Iter
     kind = objects.packets[source.owner].kind if source.kind == "packet" else ""
     for way in ways:
         behind = objects.packets[objects.ports[way].owner]
-        if kind and (kind == "split" or behind.kind != "split"):
+        if kind and (kind == "split") == (behind.kind == "split"):
+            word = "split" if kind == "split" else "merge"
             yield found(
                 "target",
                 behind.name,
                 "a kernel, a buffer or what leads out of the array",
                 f"{source.name} leads into {behind.name}; headers have one identifier, "
-                "so only a split can follow a merge",
+                f"so no {word} can follow a {word}",
                 "Use one split or merge with more ways.",
                 reason="packets_behind_packets",
             )
-        elif kind and len(behind.outputs) != len(objects.packets[source.owner].inputs):
-            merge = objects.packets[source.owner]
+            continue
+        merge = objects.packets[source.owner] if kind and kind != "split" else None
+        if merge and len(merge.inputs) != len(behind.outputs):
             yield found(
                 "ways",
                 f"{len(merge.inputs)} and {len(behind.outputs)}",

@@ -92,10 +92,12 @@ class StreamNets:
         keep = [ends[id(end)] for end in net.targets if not isinstance(ends[id(end)], Channel)]
         ids = [way.id for way in made.ways]
         bus = self._array.packet_bus(net.name, *routes, ids=ids, keep_headers=keep, order=made.order)
-        for way, stream in zip(made.ways, bus.streams, strict=True):
-            self.streams[way.source.port] = (*self.streams.get(way.source.port, ()), stream)
-        for end in (*net.sources, *net.targets):
-            self.packet_ids[end.port] = made.ids_at(end)
+        streams = dict(zip(ids, bus.streams, strict=True))
+        for end in net.sources:
+            self.streams[end.port] = [streams[way.id] for way in made.sent_by(end)]
+            self.packet_ids[end.port] = tuple(way.id for way in made.sent_by(end))
+        for end in net.targets:
+            self.packet_ids[end.port] = tuple(way.id for way in made.got_by(end))
 
     def _turn(self, net: Net) -> tuple[bool, bool]:
         """Nets of the host before others, and those whose order takes an arbiter that few can be."""
