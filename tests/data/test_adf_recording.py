@@ -288,6 +288,9 @@ def test_older_descriptors_and_lists_of_tilings(breadth: Description) -> None:
     assert port(breadth, "gr.bytes.out[0]").read_access == (
         Tiling(offset=(2,), steps=((1, 2), (4, 0)), length=16),
     )
+    assert port(breadth, "gr.bytes.in[1]").write_access == tuple(
+        Tiling(tiling_dimension=(32,), offset=(32 * n,), packet_port_id=n) for n in (0, 1)
+    )
     assert port(breadth, "gr.outside.out[0]").read_access == (
         Tiling(tiling_dimension=(2, 2)),
         Tiling(packet_port_id=1),
