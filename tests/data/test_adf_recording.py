@@ -268,7 +268,7 @@ def test_packets_and_gmios(breadth: Description) -> None:
         ("gr.merge", "merge", 2, 1),
         ("gr.ordered", "ordered_merge", 2, 1),
     ]
-    assert breadth.packets[2].counts == (3, 1)
+    assert [port(breadth, f"gr.ordered.in[{n}]").packets for n in (0, 1)] == [3, 1]
     assert [
         (each.direction, each.label, each.burst_bytes, each.mbytes_per_second) for each in breadth.gmios
     ] == [("in", "in", 64, 1000), ("out", "", 256, 500)]
@@ -287,6 +287,9 @@ def test_older_descriptors_and_lists_of_tilings(breadth: Description) -> None:
     assert port(breadth, "gr.bytes.in[0]").write_access == (Tiling(offset=(0,), steps=((1, 0),), length=8),)
     assert port(breadth, "gr.bytes.out[0]").read_access == (
         Tiling(offset=(2,), steps=((1, 2), (4, 0)), length=16),
+    )
+    assert port(breadth, "gr.bytes.in[1]").write_access == tuple(
+        Tiling(tiling_dimension=(32,), offset=(32 * n,), packet_port_id=n) for n in (0, 1)
     )
     assert port(breadth, "gr.outside.out[0]").read_access == (
         Tiling(tiling_dimension=(2, 2)),

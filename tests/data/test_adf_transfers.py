@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
@@ -16,9 +17,10 @@ from memtile.adf.planning import plan_of
 from memtile.adf.running import GraphResult, GraphRun
 from memtile.errors import DesignError
 from memtile.explain.results import Status
+from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
-from support.adf.plans import Body, calls, compute, ints
+from support.adf.plans import Blocks, Body, End, Net, Plan, PlannedKernel, calls, compute, ints
 from support.adf.sketch import ROOT, Made, Sketch, buffer, port
 
 
@@ -148,18 +150,6 @@ def test_a_kernel_writes_the_headers_of_its_packet_stream() -> None:
     assert seen == [(0, 1), (0, 1)]
     for n in (0, 1):
         assert (found.outputs[f"gr.out{n}"].words == data.reshape(2, 2, 8)[:, n].ravel()).all()
-
-
-def test_an_ordered_merge_is_refused_by_name() -> None:
-    g = Sketch()
-    merge = g.packets("ordered_merge", "mg", 2)
-    for n in (0, 1):
-        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
-        g.connect(g.plio(f"in{n}"), k.ins[0])
-        g.connect(k.outs[0], merge.ins[n])
-    g.connect(merge.outs[0], g.plio("out", "out"))
-    with pytest.raises(DesignError, match=r"gr\.k0\.out\[0\]: memtile does not run pktorderedmerge"):
-        GraphRun(plan_of(g.description(), "npu1"), calls())
 
 
 @pytest.mark.parametrize("device", ["npu1", "xc2ve3858"])
@@ -294,6 +284,105 @@ def test_a_kernel_acquires_its_asynchronous_buffers() -> None:
     data = np.arange(80, dtype=np.int32).reshape(5, 1, 16)
     run.feed("in", data)
     assert (ended(run, 5).outputs["gr.out"].words == np.concatenate([data, data + 100], 1).ravel()).all()
+
+
+def test_an_asynchronous_buffer_waits_for_all_its_readers() -> None:
+    """Its release gives each reader a token of its own, so that the slow one loses no block (DEV-ADF-30)."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16)], [port("async_buffer", "int32", 16, is_async=True)])
+    readers = [g.kernel(f"j{n}", [buffer("int32", 16)], [buffer("int32", 16)]) for n in (0, 1)]
+    shared, at = Blocks((0, 3), (1024, 2048), 64), {k.id: (0, 3)}
+    ends, nets = [], []
+
+    def stream_net(name: str, source: End, target: End) -> None:
+        nets.append(Net(name, "stream", (source,), (target,), 4))
+
+    stream_net("in", End(g.plio("in"), (0, 0), shim_port=0), End(k.ins[0], (0, 3), 0, at_3(4096), 16))
+    for n, each in enumerate(readers):
+        place = at[each.id] = (0, 2 + 2 * n)
+        ends.append(End(each.ins[0], place, -1, shared, 16))
+        out = End(each.outs[0], place, 0, replace(at_3(8192), tile=place), 16)
+        stream_net(f"j{n}", out, End(g.plio(f"out{n}", "out"), (0, 0), shim_port=n))
+    nets.append(Net("k", "memory", (End(k.outs[0], (0, 3), elements=16),), tuple(ends), 4))
+    kernels = tuple(PlannedKernel(number, tile, 1) for number, tile in at.items())
+
+    def body(core: Core, x: Any, y: PortMemory) -> Generator[Action, Any, None]:
+        assert y.locks is not None
+        slot = int(ints(x)[0]) // 16 % 2
+        take, *give = y.locks[slot]
+        yield core.acquire(take.lock, take.value)
+        ints(y.buffers[slot])[:] = ints(x)
+        for use in give:
+            yield core.release(use.lock, use.value)
+
+    bodies = {f"k{k.id}": body} | {
+        f"k{each.id}": compute(passed, cycles) for each, cycles in zip(readers, (5, 300), strict=True)
+    }
+    run = GraphRun(Plan(g.description(), "npu1", 1, kernels, (), tuple(nets)), calls(**bodies))
+    run.init(ROOT)
+    data = np.arange(16 * 6, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 6).outputs
+    for n in (0, 1):
+        assert (found[f"gr.out{n}"].words == data).all()
+
+
+def at_3(offset: int) -> Blocks:
+    """Ping and pong of 16 elements in the tile (0, 3)."""
+    return Blocks((0, 3), (offset, offset + 64), 64)
+
+
+def passed(x: Any, y: Any) -> None:
+    """What a kernel does that passes its block on."""
+    ints(y)[:] = ints(x)
+
+
+def through(written: Tiling, read: Tiling, dimensions: tuple[int, ...]) -> GraphRun:
+    """In -> shared buffer -> out, with no kernel; two buffers."""
+    g = Sketch()
+    m = g.shared("m", "int32", dimensions, [[written]], [[read]], num_buffers=2)
+    g.connect(g.plio("in"), m.ins[0])
+    g.connect(m.outs[0], g.plio("out", "out"))
+    run = GraphRun(plan_of(g.description(), "npu1"), calls(), RunOptions(max_cycles=2_000))
+    run.init(ROOT)
+    return run
+
+
+def test_a_side_of_a_shared_buffer_may_pass_more_than_the_other() -> None:
+    """UG1603, Tiling Parameters Specification: 72 of 96 elements are written, 84 read, as tiles overlap."""
+    written = Tiling((12, 8), (4, 3), (0, 0), (Loop(1, 3, 2), Loop(0, 4, 3)))
+    read = Tiling((12, 8), (7, 2), (0, 0), (Loop(0, 5, 2), Loop(1, 2, 3)))
+    run = through(written, read, (12, 8))
+    data = np.arange(1, 73, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 1)
+    memory, blocks = np.zeros((8, 12), np.int32), data.reshape(3, 2, 3, 4)
+    for x in range(3):
+        for y in range(2):
+            memory[3 * y : 3 * y + 3, 4 * x : 4 * x + 4] = blocks[x, y]
+    wanted = [memory[y : y + 2, x : x + 7].ravel() for y in (0, 2, 4) for x in (0, 5)]
+    assert (found.outputs["gr.out"].words == np.concatenate(wanted)).all()
+    assert not found.notes
+
+
+def test_what_is_read_without_being_written_is_noted_and_what_goes_on_to_the_limit() -> None:
+    """A tiling without traversal is one tile a turn (XD100: permute_i, which its page calls impossible)."""
+    run = through(Tiling((8,), (1,), (0,)), Tiling((8,), (1,), (0,), (Loop(0, 3, 4),)), (8,))
+    run.feed("in", np.arange(3_000, dtype=np.int32))
+    run.run(ROOT, 8)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.LIMIT
+    unwritten, surplus = found.notes
+    assert unwritten == (
+        "graph.h:1, gr.m.out[0] reads 2 elements of gr.m that no port writes, from number 3 on: in a turn 1 "
+        "of its 8 elements are written"
+    )
+    assert re.fullmatch(
+        r"the limit of cycles ended the run, and gr\.out got [\d,]+ elements, where the iterations asked for "
+        r"give 32: gr\.m\.out\[0\] passes 4 in each turn, as long as there is input",
+        surplus,
+    )
 
 
 def test_a_margin_of_no_whole_words_is_refused() -> None:

@@ -148,6 +148,7 @@ class Port:
         is_sync: ``sync(port)``.
         is_member: a member of a kernel's class that REGISTER_PARAMETER names (``k.param[i]``): it has a place
             and no connection.
+        packets: ``packet_count(port)``: that a pktorderedmerge takes of this input before the next one.
     """
 
     id: int
@@ -171,6 +172,7 @@ class Port:
     line: str = ""
     is_sync: bool = False
     is_member: bool = False
+    packets: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +315,7 @@ class Gmio:
 
 @dataclass(frozen=True, slots=True)
 class Packets:
-    """``pktsplit<n>``, ``pktmerge<n>``, ``pktorderedmerge<n>``; ``counts`` of an ordered merge per source."""
+    """``pktsplit<n>``, ``pktmerge<n>``, ``pktorderedmerge<n>``."""
 
     id: int
     name: str
@@ -321,7 +323,6 @@ class Packets:
     kind: Literal["split", "merge", "ordered_merge"]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    counts: tuple[int, ...] = ()
     line: str = ""
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from memtile.access.lowering.lower import Access
+from memtile.access.tiling import NO_PORT
 from memtile.adf.buffer_turns import Turn, buffer_turns
 from memtile.adf.core_loop import (
     BufferPort,
@@ -29,7 +30,8 @@ from memtile.adf.plan import Plan, PlannedKernel, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
-from memtile.adf.stream_nets import StreamNets, not_modelled
+from memtile.adf.stream_nets import StreamNets
+from memtile.adf.unwritten import unwritten_reads
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
@@ -74,7 +76,7 @@ class Lowered:
         fills: of buffers that no port writes.
         memories: shared buffers, by id.
         parameters: by id of the kernel's port.
-        notes: what the model leaves out, one sentence each.
+        notes: what the model leaves out, and what is read without being written, one sentence each.
     """
 
     plan: Plan
@@ -128,6 +130,7 @@ class _Lowering:
         for pool in self._pools:
             self._make_turns(pool)
         self._made.memories = self._pools.memories
+        self._made.notes += unwritten_reads(self._lookup)
         self._make_cores()
         return self._made
 
@@ -220,15 +223,14 @@ class _Lowering:
         """
         access: Access = "write" if channel.receives else "read"
         tilings, name = mover.end.tilings, self._lookup.label(mover.end.port)
+        if channel.receives and mover.net.packets:
+            tilings = self._nets.ways[mover.net.connections].arriving(mover.end)
         found = turn_transfers(channel.tile, buffer, tilings, access)
         if not mover.net.packets:
             return found
-        ports = [each.packet_port_id for each in tilings] or [-1]
         if channel.receives:
-            if max(ports) >= 0:
-                what = "packet_port_id of what a pktmerge writes"
-                raise not_modelled(name, what, "one tiling without it, in the order of arrival")
-            return found
+            return tuple(replace(each, port=NO_PORT) for each in found)
+        ports = [each.packet_port_id for each in tilings] or [-1]
         streams = self._nets.streams[mover.end.port]
         if len(streams) > 1 and not 0 <= min(ports) <= max(ports) < len(streams):
             raise _no_way(name, len(streams))

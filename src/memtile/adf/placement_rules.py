@@ -92,6 +92,13 @@ def _overloaded(objects: Objects, sites: Sites, board: Board) -> Iterator[Proble
             )
 
 
+_LIMITS = {
+    "stream input": "UG1603: Stream-Based Access; aiecompiler 77-4280",
+    "stream output": "UG1603: Stream-Based Access; aiecompiler 77-4281",
+}
+"""Sources of limits of a core, with the number of AMD's message (DEV-ADF-62)."""
+
+
 def _crowded_ports(objects: Objects, wirings: Sequence[Wiring], board: Board) -> Iterator[Problem]:
     """Cores that have more streams or cascades than ports for them."""
     layout = PORTS[board.device.kind("compute").name]
@@ -130,7 +137,7 @@ def _too_many(
         "Use buffers or packets, or place a kernel elsewhere.",
         reason="core_ports",
         where=objects.where(ports[-1]),
-        source="UG1603: Interface Considerations; AM020 chapter 4",
+        source=_LIMITS.get(what, "AM020 chapter 4"),
     )
 
 

@@ -12,6 +12,7 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import lcm, prod
 
 from memtile.adf.description import Connection, Port, Tiling
@@ -183,7 +184,11 @@ def _pairs(objects: Objects, wiring: Wiring, elements: Mapping[Tap, int]) -> Ite
 
 
 def _packet_pairs(objects: Objects, wiring: Wiring, elements: Mapping[Tap, int]) -> Iterator[tuple[Tap, Tap]]:
-    """Ends of packets whose tilings say which way is for whom (``packet_port_id``)."""
+    """Ends of packets whose ways are known: by ``packet_port_id``, or through a merge into a split."""
+    if all(tap.branch >= 0 for tap in (*wiring.sources, *wiring.targets)):  # a merge into a split
+        for source, target in product(wiring.sources, wiring.targets):
+            if source.branch == target.branch and source in elements and target in elements:
+                yield source, target
     for hub, others in ((wiring.sources, wiring.targets), (wiring.targets, wiring.sources)):
         for tap in others if len(hub) == 1 else ():
             way = Tap(hub[0].port, tap.branch)

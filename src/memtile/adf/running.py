@@ -6,7 +6,7 @@ there, or nothing can move any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from math import prod
@@ -26,7 +26,7 @@ from memtile.adf.pools import ELEMENTS
 from memtile.adf.profiling import Profiling
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
-from memtile.explain.results import Result
+from memtile.explain.results import Result, Status
 from memtile.model.state.causes import CorePhase
 from memtile.runs.design_run import run_on
 from memtile.runs.observing import Observed, observing
@@ -97,7 +97,7 @@ class GraphResult:
         times: of output PLIOs that have received words, where the model knows them.
         iterations: per graph that ran, the fewest that one of its cores has ended.
         unfinished: names of the kernels of each core that did not end the iterations asked for.
-        notes: what the model leaves out.
+        notes: what the model leaves out, what is read without being written, and what went on to the limit.
     """
 
     result: Result
@@ -448,8 +448,25 @@ class GraphRun:
             ),
             iterations=self._iterations(),
             unfinished=unfinished,
-            notes=tuple(self.lowered.notes),
+            notes=(*self.lowered.notes, *(self._surplus(outputs) if found.status is Status.LIMIT else ())),
         )
+
+    def _surplus(self, outputs: Mapping[str, Collected]) -> Iterator[str]:
+        """Output PLIOs that got more than the iterations give, when the limit of cycles ended the run."""
+        asked = max((state.asked for state in self._graphs.values()), default=0)
+        for net in self.lowered.plan.nets:
+            source = net.sources[0]
+            plio = self._lookup.plio_at(net.targets[0].port)
+            if plio is None or not source.elements or net.packets:
+                continue
+            got = outputs[plio.name].words.size * WORD_BYTES // net.element_bytes
+            given = source.elements * source.turns * asked
+            if got > given:
+                yield (
+                    f"the limit of cycles ended the run, and {plio.name} got {got:,} elements, where the "
+                    f"iterations asked for give {given:,}: {self._lookup.label(source.port)} passes "
+                    f"{source.elements:,} in each turn, as long as there is input"
+                )
 
     def _iterations(self) -> dict[str, int]:
         names = {each.id: each.name for each in self.lowered.plan.description.graphs}

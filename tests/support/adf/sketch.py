@@ -245,17 +245,22 @@ class Sketch:
         self._parts[part].append(kind(number, full, graph, direction, made, name, line=line, **more))
         return made
 
-    def packets(self, kind: str, name: str, ways: int, **more: Any) -> Made:
-        """``pktsplit<ways>``, ``pktmerge<ways>`` or ``pktorderedmerge<ways>``."""
+    def packets(self, kind: str, name: str, ways: int, packets: tuple[int, ...] = ()) -> Made:
+        """``pktsplit<ways>``, ``pktmerge<ways>`` or ``pktorderedmerge<ways>`` with its ``packet_count``."""
         line, number, full = self._where(), self._id(), f"gr.{name}"
         counts = (1, ways) if kind == "split" else (ways, 1)
         made = Made(
             number,
-            self._all_ports(number, full, "in", [{"kind": "packet"}] * counts[0]),
+            self._all_ports(
+                number,
+                full,
+                "in",
+                [{"kind": "packet", "packets": n} for n in packets or (1,) * counts[0]],
+            ),
             self._all_ports(number, full, "out", [{"kind": "packet"}] * counts[1]),
         )
         self._parts["packets"].append(
-            Packets(number, full, ROOT, kind, made.ins, made.outs, line=line, **more)  # type: ignore[arg-type]
+            Packets(number, full, ROOT, kind, made.ins, made.outs, line=line)  # type: ignore[arg-type]
         )
         return made
 
@@ -281,6 +286,11 @@ class Sketch:
     def owner(self, port_id: int) -> int:
         """The id of the object that a port belongs to, as locations of PLIO need it."""
         return next(int(one.owner) for one in self._parts["ports"] if one.id == port_id)
+
+    def repeat(self, kernel: Made, count: int) -> None:
+        """``repetition_count(kernel) = count``."""
+        kernels = self._parts["kernels"]
+        kernels[:] = [replace(each, repetition=count) if each.id == kernel.id else each for each in kernels]
 
     def not_equal(self, *of: Made) -> None:
         """``not_equal`` of places."""

@@ -22,7 +22,7 @@ from memtile.adf.verdict.ours import our_bds
 from memtile.adf.verdict.verdicts import Verdict
 from memtile.arch.devices import Device
 from memtile.arch.pl_interface import LOGIC_MASTERS, LOGIC_SLAVES, PAIRED_BITS
-from memtile.arch.ports import PORTS, port_kind
+from memtile.arch.ports import MERGE_POSITIONS, PORTS, port_kind
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 
@@ -310,6 +310,23 @@ def streams_of_logic(subject: Subject) -> Iterator[Verdict]:
             )
 
 
+def inputs_of_ordered_merges(subject: Subject) -> Iterator[Verdict]:
+    """A pktorderedmerge with more inputs than one switch merges in order."""
+    for merge in subject.objects.description.packets:
+        if merge.kind == "ordered_merge" and len(merge.inputs) > MERGE_POSITIONS:
+            yield Verdict(
+                "",
+                subject.objects.where(merge.id),
+                f"the merge has {len(merge.inputs)} inputs; users found no route for more than "
+                f"{MERGE_POSITIONS}",
+                "merges them in several switches on their way (DEV-ADF-100)",
+                "Merge fewer, and what kernels make of them in a further merge.",
+                "AM025: Stream_Switch_Deterministic_Merge; measured in a public design",
+                "report",
+                {"needed": len(merge.inputs), "available": MERGE_POSITIONS},
+            )
+
+
 def unequal_volumes(subject: Subject) -> Iterator[Verdict]:
     """Both ends of a connection pass another volume in an iteration."""
     for problem in subject.problems:
@@ -336,4 +353,5 @@ RULES: tuple[Rule, ...] = (
     whole_words,
     runtime_ratios,
     streams_of_logic,
+    inputs_of_ordered_merges,
 )

@@ -219,6 +219,10 @@ MEMTILE_CALLED inline void single_buffer(const port_base& of) {
 MEMTILE_CALLED inline detail::Number async_repetition(const port_base& of) {
     return {of.node(MEMTILE_CALLER, "a port"), "repetition"};
 }
+/// Packets that a `pktorderedmerge` takes of an input before the next one has its turn.
+MEMTILE_CALLED inline detail::Number packet_count(const port_base& of) {
+    return {of.node(MEMTILE_CALLER, "an input of a pktorderedmerge"), "packets"};
+}
 MEMTILE_CALLED inline detail::Access write_access(const port_base& of) { return {of.node(MEMTILE_CALLER, "a port"), "write_access"}; }
 MEMTILE_CALLED inline detail::Access read_access(const port_base& of) { return {of.node(MEMTILE_CALLER, "a port"), "read_access"}; }
 
