@@ -177,6 +177,15 @@ def test_a_core_has_one_stream_each_way() -> None:
     assert found[0].next_step == "Use buffers, or packets on one stream."
 
 
+def test_kernels_with_equally_many_streams_are_one_verdict() -> None:
+    """A public graph of the first generation has 72 such kernels."""
+    pairs = ([stream()] * 2, [stream()])
+    first, second = judged(kernels(pairs, ([stream()] * 3, [stream()]), pairs, pairs))
+    assert first.says == "the kernel has 2 input streams, as have 2 other kernels; an AIE-ML core has 1"
+    assert (first.counts["kernels"], second.counts["kernels"]) == (3, 1)
+    assert first.where.endswith("gr.k0")
+
+
 def test_a_buffer_is_whole_words() -> None:
     (found,) = judged(kernels(([buffer("int8", 30)], [buffer("int8", 32)])))
     assert (found.number, found.counts["needed"], found.where) == ("77-23295", 30, "graph.h:1, gr.k0.in[0]")

@@ -1069,9 +1069,16 @@ MUTANTS = (
     Mutant(
         "any number of streams",
         "adf/verdict/rules.py",
-        "if len(streams) > CORE_STREAMS:",
-        "if len(streams) > 9:",
+        "            if count > CORE_STREAMS:",
+        "            if count > 9:",
         "tests/data/test_adf_verdict.py::test_a_core_has_one_stream_each_way",
+    ),
+    Mutant(
+        "kernels with other numbers of streams are one verdict",
+        "adf/verdict/rules.py",
+        "crowded[count].append(kernel.id)",
+        "crowded[max(count, 2)].append(kernel.id)",
+        "tests/data/test_adf_verdict.py::test_kernels_with_equally_many_streams_are_one_verdict",
     ),
     Mutant(
         "buffers that overlap pass",

@@ -92,21 +92,25 @@ def kernel_descriptors(subject: Subject) -> Iterator[Verdict]:
 
 
 def streams_of_kernels(subject: Subject) -> Iterator[Verdict]:
-    """77-4280 and 77-4281: more streams than a core has."""
-    for kernel in subject.objects.description.kernels:
-        for number, direction, what in (("77-4280", "in", "input"), ("77-4281", "out", "output")):
+    """77-4280 and 77-4281: more streams than a core has; kernels with equally many are one verdict."""
+    for number, direction, what in (("77-4280", "in", "input"), ("77-4281", "out", "output")):
+        crowded: dict[int, list[int]] = defaultdict(list)
+        for kernel in subject.objects.description.kernels:
             ports = [subject.objects.ports[p] for p in kernel.ports]
-            streams = [p for p in ports if p.direction == direction and p.kind == "stream"]
-            if len(streams) > CORE_STREAMS:
+            count = sum(port.direction == direction and port.kind == "stream" for port in ports)
+            crowded[count].append(kernel.id)
+        for count, (first, *others) in sorted(crowded.items()):
+            if count > CORE_STREAMS:
+                more = f", as have {len(others)} other kernels" if others else ""
                 yield Verdict(
                     number,
-                    subject.objects.where(kernel.id),
-                    f"the kernel has {len(streams)} {what} streams, an AIE-ML core has {CORE_STREAMS}",
+                    subject.objects.where(first),
+                    f"the kernel has {count} {what} streams{more}; an AIE-ML core has {CORE_STREAMS}",
                     "refuses it too, because the core has no other port",
-                    _fewer_streams(len(streams)),
+                    _fewer_streams(count),
                     "AM020 chapter 3: streams of a core; message published for the first generation",
                     "report",
-                    {"needed": len(streams), "available": CORE_STREAMS},
+                    {"needed": count, "available": CORE_STREAMS, "kernels": 1 + len(others)},
                 )
 
 
