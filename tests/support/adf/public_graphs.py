@@ -117,7 +117,8 @@ def stuck(*kernels: str) -> Check:
 def sums_of_updates(_: Path) -> Values:
     """Blocks of 256 values 1, 2, ... of 128 each, with the value of each synchronous update added."""
     blocks = np.repeat(np.arange(1, 9), 128).reshape(4, 256) + np.array([[10], [100], [1000], [10000]])
-    return blocks.ravel().astype(np.float64)
+    wanted: Values = blocks.ravel().astype(np.float64)
+    return wanted
 
 
 def quarters(project: Path) -> Values:
