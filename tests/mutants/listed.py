@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 SOURCE = Path(__file__).parents[2] / "src"
 PACKAGE = "memtile"
+ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 
 
 class Mutant(NamedTuple):
@@ -37,6 +38,181 @@ class Mutant(NamedTuple):
 
 
 MUTANTS = (
+    Mutant(
+        "kernels with other numbers of streams are one verdict",
+        "adf/verdict/rules.py",
+        "crowded[count].append(kernel.id)",
+        "crowded[max(count, 2)].append(kernel.id)",
+        "tests/data/test_adf_verdict.py::test_kernels_with_equally_many_streams_are_one_verdict",
+    ),
+    Mutant(
+        "an area may end outside of the device",
+        "adf/verdict/locations.py",
+        "corners = ((place.column, place.row), (place.last_column, place.last_row))",
+        "corners = ((place.column, place.row),)",
+        f"{ADF_REFUSALS}[area out of the device]",
+    ),
+    Mutant(
+        "areas are of cores alone",
+        "adf/verdict/locations.py",
+        'role = _ROLES.get(place.tile_kind, "compute")',
+        'role = "compute"',
+        f"{ADF_REFUSALS}[area of memory tiles out of the device]",
+    ),
+    Mutant(
+        "areas may be apart",
+        "adf/verdict/locations.py",
+        "if not a[1] & b[1]), None)",
+        "if not a[1]), None)",
+        f"{ADF_REFUSALS}[areas without a common core]",
+    ),
+    Mutant(
+        "a kernel may leave its area",
+        "adf/verdict/locations.py",
+        "spot not in tiles), None)",
+        "not tiles), None)",
+        f"{ADF_REFUSALS}[kernel outside of its area]",
+    ),
+    Mutant(
+        "stacks are not looked at",
+        "adf/verdict/locations.py",
+        'not in ("buffer", "stack", "parameter")',
+        '!= "buffer"',
+        f"{ADF_REFUSALS}[stack out of the device]",
+    ),
+    Mutant(
+        "PLIO may be in any column",
+        "adf/verdict/locations.py",
+        'if not subject.has_tile("interface", place.column, 0):',
+        "if place.column < 0:",
+        f"{ADF_REFUSALS}[PLIO out of the device]",
+    ),
+    Mutant(
+        "GMIO may be in any column",
+        "adf/verdict/locations.py",
+        "inside and not device.has_interface_dma(place.column)",
+        "not inside",
+        f"{ADF_REFUSALS}[GMIO in a column without]",
+    ),
+    Mutant(
+        "a port of the interface takes two PLIO",
+        "adf/verdict/locations.py",
+        "if user != plio.name), None)",
+        "if user == plio.name), None)",
+        f"{ADF_REFUSALS}[two PLIO on one port]",
+    ),
+    Mutant(
+        "wide PLIO take one port of a column",
+        "adf/verdict/locations.py",
+        "2 if plio.width >= PAIRED_BITS else 1",
+        "1",
+        f"{ADF_REFUSALS}[wide PLIO beside another]",
+    ),
+    Mutant(
+        "a bank holds any two buffers",
+        "adf/verdict/locations.py",
+        "len(inside) > 1 and",
+        "len(inside) > 2 and",
+        f"{ADF_REFUSALS}[two buffers in one bank]",
+    ),
+    Mutant(
+        "a cascade goes anywhere",
+        "adf/verdict/capacity.py",
+        "if target not in allowed:",
+        "if not target:",
+        f"{ADF_REFUSALS}[cascade to the north]",
+    ),
+    Mutant(
+        "buffers are counted once",
+        "adf/verdict/locations.py",
+        "copies = 1 if port.single else PING_PONG",
+        "copies = 1",
+        f"{ADF_REFUSALS}[buffers larger than a core's memory]",
+    ),
+    Mutant(
+        "the place of a kernel is no place",
+        "adf/verdict/locations.py",
+        'place.kind == "same" and place.what == "kernel"',
+        'place.kind == "never"',
+        f"{ADF_REFUSALS}[buffers with a kernel larger than its core's memory]",
+    ),
+    Mutant(
+        "buffers need no channel",
+        "adf/verdict/capacity.py",
+        "if subject.leaves_by_dma(port):",
+        'if port.kind == "none":',
+        f"{ADF_REFUSALS}[more inputs than a core has channels]",
+    ),
+    Mutant(
+        "a device has any number of GMIO",
+        "adf/verdict/capacity.py",
+        "if len(gmios) > most:",
+        "if len(gmios) > 2 * most:",
+        f"{ADF_REFUSALS}[more GMIO than channels]",
+    ),
+    Mutant(
+        "all columns lead to the logic",
+        "adf/verdict/capacity.py",
+        "LOGIC_COLUMNS.get(device.name, device.columns)",
+        "device.columns",
+        f"{ADF_REFUSALS}[128 streams out, 112 can be routed]",
+    ),
+    Mutant(
+        "half a core is a core",
+        "adf/verdict/capacity.py",
+        "kernel.runtime_ratio > _HALF",
+        "kernel.runtime_ratio >= 1",
+        f"{ADF_REFUSALS}[more kernels than cores]",
+    ),
+    Mutant(
+        "columns are joined without limit",
+        "adf/verdict/capacity.py",
+        "if len(nets) > most:",
+        "if len(nets) > 2 * most:",
+        f"{ADF_REFUSALS}[37 nets to the west]",
+    ),
+    Mutant(
+        "packets have any number of ways",
+        "adf/verdict/capacity.py",
+        "if ways > IDS:",
+        "if ways > 2 * IDS:",
+        f"{ADF_REFUSALS}[more than 32 ways of packets]",
+    ),
+    Mutant(
+        "a shared buffer needs no access pattern",
+        "adf/verdict/rules.py",
+        "if not access_of(port):",
+        "if port.id < 0:",
+        f"{ADF_REFUSALS}[shared buffer without an access pattern]",
+    ),
+    Mutant(
+        "a buffer between kernels counts twice",
+        "adf/verdict/locations.py",
+        "may_share(subject.objects, net, subject.rates)",
+        "False",
+        "tests/data/test_adf_refusals.py::test_a_buffer_between_kernels_counts_once",
+    ),
+    Mutant(
+        "strides over whole dimensions pad",
+        "adf/verdict/descriptors.py",
+        "each.stride >= axis.end for each",
+        "each.stride < 0 for each",
+        "tests/data/test_adf_verdict.py::test_descriptors_are_as_many_as_published",
+    ),
+    Mutant(
+        "a fixed place needs no free bytes",
+        "adf/memory.py",
+        "start = space.find_in(area, one.nbytes, align)",
+        "start = area.start if align == 1 else space.find_in(area, one.nbytes, align)",
+        "tests/data/test_adf_refusals.py::test_memtile_does_what_the_verdict_says[two buffers in two banks]",
+    ),
+    Mutant(
+        "a kernel may lie outside of its area",
+        "adf/placement_rules.py",
+        "if spot not in sites.allowed(objects.kernels[kernel].graph, cores):",
+        "if spot not in sites.allowed(objects.kernels[kernel].graph, [spot]):",
+        "tests/data/test_adf_refusals.py::test_a_kernel_stays_in_its_area",
+    ),
     Mutant(
         "a merge has the order of its inputs, not of the target's tilings",
         "adf/packet_ways.py",
@@ -95,7 +271,7 @@ MUTANTS = (
     ),
     Mutant(
         "an ordered merge has any number of inputs",
-        "adf/verdict/rules.py",
+        "adf/verdict/capacity.py",
         '        if merge.kind == "ordered_merge" and len(merge.inputs) > MERGE_POSITIONS:',
         '        if merge.kind == "ordered_merge" and len(merge.inputs) > 8 * MERGE_POSITIONS:',
         "tests/data/test_adf_packets.py::test_more_sources_than_a_switch_has_positions_meet_in_several_switches",
@@ -1187,8 +1363,8 @@ MUTANTS = (
     Mutant(
         "any number of streams",
         "adf/verdict/rules.py",
-        "if len(streams) > CORE_STREAMS:",
-        "if len(streams) > 9:",
+        "            if count > CORE_STREAMS:",
+        "            if count > 9:",
         "tests/data/test_adf_verdict.py::test_a_core_has_one_stream_each_way",
     ),
     Mutant(
@@ -1200,10 +1376,10 @@ MUTANTS = (
     ),
     Mutant(
         "wide PLIO have one port",
-        "adf/verdict/rules.py",
+        "adf/verdict/capacity.py",
         "2 if plio.width >= PAIRED_BITS else 1",
         "1",
-        "tests/data/test_adf_verdict.py::test_streams_of_the_logic_have_so_many_ports",
+        f"{ADF_REFUSALS}[wide PLIO with two ports each]",
     ),
     # C++ kernels
     Mutant(

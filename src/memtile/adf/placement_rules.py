@@ -170,10 +170,9 @@ def _cascades(objects: Objects, wirings: Sequence[Wiring], board: Board) -> Iter
 
 
 def _outside_areas(objects: Objects, sites: Sites, board: Board) -> Iterator[Problem]:
+    cores = [(c, r) for c in range(board.device.columns) for r in board.device.compute_rows]
     for kernel, spot in board.spots.items():
-        if spot not in sites.allowed(objects.kernels[kernel].graph, [spot]) and _has_area(
-            objects, sites, board, kernel
-        ):
+        if spot not in sites.allowed(objects.kernels[kernel].graph, cores):
             yield Problem(
                 "place",
                 _shown(board, spot),
@@ -184,8 +183,3 @@ def _outside_areas(objects: Objects, sites: Sites, board: Board) -> Iterator[Pro
                 where=objects.where(kernel, sites.lines.get(kernel, "")),
                 source="UG1603: Area Group Constraint",
             )
-
-
-def _has_area(objects: Objects, sites: Sites, board: Board, kernel: int) -> bool:
-    cores = [(c, r) for c in range(board.device.columns) for r in board.device.compute_rows]
-    return board.spots[kernel] not in sites.allowed(objects.kernels[kernel].graph, cores)

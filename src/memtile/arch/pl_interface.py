@@ -23,11 +23,15 @@ LOGIC_SLAVES = tuple(name for name in PORTS["interface"].slaves if port_kind(nam
 LOGIC_MASTERS = tuple(name for name in PORTS["interface"].masters if port_kind(name) == "SOUTH")
 PAIRED_BITS = 128  # from this width on a PLIO has two adjacent ports, of which the first one is even
 
+LOGIC_COLUMNS: Mapping[str, int] = MappingProxyType({"xcve2802": 28})
+"""Columns whose interface tile leads to the logic, where a source says it, else all (DEV-ADF-170)."""
+
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "ports": Source("AM009: AI Engine to programmable logic interface", Grade.MANUAL),
         "width": Source("UG1079: input_plio and output_plio", Grade.MANUAL),
         "clock": Source("UG1702: I/O of a graph", Grade.MANUAL),
+        "columns": Source("AIE-PRE-MAPPER-6 in a user's log: 112 streams out, four a column", Grade.ASSUMED),
         "pair": Source("UG1079: AI Engine to PL interface AXI protocol", Grade.MANUAL),
     }
 )
