@@ -130,8 +130,22 @@ MUTANTS = (
         "tests/clients/test_amd_tools.py::test_a_run_ends_at_its_time_limit",
     ),
     Mutant(
+        "files that main reads after end() lack what is on its way",
+        "adf/running.py",
+        "            self.advance(lambda: False)\n",
+        "            pass\n",
+        "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives",
+    ),
+    Mutant(
+        "a graph that has not ended comes to rest when its host looks at the outputs",
+        "adf/running.py",
+        "self._graphs[graph].ended for graph in graphs)",
+        "graphs for graph in graphs)",
+        "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives",
+    ),
+    Mutant(
         "files of streams have no TLAST in the functional simulator",
-        "adf/program_run.py",
+        "adf/output_files.py",
         'not in ("stream", "packet_stream")',
         '!= "cascade"',
         "tests/clients/test_amd_tools.py::test_a_file_has_tlast_in_the_functional_simulator_where_the_graph_sets_it",
