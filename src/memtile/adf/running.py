@@ -413,9 +413,12 @@ class GraphRun:
         return CLOCK_MHZ.get(self._array.engine.board, ARRAY_CLOCK_MHZ)
 
     def come_to_rest(self) -> None:
-        """After the ``end`` of every graph: let what is still on its way arrive (DEV-ADF-140)."""
+        """After the ``end`` of every graph, none of which runs without end: let what is still on its way
+        arrive (DEV-ADF-140).
+        """
         graphs = [each.id for each in self.lowered.plan.description.graphs if each.parent < 0]
-        if all(graph in self._graphs and self._graphs[graph].ended for graph in graphs):
+        states = [self._graphs.get(graph, _GraphState()) for graph in graphs]
+        if all(state.ended and not state.is_endless for state in states):
             self.advance(lambda: False)
 
     def _plio(self, name: str) -> int:
