@@ -82,6 +82,28 @@ def test_tiles_of_a_shared_buffer_pass_a_kernel(device: str, num_buffers: int) -
     assert (found.outputs["gr.out"].words.view(np.int32) == wanted.ravel()).all()
 
 
+@pytest.mark.parametrize("iterations", [1, None])
+def test_after_the_last_end_what_is_on_its_way_arrives(iterations: int | None) -> None:
+    """DEV-ADF-140: a `main` may read the files of its outputs; before `end()` time does not pass for that."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 64)], [buffer("int32", 64)])
+    g.connect(g.plio("in", width=128, mhz=312.5), k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out", mhz=100))
+    run = GraphRun(plan_of(g.description(), "xcve2802"), calls(**{f"k{k.id}": compute(add_one)}))
+    run.feed("in", np.arange(64, dtype=np.int32))
+    run.init(ROOT)
+    run.run(ROOT, iterations)
+    run.wait(ROOT, None if iterations else 200)
+    left = len(run.outputs()["gr.out"].words)
+    run.come_to_rest()
+    assert len(run.outputs()["gr.out"].words) == left < 64
+    run.end(ROOT)
+    run.come_to_rest()
+    found = run.outputs()["gr.out"].words
+    assert (found == np.arange(len(found)) + 1).all()
+    assert len(found) == (64 if iterations else left)
+
+
 def pair(device: str, link: str, places: tuple[tuple[int, int], tuple[int, int]]) -> Plan:
     """In -> first -> second -> out; the two are joined by ``link``."""
     first, second = places

@@ -39,6 +39,27 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "files that main reads after end() lack what is on its way",
+        "adf/running.py",
+        "            self.advance(lambda: False)\n",
+        "            pass\n",
+        "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[1]",
+    ),
+    Mutant(
+        "a graph that has not ended comes to rest when its host looks at the outputs",
+        "adf/running.py",
+        "state.ended and not state.is_endless",
+        "not state.is_endless",
+        "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[1]",
+    ),
+    Mutant(
+        "a graph without end runs to the limit when its host looks at the outputs",
+        "adf/running.py",
+        "state.ended and not state.is_endless",
+        "state.ended",
+        "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[None]",
+    ),
+    Mutant(
         "kernels with other numbers of streams are one verdict",
         "adf/verdict/rules.py",
         "crowded[count].append(kernel.id)",
@@ -426,7 +447,7 @@ MUTANTS = (
     ),
     Mutant(
         "files of streams have no TLAST in the functional simulator",
-        "adf/program_run.py",
+        "adf/output_files.py",
         'not in ("stream", "packet_stream")',
         '!= "cascade"',
         "tests/clients/test_amd_tools.py::test_a_file_has_tlast_in_the_functional_simulator_where_the_graph_sets_it",

@@ -7,7 +7,7 @@ simulators that of the command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.adf import host_program as asked
-from memtile.adf.description import Description, MemoryObject, Plio
+from memtile.adf.description import Description, MemoryObject
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
 from memtile.adf.kernel_calls import KernelCode, KernelOptions
+from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.record import description_of, refusal
@@ -34,13 +35,11 @@ from memtile.runs.options import USUAL, RunOptions
 if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.host_transfers import Received
     from memtile.adf.lowering import Lowered
-    from memtile.adf.plio_ports import Collected, PlioPorts
+    from memtile.adf.plio_ports import PlioPorts
     from memtile.adf.running import GraphResult, GraphRun, Missing, PortTimes
     from memtile.explain.results import Result
 
 _SOURCE = "UG1603: run-time graph control"
-_CSV = ".csv"
-_PICOSECONDS = 1_000_000  # of a cycle at 1 MHz
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,8 @@ class ProgramOptions:
         words: arguments of ``main``.
         folder: that paths of files are relative to, and ``main`` runs in.
         inputs: that paths of input files are relative to; None = ``folder``.
+        written: files of output PLIOs that are there after each ``end()``, for a ``main`` that reads them;
+            None = no files but those of :meth:`ProgramResult.write_outputs`.
         macros: by which sources tell the simulators apart.
         stack_bytes: of kernels that say nothing; 0 = as usual.
         heap_bytes: the same of heaps.
@@ -74,6 +75,7 @@ class ProgramOptions:
     words: tuple[str, ...] = ()
     folder: Path = Path()
     inputs: Path | None = None
+    written: OutputFiles | None = None
     macros: Mapping[str, str | int | None] = field(default_factory=lambda: MACROS)
     stack_bytes: int = 0
     heap_bytes: int = 0
@@ -174,40 +176,8 @@ class ProgramResult:
         """
         if self.plan is None or self.graph is None:
             return []
-        written = []
-        for plio in self.plan.description.plios:
-            if plio.direction == "out" and plio.file:
-                path = folder / plio.file
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._write(path, plio, timed, functional)
-                written.append(path)
-        return written
-
-    def _write(self, path: Path, plio: Plio, timed: bool, functional: bool) -> None:
-        assert self.plan is not None
-        assert self.graph is not None
-        got, element = self.graph.outputs[plio.name], element_at(self.plan, plio)
-        tlast = np.zeros_like(got.tlast) if functional and carries_buffers(self.plan, plio) else got.tlast
-        if path.suffix == _CSV:
-            plio_csv.write_plio_csv(path, got.words, tlast, element, plio.width)
-            return
-        times = _picoseconds(got, self.graph.result.clock_mhz) if timed else None
-        plio_text.write_plio(path, got.words, tlast, element, plio.width, times_ps=times, hex=plio.hex)
-
-
-def _picoseconds(got: Collected, mhz: float | None) -> plio_text.Times | None:
-    if got.cycles is None or not mhz:
-        return None
-    return np.asarray(np.rint(got.cycles * (_PICOSECONDS / mhz)), np.int64)
-
-
-def carries_buffers(plan: Plan, plio: Plio) -> bool:
-    """Whether an output PLIO gets whole buffers, and neither a stream of a kernel nor packets."""
-    ports = {port.id: port for port in plan.description.ports}
-    net = next(each for each in plan.nets if any(end.port == plio.port for end in each.targets))
-    return not net.packets and all(
-        ports[end.port].kind not in ("stream", "packet_stream") for end in net.sources
-    )
+        files = OutputFiles(folder, timed, functional)
+        return files.write(self.plan, self.graph.outputs, self.graph.result.clock_mhz)
 
 
 def _values(words: npt.NDArray[np.uint32], name: str, width_bits: int) -> npt.NDArray[Any]:
@@ -233,37 +203,6 @@ def _check_cycles(cycles: Mapping[str, int], found: Description) -> None:
             where=", ".join(each.name for each in found.graphs if each.parent < 0),
             source="names of the graph",
         )
-
-
-def element_at(plan: Plan, plio: Plio) -> str:
-    """The type of the elements that cross a PLIO: that of the kernel or buffer at the other end.
-
-    Raises:
-        DesignError: nothing that has a type is joined to it.
-    """
-    ports = {port.id: port for port in plan.description.ports}
-    memories = {port: memory for memory in plan.description.memories for port in _ports_of(memory)}
-    for net in plan.nets:
-        ends = (net.sources, net.targets)
-        mine, others = ends if plio.direction == "in" else ends[::-1]
-        if any(end.port == plio.port for end in mine):
-            for end in others:
-                memory = memories.get(end.port)
-                if name := ports[end.port].element or (memory.element if memory else ""):
-                    return name
-    raise DesignError.of(
-        "element type",
-        "none",
-        "that of a kernel's argument or of a buffer",
-        "no kernel and no buffer with an element type is joined to it, so its file cannot be read or written",
-        reason="adf_plio_type",
-        where=plio.name,
-        source="UG1076: TXT file format",
-    )
-
-
-def _ports_of(memory: MemoryObject) -> Iterator[int]:
-    yield from (*memory.inputs, *memory.outputs)
 
 
 class ProgramRun:
@@ -424,7 +363,7 @@ class ProgramRun:
                     f"Its path is relative to {inputs.resolve()}: run from another folder, or give one for "
                     "input files."
                 )
-            if path.suffix == _CSV:
+            if path.suffix == CSV:
                 found = plio_csv.read_plio_csv(path, element, plio.width)
             else:
                 found = plio_text.read_plio(path, element, plio.width, hex=plio.hex)
@@ -487,7 +426,14 @@ class ProgramRun:
     @_answer.register
     def _(self, request: asked.End) -> None:
         self._model.end(request.graph, None if request.cycles < 0 else request.cycles)
+        self._write_files()
         self._host.done()
+
+    def _write_files(self) -> None:
+        """Write what has left the array so far, where ``main`` may read it."""
+        if self._options.written is not None and self._plan is not None:
+            self._model.come_to_rest()
+            self._options.written.write(self._plan, self._model.outputs(), self._model.clock_mhz)
 
     @_answer.register
     def _(self, request: asked.Update) -> None:

@@ -24,7 +24,9 @@ from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
 from memtile.adf.pools import ELEMENTS
 from memtile.adf.profiling import Profiling
+from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.errors import DesignError
 from memtile.explain.results import Result, Status
 from memtile.model.state.causes import CorePhase
@@ -399,6 +401,26 @@ class GraphRun:
         """
         return self.lowered.outputs[self._plio(plio)].collected()
 
+    def outputs(self) -> dict[str, Collected]:
+        """What each output PLIO has received so far, by its name."""
+        return {
+            self._lookup.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
+        }
+
+    @property
+    def clock_mhz(self) -> int:
+        """Of the array."""
+        return CLOCK_MHZ.get(self._array.engine.board, ARRAY_CLOCK_MHZ)
+
+    def come_to_rest(self) -> None:
+        """After the ``end`` of every graph, none of which runs without end: let what is still on its way
+        arrive (DEV-ADF-140).
+        """
+        graphs = [each.id for each in self.lowered.plan.description.graphs if each.parent < 0]
+        states = [self._graphs.get(graph, _GraphState()) for graph in graphs]
+        if all(state.ended and not state.is_endless for state in states):
+            self.advance(lambda: False)
+
     def _plio(self, name: str) -> int:
         for plio in self._lookup.plios.values():
             if name in (plio.name, plio.label):
@@ -436,9 +458,7 @@ class GraphRun:
         found = found if observed is None else observed.added_to(found)
         self._stack.close()
         unfinished = tuple(core.name for core in self._unfinished())
-        outputs = {
-            self._lookup.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
-        }
+        outputs = self.outputs()
         return GraphResult(
             found,
             outputs,

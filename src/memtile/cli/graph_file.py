@@ -78,6 +78,7 @@ def graph_program(
     costs: Sequence[str] = (),
     *,
     in_folder: Path | None = None,
+    out_folder: Path | None = None,
     of_run: RunOptions = USUAL,
     quiet: bool = False,
 ) -> GraphProgram:
@@ -89,6 +90,7 @@ def graph_program(
         kernels: macros, folders of headers, and whether accesses are checked.
         costs: as for :func:`graph_costs`.
         in_folder: that paths of input files are relative to; None = the current folder.
+        out_folder: for output files that ``main`` may read after ``end()``; None = there are none.
         of_run: options of its run.
         quiet: what ``main`` prints goes to standard error.
 
@@ -96,6 +98,7 @@ def graph_program(
         InputFileError: a source or a folder is missing, or a cost has another form.
     """
     from memtile.adf.graph_file import GraphProgram
+    from memtile.adf.output_files import OutputFiles
     from memtile.adf.program_run import ProgramOptions
 
     named = [each.partition("=") for each in kernels.define or ()]
@@ -104,6 +107,7 @@ def graph_program(
         include=tuple(map(Path, kernels.include or ())),
         defines={name: value if equals else None for name, equals, value in named},
         inputs=in_folder,
+        written=None if out_folder is None else OutputFiles(out_folder, timed=True),
         sanitize=kernels.sanitize,
         cycles=graph_costs(costs),
         run=of_run,

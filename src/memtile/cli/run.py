@@ -164,14 +164,14 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
     of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
     more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
     refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
-    asked = replace(of_run, check=_checked(of_run, 0, kernels))
+    asked, folder = replace(of_run, check=_checked(of_run, 0, kernels)), chosen["out_folder"] or OUTPUT_FOLDER
     with with_timing(chosen["timing"]), run_progress(untimed=False) as progress:
         graph = graph_program(
             files, chosen["device"], kernels, chosen["costs"] or (),
-            in_folder=chosen["in_folder"], of_run=asked, quiet=as_json,
+            in_folder=chosen["in_folder"], out_folder=folder, of_run=asked, quiet=as_json,
         )  # fmt: skip
         done = graph.run(asked, progress=progress)
-    folder, draw = chosen["out_folder"] or OUTPUT_FOLDER, _drawing(chosen["picture"], untimed=False)
+    draw = _drawing(chosen["picture"], untimed=False)
     finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
 
 
