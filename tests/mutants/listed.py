@@ -3835,6 +3835,13 @@ MUTANTS = (
         "tests/data/test_library_modes.py::test_a_number_becomes_bf16_as_the_mode_says",
     ),
     Mutant(
+        "subnormal results stay in bf16",
+        "corelib/rounding.py",
+        "        single = flushed(values)\n",
+        "        single = np.asarray(values, np.float32)\n",
+        "tests/data/test_library_modes.py::test_a_number_becomes_bf16_as_the_mode_says",
+    ),
+    Mutant(
         "what is no number becomes infinity in bf16",
         "corelib/rounding.py",
         "word | _QUIET, word + more",
@@ -8602,6 +8609,20 @@ MUTANTS = (
         "case rounding_mode::floor: more = negative && rest != 0; break;",
         "case rounding_mode::floor: more = false; break;",
         "tests/data/test_aie_api_conversions.py::test_floats_become_bfloat16_by_the_mode_of_the_core[floor]",
+    ),
+    Mutant(
+        "subnormal numbers stay in the vector unit",
+        "cpp/include/aie_api/detail/scalars.hpp",
+        "(word & 0x7f800000u) != 0 ? word : word & 0x80000000u",
+        "word",
+        "tests/data/test_aie_api_conversions.py::test_floats_become_bfloat16_by_the_mode_of_the_core[floor]",
+    ),
+    Mutant(
+        "matrix products take subnormal lanes",
+        "cpp/include/aie_api/mmul.hpp",
+        "flushed(static_cast<float>(static_cast<double>(flushed(lane)) + sum))",
+        "flushed(static_cast<float>(static_cast<double>(lane) + sum))",
+        "tests/data/test_aie_api_products.py::test_matrix_products_of_bfloat16_are_rounded_once",
     ),
     Mutant(
         "a constant is rounded by the mode of the core",
