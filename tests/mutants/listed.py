@@ -537,6 +537,27 @@ MUTANTS = (
         "tests/faults/test_adf_plan.py::test_packets_behind_packets_and_beside_data",
     ),
     Mutant(
+        "an older descriptor counts elements",
+        "adf/rates.py",
+        "return words * tiling.repetition * WORD_BYTES // element_bytes",
+        "return words * tiling.repetition",
+        "tests/data/test_adf_rates.py::test_an_older_descriptor_counts_words",
+    ),
+    Mutant(
+        "an older descriptor steps over elements",
+        "adf/port_transfers.py",
+        "        move(in_words, descriptor_tiling(each, buffer.words), iteration=False)",
+        "        move(buffer, descriptor_tiling(each, buffer.words), iteration=False)",
+        "tests/data/test_adf_transfers.py::test_an_older_descriptor_walks_over_words",
+    ),
+    Mutant(
+        "an older descriptor without steps moves everything",
+        "adf/description.py",
+        "return bool(self.steps or self.length)",
+        "return bool(self.steps)",
+        "tests/data/test_adf_transfers.py::test_an_older_descriptor_walks_over_words",
+    ),
+    Mutant(
         "targets of a multicast are not balanced",
         "adf/rates.py",
         "for other in ends[1:])",

@@ -75,6 +75,11 @@ class Tiling:
     steps: tuple[tuple[int, int], ...] = ()
     length: int = 0
 
+    @property
+    def is_older(self) -> bool:
+        """Whether it is a ``buffer_descriptor``, which counts words of 32 bits."""
+        return bool(self.steps or self.length)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
