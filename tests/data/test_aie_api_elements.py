@@ -208,7 +208,7 @@ def in_type(exact: npt.NDArray[np.float64], dtype: npt.DTypeLike) -> Values:
 
 @pytest.mark.parametrize(("name", "dtype"), FLOATS)
 def test_floats_of_two_vectors(name: str, dtype: np.dtype[Any]) -> None:
-    """Subnormal numbers are zeros where they are added (DEV-AIEAPI-10)."""
+    """Subnormal numbers are zeros where they are added (DEV-AIEAPI-11)."""
     size = CALLS // 16 * 16
     left, right = floats(size, 70, dtype), floats(size, 71, dtype)
     right[::7] = left[::7]

@@ -68,7 +68,7 @@ def test_products_with_numbers_of_4_bits() -> None:
 
 @pytest.mark.parametrize(("name", "dtype"), [("bfloat16", BF16), ("float", np.dtype(np.float32))])
 def test_products_of_floats_are_rounded_once(name: str, dtype: np.dtype[Any]) -> None:
-    """DEV-AIEAPI-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-10)."""
+    """DEV-AIEAPI-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-11)."""
     size = CALLS // 16 * 16
     left, right, onto = floats(size, 6, dtype), floats(size, 7, dtype), floats(size, 8)
     x, y = exact(flushed(left)), exact(flushed(right))
@@ -225,7 +225,7 @@ def test_matrix_products_with_numbers_of_4_bits() -> None:
 
 
 def test_matrix_products_of_bfloat16_are_rounded_once() -> None:
-    """DEV-AIEAPI-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-10)."""
+    """DEV-AIEAPI-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-11)."""
     number = CALLS // 16
     rng = np.random.default_rng(25)
     left, right = (rng.normal(size=number * 16).astype(np.float32).astype(BF16) for _ in range(2))

@@ -233,7 +233,7 @@ def test_products_of_integers_wrap(
 def test_products_of_bfloat16_are_summed_and_rounded_once(
     core: LoneKernels, rng: np.random.Generator, name: str
 ) -> None:
-    """DEV-INTRINSIC-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-10)."""
+    """DEV-INTRINSIC-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-11)."""
     for number in range(CALLS):
         size = (4, 2.0**-62, 2.0**-66)[number % 3]
         a, b = (filled((rng.standard_normal(32) * size).astype(BF16)) for _ in range(2))

@@ -37,7 +37,7 @@ def words(seed: int) -> Values:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_number_becomes_bf16_as_the_mode_says(mode: Any) -> None:
-    """DEV-KERNEL-8; subnormal numbers become zeros (DEV-AIEAPI-10)."""
+    """DEV-KERNEL-8; subnormal numbers become zeros (DEV-AIEAPI-11)."""
     given = words(1)
     found = np.zeros(given.size, BF16)
     aie.library(rounding=mode)["convert_copy_f32_to_bf16"](given, found)

@@ -97,7 +97,7 @@ def shifted(values: Integers, bits: int, rounding: Rounding) -> Integers:
 
 
 def flushed(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """In float32, subnormal numbers as zeros of their sign, as the vector unit has them (DEV-AIEAPI-10)."""
+    """In float32, subnormal numbers as zeros of their sign, as the vector unit has them (DEV-AIEAPI-11)."""
     single = np.asarray(values, np.float32)
     zeros = np.copysign(np.float32(0), single)
     found: npt.NDArray[np.float32] = np.where(np.abs(single) < _LEAST, zeros, single)

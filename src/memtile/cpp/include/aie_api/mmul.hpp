@@ -2,7 +2,7 @@
 //
 // Integers are exact, in lanes that wrap. In floats the products of one call are exact and summed in double, in
 // the order of k; the sum with the lane is rounded once, to nearest even (DEV-AIEAPI-1); subnormal numbers are zeros
-// (DEV-AIEAPI-10).
+// (DEV-AIEAPI-11).
 #pragma once
 
 #include "block_vector.hpp"

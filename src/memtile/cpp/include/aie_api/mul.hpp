@@ -1,7 +1,7 @@
 // Products of elements into accumulators (UG1529, Multiplication; Operation modifiers).
 //
 // Integers: exact, in lanes that wrap. Products of floats and of bfloat16 are exact; the sum with the lane is made in
-// double and rounded to float, to nearest even (DEV-AIEAPI-1); subnormal numbers are zeros (DEV-AIEAPI-10).
+// double and rounded to float, to nearest even (DEV-AIEAPI-1); subnormal numbers are zeros (DEV-AIEAPI-11).
 #pragma once
 
 #include "arithmetic.hpp"

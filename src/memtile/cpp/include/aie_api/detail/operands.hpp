@@ -103,7 +103,7 @@ constexpr auto widened(T value) {
         return value;
 }
 
-/// A number as an operand or a result of a sum: as widened, but subnormal floats are zeros (DEV-AIEAPI-10).
+/// A number as an operand or a result of a sum: as widened, but subnormal floats are zeros (DEV-AIEAPI-11).
 template <typename T>
 constexpr auto summand(T value) {
     if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, bfloat16>)

@@ -60,7 +60,7 @@ constexpr bool rounds_up(rounding_mode mode, bool odd, bool negative, bool above
 }
 
 /// A float as the vector unit's floating-point data path has it: a subnormal number is a zero of its sign
-/// (DEV-AIEAPI-10).
+/// (DEV-AIEAPI-11).
 constexpr float flushed(float value) {
     const uint32_t word = std::bit_cast<uint32_t>(value);
     return std::bit_cast<float>((word & 0x7f800000u) != 0 ? word : word & 0x80000000u);

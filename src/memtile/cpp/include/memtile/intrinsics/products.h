@@ -2,7 +2,7 @@
 //
 // mul, negmul: +-(a b); mac, msc: acc +- a b; addmac, addmsc: acc1 + acc2 +- a b. Integer lanes wrap; floats are summed
 // in double and rounded once to the nearest float32, the accumulator with them (DEV-AIEVEC-2, DEV-INTRINSIC-1);
-// subnormal numbers are zeros (DEV-AIEAPI-10). A name `elem_N_2` multiplies two vectors of 2 N elements and adds those N
+// subnormal numbers are zeros (DEV-AIEAPI-11). A name `elem_N_2` multiplies two vectors of 2 N elements and adds those N
 // apart. Names: UG1583, Multiply Accumulate.
 #pragma once
 
