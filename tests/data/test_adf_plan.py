@@ -399,9 +399,11 @@ def test_a_stream_goes_to_all_its_targets() -> None:
     assert {end.channel for end in net.targets} == {-1}
 
 
-def test_tables_lie_in_reach_of_each_kernel_that_reads_them() -> None:
+@pytest.mark.parametrize("is_here", [True, False], ids=["graph", "kernel"])
+def test_tables_lie_in_reach_of_each_kernel_that_reads_them(is_here: bool) -> None:
+    """Whether the graph's source defines them or a kernel's."""
     g = Sketch()
-    table = g.table("lut", "int16", 512)
+    table = g.table("lut", "int16", 512, is_here)
     a, b = (relay(g, name, tables=(table,)) for name in "ab")
     line(g, a)
     line(g, b)

@@ -344,6 +344,14 @@ def test_bfloat16_becomes_an_integer_downwards(core: LoneKernels) -> None:
     assert out.tolist() == wanted
 
 
+def test_an_element_is_shifted_in_at_either_end(core: LoneKernels) -> None:
+    """LLVM-AIE: ``shiftl_elem`` is the pair (vector, element) from its second element on."""
+    given, out = filled(np.arange(64, dtype=np.uint8)), aligned(128, np.uint8)
+    core.call("call_pushed", given, out)
+    assert out[:64].tolist() == [*range(2, 64), 200, 201]
+    assert out[64:].tolist() == [201, 200, *range(62)]
+
+
 def test_parts_of_vectors(core: LoneKernels) -> None:
     a, b, out = (
         filled(np.arange(32, dtype=np.int16)),

@@ -537,6 +537,13 @@ MUTANTS = (
         "tests/faults/test_adf_plan.py::test_packets_behind_packets_and_beside_data",
     ),
     Mutant(
+        "a table that a kernel's source defines takes no memory",
+        "adf/description.py",
+        "return self.bytes or len(self.data) // 2",
+        "return len(self.data) // 2",
+        "tests/data/test_adf_plan.py::test_tables_lie_in_reach_of_each_kernel_that_reads_them",
+    ),
+    Mutant(
         "an older descriptor counts elements",
         "adf/rates.py",
         "return words * tiling.repetition * WORD_BYTES // element_bytes",
@@ -8630,6 +8637,13 @@ MUTANTS = (
         "case rounding_mode::floor: more = negative && rest != 0; break;",
         "case rounding_mode::floor: more = false; break;",
         "tests/data/test_aie_api_conversions.py::test_floats_become_bfloat16_by_the_mode_of_the_core[floor]",
+    ),
+    Mutant(
+        "an element that is shifted in from the right comes first",
+        "cpp/include/memtile/intrinsics/elements.h",
+        "return at + 1 < N ? to.get(at + 1) : value;",
+        "return at > 0 ? to.get(at - 1) : value;",
+        "tests/data/test_cpp_intrinsics.py::test_an_element_is_shifted_in_at_either_end",
     ),
     Mutant(
         "subnormal numbers stay in the vector unit",

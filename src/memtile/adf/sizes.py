@@ -112,4 +112,4 @@ def needs_of(objects: Objects, kernel: Kernel, shared: Mapping[int, bool], rates
             total += Needs(nbytes if shared[number] else 0)
         elif port.kind in BUFFERS:
             total += Needs(nbytes, int(port.direction == "in"), int(port.direction == "out"))
-    return total + Needs(sum(len(objects.tables[t].data) // 2 for t in kernel.tables if t in objects.tables))
+    return total + Needs(sum(objects.tables[t].nbytes for t in kernel.tables if t in objects.tables))
