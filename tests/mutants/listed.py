@@ -537,6 +537,13 @@ MUTANTS = (
         "tests/faults/test_adf_plan.py::test_packets_behind_packets_and_beside_data",
     ),
     Mutant(
+        "a column of cores takes any number of ways",
+        "adf/placement.py",
+        "max(0, up - WAYS_UP) + max(0, down - WAYS_DOWN)",
+        "0 * (up + down)",
+        "tests/data/test_adf_plan.py::test_a_column_has_no_more_ways_than_its_switches",
+    ),
+    Mutant(
         "a table that a kernel's source defines takes no memory",
         "adf/description.py",
         "return self.bytes or len(self.data) // 2",
