@@ -235,6 +235,14 @@ def test_floats_of_two_vectors(name: str, dtype: np.dtype[Any]) -> None:
     ).all()
 
 
+def test_references_to_bfloat16_compare_as_numbers() -> None:
+    """AMD's vision library (topk) looks for the greatest element so."""
+    values = floats(CALLS // 16 * 16, 73, BF16)
+    x = values.astype(np.float64).reshape(-1, 16)
+    found = run("references_compare", len(x), (len(x), np.uint8), values)
+    assert found.tolist() == ((x[:, 1] > x[:, 0]) + 2 * (x[:, 1] < x[:, 2]) + 4).tolist()
+
+
 @pytest.mark.parametrize(("name", "dtype"), FLOATS)
 def test_signs_of_floats(name: str, dtype: np.dtype[Any]) -> None:
     values = floats(CALLS // 16 * 16, 72, dtype)
