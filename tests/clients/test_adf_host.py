@@ -118,7 +118,9 @@ def test_memory_is_shared_both_ways(
             elif isinstance(request, asked.Transfer):
                 assert (request.gmio, request.memory, request.nbytes) == (named["gr.to_memory"], 1, 32)
                 host.memories[1][:32] = np.arange(100, 108, dtype=np.int32).tobytes()
+                external = np.frombuffer(host.memories[1], np.int32)  # as setAddress keeps it
     assert host.code == 0
+    assert external[0] == 100
     assert capfd.readouterr().out == (
         f"began with 1 words\ngot 100 107, level 321, {1 << 40} cycles\n"
     )  # what main prints passes through

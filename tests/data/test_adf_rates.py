@@ -159,11 +159,18 @@ def test_tilings_say_what_passes() -> None:
         (Tiling(tiling_dimension=(2,), repetition=5), 10),
         (Tiling(steps=((1, 4), (8, 3))), 12),
         (Tiling(steps=((1, 4),), length=64), 64),
+        (Tiling(length=7), 7),
     ],
 )
 def test_elements_of_a_tiling(tiling: Tiling, elements: int) -> None:
     """The third and the fourth: UG1079, Tiling Parameters Specification, six tiles each."""
     assert tiling_elements(tiling, (12, 8)) == elements
+
+
+@pytest.mark.parametrize(("element_bytes", "elements"), [(1, 48), (2, 24), (8, 6)])
+def test_an_older_descriptor_counts_words(element_bytes: int, elements: int) -> None:
+    """AMD's vision library divides sizes of uint8 by 4 (transpose, resize_bicubic)."""
+    assert tiling_elements(Tiling(steps=((1, 4), (8, 3))), (12, 8), element_bytes) == elements
 
 
 def test_packets_are_balanced_by_their_ways() -> None:

@@ -253,6 +253,7 @@ def test_a_kernel_object_has_its_class_and_arguments(breadth: Description) -> No
         "int16",
         "",  # its source is another one
     )
+    assert breadth.tables[0].nbytes == 8
 
 
 def test_constraints_of_kernels(breadth: Description) -> None:

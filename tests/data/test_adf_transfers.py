@@ -69,6 +69,26 @@ def test_a_tiling_of_a_shared_buffer_names_the_way_of_a_split() -> None:
         assert (found.outputs[f"gr.out{n}"].words == blocks[:, :, n].ravel() + 100 * (n + 1)).all()
 
 
+@pytest.mark.parametrize(("element", "count"), [("uint8", 64), ("int32", 16), ("cint32", 8)])
+def test_an_older_descriptor_walks_over_words(element: str, count: int) -> None:
+    """``buffer_descriptor``: AMD's vision library (transpose) divides sizes of uint8 by 4."""
+    g = Sketch()
+    write = Tiling(offset=(0,), steps=((1, 0),), length=16)
+    first = Tiling(offset=(0,), length=4)
+    columns = Tiling(offset=(4,), steps=((1, 1), (4, 3), (1, 0)), length=12)
+    m = g.shared("m", element, (count,), [[write]], [[first], [columns]], num_buffers=2)
+    g.connect(g.plio("in"), m.ins[0])
+    for n in (0, 1):
+        g.connect(m.outs[n], g.plio(f"out{n}", "out"))
+    run = made(g, {})
+    data = np.arange(2 * 16, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 2)
+    turns = data.reshape(2, 4, 4)
+    assert (found.outputs["gr.out0"].words == turns[:, 0].ravel()).all()
+    assert (found.outputs["gr.out1"].words == turns[:, 1:].swapaxes(1, 2).ravel()).all()
+
+
 def test_a_packet_of_several_descriptors_has_one_header() -> None:
     """Tiles of 2 x 2 with a row of zeros around need several descriptors; what leaves is one packet each."""
     g = Sketch()

@@ -75,6 +75,11 @@ class Tiling:
     steps: tuple[tuple[int, int], ...] = ()
     length: int = 0
 
+    @property
+    def is_older(self) -> bool:
+        """Whether it is a ``buffer_descriptor``, which counts words of 32 bits."""
+        return bool(self.steps or self.length)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -231,14 +236,25 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``parameter::array(symbol)``: a global array that kernels read."""
+    """``parameter::array(symbol)``: a global array of kernels.
+
+    Attributes:
+        data: hexadecimal; empty = a kernel's source defines the array, the graph's only declares it.
+        bytes: of the array; 0 = those of ``data``.
+    """
 
     id: int
     name: str
     symbol: str
     element: str
     element_bytes: int
-    data: str  # hexadecimal
+    data: str
+    bytes: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.bytes or len(self.data) // 2
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from math import lcm, prod
 from memtile.adf.description import Connection, Port, Tiling
 from memtile.adf.nets import Tap, Wiring
 from memtile.adf.objects import BUFFERS, RATED, Objects
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 
 _ITERATION = -1  # the node that runs once
@@ -54,17 +55,17 @@ class Rates:
         return one.repetition if one.repetition is not None else self.turns.get(one.owner, 1)
 
 
-def tiling_elements(tiling: Tiling, dimensions: Sequence[int]) -> int:
+def tiling_elements(tiling: Tiling, dimensions: Sequence[int], element_bytes: int = WORD_BYTES) -> int:
     """Elements that a tiling passes in one turn.
 
     Args:
         tiling: whose absent members are the buffer's own.
         dimensions: of the buffer, elements.
+        element_bytes: of the buffer; an older ``buffer_descriptor`` counts words of 32 bits.
     """
-    if tiling.length:
-        return tiling.length * tiling.repetition
-    if tiling.steps:
-        return prod(wrap for _, wrap in tiling.steps) * tiling.repetition
+    if tiling.is_older:
+        words = tiling.length or prod(wrap for _, wrap in tiling.steps)
+        return words * tiling.repetition * WORD_BYTES // element_bytes
     tile = tiling.tiling_dimension or tiling.buffer_dimension or tuple(dimensions)
     return prod(tile) * prod(loop.wrap for loop in tiling.tile_traversal) * tiling.repetition
 
@@ -135,14 +136,13 @@ def _per_turn(objects: Objects, port: Port, branch: int, connections: Sequence[C
     """Elements of a turn; 0 = not said."""
     tilings = tilings_of(port, branch)
     dimensions = objects.dimensions(port)
+    size = objects.element_bytes(port) or 1
     if tilings:
-        return sum(tiling_elements(tiling, dimensions) for tiling in tilings)
+        return sum(tiling_elements(tiling, dimensions, size) for tiling in tilings)
     if dimensions:
         return prod(dimensions)
-    size = objects.element_bytes(port)
-    return max((c.bytes for c in connections if c.target == port.id or c.source == port.id), default=0) // (
-        size or 1
-    )
+    most = max((c.bytes for c in connections if c.target == port.id or c.source == port.id), default=0)
+    return most // size
 
 
 def _no_size(objects: Objects, port: Port) -> Problem:

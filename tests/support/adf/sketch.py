@@ -264,12 +264,11 @@ class Sketch:
         )
         return made
 
-    def table(self, name: str, element: str, count: int) -> int:
-        """A look-up table of zeros; its id, for ``tables=`` of kernels."""
+    def table(self, name: str, element: str, count: int, is_here: bool = True) -> int:
+        """A look-up table of zeros, or one that a kernel's source defines; its id, for ``tables=``."""
         size = BYTES[element]
-        self._parts["tables"].append(
-            Table(self._id(), f"gr.{name}", name, element, size, "00" * size * count)
-        )
+        data, nbytes = ("00" * size * count, 0) if is_here else ("", size * count)
+        self._parts["tables"].append(Table(self._id(), f"gr.{name}", name, element, size, data, nbytes))
         return int(self._parts["tables"][-1].id)
 
     def connect(self, source: int, target: int, kind: str = "", **more: Any) -> int:

@@ -160,3 +160,9 @@ CALL(call_integers)(In a_at, Out out) {
                               clb(static_cast<unsigned long long>(a)), static_cast<unsigned>(scalar_abs(half))};
     std::memcpy(out, found, sizeof found);
 }
+CALL(call_pushed)(In a_at, Out out) {
+    TAKE(v64uint8, a);
+    auto *found = static_cast<v64uint8 *>(out);
+    found[0] = shiftl_elem(shiftl_elem(a, 200), 201);
+    found[1] = shiftr_elem(shiftr_elem(a, 200), 201);
+}

@@ -330,6 +330,9 @@ CHECK(floats_of_blocks, aie::block_vector_input_buffer_stream<bfp16ebs8, 64> fro
       put(out, i, aie::accum<accfloat, 64>(from.pop())))
 
 // Single numbers, and modes.
+CHECK(references_compare, const auto x = in<bfloat16, 16>(a, i); auto y = x; const bfloat16 first = x.get(0);
+      RUNTIME_ASSERT(!(x[0] < first), "a reference is less than its element");
+      static_cast<uint8_t *>(out)[i] = (y[1] > first) + 2 * (y[1] < y[2]) + 4 * (y[1] == x[1]))
 CHECK(bfloat16_of_float, static_cast<bfloat16 *>(out)[i] = bfloat16(static_cast<const float *>(a)[i]))
 CHECK(constant_bfloat16, static_cast<bfloat16 *>(out)[i] = 0.044715f)
 CHECK(swap_modes, auto *to = static_cast<uint32 *>(out); to[0] = unsigned(aie::swap_rounding(aie::rounding_mode::conv_even));

@@ -61,7 +61,7 @@ constexpr T from_lane(const Slot& value, bool is_signed, int shift, rounding_mod
                 from_lane<Part>(value.imag, is_signed, shift, rounding, saturation)};
     } else if constexpr (std::is_same_v<T, bfloat16>) {
         static_assert(std::is_same_v<Slot, float>, "aie::accum: bfloat16 comes from an accumulator of floats");
-        return bfloat16::rounded(value, rounding);
+        return bfloat16::rounded(flushed(value), rounding);
     } else if constexpr (std::is_same_v<T, float>) {
         static_assert(sizeof(Slot) == sizeof(float), "aie::accum: float comes from lanes of 32 bits");
         return std::bit_cast<float>(value);  // integer lanes keep the bits of floats: DEV-AIEAPI-4

@@ -5,6 +5,12 @@
 
 #include "detail/operands.hpp"
 
+/// A check while a kernel runs, as AMD's vision library makes it: where it fails, the run ends with the message.
+#define RUNTIME_ASSERT(condition, message)          \
+    do {                                            \
+        if (!(condition)) memtile::fail((message)); \
+    } while (false)
+
 namespace aie {
 
 namespace detail {
