@@ -39,6 +39,13 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a length ends within a step",
+        "adf/rates.py",
+        "if tiling.length and (not inner or tiling.length % inner):",
+        "if tiling.length and not inner:",
+        "tests/data/test_adf_rates.py::test_a_descriptor_of_no_whole_steps_is_refused",
+    ),
+    Mutant(
         "a column of cores takes any number of ways",
         "adf/placement.py",
         "max(0, up - WAYS_UP) + max(0, down - WAYS_DOWN)",

@@ -110,6 +110,7 @@ def _elements(
             port = objects.ports[tap.port]
             if port.kind not in RATED:
                 continue
+            problems.extend(_not_whole_steps(objects, port, tilings_of(port, tap.branch)))
             count = _per_turn(objects, port, tap.branch, wiring.connections)
             if count:
                 yield tap, count
@@ -143,6 +144,24 @@ def _per_turn(objects: Objects, port: Port, branch: int, connections: Sequence[C
         return prod(dimensions)
     most = max((c.bytes for c in connections if c.target == port.id or c.source == port.id), default=0)
     return most // size
+
+
+def _not_whole_steps(objects: Objects, port: Port, tilings: Sequence[Tiling]) -> Iterator[Problem]:
+    """Older descriptors whose length ends within a step: a whole one would pass more words than it says."""
+    for tiling in tilings:
+        inner = prod(wrap for _, wrap in tiling.steps[:-1])
+        if tiling.length and (not inner or tiling.length % inner):
+            yield Problem(
+                "length",
+                str(tiling.length),
+                f"a multiple of {inner}" if inner else "wraps of at least 1",
+                f"the length of {tiling.length} words is no whole number of {inner}, what the wraps of the "
+                "buffer_descriptor make",
+                "Write the access as tiling_parameters.",
+                reason="descriptor_length",
+                where=objects.where(port.id),
+                source="Vitis vision library: shared buffers of transpose",
+            )
 
 
 def _no_size(objects: Objects, port: Port) -> Problem:

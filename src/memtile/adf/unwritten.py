@@ -15,8 +15,9 @@ from memtile.access.tiling import tiling_elements
 from memtile.access.walk import Addresses
 from memtile.adf.description import MemoryObject, Tiling
 from memtile.adf.objects import Objects
-from memtile.adf.port_transfers import tiling_of
+from memtile.adf.port_transfers import descriptor_tiling, tiling_of
 from memtile.adf.rates import access_of
+from memtile.arch.tiles import WORD_BYTES
 
 
 def unwritten_reads(objects: Objects) -> Iterator[str]:
@@ -54,8 +55,18 @@ def _of_port(objects: Objects, number: int, memory: MemoryObject) -> Addresses:
     tilings: Sequence[Tiling] = access_of(objects.ports[number])
     if not tilings:
         return np.arange(prod(memory.dimensions), dtype=np.int64)
+    nbytes = objects.element_bytes(objects.ports[number]) or WORD_BYTES
+    return np.concatenate([_of_tiling(each, memory, nbytes) for each in tilings])
+
+
+def _of_tiling(tiling: Tiling, memory: MemoryObject, nbytes: int) -> Addresses:
     shape = tuple(reversed(memory.dimensions))
-    return tiling_elements(*(tiling_of(each, prod(shape)).over(shape) for each in tilings))
+    if not tiling.is_older:
+        return tiling_elements(tiling_of(tiling).over(shape))
+    words = prod(shape) * nbytes // WORD_BYTES
+    places = tiling_elements(descriptor_tiling(tiling, words).over((words,))) * WORD_BYTES
+    inside = np.arange(0, max(WORD_BYTES, nbytes), nbytes)
+    return np.unique((places[:, None] + inside) // nbytes)
 
 
 def _inside(found: Addresses, size: int) -> Addresses:
