@@ -120,6 +120,8 @@ CALL(call_cascade)(In a_at) {
     put_mcd(a);
     put_mcd(a, 0);
 }
+CALL(call_wide_cascade)(In a_at) { put_mcd(*static_cast<const aie::accum<acc32, 64> *>(a_at)); }
+CALL(call_wide_cascade_back)(Out out) { *static_cast<aie::accum<acc32, 64> *>(out) = memtile::get_cascade<aie::accum<acc32, 64>>(); }
 CALL(call_cascade_back)(Out out) { *static_cast<v16acc64 *>(out) = get_scd_v16acc64(); }
 CALL(call_modes)(Out out) {
     auto *found = static_cast<int *>(out);

@@ -154,7 +154,7 @@ CHECK(reductions, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 3
       z[3] = aie::reduce_mul(y); z[4] = int16(aie::equal(x, y)); z[5] = int16(aie::not_equal(x, y)); put(out, i, z))
 CHECK(mul_square_int16, put(out, i, aie::mul_square(in<int16, 32>(a, i))))
 CHECK(accumulate_int16, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto w = in<int16, 16>(c, 0);
-      put(out, i, aie::accumulate<32>(w, p, x, y, x)))
+      put(out, i, p ? aie::accumulate<32>(w, p, x, y, x) : aie::accumulate<32>(w, x, y, x)))
 CHECK(accumulate_onto, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto w = in<int16, 16>(c, 0);
       put(out, i, aie::accumulate<32>(aie::mul(y, y), w, p, x, y)))
 #define MATRIX(name, m, k, n, A, B, T)                                                                 \
@@ -321,6 +321,26 @@ CHECK(linear, const auto *table = static_cast<const int16 *>(b); const aie::lut<
 
 CHECK(linear_bfloat16, const auto *table = static_cast<const float *>(b); const aie::lut<4, float, bfloat16> t(32, table, table);
       put(out, i, (aie::linear_approx<bfloat16, aie::lut<4, float, bfloat16>>(t, p, 16).compute(in<bfloat16, 16>(a, i)))))
+
+// Stages of FFTs: n points, `of` are radix, vectorization, shift of the twiddles, shift and direction.
+template <typename Input, typename Output, typename Twiddle>
+void fft(const void *a, const void *b, const void *of, void *out, unsigned n) {
+    const auto *x = static_cast<const Input *>(a);
+    const auto *tw = static_cast<const Twiddle *>(b);
+    const auto *how = static_cast<const unsigned *>(of);
+    const unsigned each = n / how[0] / how[1];
+    auto *to = static_cast<Output *>(out);
+    if (how[0] == 2) aie::fft_dit_r2_stage(x, tw, n, how[1], how[2], how[3], how[4], to);
+    else aie::fft_dit_r4_stage(x, tw + each, tw, tw + 2 * each, n, how[1], how[2], how[3], how[4], to);
+}
+extern "C" void fft_cint16(const void *a, const void *b, const void *of, void *out, int n, int) { fft<cint16, cint16, cint16>(a, b, of, out, n); }
+extern "C" void fft_cint32(const void *a, const void *b, const void *of, void *out, int n, int) { fft<cint16, cint32, cint16>(a, b, of, out, n); }
+extern "C" void fft_cfloat(const void *a, const void *b, const void *of, void *out, int n, int) {
+    const auto *x = static_cast<const cfloat *>(a);
+    if (static_cast<const unsigned *>(of)[1] == 8)
+        aie::fft_dit_r2_stage<8>(x, static_cast<const cfloat *>(b), n, false, static_cast<cfloat *>(out));
+    else fft<cfloat, cfloat, cfloat>(a, b, of, out, n);
+}
 
 // Block floats.
 CHECK(blocks_of_floats, const auto x = lanes<accfloat, 64>(a, i).to_vector<bfp16ebs8>(); std::memcpy(static_cast<char *>(out) + sizeof x * i, &x, sizeof x))

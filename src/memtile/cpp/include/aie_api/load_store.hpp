@@ -69,6 +69,11 @@ P* store_v(P* to, const vector<T, N>& from) {
     detail::stored(to, from, detail::access_alignment(sizeof from.slots));
     return to;
 }
+/// The same with the number of elements before the pointer, as some write it.
+template <unsigned Elems, aie_dm_resource Resource = aie_dm_resource::none, typename T>
+T* store_v(T* to, const std::type_identity_t<vector<T, Elems>>& from) {
+    return store_v(to, from);
+}
 /// A store to any multiple of `aligned_elems` elements.
 template <aie_dm_resource Resource = aie_dm_resource::none, typename P, typename T, unsigned N>
 P* store_unaligned_v(P* to, const vector<T, N>& from, unsigned aligned_elems = 1) {
@@ -78,6 +83,11 @@ P* store_unaligned_v(P* to, const vector<T, N>& from, unsigned aligned_elems = 1
     memtile::before_store_window(to, sizeof from.slots, vector_decl_align);
     std::memcpy(static_cast<void*>(to), from.slots, sizeof from.slots);
     return to;
+}
+
+template <unsigned Elems, aie_dm_resource Resource = aie_dm_resource::none, typename T>
+T* store_unaligned_v(T* to, const std::type_identity_t<vector<T, Elems>>& from, unsigned aligned_elems = 1) {
+    return store_unaligned_v(to, from, aligned_elems);
 }
 
 template <typename T, unsigned N>
