@@ -30,7 +30,8 @@ def twiddles(each: int, radix: int, power: int) -> npt.NDArray[np.int16]:
     """Those of the tutorial: 2**15 is cut off toward zero, and held to the type."""
     angles = -2 * np.pi * power * np.arange(each) / (radix * each)
     scaled = np.trunc(32768 * np.stack([np.cos(angles), np.sin(angles)], axis=-1))
-    return np.clip(scaled, -32768, 32767).astype(np.int16)
+    table: npt.NDArray[np.int16] = np.clip(scaled, -32768, 32767).astype(np.int16)
+    return table
 
 
 def stage(kind: str, x: Values, tables: list[Values], of: Stage, out: npt.DTypeLike = np.int16) -> Values:

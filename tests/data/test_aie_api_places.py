@@ -153,6 +153,18 @@ def test_iterators_and_buffer_streams() -> None:
     assert (run("streams", 10, (320, np.int16), values, p=2)[:256] == vectors[2:].reshape(-1)).all()
 
 
+def test_loops_that_are_written_out_and_iterators_by_type() -> None:
+    values = np.arange(100, 132, dtype=np.int16)
+    found = run("unrolled", 1, (32, np.int16), values)
+    assert found[:16].tolist() == values[::2].tolist()
+    assert found[16:25].tolist() == [0, 1, 2, 3, 10, 11, 12, 13, 2]
+    values = np.arange(64, dtype=np.int16)
+    for p in (3, 5, 9):
+        found = run("typed_circles", 1, (16, np.int16), values, p=p)
+        assert found[0] == -p % 8
+        assert found[1:].tolist() == values.reshape(4, 16)[p % 4, 1:].tolist()
+
+
 def test_tensors_of_vectors_are_walked_innermost_dimension_first() -> None:
     """DEV-AIEAPI-9: the outermost one goes on without end; more than three are streams of streams."""
     values = integers(np.int16, 40 * 16, 15)

@@ -8737,6 +8737,13 @@ MUTANTS = (
         "tests/data/test_cpp_intrinsics.py::test_calls_into_the_core",
     ),
     Mutant(
+        "a loop that is written out begins with its second number",
+        "cpp/include/aie_api/utils.hpp",
+        "fn(std::integral_constant<T, Start>{});",
+        "fn(std::integral_constant<T, static_cast<T>(Start + Step)>{});",
+        "tests/data/test_aie_api_places.py::test_loops_that_are_written_out_and_iterators_by_type",
+    ),
+    Mutant(
         "stages of FFTs of radix 3 are no errors",
         "cpp/include/aie_api/not_simulated.hpp",
         "static_assert(detail::never_v<Input>, ",

@@ -8,6 +8,7 @@
 #include "aie_api/vector.hpp"
 
 using namespace adf;
+using namespace aie;  // both have a tile
 
 using input_stream_cacc48 = input_cascade<cacc64>;  // as DSPLib has them on AIE-ML
 using output_stream_cacc48 = output_cascade<cacc64>;

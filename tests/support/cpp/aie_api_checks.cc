@@ -322,6 +322,15 @@ CHECK(linear, const auto *table = static_cast<const int16 *>(b); const aie::lut<
 CHECK(linear_bfloat16, const auto *table = static_cast<const float *>(b); const aie::lut<4, float, bfloat16> t(32, table, table);
       put(out, i, (aie::linear_approx<bfloat16, aie::lut<4, float, bfloat16>>(t, p, 16).compute(in<bfloat16, 16>(a, i)))))
 
+// Loops that are written out: every other number, then rows and columns, then twice.
+CHECK(unrolled, const auto x = in<int16, 32>(a, i); aie::vector<int16, 32> y;
+      aie::unroll_for<int, 30, -2, -2>([&](auto at) { y.set(x.get(decltype(at)::value), unsigned(at) / 2); });
+      aie::unroll_for_2d<int, 0, 2, 1, 0, 4, 1>([&](auto row, auto column) { y.set(int16(10 * row + column), 16 + 4 * row + column); });
+      aie::unroll_times<2>([&] { y.set(int16(y.get(24) + 1), 24); }); put(out, i, y))
+CHECK(typed_circles, aie::random_circular_iterator<const int16, 8> one(static_cast<const int16 *>(a)); one -= p;
+      aie::vector_random_circular_iterator<const int16, 16, 64> many(static_cast<const int16 *>(a)); many += p;
+      auto y = aie::vector<int16, 16>(*many); y.set(*one, 0); put(out, i, y))
+
 // Stages of FFTs: n points, `of` are radix, vectorization, shift of the twiddles, shift and direction.
 template <typename Input, typename Output, typename Twiddle>
 void fft(const void *a, const void *b, const void *of, void *out, unsigned n) {
