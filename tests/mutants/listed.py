@@ -8744,6 +8744,13 @@ MUTANTS = (
         "tests/data/test_aie_api_places.py::test_loops_that_are_written_out_and_iterators_by_type",
     ),
     Mutant(
+        "all files of a platform lead into the array",
+        "cpp/include/adf/graph/outside.h",
+        "recorder::text(number < Inputs ? \"in\" : \"out\")",
+        "recorder::text(\"in\")",
+        "tests/data/test_adf_recording.py::test_files_of_a_platform_are_plios_of_32_bits",
+    ),
+    Mutant(
         "stages of FFTs of radix 3 are no errors",
         "cpp/include/aie_api/not_simulated.hpp",
         "static_assert(detail::never_v<Input>, ",
