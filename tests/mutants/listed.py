@@ -70,7 +70,7 @@ MUTANTS = (
         "cpp/include/adf/elements.h",
         "#include <sstream>\n",
         "",
-        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_and_stringstream_alone",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_stringstream_and_endl_alone",
     ),
     Mutant(
         "kernels have two kinds of vector",
@@ -84,7 +84,7 @@ MUTANTS = (
         "adf/graph_program.py",
         ', "-DMEMTILE_GRAPH"',
         "",
-        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_and_stringstream_alone",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_stringstream_and_endl_alone",
     ),
     Mutant(
         "graphs of cores without a number of their own do not compile",
@@ -8737,18 +8737,33 @@ MUTANTS = (
         "tests/data/test_cpp_intrinsics.py::test_calls_into_the_core",
     ),
     Mutant(
-        "a loop that is written out begins with its second number",
+        "two loops that are written out exchange their numbers",
         "cpp/include/aie_api/utils.hpp",
-        "fn(std::integral_constant<T, Start>{});",
-        "fn(std::integral_constant<T, static_cast<T>(Start + Step)>{});",
+        "fn(y, x);",
+        "fn(x, y);",
         "tests/data/test_aie_api_places.py::test_loops_that_are_written_out_and_iterators_by_type",
     ),
     Mutant(
         "all files of a platform lead into the array",
         "cpp/include/adf/graph/outside.h",
-        "recorder::text(number < Inputs ? \"in\" : \"out\")",
-        "recorder::text(\"in\")",
+        'recorder::text(number < Inputs ? "in" : "out")',
+        'recorder::text("in")',
         "tests/data/test_adf_recording.py::test_files_of_a_platform_are_plios_of_32_bits",
+    ),
+    Mutant(
+        "assertions of kernels are comments",
+        "cpp/include/aie_api/utils.hpp",
+        "((condition) ? void() : memtile::fail(message))",
+        "((condition) ? void() : void())",
+        "tests/faults/test_cpp_kernels.py::test_a_checked_kernel_names_the_line[an assertion of the AIE API]",
+    ),
+    Mutant(
+        "an element of bfloat16 is compared by its word",
+        "cpp/include/aie_api/detail/storage.hpp",
+        "return static_cast<float>(value.get());",
+        "return static_cast<float>(value.get().word);",
+        "tests/data/test_aie_api_places.py::"
+        "test_elements_of_bfloat16_are_compared_as_floats_and_vectors_cast_to_lanes",
     ),
     Mutant(
         "stages of FFTs of radix 3 are no errors",

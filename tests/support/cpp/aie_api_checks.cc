@@ -77,9 +77,9 @@ CHECK(pack_uint16, put(out, i, (in<uint16, 32>(a, i).pack())))
 CHECK(pack_int8, put(out, i, (in<int8, 32>(a, i).pack())))
 CHECK(fixed_float_int32, put(out, i, (aie::to_fixed<int32>(in<float, 16>(a, i), p))))
 CHECK(fixed_float_int8, put(out, i, (aie::to_fixed<int8>(in<float, 16>(a, i), p))))
-CHECK(fixed_bfloat16_int16, put(out, i, (aie::to_fixed<int16>(in<bfloat16, 16>(a, i), p))))
+CHECK(fixed_bfloat16_int16, put(out, i, (aie::to_fixed<int16, 16>(in<bfloat16, 16>(a, i), p))))
 CHECK(float_of_int32, put(out, i, (aie::to_float(in<int32, 16>(a, i), p))))
-CHECK(bfloat16_of_int16, put(out, i, (aie::to_float<bfloat16>(in<int16, 16>(a, i), p))))
+CHECK(bfloat16_of_int16, put(out, i, (aie::to_float<bfloat16, 16>(in<int16, 16>(a, i), p))))
 
 // Sums and the like.
 #define BINARY(op, type, N) CHECK(op##_##type, put(out, i, aie::op(in<type, N>(a, i), in<type, N>(b, i))))
@@ -227,7 +227,7 @@ LARGE(int16, 4, 4, 4)
     CHECK(unzip_##type, const auto x = aie::interleave_unzip(in<type, N>(a, i), in<type, N>(b, i), p);             \
           put(out, i, aie::concat(x.first, x.second)))                                                             \
     CHECK(transpose_##type, put(out, i, aie::transpose(in<type, N>(a, i), p, N / p)))                              \
-    CHECK(push_##type, auto x = in<type, N>(a, i); x.push(in<type, N>(b, i).get(p)); put(out, i, x))               \
+    CHECK(push_##type, auto x = in<type, N>(a, i); put(out, i, x.push(in<type, N>(b, i).get(p))))               \
     CHECK(parts_##type, auto x = in<type, N>(a, i); const auto y = in<type, N>(b, i);                              \
           x.insert(p, y.template extract<N / 4>(3 - p)); x[0] = y[N - 1]; put(out, i, x))                          \
     CHECK(grow_##type, put(out, i, (in<type, N>(a, i).template grow_replicate<2 * N>().template insert<N / 2>(p, in<type, N>(b, i).template extract<N / 2>(1)))))
@@ -330,6 +330,12 @@ CHECK(unrolled, const auto x = in<int16, 32>(a, i); aie::vector<int16, 32> y;
 CHECK(typed_circles, aie::random_circular_iterator<const int16, 8> one(static_cast<const int16 *>(a)); one -= p;
       aie::vector_random_circular_iterator<const int16, 16, 64> many(static_cast<const int16 *>(a)); many += p;
       auto y = aie::vector<int16, 16>(*many); y.set(*one, 0); put(out, i, y))
+
+// Elements of bfloat16 beside each other and beside floats; a vector as lanes.
+CHECK(compared_elements, const auto x = in<bfloat16, 16>(a, i); auto y = x; const bfloat16 first = x[0]; auto *to = static_cast<uint8 *>(out) + 16 * i;
+      for (unsigned at = 0; at < 16; ++at)
+          to[at] = uint8((y[at] > first) | (first >= y[at]) << 1 | (y[at] == x[0]) << 2 | (x[at] < 0.25f) << 3 | (0.25f != y[at]) << 4))
+CHECK(cast_to_lanes, const aie::accum<acc32, 8> x = aie::vector_cast<acc32>(in<int16, 16>(a, i)); put(out, i, x))
 
 // Stages of FFTs: n points, `of` are radix, vectorization, shift of the twiddles, shift and direction.
 template <typename Input, typename Output, typename Twiddle>

@@ -179,7 +179,14 @@ constexpr auto concat(const accum<Tag, N>& first, const Others&... others) {
 /// The same bits as elements of another type.
 template <typename U, detail::Vector V>
 auto vector_cast(const V& v) {
-    return v.template cast_to<U>();
+    if constexpr (requires { typename detail::lane<U>::slot; }) {
+        constexpr unsigned bits = 8 * sizeof(typename detail::lane<U>::slot);
+        accum<U, V::bits() / bits> found;
+        std::memcpy(static_cast<void*>(found.slots), v.slots, sizeof v.slots);
+        return found;
+    } else {
+        return v.template cast_to<U>();
+    }
 }
 template <typename U, detail::Accum A>
 auto accum_cast(const A& a) {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <compare>
 #include <utility>
 
 #include "scalars.hpp"
@@ -134,6 +135,32 @@ class vector_elem_const_ref {
     unsigned offset;
 };
 
+namespace detail {
+/// An element of bfloat16 beside a number: it is compared as a float, which takes a conversion more than C++ makes.
+template <typename E>
+concept Bfloat16Element = requires { typename E::value_type; } && std::is_same_v<typename E::value_type, bfloat16> &&
+                          requires(const E& e) { e.parent; e.offset; };
+template <typename V>
+constexpr float as_float(const V& value) {
+    if constexpr (Bfloat16Element<V>) return static_cast<float>(value.get());
+    else return static_cast<float>(value);
+}
+template <typename A, typename B>
+concept Bfloat16Pair = (Bfloat16Element<A> || Bfloat16Element<B>) &&
+                       (Bfloat16Element<A> || std::is_convertible_v<A, float>) &&
+                       (Bfloat16Element<B> || std::is_convertible_v<B, float>);
+}  // namespace detail
+template <typename A, typename B>
+    requires detail::Bfloat16Pair<A, B>
+constexpr bool operator==(const A& a, const B& b) {
+    return detail::as_float(a) == detail::as_float(b);
+}
+template <typename A, typename B>
+    requires detail::Bfloat16Pair<A, B>
+constexpr auto operator<=>(const A& a, const B& b) {
+    return detail::as_float(a) <=> detail::as_float(b);
+}
+
 /// N elements of a type, 128 to 2048 bits on the hardware. Elements that were not set are 0.
 template <typename T, unsigned N>
 class alignas(detail::alignment_of(N* detail::type_bits_v<T> / 8)) [[gnu::may_alias]] vector {
@@ -200,9 +227,10 @@ class alignas(detail::alignment_of(N* detail::type_bits_v<T> / 8)) [[gnu::may_al
     constexpr vector_elem_const_ref<T, N> elem_const_ref(unsigned at) const { return {*this, at}; }
 
     /// All elements one place up, the value at place 0; the last one falls out.
-    constexpr void push(T value) {
+    constexpr vector& push(T value) {
         for (unsigned at = N; at-- > 1;) set(get(at - 1), at);
         set(value, 0);
+        return *this;
     }
 
     template <unsigned M>
