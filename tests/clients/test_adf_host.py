@@ -172,6 +172,7 @@ def test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml(
         sources: Any = graph_program([tmp_path / "graph.cpp"], generation=generation)
         number = ARCHITECTURES.get(generation, ARCHITECTURES["AIE-ML"])
         assert f"-D__AIEARCH__={number}" in sources.options()
+        assert "-fno-sanitize=all" in sources.options()  # ziglang checks what is not optimised
 
 
 def test_a_graph_may_say_vector_stringstream_and_endl_alone(tmp_path: Path) -> None:

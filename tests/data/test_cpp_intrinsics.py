@@ -386,6 +386,8 @@ def test_calls_into_the_core(core: LoneKernels) -> None:
     core.call("call_wide_cascade_back", back)
     assert np.array_equal(back, wide)
     found = aligned(4, np.int32)
+    core.call("call_hints", found)
+    assert found.tolist() == [0, 1, 2, 3]
     core.call("call_modes", found)
     assert found.tolist() == [12, 1, 3, 0]
     core.set_modes()

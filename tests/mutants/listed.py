@@ -80,9 +80,16 @@ MUTANTS = (
         "tests/timing/test_graph_kernels.py::test_a_call_takes_what_its_vector_operations_take",
     ),
     Mutant(
+        "a compiler's own checks end graph programs",
+        "adf/graph_program.py",
+        '    "-fno-sanitize=all",',
+        "    # ",
+        "tests/clients/test_adf_host.py::test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml",
+    ),
+    Mutant(
         "graphs have to say whose vector it is",
         "adf/graph_program.py",
-        ', "-DMEMTILE_GRAPH"',
+        '    "-DMEMTILE_GRAPH",\n',
         "",
         "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_stringstream_and_endl_alone",
     ),
