@@ -223,6 +223,12 @@ def test_kinds_of_ports(
     )
 
 
+def test_files_of_a_platform_are_plios_of_32_bits(breadth: Description) -> None:
+    found = {each.file: each for each in breadth.plios}
+    assert (found["data/in.txt"].direction, found["data/out.txt"].direction) == ("in", "out")
+    assert {found[file].width for file in ("data/in.txt", "data/out.txt")} == {32}
+
+
 def test_margins_and_modes_of_ports(breadth: Description) -> None:
     circular = port(breadth, "gr.owned.in[0]")
     assert (circular.margin, circular.is_circular, circular.is_async) == (16, True, False)

@@ -277,8 +277,8 @@ REFUSED = {
     "aie::sliding_mul_sym_ops<8, 16, 1, 1, 1, int16, int16, acc64>::mul_sym(x, 0, x, 0);": "use these",
     "aie::sliding_mul_sym_xy_ops<8, 8, 1, 1, int16, int16>::mul_sym(x, 0, x, 0, 8);": "symmetric filters",
     "aie::sliding_mul_ch_ops<4, 8, 4, 1, 1, 1, int16, int16>::mul(x, 0, x, 0);": "several channels",
-    "aie::fft_dit_r2_stage<8>(at, at, 64, 15, 15, false, to);": "the stages of FFTs: UG1529 does not say",
-    "aie::fft_dit_r5_stage(at, at, at, at, at, 80, 15, 15, false, to);": "nor in which order they write",
+    "aie::fft_dit_r3_stage<8>(at, at, at, 96, 15, 15, false, to);": "stages of FFTs of radix 2 and 4",
+    "aie::fft_dit_r5_stage(at, at, at, at, at, 80, 15, 15, false, to);": "round and saturate between",
 }
 
 

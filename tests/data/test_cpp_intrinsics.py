@@ -386,7 +386,17 @@ def test_calls_into_the_core(core: LoneKernels) -> None:
     back = aligned(16, np.int64)
     core.call("call_cascade_back", back)
     assert np.array_equal(back, values)
+    wide = filled(np.arange(64, dtype=np.int32) * 5)
+    core.call("call_wide_cascade", wide)
+    words = core.take("cascade out")
+    assert np.array_equal(words, wide.view(np.uint32))  # the lowest first: DEV-INTRINSIC-3
+    core.put("cascade in", words)
+    back = aligned(64, np.int32)
+    core.call("call_wide_cascade_back", back)
+    assert np.array_equal(back, wide)
     found = aligned(4, np.int32)
+    core.call("call_hints", found)
+    assert found.tolist() == [0, 1, 2, 3]
     core.call("call_modes", found)
     assert found.tolist() == [12, 1, 3, 0]
     core.set_modes()

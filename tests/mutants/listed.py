@@ -39,6 +39,76 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a compiler's own checks end graph programs",
+        "adf/graph_program.py",
+        '    "-fno-sanitize=all",',
+        "    # ",
+        "tests/clients/test_adf_host.py::test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml",
+    ),
+    Mutant(
+        "a stage of radix 4 takes its tables in the order of their powers",
+        "cpp/include/aie_api/fft.hpp",
+        "detail::fft_stage({n, vectorization, shift_tw, shift, inv}, x, std::array{tw1, tw0, tw2}, out);",
+        "detail::fft_stage({n, vectorization, shift_tw, shift, inv}, x, std::array{tw0, tw1, tw2}, out);",
+        "tests/data/test_aie_api_fft.py::test_a_transform_is_that_of_the_published_simulation",
+    ),
+    Mutant(
+        "the first point of a stage is not shifted up with the twiddles",
+        "cpp/include/aie_api/fft.hpp",
+        "to_lane<Slot>(*first, true, static_cast<int>(of.shift_tw))",
+        "to_lane<Slot>(*first, true, 0)",
+        "tests/data/test_aie_api_fft.py::test_a_transform_is_that_of_the_published_simulation",
+    ),
+    Mutant(
+        "an inverse stage is the forward one",
+        "cpp/include/aie_api/fft.hpp",
+        "of.inv ? quarters : 3 * quarters",
+        "3 * quarters",
+        "tests/data/test_aie_api_fft.py::test_a_stage_rounds_once[4-16-True]",
+    ),
+    Mutant(
+        "weighted sums without a start begin at the second weight",
+        "cpp/include/aie_api/mul.hpp",
+        "return accumulate<Lanes, Tag>(coeff, 0, first, others...);",
+        "return accumulate<Lanes, Tag>(coeff, 1, first, others...);",
+        "tests/data/test_aie_api_products.py::test_weighted_sums",
+    ),
+    Mutant(
+        "half of a wide value crosses the cascade",
+        "cpp/include/memtile/intrinsics/core_calls.h",
+        "at < sizeof(V) / 4; at += cascade_words) put_mcd(words + at, cascade_words);",
+        "at < std::min(sizeof(V) / 4, 32ul); at += cascade_words) put_mcd(words + at, cascade_words);",
+        "tests/data/test_cpp_intrinsics.py::test_calls_into_the_core",
+    ),
+    Mutant(
+        "two loops that are written out exchange their numbers",
+        "cpp/include/aie_api/utils.hpp",
+        "fn(y, x);",
+        "fn(x, y);",
+        "tests/data/test_aie_api_places.py::test_loops_that_are_written_out_and_iterators_by_type",
+    ),
+    Mutant(
+        "all files of a platform lead into the array",
+        "cpp/include/adf/graph/outside.h",
+        'recorder::text(number < Inputs ? "in" : "out")',
+        'recorder::text("in")',
+        "tests/data/test_adf_recording.py::test_files_of_a_platform_are_plios_of_32_bits",
+    ),
+    Mutant(
+        "assertions of kernels are comments",
+        "cpp/include/aie_api/utils.hpp",
+        "((condition) ? void() : memtile::fail(message))",
+        "((condition) ? void() : void())",
+        "tests/faults/test_cpp_kernels.py::test_a_checked_kernel_names_the_line[an assertion of the AIE API]",
+    ),
+    Mutant(
+        "stages of FFTs of radix 3 are no errors",
+        "cpp/include/aie_api/not_simulated.hpp",
+        "static_assert(detail::never_v<Input>, ",
+        "static_assert(!detail::never_v<Input>, ",
+        "tests/data/test_aie_api_products.py::test_what_is_not_simulated_is_refused_by_name_and_line",
+    ),
+    Mutant(
         "a length ends within a step",
         "adf/rates.py",
         "if tiling.length and (not inner or tiling.length % inner):",
@@ -456,7 +526,7 @@ MUTANTS = (
         "cpp/include/adf/elements.h",
         "#include <sstream>\n",
         "",
-        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_and_stringstream_alone",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_stringstream_and_endl_alone",
     ),
     Mutant(
         "kernels have two kinds of vector",
@@ -468,9 +538,9 @@ MUTANTS = (
     Mutant(
         "graphs have to say whose vector it is",
         "adf/graph_program.py",
-        ', "-DMEMTILE_GRAPH"',
+        '    "-DMEMTILE_GRAPH",\n',
         "",
-        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_and_stringstream_alone",
+        "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_stringstream_and_endl_alone",
     ),
     Mutant(
         "graphs of cores without a number of their own do not compile",
@@ -9086,13 +9156,6 @@ MUTANTS = (
         "++index[at - 1];",
         "index[at - 1] = (index[at - 1] + 1) % shape.dims[at - 1].num;",
         "tests/data/test_aie_api_places.py::test_tensors_of_vectors_are_walked_innermost_dimension_first",
-    ),
-    Mutant(
-        "stages of FFTs are no errors",
-        "cpp/include/aie_api/not_simulated.hpp",
-        "static_assert(detail::never_v<Input>, ",
-        "static_assert(!detail::never_v<Input>, ",
-        "tests/data/test_aie_api_products.py::test_what_is_not_simulated_is_refused_by_name_and_line",
     ),
     Mutant(
         "an unaligned store does not say that it rewrites its windows",

@@ -120,6 +120,15 @@ CALL(call_cascade)(In a_at) {
     put_mcd(a);
     put_mcd(a, 0);
 }
+CALL(call_hints)(Out out) {
+    auto *found = static_cast<int *>(out);
+    for (int at = 0; at < 4; ++at) chess_prepare_for_pipelining chess_pipeline_non_leaf_loop_solution(2) chess_loop_count(4) {
+        chess_report(at);
+        found[at] = at;
+    }
+}
+CALL(call_wide_cascade)(In a_at) { put_mcd(*static_cast<const aie::accum<acc32, 64> *>(a_at)); }
+CALL(call_wide_cascade_back)(Out out) { *static_cast<aie::accum<acc32, 64> *>(out) = memtile::get_cascade<aie::accum<acc32, 64>>(); }
 CALL(call_cascade_back)(Out out) { *static_cast<v16acc64 *>(out) = get_scd_v16acc64(); }
 CALL(call_modes)(Out out) {
     auto *found = static_cast<int *>(out);

@@ -8,6 +8,7 @@
 #include "compare_select.hpp"
 #include "conversions.hpp"
 #include "elementary.hpp"
+#include "fft.hpp"
 #include "iterators.hpp"
 #include "load_store.hpp"
 #include "lookup.hpp"

@@ -180,6 +180,11 @@ constexpr auto accumulate(const C& coeff, unsigned start, const V& first, const 
     ((sum = mac(sum, others, coeff.get(++start % C::size()))), ...);
     return sum;
 }
+/// The same from the first coefficient on.
+template <unsigned Lanes, typename Tag = accauto, detail::Vector C, detail::Vector V, typename... Vs>
+constexpr auto accumulate(const C& coeff, const V& first, const Vs&... others) {
+    return accumulate<Lanes, Tag>(coeff, 0, first, others...);
+}
 /// The same, onto an accumulator.
 template <unsigned Lanes, detail::Accum Acc, detail::Vector C, detail::Vector V, typename... Vs>
 constexpr Acc accumulate(const Acc& onto, const C& coeff, unsigned start, const V& first, const Vs&... others) {

@@ -157,11 +157,11 @@ public:
 
 private:
     place same(relative_offset_parameters by) const {
-        return {recorder::object({{"kind", recorder::text("same")},
-                                  {"other", recorder::integer(object_)},
-                                  {"what", recorder::text(what_)},
-                                  {"column", recorder::integer(by.col_offset)},
-                                  {"row", recorder::integer(by.row_offset)}})};
+        return place{recorder::object({{"kind", recorder::text("same")},
+                                       {"other", recorder::integer(object_)},
+                                       {"what", recorder::text(what_)},
+                                       {"column", recorder::integer(by.col_offset)},
+                                       {"row", recorder::integer(by.row_offset)}})};
     }
     Location& set(const std::vector<std::string>& places, bool contains = false, bool excludes = false, bool exclusive = false) {
         recorder::Node* node = recorder::record("locations", from_);

@@ -212,9 +212,10 @@ class alignas(detail::alignment_of(N* detail::type_bits_v<T> / 8)) [[gnu::may_al
     constexpr vector_elem_const_ref<T, N> elem_const_ref(unsigned at) const { return {*this, at}; }
 
     /// All elements one place up, the value at place 0; the last one falls out.
-    constexpr void push(T value) {
+    constexpr vector& push(T value) {
         for (unsigned at = N; at-- > 1;) set(get(at - 1), at);
         set(value, 0);
+        return *this;
     }
 
     template <unsigned M>
