@@ -25,7 +25,7 @@ from memtile.adf.core_loop import (
 from memtile.adf.host_transfers import HostChannel
 from memtile.adf.lookup import Lookup
 from memtile.adf.parameters import parameter_port
-from memtile.adf.plan import Plan, PlannedKernel, Tile
+from memtile.adf.plan import Net, Plan, PlannedKernel, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
@@ -34,7 +34,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
-from memtile.design.channels import Channel
+from memtile.design.channels import Channel, said_at
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
 
@@ -201,9 +201,15 @@ class _Lowering:
         if turns[0].acquire is None and not mover.receives:
             self._keep_fill(mover, channel.named(name), work[0])
             return
-        start_ring(channel, name, work)
+        with said_at(self._line_of(mover.net)):
+            start_ring(channel, name, work)
         if mover.net.packets:  # descriptors without a header go on with the packet before
             channel.packets -= {None}
+
+    def _line_of(self, net: Net) -> str:
+        """The line of the user's first connection that a net is made of; empty if none is known."""
+        lines = {each.id: each.line for each in self._plan.description.connections}
+        return next((line for each in net.connections if (line := lines[each])), "")
 
     def _keep_fill(self, mover: Mover, channel: Channel, work: tuple[Transfer | Descriptor, ...]) -> None:
         """Keep what reads a buffer that only the host fills, until a run begins."""

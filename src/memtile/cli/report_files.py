@@ -158,7 +158,7 @@ class Studies:
         *,
         device: Device,
     ) -> Result:
-        """The result with the answers.
+        """The result with the answers, once its files are written.
 
         Args:
             result: of the run.
@@ -171,6 +171,14 @@ class Studies:
         Raises:
             DesignError: a coredump of a memory tile alone.
         """
+        result = self.answered(result, engine, again, device=device)
+        self.write(result, engine, files, ignored)
+        return result
+
+    def answered(
+        self, result: Result, engine: Engine, again: Callable[[], Result], *, device: Device
+    ) -> Result:
+        """The result with the answers; arguments as of :meth:`of`."""
         from memtile.explain.depths import doubtful_depths, needed_depths
         from memtile.explain.slow import slow_findings
         from memtile.explore.rerun import band, lifted
@@ -187,8 +195,14 @@ class Studies:
             slow = slow_findings(result)
             without = lifted(result, again, partial(watched, text="limits"))
             result = replace(result, lifted=without, findings=(*result.findings, *slow))
+        return result
+
+    def write(
+        self, result: Result, engine: Engine, files: Sequence[str], ignored: Sequence[str] = ()
+    ) -> None:
+        """Write the files; arguments as of :meth:`of`."""
         if self.record is None and not self.report.wanted:
-            return result
+            return
         inputs = digests(files)
         self.report.write(result, engine, Path(files[0]).name, inputs, ignored)
         if self.record is not None:
@@ -196,7 +210,6 @@ class Studies:
 
             found = record(result, engine, inputs=inputs, ignored=ignored)
             write_output(self.record, text_of(found))
-        return result
 
 
 def digests(files: Sequence[str]) -> dict[str, str]:
