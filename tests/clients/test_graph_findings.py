@@ -11,6 +11,7 @@ from memtile.adf.host_waits import HostWaitError
 from memtile.adf.planning import plan_of
 from memtile.adf.port_times import PortTimes
 from memtile.adf.running import GraphResult, GraphRun
+from memtile.cli.amd_tools.port_tables import latency_table, profile_table, throughput_table
 from memtile.explain.results import Status
 from memtile.runs.options import RunOptions
 from support.adf.plans import calls, compute
@@ -118,6 +119,39 @@ def test_throughput_is_that_of_aiesimulator() -> None:
     (latency,) = found.latencies
     assert (latency.source, latency.target) == ("gr.in", "gr.out")
     assert (latency.first, latency.last) == (out.first, out.last - 511 * 4)
+
+
+def test_tables_are_those_of_aiesimulator() -> None:
+    """The form of XD100's printed outputs: logical names, inputs first, six decimals."""
+    found = ended(run_of(passing(), {"in": 512}, 8))
+    rule, head, _, into, out, last = throughput_table(found)
+    assert rule == last == "-" * 98
+    assert head == "Port Name           | Type              | Average Throughput"
+    assert into == "in                  | IN                | 1252.446184 MBps  "
+    assert out.startswith("out                 | OUT               | ")
+    (latency,) = found.latencies
+    first, late = latency.first / 1.25, latency.last / 1.25
+    assert latency_table(found)[3] == f"{'in':20}| {'out':18}| {first:.1f} ns first, {late:.1f} ns last"
+    assert profile_table(found)[3].startswith(f"{'gr.k':20}| {'8':18}| ")
+
+
+def test_a_single_buffer_that_both_ends_wait_for_is_told() -> None:
+    """UG1603: num_buffers = 2 makes ping and pong of a shared buffer."""
+    for buffers in (1, 2):
+        g = Sketch()
+        a, z = g.plio("in", width=128), g.plio("out", "out", width=128)
+        m = g.shared("m", "int32", (BLOCK,), 1, 1, num_buffers=buffers)
+        k = g.kernel("k", [buffer("int32", BLOCK)], [buffer("int32", BLOCK)])
+        g.connect(a, m.ins[0])
+        g.connect(m.outs[0], k.ins[0])
+        g.connect(k.outs[0], z)
+        found = ended(run_of(g, {"in": 16 * BLOCK}, 16))
+        assert [(each.code, each.fix) for each in found.limits] == (
+            [("MT0504", "Give it a second buffer: num_buffers(gr.m) = 2.")] if buffers == 1 else []
+        )
+    (work,) = found.kernels
+    assert (work.name, work.calls) == ("gr.k", 16)
+    assert work.text.startswith("gr.k: 16 calls, ")
 
 
 def test_latency_is_told_between_ports_that_data_go_between() -> None:

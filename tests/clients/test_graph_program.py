@@ -17,6 +17,7 @@ from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
+from support.pages.browser import opened
 
 GRAPH = """
 #include <adf.h>
@@ -158,22 +159,54 @@ def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> No
     assert found["missing"] == [{"port": "gr.a", "element": "int16", "came": 16, "needed": 32}]
 
 
-def test_what_designs_offer_is_there_for_a_graph(graph: str) -> None:
+def test_what_designs_offer_is_there_for_a_graph(graph: str, tmp_path: Path) -> None:
     """Report, timeline, record, waveform, coredump and questions about cycles, with the user's names."""
-    files = ("r.txt", "p.json", "rec.json", "w.vcd", "core.bin")
+    files = ("r.html", "p.json", "rec.json", "w.vcd", "core.bin")
     options = ("--report", "--perfetto", "--record", "--vcd", "--coredump")
     words = [word for pair in zip(options, files, strict=True) for word in pair]
     done = called("run", graph, *words, "--bottleneck", "--check", "--schedules", "1")
     assert done.exit_code == 0, done.output
     assert all(Path(each).stat().st_size > 100 for each in files)
-    assert "cores computed in no time: " in done.stdout
-    report = Path("r.txt").read_text()
-    for track in ("compute(0,3) S2MM 0 'gr.k.in[0]'", "compute(0,3) MM2S 0 'gr.k.out[0]'"):
-        assert f"\t{track}\t" in report
-    line = GRAPH.splitlines().index("        adf::connect(a.out[0], k.in[0]);") + 1
-    assert re.search(rf"BD 0 \([^)]*graph\.cpp:{line}\): .*'gr\.k\.in\[0\]'", report)
+    assert "if cores computed in no time: " in done.stdout
     inputs = json.loads(Path("rec.json").read_text())["provenance"]["inputs"]
     assert {Path(each).name for each in inputs} == {"graph.cpp", "in.txt", "twice.cc"}
+    ports = [line for line in done.stdout.splitlines() if line.startswith(("gr.z: ", "gr.a: "))]
+    line = GRAPH.splitlines().index("        adf::connect(a.out[0], k.in[0]);") + 1
+    with opened(Path("r.html").resolve(), tmp_path / "profile") as page:
+        shown = page.evaluate("document.getElementById('ahead').innerText")
+        places = page.evaluate("run.descriptors.map(each => each.place)")
+        labels = page.evaluate("tracks.map(each => each.label)")
+        assert page.said == []
+    assert shown.splitlines()[:2] == ports
+    assert any(place.endswith(f"graph.cpp:{line}") for place in places)
+    assert {"gr.k.in[0]", "gr.k.out[0]", "gr.k"} <= set(labels)
+
+
+def test_a_graph_is_explained(graph: str) -> None:
+    done = called("explain", graph, "--cost", "gr.k=500")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("good: finished after ")
+    assert any(line.startswith("limited by gr.k: ") for line in lines)
+    assert any(line.startswith("if cores computed in no time: ") for line in lines)
+    assert lines[-1].startswith("kernel gr.k: 2 calls, 50")
+    assert not Path("memtile_output").exists()
+    found = json.loads(called("explain", graph, "--json").stdout)
+    assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
+    assert [(each["kernel"], each["calls"]) for each in found["kernels"]] == [("gr.k", 2)]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["graph.cpp", "--design", "d.py", "--set", "a=1"], "--design, --set are for dumps and servers"),
+        (["core.bin", "-D", "A=1"], "core.bin: --define is for a graph in C"),
+    ],
+)
+def test_options_of_explain_are_for_what_is_explained(words: list[str], says: str) -> None:
+    done = called("explain", *words)
+    assert done.exit_code == 2
+    assert says in done.stderr
 
 
 def test_main_that_waits_for_ever_has_a_result(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -151,6 +151,27 @@ MUTANTS = (
         "tests/clients/test_graph_findings.py::test_the_limit_of_cycles_ends_a_call_that_waits",
     ),
     Mutant(
+        "two buffers are told as one",
+        "adf/limits.py",
+        "        if len(pool.buffers) != 1:",
+        "        if not pool.buffers:",
+        "tests/clients/test_graph_findings.py::test_a_single_buffer_that_both_ends_wait_for_is_told",
+    ),
+    Mutant(
+        "tables have the names of objects in place of logical ones",
+        "cli/amd_tools/port_tables.py",
+        "(port.label or port.name, way,",
+        "(port.name, way,",
+        "tests/clients/test_graph_findings.py::test_tables_are_those_of_aiesimulator",
+    ),
+    Mutant(
+        "options of a graph are ignored for a dump",
+        "cli/explain.py",
+        '    _refuse(dump or server or "nothing", of_graph, "a graph in C++")\n',
+        "",
+        "tests/clients/test_graph_program.py::test_options_of_explain_are_for_what_is_explained",
+    ),
+    Mutant(
         "cycles of a kernel may be given twice",
         "cli/graph_file.py",
         "            if name in found:",

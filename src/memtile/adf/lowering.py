@@ -73,6 +73,7 @@ class Lowered:
         cores: of each tile with kernels.
         fills: of buffers that no port writes.
         memories: shared buffers, by id.
+        pools: all buffers, with who uses them.
         parameters: by id of the kernel's port.
         notes: what the model leaves out, one sentence each.
     """
@@ -86,6 +87,7 @@ class Lowered:
     cores: dict[Tile, CoreState] = field(default_factory=dict)
     fills: list[Fill] = field(default_factory=list)
     memories: dict[int, Pool] = field(default_factory=dict)
+    pools: tuple[Pool, ...] = ()
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -127,7 +129,7 @@ class _Lowering:
             pool.declare(self._array)
         for pool in self._pools:
             self._make_turns(pool)
-        self._made.memories = self._pools.memories
+        self._made.memories, self._made.pools = self._pools.memories, tuple(self._pools)
         self._make_cores()
         return self._made
 

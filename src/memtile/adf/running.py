@@ -19,6 +19,7 @@ from memtile.adf.core_loop import CoreState, MakeCaller
 from memtile.adf.description import Plio
 from memtile.adf.host_transfers import HostTransfers, Received
 from memtile.adf.host_waits import HostWaitError
+from memtile.adf.limits import KernelWork, kernel_works, single_buffer_findings
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower
 from memtile.adf.parameters import HostParameters, kernel_parameters
@@ -30,6 +31,7 @@ from memtile.adf.profiling import Profiling
 from memtile.adf.run_end import Missing, Volume, ended, left_over, missing_input
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
+from memtile.explain.findings import Finding
 from memtile.explain.results import Result, Status
 from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
 from memtile.model.state.causes import CorePhase
@@ -59,6 +61,8 @@ class GraphResult:
         notes: what the model leaves out.
         endless: graphs that ``run`` was called for without a count.
         waits: what waits for what at the end, in the user's names, kernels first.
+        kernels: the work of each core, most first.
+        limits: notes on single buffers that are waited for.
     """
 
     result: Result
@@ -72,6 +76,8 @@ class GraphResult:
     notes: tuple[str, ...] = ()
     endless: tuple[str, ...] = ()
     waits: tuple[str, ...] = ()
+    kernels: tuple[KernelWork, ...] = ()
+    limits: tuple[Finding, ...] = ()
 
     @property
     def cycles(self) -> int:
@@ -455,6 +461,8 @@ class GraphRun:
             notes=(*self.lowered.notes, *left_over(volumes if not unfinished else ())),
             endless=endless,
             waits=waits,
+            kernels=tuple(kernel_works(self.lowered, found.cores)),
+            limits=tuple(single_buffer_findings(self.lowered, found)),
         )
 
     def _stopped(self, *, interrupted: bool) -> Result:

@@ -59,6 +59,14 @@ class ShownRun:
             "endless": list(graph.endless) if graph else [],
             "ports": list(_ports_json(graph)) if graph else [],
             "latencies": list(_latencies_json(graph)) if graph else [],
+            "kernels": [
+                {
+                    "kernel": each.name,
+                    "calls": each.calls,
+                    "cycles": {cause.name.lower(): cycles for cause, cycles in each.spent.items()},
+                }
+                for each in (graph.kernels if graph else ())
+            ],
             "missing": [
                 {"port": each.name, "element": each.element, "came": each.elements, "needed": each.needed}
                 for each in done.missing
@@ -122,7 +130,7 @@ def _limit_lines(result: Result) -> Iterator[str]:
     """What limits the run, and what answers to questions about its cycles say."""
     from memtile.explain.estimate import lifted_line
 
-    if result.bound is not None and result.status == "finished":
+    if result.bound is not None:
         yield in_users_words(result.bound.text)
     if result.band is not None:
         yield from result.band.lines
@@ -200,7 +208,7 @@ def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedule
     from memtile.arch.devices import device
     from memtile.design.run_design import with_schedules
 
-    result, again = done.graph.result, graph.options.run.run_again()
+    plan, result, again = done.plan, done.graph.result, graph.options.run.run_again()
     assert result.kept is not None
     engine = result.kept.engine()
 
@@ -216,9 +224,21 @@ def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedule
 
     result = with_schedules(result, done.outputs if schedules else {}, once, schedules)
     result = studies.answered(result, engine, for_cycles, device=device(graph.options.device))
-    result = replace(result, findings=tuple(map(finding_in_users_words, result.findings)))
-    studies.write(result, engine, list(map(str, graph.files_read(done.plan))))
-    return replace(done, graph=replace(done.graph, result=result))
+    named = tuple(map(finding_in_users_words, result.findings))
+    result = replace(result, findings=(*named, *(done.graph.limits if studies.bottleneck else ())))
+    done = replace(done, graph=replace(done.graph, result=result))
+    ahead = () if done.graph is None else (*port_lines(done.graph), *_limit_lines(result))
+    studies.write(result, engine, list(map(str, graph.files_read(plan))), ahead=ahead)
+    return done
+
+
+def explained_lines(shown: ShownRun) -> Iterator[str]:
+    """What a run says of itself, and below it the work of each kernel."""
+    yield from shown.lines()
+    if shown.done.graph is not None:
+        yield from map(
+            printable, _few([f"kernel {each.text}" for each in shown.done.graph.kernels], "kernels")
+        )
 
 
 def finish_graph(

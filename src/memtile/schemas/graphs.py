@@ -36,6 +36,20 @@ PortLatency = TypedDict("PortLatency", {"from": str, "to": str, "first": int, "l
 out (negative if that came before), and from the last one to the last one."""
 
 
+class KernelWork(TypedDict):
+    """What a core did.
+
+    Attributes:
+        kernel: Names of its kernels in the graph.
+        calls: Of all of them.
+        cycles: Of the core by cause; the causes are those of "cores" in "run".
+    """
+
+    kernel: str
+    calls: Count
+    cycles: dict[str, Count]
+
+
 class MissingInput(TypedDict):
     """An input PLIO that ran out of data.
 
@@ -65,6 +79,7 @@ class GraphRunOutput(TypedDict):
         endless: Graphs that run without a count.
         ports: Throughput of PLIOs.
         latencies: Of each pair of PLIOs that data go between.
+        kernels: The work of each core, most first.
         unfinished: Kernels of each core that did not end the iterations asked for.
         waits: What waits for what, in the names of the graph; texts for people.
         notes: What the model leaves out, and what files have that no guide describes; texts for people.
@@ -82,6 +97,7 @@ class GraphRunOutput(TypedDict):
     endless: list[str]
     ports: list[GraphPort]
     latencies: list[PortLatency]
+    kernels: list[KernelWork]
     missing: list[MissingInput]
     unfinished: list[str]
     waits: list[str]
