@@ -196,6 +196,35 @@ def test_a_wait_for_a_run_without_end_ends_the_run() -> None:
     assert (found.endless, found.iterations, found.result.status) == (("gr",), {"gr": 4}, Status.FINISHED)
 
 
+def test_a_kernel_that_polls_an_empty_stream_is_told_at_the_limit() -> None:
+    for words, more in (
+        (4, "; gr.in, which it reads, has no more data: it polls an empty stream"),
+        (200, ""),
+    ):
+        g = Sketch()
+        a, z = g.plio("in"), g.plio("out", "out")
+        k = g.kernel("k", [stream("int32")], [stream("int32")])
+        g.connect(a, k.ins[0])
+        g.connect(k.outs[0], z)
+
+        def polls(core: Any, *_: Any) -> Any:
+            while True:
+                if core.has_word():
+                    yield core.put_stream((yield core.get_stream()))
+                yield core.cycles(20)
+
+        run = GraphRun(
+            plan_of(g.description(), DEVICE), calls(**{f"k{k.id}": polls}), RunOptions(max_cycles=900)
+        )
+        run.feed("in", np.arange(words, dtype=np.int32))
+        run.init(ROOT)
+        run.run(ROOT, 1)
+        with pytest.raises(HostWaitError):
+            run.wait(ROOT)
+        (note,) = run.result().notes
+        assert note == f"gr.k is in a call at the limit of cycles and waits for nothing{more}"
+
+
 def test_the_limit_of_cycles_ends_a_call_that_waits() -> None:
     run = run_of(passing(), {"in": 4 * BLOCK}, 4, max_cycles=500)
     with pytest.raises(HostWaitError, match="the limit of 500 cycles is reached while main waits"):

@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 import memtile
 from memtile import adf, schema
+from memtile.adf.running import GraphRun
 from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
@@ -219,6 +220,24 @@ def test_main_that_waits_for_ever_has_a_result(graph: str, monkeypatch: pytest.M
     assert "gr 2 iterations, main waits for ever (gr: wait() is called for a run without end" in first
     assert "gr.z: 16 words" in rest[0]
     assert json.loads(called("run", graph, "--json").stdout)["code"] is None
+
+
+def test_ctrl_c_keeps_what_is_done(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: GraphRun, *_: object) -> None:
+        self.engine.wait(100)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GraphRun, "end", interrupted)
+    done = called("run", graph, "--json")
+    assert done.exit_code == 130
+    found = json.loads(done.stdout)
+    assert (found["status"], found["code"], found["cycles"], found["good"]) == (
+        "interrupted",
+        None,
+        100,
+        False,
+    )
+    assert [each["words"] for each in found["ports"]] == [0, 16]
 
 
 def test_the_exit_code_of_main_is_reported(graph: str) -> None:

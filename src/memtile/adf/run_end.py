@@ -7,7 +7,7 @@ its input files: AMD's simulators end it with success.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from memtile.explain.deadlock.graph import Via
@@ -85,11 +85,29 @@ def missing_input(volumes: Iterable[Volume], result: Result) -> Iterator[Missing
 def left_over(volumes: Iterable[Volume]) -> Iterator[str]:
     """One sentence for each input whose file has more than a finished run has needed."""
     for each in volumes:
-        if each.needed is not None and each.given > each.needed:
+        if each.needed and each.given > each.needed:
             yield (
                 f"{each.given - each.needed:,} of {each.given:,} {each.element} in the file of {each.name} "
                 "are left over: the iterations asked for need no more"
             )
+
+
+def limit_notes(cycles: int, endless: Sequence[str], busy: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """What runs on at the limit of cycles.
+
+    Args:
+        cycles: of the run.
+        endless: graphs that run without a count.
+        busy: per core that is in a call and waits for nothing the streams that it reads and that are empty.
+    """
+    for name in endless:
+        yield f"{name} runs without end (run() has no count) and was stopped at cycle {cycles:,}"
+    for name, streams in busy.items():
+        yield f"{name} is in a call at the limit of cycles and waits for nothing" + (
+            f"; {', '.join(streams)}, which it reads, has no more data: it polls an empty stream"
+            if streams
+            else ""
+        )
 
 
 def _dry(result: Result) -> Iterator[str]:

@@ -28,13 +28,13 @@ from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
 from memtile.adf.pools import ELEMENTS
 from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
-from memtile.adf.run_end import Missing, Volume, ended, left_over, missing_input
+from memtile.adf.run_end import Missing, Volume, ended, left_over, limit_notes, missing_input
 from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import DesignError
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result, Status
 from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
-from memtile.model.state.causes import CorePhase
+from memtile.model.state.causes import LINKS, CorePhase
 from memtile.runs.design_run import run_on, stopped
 from memtile.runs.observing import Observed, observing
 from memtile.runs.options import USUAL, RunOptions
@@ -458,7 +458,11 @@ class GraphRun:
             latencies=tuple(latencies(self.lowered.plan, input_times, times)),
             iterations=self._iterations(),
             unfinished=unfinished,
-            notes=(*self.lowered.notes, *left_over(volumes if not unfinished else ())),
+            notes=(
+                *self.lowered.notes,
+                *left_over(volumes if not unfinished else ()),
+                *(limit_notes(found.cycles, endless, self._busy()) if found.status is Status.LIMIT else ()),
+            ),
             endless=endless,
             waits=waits,
             kernels=tuple(kernel_works(self.lowered, found.cores)),
@@ -483,6 +487,28 @@ class GraphRun:
                     for lock in core.releases
                     if lock.place is not None
                 )
+
+    def _busy(self) -> dict[str, list[str]]:
+        """The cores that did not end their iterations and wait for nothing, with their empty streams."""
+        phases, spec = self.engine.state.cores.phase, self.engine.spec
+        found = {}
+        for core in self._unfinished():
+            place = next(each for each, other in self.lowered.cores.items() if other is core)
+            phase = phases[int(spec.tiles.core[self._array.compute_tile(*place).index])]
+            if phase not in (CorePhase.ACQUIRE, *LINKS):
+                found[core.name] = list(self._empty_streams({each.kernel for each in core.kernels}))
+        return found
+
+    def _empty_streams(self, kernels: set[int]) -> Iterator[str]:
+        """Names of PLIOs that have sent all their words and whose streams kernels read."""
+        for net in self.lowered.plan.nets:
+            plio = self._lookup.plio_at(net.sources[0].port)
+            readers = (self._lookup.kernel_at(target.port) for target in net.targets if target.channel < 0)
+            if plio is None or not any(each is not None and each.id in kernels for each in readers):
+                continue
+            port = self.lowered.inputs[plio.id]
+            if port.entered == port.fed:
+                yield plio.name
 
     def _endless(self) -> tuple[str, ...]:
         names = {each.id: each.name for each in self.lowered.plan.description.graphs}
