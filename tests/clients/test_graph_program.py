@@ -237,7 +237,8 @@ def test_ctrl_c_keeps_what_is_done(graph: str, monkeypatch: pytest.MonkeyPatch) 
         100,
         False,
     )
-    assert [each["words"] for each in found["ports"]] == [0, 16]
+    out, into = (each["words"] for each in found["ports"])
+    assert (out < 16, into) == (True, 16)
 
 
 def test_the_exit_code_of_main_is_reported(graph: str) -> None:

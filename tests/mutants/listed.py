@@ -447,8 +447,8 @@ MUTANTS = (
     Mutant(
         "a graph's run may begin while another goes on",
         "adf/running.py",
-        "        if not self._is_done(graph):\n            raise",
-        "        if False:\n            raise",
+        "        if not self._is_done(graph):\n            kind",
+        "        if False:\n            kind",
         "tests/data/test_adf_runs.py::test_calls_out_of_order_are_refused",
     ),
     Mutant(
@@ -488,9 +488,9 @@ MUTANTS = (
     ),
     Mutant(
         "what an input lacks is not said",
-        "adf/running.py",
-        "            if came < needed:",
-        "            if came > needed:",
+        "adf/run_end.py",
+        "each.given < each.needed:",
+        "each.given > each.needed and dry is None:",
         "tests/data/test_adf_runs.py::test_what_is_missing_of_an_input_is_said",
     ),
     Mutant(
@@ -1852,8 +1852,8 @@ MUTANTS = (
     Mutant(
         "explain runs the design with its board's constants",
         "cli/explain.py",
-        "with options.with_timing(timing):",
-        "with options.with_timing(None):",
+        "    with options.with_timing(timing):\n        found",
+        "    with options.with_timing(None):\n        found",
         "tests/clients/test_timing_option.py::test_explain_runs_the_design_with_them",
     ),
     Mutant(
