@@ -494,6 +494,7 @@ READ = {
 """Parameters of files, folders or texts that a command reads."""
 READ_BY = {
     *("survey folder", "measure read folder", "sweep show log", "sweep replay log", "schema name"),
+    "explain in_folder",
     "run in_folder",
 }
 OWN_PLACE = {"tools folder"}

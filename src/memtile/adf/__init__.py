@@ -10,9 +10,10 @@ if TYPE_CHECKING:
     from memtile.adf.description import Description
     from memtile.adf.graph_file import GraphProgram, load
     from memtile.adf.plan import Plan
+    from memtile.adf.port_times import PortTimes
     from memtile.adf.program_run import ProgramResult
     from memtile.adf.record import describe
-    from memtile.adf.running import Missing, PortTimes
+    from memtile.adf.run_end import Missing
     from memtile.adf.verdict.verdicts import Verdict
     from memtile.io.plio_csv import read_plio_csv, write_plio_csv
     from memtile.io.plio_text import PlioWords, read_plio, write_plio
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 _HOMES = {
     "Description": "memtile.adf.description",
     "GraphProgram": "memtile.adf.graph_file",
-    "Missing": "memtile.adf.running",
+    "Missing": "memtile.adf.run_end",
     "Plan": "memtile.adf.plan",
     "PlioWords": "memtile.io.plio_text",
-    "PortTimes": "memtile.adf.running",
+    "PortTimes": "memtile.adf.port_times",
     "ProgramResult": "memtile.adf.program_run",
     "Verdict": "memtile.adf.verdict.verdicts",
     "describe": "memtile.adf.record",

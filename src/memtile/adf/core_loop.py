@@ -19,6 +19,7 @@ import numpy.typing as npt
 from memtile.adf.buffer_turns import Turn
 from memtile.adf.kernel_calls import Caller, LockUse, PortMemory, PortValue, StreamPort, Value
 from memtile.design.buffers import Buffer
+from memtile.design.locks import Lock
 from memtile.errors import DesignError
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -148,6 +149,14 @@ class CoreState:
     def name(self) -> str:
         """Names of its kernels."""
         return ", ".join(each.name for each in self.kernels)
+
+    @property
+    def releases(self) -> Iterator[Lock]:
+        """The locks that its kernels release."""
+        for kernel in self.kernels:
+            for port in kernel.ports:
+                for turn in () if isinstance(port, StreamLink) else port.turns:
+                    yield from turn.releases
 
     def program(self, iterations: int | None) -> Kernel:
         """What the core runs for so many iterations of the graph; None = without end."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Unpack
 
 from memtile.adf.description import Description
+from memtile.adf.kernel_sources import kernel_sources
 from memtile.adf.plan import Plan
 from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
 from memtile.adf.verdict.judge import amd_verdicts
@@ -136,6 +138,24 @@ class GraphProgram:
             "a graph in C++", "untimed", "data", "pad_arguments", "dispatch"
         )
         return ProgramRun(self.files, replace(self.options, run=chosen)).run()
+
+    def run_again(self, options: RunOptions) -> ProgramResult:
+        """Run it once more for its cycles: without a word of ``main``, and unwatched.
+
+        Raises:
+            InputFileError: as of ``run``.
+            DesignError: as of ``run``.
+        """
+        silent = replace(self.options, run=options, stdout=subprocess.DEVNULL, watch=None)
+        return ProgramRun(self.files, silent).run()
+
+    def files_read(self, plan: Plan) -> list[Path]:
+        """What goes into a run: sources of the graph and of its kernels, and files of input PLIOs."""
+        inputs = self.options.inputs or self.options.folder
+        kernels = kernel_sources(plan.description, self.files[0].resolve().parent, self.options.include)
+        plios = [each.file for each in plan.description.plios if each.direction == "in" and each.file]
+        found = [*self.files, *(each.file for each in kernels), *(inputs / each for each in plios)]
+        return list(dict.fromkeys(found))
 
     @cached_property
     def _run(self) -> ProgramRun:

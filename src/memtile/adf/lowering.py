@@ -26,7 +26,7 @@ from memtile.adf.core_loop import (
 from memtile.adf.host_transfers import HostChannel
 from memtile.adf.lookup import Lookup
 from memtile.adf.parameters import parameter_port
-from memtile.adf.plan import Plan, PlannedKernel, Tile
+from memtile.adf.plan import Net, Plan, PlannedKernel, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
@@ -36,7 +36,7 @@ from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
-from memtile.design.channels import Channel
+from memtile.design.channels import Channel, said_at
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
 
@@ -75,6 +75,7 @@ class Lowered:
         cores: of each tile with kernels.
         fills: of buffers that no port writes.
         memories: shared buffers, by id.
+        pools: all buffers, with who uses them.
         parameters: by id of the kernel's port.
         notes: what the model leaves out, and what is read without being written, one sentence each.
     """
@@ -88,6 +89,7 @@ class Lowered:
     cores: dict[Tile, CoreState] = field(default_factory=dict)
     fills: list[Fill] = field(default_factory=list)
     memories: dict[int, Pool] = field(default_factory=dict)
+    pools: tuple[Pool, ...] = ()
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -129,7 +131,7 @@ class _Lowering:
             pool.declare(self._array)
         for pool in self._pools:
             self._make_turns(pool)
-        self._made.memories = self._pools.memories
+        self._made.memories, self._made.pools = self._pools.memories, tuple(self._pools)
         self._made.notes += unwritten_reads(self._lookup)
         self._make_cores()
         return self._made
@@ -204,9 +206,15 @@ class _Lowering:
         if turns[0].acquire is None and not mover.receives:
             self._keep_fill(mover, channel.named(name), work[0])
             return
-        start_ring(channel, name, work)
+        with said_at(self._line_of(mover.net)):
+            start_ring(channel, name, work)
         if mover.net.packets:  # descriptors without a header go on with the packet before
             channel.packets -= {None}
+
+    def _line_of(self, net: Net) -> str:
+        """The line of the user's first connection that a net is made of; empty if none is known."""
+        lines = {each.id: each.line for each in self._plan.description.connections}
+        return next((line for each in net.connections if (line := lines[each])), "")
 
     def _keep_fill(self, mover: Mover, channel: Channel, work: tuple[Transfer | Descriptor, ...]) -> None:
         """Keep what reads a buffer that only the host fills, until a run begins."""

@@ -8,6 +8,7 @@ simulators that of the command.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
@@ -20,6 +21,7 @@ from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
+from memtile.adf.host_waits import HostWaitError
 from memtile.adf.kernel_calls import KernelCode, KernelOptions
 from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
@@ -36,8 +38,11 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.host_transfers import Received
     from memtile.adf.lowering import Lowered
     from memtile.adf.plio_ports import PlioPorts
-    from memtile.adf.running import GraphResult, GraphRun, Missing, PortTimes
+    from memtile.adf.port_times import PortTimes
+    from memtile.adf.run_end import Missing
+    from memtile.adf.running import GraphResult, GraphRun
     from memtile.explain.results import Result
+    from memtile.sim.loop.engine import Engine
 
 _SOURCE = "UG1603: run-time graph control"
 
@@ -65,6 +70,7 @@ class ProgramOptions:
         cycles: of a call, by the kernel's name in the graph or its function.
         run: of the array.
         stdout: descriptor for the standard output of ``main``; None = that of memtile.
+        watch: makes a context in which the array runs; None = there is none.
     """
 
     device: str = "xcve2802"
@@ -84,6 +90,7 @@ class ProgramOptions:
     cycles: Mapping[str, int] = field(default_factory=dict)
     run: RunOptions = USUAL
     stdout: int | None = None
+    watch: Callable[[Engine], AbstractContextManager[None]] | None = None
 
     def completed(self, found: Description) -> Description:
         """A description with what the options say of kernels and PLIOs that say nothing themselves."""
@@ -104,16 +111,18 @@ class ProgramResult:
     """What a graph program left.
 
     Attributes:
-        code: exit code of ``main``.
+        code: exit code of ``main``; None = it did not come to its end.
         plan: where its graphs went; None = it asked for no run.
         graph: what their run left; None = it asked for no run.
         cautions: what files of PLIO have that no guide describes.
+        held: why ``main`` did not come to its end: a call that waits for ever; empty = it did, or Ctrl-C.
     """
 
-    code: int
+    code: int | None
     plan: Plan | None
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
+    held: str = ""
 
     @property
     def result(self) -> Result | None:
@@ -230,6 +239,7 @@ class ProgramRun:
         self._plan: Plan | None = None
         self._received: list[tuple[int, Received, int, int]] = []
         self._cautions: list[str] = []
+        self._watched = ExitStack()
 
     def run(self) -> ProgramResult:
         """Run ``main`` to its end.
@@ -238,12 +248,23 @@ class ProgramRun:
             InputFileError: the program crashes or refuses, a source or a file of a PLIO is wrong.
             DesignError: the graph does not fit the device, or a call of the host is out of order.
         """
-        with self._host_program() as host:
+        with self._host_program() as host, self._watched:
             self._host = host
-            for request in host:
-                self._answer(request)
-        graph = self._run.result() if self._run else None
-        return ProgramResult(host.code or 0, self._plan, graph, tuple(self._cautions))
+            try:
+                for request in host:
+                    self._answer(request)
+            except HostWaitError as error:
+                return self._left(None, held="; ".join(error.messages))
+            except KeyboardInterrupt:
+                if self._run is None:
+                    raise
+                return self._left(None, interrupted=True)
+            return self._left(host.code or 0)
+
+    def _left(self, code: int | None, *, held: str = "", interrupted: bool = False) -> ProgramResult:
+        """What the program left when ``main`` goes no further."""
+        graph = self._run.result(interrupted=interrupted) if self._run else None
+        return ProgramResult(code, self._plan, graph, tuple(self._cautions), held)
 
     def planned(self) -> Plan:
         """Compile the program and its kernels, and say where its graphs go; ``main`` does not run.
@@ -312,6 +333,8 @@ class ProgramRun:
                 self._options.run,
                 self._ports() if self._ports else None,
             )
+            if self._options.watch is not None:
+                self._watched.enter_context(self._options.watch(self._run.engine))
             self._feed(self._run, self._plan)
         return self._run
 

@@ -1,9 +1,10 @@
-"""``memtile explain``: what stands in a dead machine, and why it does not go on."""
+"""``memtile explain``: what stands in a dead machine and why it does not go on; what limits a graph."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,9 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.graph_file import is_graph
+from memtile.cli.kernel_sources import KernelSources
+from memtile.cli.report_files import ReportFiles, Studies
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable, write_output
 from memtile.plain_text import json_text
@@ -30,6 +34,7 @@ Examples:
   memtile explain registers.txt --device npu1 --json
   memtile explain --server localhost:5555 --device npu1
   memtile explain --server localhost:5555 --report run.html --record run.json
+  memtile explain graph.cpp -I src -D N=4 --cost gr.k=2088
 """
 
 
@@ -37,7 +42,10 @@ Examples:
 def explain(
     dump: Annotated[
         str | None,
-        typer.Argument(metavar="DUMP", help="A coredump, raw or ELF, or a register dump as text or JSON."),
+        typer.Argument(
+            metavar="DUMP|GRAPH.cpp",
+            help="A coredump, raw or ELF, a register dump as text or JSON, or a graph in C++, which is run.",
+        ),
     ] = None,
     design: Annotated[
         str | None,
@@ -60,6 +68,10 @@ def explain(
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     record: options.Record = None,
+    include: options.Include = None,
+    define: options.Define = None,
+    costs: options.Costs = None,
+    in_folder: options.InFolder = None,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
     """Say why an array does not go on, from a dump of its memories and registers.
@@ -72,8 +84,24 @@ def explain(
     A memtile serve is asked what it knows itself, which is more: what is queued, what was sent, and with its
     --check races. It gives its --record, and with its --history its --report and --perfetto so far.
 
+    A graph in C++ is run, as memtile run does it: why it is stuck, or what limits it: its kernels by their
+    work, single buffers that are waited for, and what the run would be without each limit. No output file is
+    written.
+
     Ends with exit code 1 if something is wrong.
     """
+    of_graph = {"--include": include, "--define": define, "--cost": costs, "--in-folder": in_folder}
+    if dump is not None and is_graph([dump]):
+        _refuse(dump, {"--design": design, "--server": server, "--set": settings, "--in": given,
+                       "--kernels": kernels, "--dispatch": of_run.dispatch})  # fmt: skip
+        sources = KernelSources.of([], include=include, define=define)
+        with options.with_timing(timing):
+            _explain_graph(
+                dump, device, sources, costs or (), in_folder, of_run, ReportFiles(report, perfetto), record,
+                as_json=as_json,
+            )  # fmt: skip
+        return
+    _refuse(dump or server or "nothing", of_graph, "a graph in C++")
     with options.with_timing(timing):
         found = report_of(
             dump,
@@ -90,6 +118,48 @@ def explain(
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _refuse(what: str, given: Mapping[str, object], whose: str = "dumps and servers") -> None:
+    """Refuse options that are for something else.
+
+    Raises:
+        UsageError: which they are.
+    """
+    if wrong := ", ".join(name for name, value in given.items() if value):
+        raise UsageError(f"{what}: {wrong} {'are' if ', ' in wrong else 'is'} for {whose}.")
+
+
+def _explain_graph(
+    file: str,
+    device: str,
+    sources: KernelSources,
+    costs: Sequence[str],
+    in_folder: Path | None,
+    of_run: RunOptions,
+    files: ReportFiles,
+    record: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run a graph, and say why it is stuck or what limits it; leave with the exit code for it."""
+    from memtile.cli.graph_file import graph_program
+    from memtile.cli.progress import run_progress
+    from memtile.cli.result_output import leave
+    from memtile.cli.run_graph import ShownRun, explained_lines, studied
+    from memtile.explain.results import Status
+
+    files.check()
+    studies = Studies(bottleneck=True, record=record, report=files)
+    studies.check()
+    asked = replace(of_run, history=files.wanted)
+    graph = graph_program([file], device, sources, costs, in_folder=in_folder, of_run=asked, quiet=True)
+    with run_progress(before=f"compiling {file}") as progress:
+        done = graph.run(asked, progress=progress)
+    shown = ShownRun(graph.options.device, studied(done, graph, studies))
+    typer.echo(json_text(shown.as_json(), indent=2) if as_json else "\n".join(explained_lines(shown)))
+    interrupted = done.result is not None and done.result.status is Status.INTERRUPTED
+    leave(interrupted=interrupted, good=done.good)
 
 
 def report_of(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.adf.graph_file import GraphProgram
+    from memtile.sim.loop.engine import Engine
 
 DEVICE = "xcve2802"
 """Of a graph, unless ``--device`` says another: that of the VEK280."""
@@ -81,6 +83,7 @@ def graph_program(
     out_folder: Path | None = None,
     of_run: RunOptions = USUAL,
     quiet: bool = False,
+    watch: Callable[[Engine], AbstractContextManager[None]] | None = None,
 ) -> GraphProgram:
     """The graph of C++ sources.
 
@@ -93,6 +96,7 @@ def graph_program(
         out_folder: for output files that ``main`` may read after ``end()``; None = there are none.
         of_run: options of its run.
         quiet: what ``main`` prints goes to standard error.
+        watch: makes a context in which the array runs.
 
     Raises:
         InputFileError: a source or a folder is missing, or a cost has another form.
@@ -112,5 +116,6 @@ def graph_program(
         cycles=graph_costs(costs),
         run=of_run,
         stdout=_STDERR if quiet else None,
+        watch=watch,
     )
     return GraphProgram([Path(each) for each in files], options)
