@@ -239,9 +239,10 @@ def test_check_says_what_is_refused_in_the_users_names(graph: str) -> None:
     assert done.exit_code == 1
     assert "MT01" in done.stdout
     assert "gr.k" in done.stdout
-    done = called("check", graph, "--set", "a=1")
+    assert called("check", graph, "--set", "OUT=16*1024*1024").stdout == done.stdout
+    done = called("check", graph, "-D", "OUT=3", "--set", "OUT=4")
     assert done.exit_code == 2
-    assert "--set is for designs; a graph in C++ has macros: -D NAME=VALUE" in done.stderr
+    assert "-D and --set both give OUT. Leave one out." in done.stderr
 
 
 def test_a_graph_in_python(graph: str) -> None:

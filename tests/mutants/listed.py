@@ -38,6 +38,48 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "macros that sources do not use are varied",
+        "adf/macros.py",
+        "(*self.read.values(), *self.beside.values())",
+        "('NOPE',)",
+        "tests/clients/test_sweep_graph.py::test_what_cannot_be_varied_is_named_before_anything_is_compiled[words0-says0]",
+    ),
+    Mutant(
+        "a macro that a source defines itself is varied",
+        "adf/macros.py",
+        "if found[1] == name:",
+        "if not found[1]:",
+        "tests/clients/test_sweep_graph.py::test_macros_that_sources_ask_for_are_found_as_text",
+    ),
+    Mutant(
+        "names of macros may be anything",
+        "adf/macros.py",
+        "if not is_macro(name) and not _FUNCTION.fullmatch(name):",
+        "if not name:",
+        "tests/clients/test_sweep_graph.py::test_names_that_are_no_macros_are_refused_all_at_once",
+    ),
+    Mutant(
+        "rows of a graph do not depend on files beside it",
+        "explore/sweep/graph_variants.py",
+        "(*texts.read.items(), *texts.beside.items())",
+        "texts.read.items()",
+        "tests/clients/test_sweep_graph.py::test_a_row_is_known_by_all_that_the_graph_is_made_of",
+    ),
+    Mutant(
+        "options of a graph are lost on the way to another process",
+        "explore/sweep/graph_variants.py",
+        'options["include"] = tuple(map(Path, options["include"]))',
+        'options["include"] = ()',
+        "tests/clients/test_sweep_graph.py::test_a_graph_goes_through_json_as_it_is",
+    ),
+    Mutant(
+        "numbers with leading zeros lose them",
+        "explore/sweep/space.py",
+        "if _WHOLE.fullmatch(text) and str(int(text)) == text else text",
+        "if _WHOLE.fullmatch(text) else text",
+        "tests/clients/test_sweep_graph.py::test_values_are_numbers_or_any_text_of_cpp",
+    ),
+    Mutant(
         "kernels of a later generation are taken for those of AIE-ML without a word",
         "adf/program_run.py",
         "        if self._generation not in ARCHITECTURES:\n",

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Unpack
 
 from memtile.adf.description import Description
+from memtile.adf.macros import check_macros
 from memtile.adf.plan import Plan
 from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
 from memtile.adf.verdict.judge import amd_verdicts
@@ -63,7 +64,7 @@ class GraphProgram:
         options: how it is compiled and run.
 
     Raises:
-        InputFileError: no source is given, or a file or folder is missing.
+        InputFileError: no source is given, a file or folder is missing, or a macro's name is none.
     """
 
     def __init__(self, files: Sequence[Path], options: ProgramOptions) -> None:
@@ -77,6 +78,7 @@ class GraphProgram:
         for each in (*options.include, *filter(None, [options.folder, options.inputs])):
             if not each.is_dir():
                 raise InputFileError(f"{each}: there is no such folder.")
+        check_macros(options.defines)
         self.files, self.options = tuple(files), options
 
     @property

@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.lowering import Lowered
     from memtile.adf.plio_ports import Collected, PlioPorts
     from memtile.adf.running import GraphResult, GraphRun, Missing, PortTimes
+    from memtile.design.array import Array
     from memtile.explain.results import Result
 
 _SOURCE = "UG1603: run-time graph control"
@@ -305,6 +306,11 @@ class ProgramRun:
                 self._answer(request)
         graph = self._run.result() if self._run else None
         return ProgramResult(host.code or 0, self._plan, graph, tuple(self._cautions))
+
+    @property
+    def array(self) -> Array | None:
+        """The array that the graphs are in; None = ``main`` asked for no run yet."""
+        return self._run.lowered.array if self._run else None
 
     def planned(self) -> Plan:
         """Compile the program and its kernels, and say where its graphs go; ``main`` does not run.

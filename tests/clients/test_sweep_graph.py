@@ -1,0 +1,202 @@
+"""Does ``memtile sweep`` try the macros of a graph in C++, keep what fails, and name what is wrong?"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+import memtile
+from left_out import need_package
+from memtile import DesignError, InputFileError, SweepPlan, adf, schema
+from memtile.adf.macros import GraphTexts
+from memtile.cli.main import app
+from memtile.explore.sweep.graph_variants import as_data, graph_hash, graph_of, macro_space
+
+COPYING = """
+#ifndef MODE
+#define MODE 0
+#endif
+#if MODE == 1
+#error "there is no mode 1"
+#elif MODE == 2
+int main() {
+    for (volatile int i = 0;; i = i + 1) {
+    }
+}
+#else
+#include "copying.h"
+copying gr;
+int main() {
+    gr.init();
+    gr.run(2);
+    gr.end();
+    return 0;
+}
+#endif
+"""
+HEADER = """
+#pragma once
+#include <adf.h>
+#define WORDS 16
+class copying : public adf::graph {
+public:
+    adf::input_plio a = adf::input_plio::create("in", adf::plio_32_bits, "in.txt");
+    adf::output_plio z = adf::output_plio::create("out", adf::plio_32_bits, "out.txt");
+    adf::shared_buffer<int32> block = adf::shared_buffer<int32>::create({WORDS}, 1, 1);
+    copying() {
+        adf::connect(a.out[0], block.in[0]);
+        adf::connect(block.out[0], z.in[0]);
+        adf::tiling_parameters all{.buffer_dimension = {WORDS}, .tiling_dimension = {WORDS}, .offset = {0}};
+        adf::write_access(block.in[0]) = adf::tiling(all);
+        adf::read_access(block.out[0]) = adf::tiling(all);
+    }
+};
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "graph.cpp").write_text(COPYING)
+    (tmp_path / "copying.h").write_text(HEADER)
+    (tmp_path / "in.txt").write_text("".join(f"{n}\n" for n in range(32)))
+    return tmp_path
+
+
+def sweep(*args: object, code: int = 0) -> Any:
+    done = CliRunner().invoke(app, ["sweep", *map(str, args)], env={"COLUMNS": "150"})
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    assert done.exit_code == code, done.output
+    return done
+
+
+def rows(*args: object, code: int = 0) -> list[dict[str, Any]]:
+    found = json.loads(sweep("graph.cpp", *args, "--json", code=code).stdout)
+    assert list(Draft202012Validator(schema("sweep-output")).iter_errors(found)) == []
+    return list(found["rows"])
+
+
+@pytest.mark.usefixtures("here")
+def test_variants_that_do_not_compile_are_rows_with_their_reason() -> None:
+    need_package("pyarrow")
+    args = ("--vary", "MODE=0,1", "--by", "cycles,l2", "--workers", 0)
+    good, failed = rows(*args)
+    assert [(row["point"], row["kind"]) for row in (good, failed)] == [
+        ({"MODE": 0}, ""),
+        ({"MODE": 1}, "failed"),
+    ]
+    assert good["figures"]["l2"] == 64
+    assert good["figures"]["bds"] == 2
+    assert good["figures"]["cycles"] > 32
+    assert failed["why"].startswith("graph.cpp: the graph does not compile. graph.cpp:6:2: error: ")
+    assert "there is no mode 1" in failed["why"]
+    assert "0 ran, 2 known from the log" in sweep("graph.cpp", *args).stdout
+    refused = sweep("replay", "--trust", "graph.sweep.parquet", code=2).stderr
+    assert "Run the variant: memtile run graph.cpp -D MODE=0" in " ".join(refused.split())
+
+
+@pytest.mark.usefixtures("here")
+def test_a_main_that_never_ends_is_a_row() -> None:
+    (hung,) = rows("--vary", "MODE=2", "--workers", 1, "--seconds", 4, "--no-log", code=1)
+    assert (hung["kind"], hung["why"]) == ("seconds", "the limit of 4 s is over")
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (
+            ["--vary", "NOPE=1,2"],
+            "no source of the graph uses the macro NOPE, so that all variants would be the same (macros in "
+            "the sources of the graph). Macros that the sources give a value are MODE.",
+        ),
+        (["--vary", "WORDS=1,2"], "copying.h:4 defines WORDS itself, so that other values have no effect"),
+        (["--vary", "3x=1"], "'3x' is no macro, which must be an identifier of C++"),
+        (["--vary", "MODE=1,,2"], "MODE cannot be varied over '1,,2' (a value is empty)"),
+        (["--vary", "MODE"], "MODE cannot be varied over '' (nothing says which values it has)"),
+        (["--vary", "MODE=1", "-D", "MODE=2"], "MODE is both varied and given a value by --set or -D"),
+        (["--vary", "MODE=1", "--set", "a-b=2"], "'a-b' is no macro, which must be an identifier of C++"),
+        (["--set", "MODE=1"], "there is nothing to vary; macros that the sources give a value are MODE"),
+        (["--vary", "MODE=1", "--scheduler", "tcp://x:1"], "--scheduler is for designs in Python"),
+        (["--vary", "MODE=1", "--prune"], "--prune is for designs in Python"),
+        (["--vary", "MODE=1", "--no-data"], "a sweep of a graph has no use for data"),
+    ],
+)
+def test_what_cannot_be_varied_is_named_before_anything_is_compiled(words: list[str], says: str) -> None:
+    assert says in " ".join(sweep("graph.cpp", *words, "--no-log", code=2).stderr.split())
+
+
+@pytest.mark.usefixtures("here")
+def test_options_for_graphs_are_refused_with_a_design(here: Path) -> None:
+    (here / "design.py").write_text("def design(n: bool = False):\n    pass\n")
+    refused = sweep("design.py", "-D", "MODE=1", "--in-folder", ".", code=2).stderr
+    assert "-D, --in-folder: only for graphs in C++" in refused
+    assert "a design in Python is swept alone" in sweep("design.py", "graph.cpp", code=2).stderr
+
+
+@pytest.mark.usefixtures("here")
+def test_values_are_numbers_or_any_text_of_cpp() -> None:
+    graph = adf.load("graph.cpp")
+    space = macro_space(graph, {"MODE": "3, int8,(4,2),0x10,007,1.5"}, {})
+    assert space.axes[0].values == (3, "int8", "(4,2)", "0x10", "007", "1.5")
+    assert macro_space(graph, {"MODE": "16..64:16"}, {}).axes[0].values == (16, 32, 48, 64)
+    assert macro_space(graph, {"MODE": "0.5..1.5:0.5"}, {}).axes[0].values == (0.5, 1.0, 1.5)
+    assert macro_space(graph, {"MODE": "0", "timing.external_latency": "50,80"}, {}).size == 2
+    with pytest.raises(DesignError, match="nothing to vary"):
+        memtile.sweep(graph, SweepPlan(workers=0))
+
+
+@pytest.mark.usefixtures("here")
+def test_a_row_is_known_by_all_that_the_graph_is_made_of(here: Path) -> None:
+    (here / "src").mkdir()
+    (here / "src" / "used.h").write_text("// used\n")
+    (here / "src" / "named.cc").write_text("// named\n")
+    (here / "graph.cpp").write_text('#include <used.h>\nconst char* kernel = "named.cc";\n')
+
+    def now(**options: Any) -> str:
+        return graph_hash(adf.load("graph.cpp", include=["src"], **options))
+
+    seen = {now(), now(defines={"A": 1}), now(device="xcve2302"), now(cycles={"k": 3})}
+    for name in ("graph.cpp", "copying.h", "src/used.h", "src/named.cc"):
+        (here / name).write_text((here / name).read_text() + "// other\n")
+        seen.add(now())
+    assert len(seen) == 8
+    assert now() in seen
+
+
+@pytest.mark.usefixtures("here")
+def test_a_graph_goes_through_json_as_it_is() -> None:
+    graph = adf.load("graph.cpp", defines={"A": 1, "B": None}, include=["."], cycles={"k": 3}, folder=".")
+    again = graph_of(json.loads(json.dumps(as_data(graph))))
+    assert (again.files, again.options) == (graph.files, graph.options)
+
+
+def test_macros_that_sources_ask_for_are_found_as_text(here: Path) -> None:
+    (here / "graph.cpp").write_text(
+        '#include "deep/a.h"\n#ifndef OPEN\n#define OPEN 3\n#endif\n#define GUARDED 1\n'
+        "#if defined(GUARDED)\n#endif\n"
+    )
+    (here / "deep").mkdir()
+    (here / "deep" / "a.h").write_text("#ifndef A_H\n#define A_H\n  #  define OWN 2\n#endif\n")
+    texts = GraphTexts([here / "graph.cpp"])
+    assert [path.name for path in texts.read] == ["graph.cpp", "a.h"]
+    assert texts.offered == ["OPEN"]
+    assert [texts.fixed_at(name) for name in ("OPEN", "OWN", "GUARDED", "A_H")] == ["", "a.h:3", "", ""]
+    assert texts.has("WORDS")  # of copying.h, which only lies beside
+    assert not texts.has("WORD")
+
+
+@pytest.mark.usefixtures("here")
+def test_names_that_are_no_macros_are_refused_all_at_once() -> None:
+    with pytest.raises(InputFileError) as refused:
+        adf.load("graph.cpp", defines={"3x": 1, "a b": 2, "OK": "a\nb", "F(x, y)": "x", "GOOD": None})
+    assert [line.partition(" (")[0] for line in refused.value.messages] == [
+        "macro '3x': '3x' must be an identifier of C++",
+        "macro 'a b': 'a b' must be an identifier of C++",
+        "macro 'OK': 'a\\nb' must be printable text of one line",
+    ]
