@@ -14,8 +14,15 @@ import memtile
 from left_out import need_package
 from memtile import DesignError, InputFileError, SweepPlan, adf, schema
 from memtile.adf.macros import GraphTexts
+from memtile.cli.agents import tools
+from memtile.cli.agents.tool_arguments import check_arguments
+from memtile.cli.diff import graph_side
+from memtile.cli.graph_file import NO_GRAPH
 from memtile.cli.main import app
+from memtile.explain.compare.comparison import ComparedSide, compared
+from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.graph_variants import as_data, graph_hash, graph_of, macro_space
+from memtile.runs.options import USUAL
 
 COPYING = """
 #ifndef MODE
@@ -59,13 +66,23 @@ public:
 """
 
 
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph that all tests here share, so that it is compiled once."""
+    return written(tmp_path_factory.mktemp("copying"))
+
+
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "graph.cpp").write_text(COPYING)
-    (tmp_path / "copying.h").write_text(HEADER)
-    (tmp_path / "in.txt").write_text("".join(f"{n}\n" for n in range(32)))
-    return tmp_path
+    return written(tmp_path)
+
+
+def written(folder: Path) -> Path:
+    (folder / "graph.cpp").write_text(COPYING)
+    (folder / "copying.h").write_text(HEADER)
+    (folder / "in.txt").write_text("".join(f"{n}\n" for n in range(32)))
+    return folder
 
 
 def sweep(*args: object, code: int = 0) -> Any:
@@ -76,15 +93,15 @@ def sweep(*args: object, code: int = 0) -> Any:
 
 
 def rows(*args: object, code: int = 0) -> list[dict[str, Any]]:
-    found = json.loads(sweep("graph.cpp", *args, "--json", code=code).stdout)
+    found = json.loads(sweep(*args, "--json", code=code).stdout)
     assert list(Draft202012Validator(schema("sweep-output")).iter_errors(found)) == []
     return list(found["rows"])
 
 
 @pytest.mark.usefixtures("here")
-def test_variants_that_do_not_compile_are_rows_with_their_reason() -> None:
+def test_variants_that_do_not_compile_are_rows_with_their_reason(sources: Path) -> None:
     need_package("pyarrow")
-    args = ("--vary", "MODE=0,1", "--by", "cycles,l2", "--workers", 0)
+    args = (sources / "graph.cpp", "--vary", "MODE=0,1", "--by", "cycles,l2", "--workers", 0)
     good, failed = rows(*args)
     assert [(row["point"], row["kind"]) for row in (good, failed)] == [
         ({"MODE": 0}, ""),
@@ -95,14 +112,14 @@ def test_variants_that_do_not_compile_are_rows_with_their_reason() -> None:
     assert good["figures"]["cycles"] > 32
     assert failed["why"].startswith("graph.cpp: the graph does not compile. graph.cpp:6:2: error: ")
     assert "there is no mode 1" in failed["why"]
-    assert "0 ran, 2 known from the log" in sweep("graph.cpp", *args).stdout
+    assert "0 ran, 2 known from the log" in sweep(*args).stdout
     refused = sweep("replay", "--trust", "graph.sweep.parquet", code=2).stderr
     assert "Run the variant: memtile run graph.cpp -D MODE=0" in " ".join(refused.split())
 
 
 @pytest.mark.usefixtures("here")
 def test_a_main_that_never_ends_is_a_row() -> None:
-    (hung,) = rows("--vary", "MODE=2", "--workers", 1, "--seconds", 4, "--no-log", code=1)
+    (hung,) = rows("graph.cpp", "--vary", "MODE=2", "--workers", 1, "--seconds", 4, "--no-log", code=1)
     assert (hung["kind"], hung["why"]) == ("seconds", "the limit of 4 s is over")
 
 
@@ -121,7 +138,10 @@ def test_a_main_that_never_ends_is_a_row() -> None:
         (["--vary", "MODE"], "MODE cannot be varied over '' (nothing says which values it has)"),
         (["--vary", "MODE=1", "-D", "MODE=2"], "MODE is both varied and given a value by --set or -D"),
         (["--vary", "MODE=1", "--set", "a-b=2"], "'a-b' is no macro, which must be an identifier of C++"),
-        (["--set", "MODE=1"], "there is nothing to vary; macros that the sources give a value are MODE"),
+        (
+            ["--set", "MODE=1"],
+            "there is nothing to vary; macros that the sources give a value are MODE",
+        ),
         (["--vary", "MODE=1", "--scheduler", "tcp://x:1"], "--scheduler is for designs in Python"),
         (["--vary", "MODE=1", "--prune"], "--prune is for designs in Python"),
         (["--vary", "MODE=1", "--no-data"], "a sweep of a graph has no use for data"),
@@ -200,3 +220,75 @@ def test_names_that_are_no_macros_are_refused_all_at_once() -> None:
         "macro 'a b': 'a b' must be an identifier of C++",
         "macro 'OK': 'a\\nb' must be printable text of one line",
     ]
+
+
+def compared_graph(name: str, settings: list[str]) -> ComparedSide:
+    return graph_side(name, NO_GRAPH, settings, USUAL)
+
+
+def called(*args: object, code: int = 0) -> str:
+    done = CliRunner().invoke(app, [*map(str, args)], env={"COLUMNS": "150"})
+    assert done.exit_code == code, done.output
+    return done.stdout + done.stderr
+
+
+def test_diff_compares_two_graphs_with_input_files_beside_them(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Here and beside the graph lie other files: those here come first."""
+    graph = sources / "graph.cpp"
+    said = called("diff", graph, graph, "--set", "MODE=0")
+    assert "are the same in cycles, words, registers" in said
+    monkeypatch.chdir(tmp_path)
+    kept = compared_graph(str(graph), ["MODE=0"])
+    Path("in.txt").write_text("7\n" * 32)
+    other = compared_graph(str(graph), ["MODE=0"])
+    found = compared(kept, other)
+    assert [change.text for change in found.words or ()] == [
+        "gr.z: 31 of 32 elements differ, the first at [0]: 0 -> 7"
+    ]
+    assert not found.registers
+    refused = called("diff", __file__, __file__, "-D", "MODE=1", code=2)
+    assert "-D: only for graphs in C++" in refused
+
+
+def test_a_survey_tries_graphs_with_the_macros_beside_them(sources: Path) -> None:
+    facts, bad = sources / "facts.json", sources / "bad.cpp"
+    facts.write_text(json.dumps({"macros": {"MODE": 0}, "include": ["."]}))
+    bad.write_text(
+        "#if MODE == 0\n#error no such mode\n#endif\n#include <adf.h>\nint main() { gr.init(); }\n"
+    )
+    try:
+        found = json.loads(called("survey", sources, "--json", code=1))
+    finally:
+        facts.unlink()
+        bad.unlink()
+    refused, finished = found["designs"]
+    assert (refused["design"], refused["bucket"]) == ("bad.cpp", "refused")
+    assert refused["why"].startswith("bad.cpp: the graph does not compile. bad.cpp:2:2: error: ")
+    assert (finished["design"], finished["bucket"], finished["why"]) == ("graph.cpp", "finished", "")
+    assert finished["cycles"] > 32
+
+
+def test_an_agent_checks_and_runs_a_graph(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(sources.parent)
+    path = f"{sources.name}/graph.cpp"
+    found = tools.run(path, settings={"MODE": 0}, include=sources.name)
+    assert (found["good"], found["code"], found["missing"]) == (True, 0, [])
+    assert found["outputs"]["gr.z"]["first"] == [*range(16)]
+    assert [port["port"] for port in found["ports"]] == ["gr.z"]
+    assert tools.check(path, settings={"MODE": 0})["good"]
+    with pytest.raises(InputFileError, match="a graph in C\\+\\+ has no use for kernels and inputs"):
+        tools.run(path, kernels="k.py", inputs={"0": "a.npy"})
+
+
+def test_headers_of_an_agent_lie_below_its_root(here: Path) -> None:
+    check_arguments(here, {"path": "graph.cpp", "include": "."})
+    with pytest.raises(InputFileError, match="include is '/etc'"):
+        check_arguments(here, {"path": "graph.cpp", "include": "/etc"})
+
+
+def test_a_survey_knows_the_mains_of_graphs(here: Path) -> None:
+    (here / "other.cpp").write_text("struct S { void init(); } s;\nint main() { s.init(); }\n")
+    (here / "kernel.cc").write_text("#include <adf.h>\n")
+    assert [case.name for case in find(here).cases] == ["graph.cpp"]

@@ -38,6 +38,27 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "input files of a graph are looked for in one folder",
+        "adf/graph_file.py",
+        "chosen = next(has_all, folders[0])",
+        "chosen = folders[0]",
+        "tests/clients/test_sweep_graph.py::test_an_agent_checks_and_runs_a_graph",
+    ),
+    Mutant(
+        "headers of a graph may lie outside of an agent's root",
+        "cli/agents/tool_arguments.py",
+        '"dump", "design", "include")',
+        '"dump", "design")',
+        "tests/clients/test_sweep_graph.py::test_headers_of_an_agent_lie_below_its_root",
+    ),
+    Mutant(
+        "a survey takes any main for that of a graph",
+        "explore/survey/survey_cases.py",
+        "return any(_ADF.search(each) for each in GraphTexts([file]).read.values())",
+        "return True",
+        "tests/clients/test_sweep_graph.py::test_a_survey_knows_the_mains_of_graphs",
+    ),
+    Mutant(
         "macros that sources do not use are varied",
         "adf/macros.py",
         "(*self.read.values(), *self.beside.values())",

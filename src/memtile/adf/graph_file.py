@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 from memtile.adf.description import Description
 from memtile.adf.macros import check_macros
@@ -16,6 +16,9 @@ from memtile.adf.verdict.judge import amd_verdicts
 from memtile.adf.verdict.verdicts import Verdict
 from memtile.errors import InputFileError
 from memtile.runs.options import RunKeywords, RunOptions
+
+if TYPE_CHECKING:  # the array is imported when a graph is brought into one
+    from memtile.design.array import Array
 
 
 def load(
@@ -122,6 +125,27 @@ class GraphProgram:
         """
         self._run.lowered(self.plan)
         return self.plan
+
+    def array(self) -> Array:
+        """The array that the graphs become, routed; made anew, and nothing of it has run.
+
+        Raises:
+            InputFileError: as of ``plan``.
+            DesignError: as for :meth:`check`.
+        """
+        return self._run.lowered(self.plan).array
+
+    def within(self, folders: Sequence[Path]) -> GraphProgram:
+        """This graph, to be run in the first of some folders that has all its input files, else in the first.
+
+        Raises:
+            InputFileError: as of ``description``.
+            DesignError: likewise.
+        """
+        files = [each.file for each in self.description.plios if each.direction == "in" and each.file]
+        has_all = (each for each in folders if all((each / name).is_file() for name in files))
+        chosen = next(has_all, folders[0])
+        return GraphProgram(self.files, replace(self.options, folder=chosen, inputs=None))
 
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> ProgramResult:
         """Run ``main`` with the model in place of the array; each call begins anew.

@@ -141,11 +141,34 @@ class GraphOptions:
     in_folder: Path | None = None
     costs: Sequence[str] | None = None
 
-    def program(self, files: Sequence[str], *, settings: Sequence[str] = ()) -> GraphProgram:
-        """The graph of C++ sources: see :func:`graph_program`."""
+    def program(
+        self,
+        files: Sequence[str],
+        *,
+        settings: Sequence[str] = (),
+        beside: bool = False,
+        of_run: RunOptions = USUAL,
+    ) -> GraphProgram:
+        """The graph of C++ sources: see :func:`graph_program`; its ``main`` prints to standard error.
+
+        Args:
+            files: one of which has ``main``.
+            settings: macros.
+            beside: unless a folder is given, input files may also lie beside the first source.
+            of_run: options of its run.
+        """
         kernels = KernelSources(include=self.include, define=self.define)
-        costs, folder = self.costs or (), self.in_folder
-        return graph_program(files, self.device, kernels, costs, settings=settings, in_folder=folder)
+        found = graph_program(
+            files,
+            self.device,
+            kernels,
+            self.costs or (),
+            settings=settings,
+            in_folder=self.in_folder,
+            of_run=of_run,
+            quiet=True,
+        )
+        return found.within([Path(), Path(files[0]).parent]) if beside and not self.in_folder else found
 
     def refuse(self) -> None:
         """Refuse what is given, for other files than a graph's.

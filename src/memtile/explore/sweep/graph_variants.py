@@ -151,9 +151,9 @@ def attempt_graph(graph: GraphProgram, task: Variant) -> SweepRow:
             program = ProgramRun(graph.files, options)
             return _judged(task, program, program.run())
     except InputFileError as error:
-        return row_of(task, bad, _line(error), "failed", {})
+        return row_of(task, bad, error_line(error), "failed", {})
     except MemtileError as error:
-        return row_of(task, bad, _line(error), "refused", {})
+        return row_of(task, bad, error_line(error), "refused", {})
 
 
 def _judged(task: Variant, program: ProgramRun, done: ProgramResult) -> SweepRow:
@@ -163,7 +163,7 @@ def _judged(task: Variant, program: ProgramRun, done: ProgramResult) -> SweepRow
         raise KeyboardInterrupt
     figures = before_run(program.array)
     if not done.good:
-        kind, why = _fault(done)
+        kind, why = graph_fault(done)
         return row_of(task, VariantState.INFEASIBLE, why, kind, figures)
     figures = after_run(program.array, figures, done.result)
     if task.energy:
@@ -171,7 +171,7 @@ def _judged(task: Variant, program: ProgramRun, done: ProgramResult) -> SweepRow
     return row_of(task, VariantState.GOOD, "", "", figures)
 
 
-def _fault(done: ProgramResult) -> tuple[str, str]:
+def graph_fault(done: ProgramResult) -> tuple[str, str]:
     """Code or word, and a line, for what is wrong with a run, in the names of the graph."""
     assert done.graph is not None
     result = done.graph.result
@@ -184,7 +184,7 @@ def _fault(done: ProgramResult) -> tuple[str, str]:
     return "code", f"main returned {done.code}"
 
 
-def _line(error: MemtileError) -> str:
+def error_line(error: MemtileError) -> str:
     """One line of an error: of a compiler's its first error."""
     lines = "\n".join(error.messages).splitlines()
     first = next((line for line in lines[1:] if _ERROR in line), None)
