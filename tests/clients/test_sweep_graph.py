@@ -24,13 +24,14 @@ from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.graph_variants import as_data, graph_hash, graph_of, macro_space
 from memtile.runs.options import USUAL
 
+# The macro has a name that memtile's own headers use for parameters of templates.
 COPYING = """
-#ifndef MODE
-#define MODE 0
+#ifndef N
+#define N 0
 #endif
-#if MODE == 1
-#error "there is no mode 1"
-#elif MODE == 2
+#if N == 1
+#error "there is no way 1"
+#elif N == 2
 int main() {
     for (volatile int i = 0;; i = i + 1) {
     }
@@ -101,25 +102,25 @@ def rows(*args: object, code: int = 0) -> list[dict[str, Any]]:
 @pytest.mark.usefixtures("here")
 def test_variants_that_do_not_compile_are_rows_with_their_reason(sources: Path) -> None:
     need_package("pyarrow")
-    args = (sources / "graph.cpp", "--vary", "MODE=0,1", "--by", "cycles,l2", "--workers", 0)
+    args = (sources / "graph.cpp", "--vary", "N=0,1", "--by", "cycles,l2", "--workers", 0)
     good, failed = rows(*args)
     assert [(row["point"], row["kind"]) for row in (good, failed)] == [
-        ({"MODE": 0}, ""),
-        ({"MODE": 1}, "failed"),
+        ({"N": 0}, ""),
+        ({"N": 1}, "failed"),
     ]
     assert good["figures"]["l2"] == 64
     assert good["figures"]["bds"] == 2
     assert good["figures"]["cycles"] > 32
     assert failed["why"].startswith("graph.cpp: the graph does not compile. graph.cpp:6:2: error: ")
-    assert "there is no mode 1" in failed["why"]
+    assert "there is no way 1" in failed["why"]
     assert "0 ran, 2 known from the log" in sweep(*args).stdout
     refused = sweep("replay", "--trust", "graph.sweep.parquet", code=2).stderr
-    assert "Run the variant: memtile run graph.cpp -D MODE=0" in " ".join(refused.split())
+    assert "Run the variant: memtile run graph.cpp -D N=0" in " ".join(refused.split())
 
 
 @pytest.mark.usefixtures("here")
 def test_a_main_that_never_ends_is_a_row() -> None:
-    (hung,) = rows("graph.cpp", "--vary", "MODE=2", "--workers", 1, "--seconds", 4, "--no-log", code=1)
+    (hung,) = rows("graph.cpp", "--vary", "N=2", "--workers", 1, "--seconds", 4, "--no-log", code=1)
     assert (hung["kind"], hung["why"]) == ("seconds", "the limit of 4 s is over")
 
 
@@ -130,21 +131,21 @@ def test_a_main_that_never_ends_is_a_row() -> None:
         (
             ["--vary", "NOPE=1,2"],
             "no source of the graph uses the macro NOPE, so that all variants would be the same (macros in "
-            "the sources of the graph). Macros that the sources give a value are MODE.",
+            "the sources of the graph). Macros that the sources give a value are N.",
         ),
         (["--vary", "WORDS=1,2"], "copying.h:4 defines WORDS itself, so that other values have no effect"),
         (["--vary", "3x=1"], "'3x' is no macro, which must be an identifier of C++"),
-        (["--vary", "MODE=1,,2"], "MODE cannot be varied over '1,,2' (a value is empty)"),
-        (["--vary", "MODE"], "MODE cannot be varied over '' (nothing says which values it has)"),
-        (["--vary", "MODE=1", "-D", "MODE=2"], "MODE is both varied and given a value by --set or -D"),
-        (["--vary", "MODE=1", "--set", "a-b=2"], "'a-b' is no macro, which must be an identifier of C++"),
+        (["--vary", "N=1,,2"], "N cannot be varied over '1,,2' (a value is empty)"),
+        (["--vary", "N"], "N cannot be varied over '' (nothing says which values it has)"),
+        (["--vary", "N=1", "-D", "N=2"], "N is both varied and given a value by --set or -D"),
+        (["--vary", "N=1", "--set", "a-b=2"], "'a-b' is no macro, which must be an identifier of C++"),
         (
-            ["--set", "MODE=1"],
-            "there is nothing to vary; macros that the sources give a value are MODE",
+            ["--set", "N=1"],
+            "there is nothing to vary; macros that the sources give a value are N",
         ),
-        (["--vary", "MODE=1", "--scheduler", "tcp://x:1"], "--scheduler is for designs in Python"),
-        (["--vary", "MODE=1", "--prune"], "--prune is for designs in Python"),
-        (["--vary", "MODE=1", "--no-data"], "a sweep of a graph has no use for data"),
+        (["--vary", "N=1", "--scheduler", "tcp://x:1"], "--scheduler is for designs in Python"),
+        (["--vary", "N=1", "--prune"], "--prune is for designs in Python"),
+        (["--vary", "N=1", "--no-data"], "a sweep of a graph has no use for data"),
     ],
 )
 def test_what_cannot_be_varied_is_named_before_anything_is_compiled(words: list[str], says: str) -> None:
@@ -154,7 +155,7 @@ def test_what_cannot_be_varied_is_named_before_anything_is_compiled(words: list[
 @pytest.mark.usefixtures("here")
 def test_options_for_graphs_are_refused_with_a_design(here: Path) -> None:
     (here / "design.py").write_text("def design(n: bool = False):\n    pass\n")
-    refused = sweep("design.py", "-D", "MODE=1", "--in-folder", ".", code=2).stderr
+    refused = sweep("design.py", "-D", "N=1", "--in-folder", ".", code=2).stderr
     assert "-D, --in-folder: only for graphs in C++" in refused
     assert "a design in Python is swept alone" in sweep("design.py", "graph.cpp", code=2).stderr
 
@@ -162,11 +163,11 @@ def test_options_for_graphs_are_refused_with_a_design(here: Path) -> None:
 @pytest.mark.usefixtures("here")
 def test_values_are_numbers_or_any_text_of_cpp() -> None:
     graph = adf.load("graph.cpp")
-    space = macro_space(graph, {"MODE": "3, int8,(4,2),0x10,007,1.5"}, {})
+    space = macro_space(graph, {"N": "3, int8,(4,2),0x10,007,1.5"}, {})
     assert space.axes[0].values == (3, "int8", "(4,2)", "0x10", "007", "1.5")
-    assert macro_space(graph, {"MODE": "16..64:16"}, {}).axes[0].values == (16, 32, 48, 64)
-    assert macro_space(graph, {"MODE": "0.5..1.5:0.5"}, {}).axes[0].values == (0.5, 1.0, 1.5)
-    assert macro_space(graph, {"MODE": "0", "timing.external_latency": "50,80"}, {}).size == 2
+    assert macro_space(graph, {"N": "16..64:16"}, {}).axes[0].values == (16, 32, 48, 64)
+    assert macro_space(graph, {"N": "0.5..1.5:0.5"}, {}).axes[0].values == (0.5, 1.0, 1.5)
+    assert macro_space(graph, {"N": "0", "timing.external_latency": "50,80"}, {}).size == 2
     with pytest.raises(DesignError, match="nothing to vary"):
         memtile.sweep(graph, SweepPlan(workers=0))
 
@@ -237,27 +238,25 @@ def test_diff_compares_two_graphs_with_input_files_beside_them(
 ) -> None:
     """Here and beside the graph lie other files: those here come first."""
     graph = sources / "graph.cpp"
-    said = called("diff", graph, graph, "--set", "MODE=0")
+    said = called("diff", graph, graph, "--set", "N=0")
     assert "are the same in cycles, words, registers" in said
     monkeypatch.chdir(tmp_path)
-    kept = compared_graph(str(graph), ["MODE=0"])
+    kept = compared_graph(str(graph), ["N=0"])
     Path("in.txt").write_text("7\n" * 32)
-    other = compared_graph(str(graph), ["MODE=0"])
+    other = compared_graph(str(graph), ["N=0"])
     found = compared(kept, other)
     assert [change.text for change in found.words or ()] == [
         "gr.z: 31 of 32 elements differ, the first at [0]: 0 -> 7"
     ]
     assert not found.registers
-    refused = called("diff", __file__, __file__, "-D", "MODE=1", code=2)
+    refused = called("diff", __file__, __file__, "-D", "N=1", code=2)
     assert "-D: only for graphs in C++" in refused
 
 
 def test_a_survey_tries_graphs_with_the_macros_beside_them(sources: Path) -> None:
     facts, bad = sources / "facts.json", sources / "bad.cpp"
-    facts.write_text(json.dumps({"macros": {"MODE": 0}, "include": ["."]}))
-    bad.write_text(
-        "#if MODE == 0\n#error no such mode\n#endif\n#include <adf.h>\nint main() { gr.init(); }\n"
-    )
+    facts.write_text(json.dumps({"macros": {"N": 0}, "include": ["."]}))
+    bad.write_text("#if N == 0\n#error no such way\n#endif\n#include <adf.h>\nint main() { gr.init(); }\n")
     try:
         found = json.loads(called("survey", sources, "--json", code=1))
     finally:
@@ -273,11 +272,11 @@ def test_a_survey_tries_graphs_with_the_macros_beside_them(sources: Path) -> Non
 def test_an_agent_checks_and_runs_a_graph(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(sources.parent)
     path = f"{sources.name}/graph.cpp"
-    found = tools.run(path, settings={"MODE": 0}, include=sources.name)
+    found = tools.run(path, settings={"N": 0}, include=sources.name)
     assert (found["good"], found["code"], found["missing"]) == (True, 0, [])
     assert found["outputs"]["gr.z"]["first"] == [*range(16)]
     assert [port["port"] for port in found["ports"]] == ["gr.z"]
-    assert tools.check(path, settings={"MODE": 0})["good"]
+    assert tools.check(path, settings={"N": 0})["good"]
     with pytest.raises(InputFileError, match="a graph in C\\+\\+ has no use for kernels and inputs"):
         tools.run(path, kernels="k.py", inputs={"0": "a.npy"})
 

@@ -38,6 +38,13 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "macros of one letter reach memtile's own headers",
+        "cpp/include/memtile/own_letters.h",
+        "#undef N\n",
+        "",
+        "tests/clients/test_sweep_graph.py::test_a_survey_tries_graphs_with_the_macros_beside_them",
+    ),
+    Mutant(
         "input files of a graph are looked for in one folder",
         "adf/graph_file.py",
         "chosen = next(has_all, folders[0])",

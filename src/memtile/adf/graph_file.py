@@ -29,6 +29,7 @@ def load(
     cycles: Mapping[str, int] | None = None,
     sanitize: bool = False,
     folder: Path | str = ".",
+    instance: str = "",
 ) -> GraphProgram:
     """A graph program in C++; it is compiled when something is first asked of it.
 
@@ -40,6 +41,7 @@ def load(
         cycles: of a call, by a kernel's name in the graph or by its function.
         sanitize: check every access of kernels to memory; slow.
         folder: that the paths of PLIO files are relative to, and ``main`` runs in.
+        instance: a graph that no source makes, of headers: ``my_graph<16> gr`` or only its class.
 
     Raises:
         InputFileError: no source is given, or one is missing.
@@ -51,6 +53,7 @@ def load(
         folder=Path(folder),
         sanitize=sanitize,
         cycles=cycles or {},
+        instance=instance,
     )
     return GraphProgram([Path(each) for each in files], options)
 
@@ -83,6 +86,16 @@ class GraphProgram:
                 raise InputFileError(f"{each}: there is no such folder.")
         check_macros(options.defines)
         self.files, self.options = tuple(files), options
+
+    def __repr__(self) -> str:
+        macros = (
+            name if value is None else f"{name}={value}" for name, value in self.options.defines.items()
+        )
+        parts = [", ".join(each.name for each in self.files), self.options.device, *macros]
+        return f"GraphProgram({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return self.array()._repr_html_()
 
     @property
     def description(self) -> Description:
