@@ -154,7 +154,7 @@ class GraphOptions:
         Args:
             files: one of which has ``main``.
             settings: macros.
-            beside: unless a folder is given, input files may also lie beside the first source.
+            beside: unless a folder is given, input files may also lie beside the first source, or above.
             of_run: options of its run.
         """
         kernels = KernelSources(include=self.include, define=self.define)
@@ -168,7 +168,8 @@ class GraphOptions:
             of_run=of_run,
             quiet=True,
         )
-        return found.within([Path(), Path(files[0]).parent]) if beside and not self.in_folder else found
+        place = Path(files[0]).parent
+        return found.within([Path(), place, place / ".."]) if beside and not self.in_folder else found
 
     def refuse(self) -> None:
         """Refuse what is given, for other files than a graph's.

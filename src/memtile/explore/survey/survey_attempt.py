@@ -137,11 +137,12 @@ def _loaded(case: SurveyCase, facts: Facts, functions: Functions, device: str) -
 def _graph(case: SurveyCase, facts: Facts, device: str, options: RunOptions) -> DesignOutcome:
     """Run the ``main`` of a graph, in its folder or the one above, wherever its input files are."""
     from memtile.adf.graph_file import load as load_graph
+    from memtile.adf.program_run import ProgramOptions
     from memtile.explore.sweep.graph_variants import error_line, graph_fault
 
-    chosen = {"device": facts.device or device} if facts.device or device else {}
+    chosen = facts.device or device or ProgramOptions().device
     try:
-        found = load_graph(case.path, include=facts.include, defines=facts.macros, **chosen)
+        found = load_graph(case.path, include=facts.include, defines=facts.macros, device=chosen)
         graph = found.within([case.path.parent, case.path.parent.parent])
         done, name = graph.run(options), graph.options.device
     except InputFileError as error:
