@@ -182,6 +182,7 @@ def _whole(facts: Path, key: str, value: object) -> int:
 
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
 _MAIN, _INIT = re.compile(rb"\bmain\s*\("), re.compile(rb"\.\s*init\s*\(")
+_RUN, _END = re.compile(rb"\.\s*run\s*\("), re.compile(rb"\.\s*end\s*\(")
 _ADF = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<](?:[\w/]*/)?adf\.h", re.MULTILINE)
 _NAMED = re.compile(rb"\baie\.device\s*\([^)]*\)\s*(?:@([\w.$-]+))?")
 _COMMENT = re.compile(rb"//[^\n]*")
@@ -248,11 +249,11 @@ class FolderContents:
 def find(folder: Path) -> FolderContents:
     """The designs, graphs and builds below a folder.
 
-    Each C++ source with ``main`` and ``init()`` that leads to ``adf.h`` is a graph. Each MLIR file with a
-    device is a design, or several if it has several devices. Configuration and instructions are a build, a
-    row of its own where such a file lies beside or above them; there, and in an ELF, both must be. Arrays in
-    the folder of a design, or in the one above, are its arguments and what must become of them, see
-    :func:`beside`.
+    Each C++ source with ``main`` and ``init()`` is a graph that leads to ``adf.h`` or has ``run()`` and
+    ``end()``. Each MLIR file with a device is a design, or several if it has several devices. Configuration
+    and instructions are a build, a row of its own where such a file lies beside or above them; there, and in
+    an ELF, both must be. Arrays in the folder of a design, or in the one above, are its arguments and what
+    must become of them, see :func:`beside`.
 
     Raises:
         InputFileError: no such folder, or nothing to try in it.
@@ -291,6 +292,8 @@ def _is_graph(file: Path) -> bool:
     text = _bytes(file)
     if not (_MAIN.search(text) and _INIT.search(text)):
         return False
+    if _RUN.search(text) and _END.search(text):
+        return True  # its headers may lie in folders that facts name
     return any(_ADF.search(each) for each in GraphTexts([file]).read.values())
 
 
