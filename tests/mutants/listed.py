@@ -49,7 +49,7 @@ MUTANTS = (
         "adf/graph_file.py",
         "chosen = next(has_all, folders[0])",
         "chosen = folders[0]",
-        "tests/clients/test_sweep_graph.py::test_an_agent_checks_and_runs_a_graph",
+        "tests/clients/test_sweep_graph.py::test_diff_compares_two_graphs_with_input_files_beside_them",
     ),
     Mutant(
         "headers of a graph may lie outside of an agent's root",
