@@ -334,13 +334,18 @@ def test_check_says_what_is_refused_in_the_users_names(graph: str) -> None:
     assert done.exit_code == 1
     assert "MT01" in done.stdout
     assert "gr.k" in done.stdout
-    done = called("check", graph, "--set", "a=1")
+    assert called("check", graph, "--set", "OUT=16*1024*1024").stdout == done.stdout
+    done = called("check", graph, "-D", "OUT=3", "--set", "OUT=4")
     assert done.exit_code == 2
-    assert "--set is for designs; a graph in C++ has macros: -D NAME=VALUE" in done.stderr
+    assert "-D and --set both give OUT. Leave one out." in done.stderr
 
 
 def test_a_graph_in_python(graph: str) -> None:
     found = adf.load(graph, cycles={"twice": 100})
+    assert repr(found) == "GraphProgram(graph.cpp, xcve2802)"
+    assert repr(adf.load(graph, defines={"A": 1, "B": None})) == "GraphProgram(graph.cpp, xcve2802, A=1, B)"
+    assert "<b>Array(xcve2802: 1 x 11 tiles, 2 in use, 0 cycles run)</b>" in found._repr_html_()
+    assert found.array().device.name == "xcve2802"
     assert [each.name for each in found.description.kernels] == ["gr.k"]
     assert [each.tile for each in found.plan.kernels] == [(0, 3)]
     assert found.verdicts() == []
@@ -348,6 +353,8 @@ def test_a_graph_in_python(graph: str) -> None:
     assert (done.good, done.code, done.missing) == (True, 0, ())
     np.testing.assert_array_equal(done.outputs["gr.z"], 2 * VALUES)
     assert done.outputs["gr.z"].dtype == np.int16
+    assert repr(done) == f"ProgramResult(good, finished, {done.cycles} cycles, gr.z: 16 words)"
+    assert "finished" in (done._repr_html_() or "")
     (times,) = done.times
     assert 100 < times.first < times.last < done.cycles
     assert found.run(max_cycles=10_000).cycles == done.cycles

@@ -19,6 +19,7 @@ from memtile.adf.description import (
     read,
     write,
 )
+from memtile.adf.graph_file import load
 from memtile.adf.record import describe
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
@@ -351,6 +352,7 @@ def test_what_a_graph_must_not_is_refused_with_its_line(
 
 def test_a_graph_that_no_program_makes_is_made_by_its_class() -> None:
     found = describe([GRAPHS / "wrong.h"], instance="wrong top")
+    assert load(GRAPHS / "wrong.h", instance="wrong top").options.instance == "wrong top"
     assert [each.name for each in found.graphs] == ["top"]
     assert [each.name for each in found.kernels] == ["top.k"]
 

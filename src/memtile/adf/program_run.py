@@ -41,6 +41,7 @@ if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.port_times import PortTimes
     from memtile.adf.run_end import Missing
     from memtile.adf.running import GraphResult, GraphRun
+    from memtile.design.array import Array
     from memtile.explain.results import Result
     from memtile.sim.loop.engine import Engine
 
@@ -106,7 +107,7 @@ class ProgramOptions:
         return replace(found, kernels=kernels, plios=plios)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProgramResult:
     """What a graph program left.
 
@@ -123,6 +124,16 @@ class ProgramResult:
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
     held: str = ""
+
+    def __repr__(self) -> str:
+        if self.graph is None:
+            return f"ProgramResult(main returned {self.code}, no run)"
+        ended = f"{'good' if self.good else 'not good'}, {self.graph.result.status}, {self.cycles} cycles"
+        words = "".join(f", {name}: {len(got.words)} words" for name, got in self.graph.outputs.items())
+        return f"ProgramResult({ended}{words})"
+
+    def _repr_html_(self) -> str | None:
+        return self.result and self.result._repr_html_()
 
     @property
     def result(self) -> Result | None:
@@ -163,9 +174,9 @@ class ProgramResult:
         """
         if self.plan is None or self.graph is None:
             return {}
-        told = {each.name: each for each in self.plan.description.plios}
+        plios = {each.name: each for each in self.plan.description.plios}
         return {
-            name: _values(got.words, element_at(self.plan, told[name]), told[name].width)
+            name: _values(got.words, element_at(self.plan, plios[name]), plios[name].width)
             for name, got in self.graph.outputs.items()
         }
 
@@ -266,6 +277,11 @@ class ProgramRun:
         graph = self._run.result(interrupted=interrupted) if self._run else None
         return ProgramResult(code, self._plan, graph, tuple(self._cautions), held)
 
+    @property
+    def array(self) -> Array | None:
+        """The array that the graphs are in; None = ``main`` asked for no run yet."""
+        return self._run.lowered.array if self._run else None
+
     def planned(self) -> Plan:
         """Compile the program and its kernels, and say where its graphs go; ``main`` does not run.
 
@@ -303,7 +319,7 @@ class ProgramRun:
             self._host = host
             for request in host:
                 if isinstance(request, asked.Describe):
-                    self._description = self._told(request)
+                    self._description = self._described_by(request)
                     if self._description.graphs:
                         host.stop()
                         break
@@ -414,7 +430,7 @@ class ProgramRun:
 
     @_answer.register
     def _(self, request: asked.Describe) -> None:
-        found = self._told(request)
+        found = self._described_by(request)
         if self._run is not None and found != self._description:
             raise InputFileError(
                 f"{self._origin}: a graph is made after another one was initialised. "
@@ -423,7 +439,7 @@ class ProgramRun:
         self._description = found
         self._host.done()
 
-    def _told(self, request: asked.Describe) -> Description:
+    def _described_by(self, request: asked.Describe) -> Description:
         found = description_of(request, self._program, self._host.peek, self._origin)
         return self._options.completed(found)
 
@@ -500,8 +516,8 @@ class ProgramRun:
 
     @_answer.register
     def _(self, request: asked.SetAddress) -> None:
-        told = next(each for each in self._plan_memories() if each.id == request.buffer)
-        nbytes = int(np.prod(told.dimensions)) * told.element_bytes
+        memory = next(each for each in self._plan_memories() if each.id == request.buffer)
+        nbytes = int(np.prod(memory.dimensions)) * memory.element_bytes
         data = np.frombuffer(self._host.memories[request.memory], np.uint8)
         self._model.set_address(request.buffer, data[request.offset : request.offset + nbytes])
         self._host.done()

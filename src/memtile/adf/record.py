@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +104,12 @@ def _lines(program: Path, base: int, addresses: Sequence[int]) -> dict[int, str]
     }
 
 
+@lru_cache(maxsize=2)
+def _debug_entries(program: Path, _made: tuple[int, int]) -> DebugEntries:
+    """The debug information of a program, read once where a graph is described, planned and run in turn."""
+    return DebugEntries(program)
+
+
 class _Raw:
     """What a program recorded, on its way to a description."""
 
@@ -142,7 +148,8 @@ class _Raw:
     @cached_property
     def _names(self) -> Names:
         graphs = {each["address"]: each["type"] for each in self._lists["graphs"]}
-        debug = DebugEntries(self._program)
+        made = self._program.stat()
+        debug = _debug_entries(self._program, (made.st_mtime_ns, made.st_ino))
         return names_of(debug, self._base, [*self._variables], graphs, self._peek)
 
     def _give_names(self) -> None:

@@ -311,12 +311,14 @@ class GraphRun:
         Raises:
             DesignError: another size.
         """
-        told = self._lookup.memories[memory]
-        nbytes = prod(told.dimensions) * told.element_bytes
+        described = self._lookup.memories[memory]
+        nbytes = prod(described.dimensions) * described.element_bytes
         if data.nbytes != nbytes:
-            raise self._wrong_bytes(told.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
-        dtype = np.dtype(ELEMENTS[told.element_bytes])
-        self._transfers.place(memory, told.name, data.reshape(-1).view(dtype).reshape(told.dimensions[::-1]))
+            raise self._wrong_bytes(described.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
+        dtype = np.dtype(ELEMENTS[described.element_bytes])
+        self._transfers.place(
+            memory, described.name, data.reshape(-1).view(dtype).reshape(described.dimensions[::-1])
+        )
 
     def start(self, port: int) -> None:
         """``gm2aie_nb(port)``, ``aie2gm_nb(port)`` of an external buffer: see :meth:`HostTransfers.start`."""
@@ -338,10 +340,10 @@ class GraphRun:
         Raises:
             DesignError: another size.
         """
-        told, pool = self._lookup.memories[memory], self.lowered.memories[memory]
+        described, pool = self._lookup.memories[memory], self.lowered.memories[memory]
         if len(data) != pool.blocks.nbytes:
             raise self._wrong_bytes(
-                told.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
+                described.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
             )
         pool.store(self._array, data)
 

@@ -51,7 +51,7 @@ Examples:
   memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
-  memtile run graph.cpp -I src -D N=4 --in-folder data --out-folder out --cost gr.k=2088
+  memtile run graph.cpp -I src -D ROUNDS=4 --in-folder data --out-folder out --cost gr.k=2088
   memtile run build/ --kernels kernels.py --in 0=a.npy --out 1=b.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
@@ -145,8 +145,8 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     _leave(done.result)
 
 
-_NOT_OF_GRAPHS = ("settings", "given", "wanted", "kernel", "keep_order", "against")
-_NAMES = {"settings": "--set", "given": "--in", "wanted": "--out"}
+_NOT_OF_GRAPHS = ("given", "wanted", "kernel", "keep_order", "against")
+_NAMES = {"given": "--in", "wanted": "--out"}
 
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
@@ -172,8 +172,8 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
     with with_timing(chosen["timing"]):
         graph = graph_program(
             files, chosen["device"], kernels, chosen["costs"] or (),
-            in_folder=chosen["in_folder"], out_folder=folder, of_run=asked, quiet=as_json,
-            watch=dump.recorded,
+            settings=chosen["settings"] or (), in_folder=chosen["in_folder"], out_folder=folder,
+            of_run=asked, quiet=as_json, watch=dump.recorded,
         )  # fmt: skip
         with run_progress(before=f"compiling {files[0]}") as progress:
             done = graph.run(asked, progress=progress)

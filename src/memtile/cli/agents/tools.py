@@ -16,12 +16,16 @@ from typing import TYPE_CHECKING, Any, Literal
 from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
 from memtile.cli.agents.tool_arguments import Kind, given_file
+from memtile.cli.graph_file import GraphOptions, is_graph
+from memtile.cli.kernel_sources import CPP_SUFFIXES
 from memtile.errors import InputFileError
-from memtile.runs.options import MAX_CYCLES
+from memtile.runs.options import MAX_CYCLES, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
 
+_KINDS = {".py": "a design in Python", ".mlir": "a design in MLIR"}
+_KINDS |= dict.fromkeys(CPP_SUFFIXES, "a graph in C++")
 LINES = 60
 """Of a list that has no end of its own; what is left out is said."""
 FINDINGS = 20
@@ -79,20 +83,24 @@ def check(
     kind: Kind = "py",
     device: str = "",
     settings: Mapping[str, Any] | None = None,
+    include: str = "",
 ) -> Answer:
     """Say what is wrong with a design before it runs: budgets, circuits, locks, lengths, shared memory.
 
     Nothing is run, so it is quick; what depends on data or time is found by `run`. Give `path`, a .py file
-    with design(), a .mlir file, a file of register writes or a build folder; or `text` of the `kind` py,
+    with design(), a .mlir file, a .cpp file with the graph and main of UG1603, a file of register writes or
+    a build folder; or `text` of the `kind` py,
     mlir or txt. `device`, such as npu1 or npu2, is for files that leave it open. `settings` are values of
-    arguments of design(); of MLIR, parameters of its scratchpad. The answer has for each design its
-    findings: code, severity, message, sides, fix.
+    arguments of design(); of MLIR, parameters of its scratchpad; of a graph, macros, and `include` is a
+    folder of its headers. The answer has for each design its findings: code, severity, message, sides, fix.
     """
     from memtile.cli.check import checked
+    from memtile.cli.kernel_sources import KernelSources
 
     with given_file(path, text, kind) as file:
-        _fit(Path(file.name).suffix, settings=settings)
-        results = checked([file.name], device, _settings(settings))
+        _fit(Path(file.name).suffix, settings=settings, include=include)
+        sources = KernelSources(include=[include] if include else None)
+        results = checked([file.name], device, _settings(settings), sources)
         answers = [each.as_json() for each in results]
         for each in answers:
             each["findings"] = shortened(each["findings"], FINDINGS)
@@ -112,6 +120,7 @@ def run(
     max_cycles: int = MAX_CYCLES,
     seconds: float = SECONDS,
     whole: bool = False,
+    include: str = "",
 ) -> Answer:
     """Run a design on the twin: cycles, where they went, words that came out, and why it hangs if it does.
 
@@ -120,16 +129,22 @@ def run(
     their MLIR calls. `inputs` are arrays, NAME or number of the argument -> path of a .npy file; those that
     are missing are zeros. `dispatch` is what the host launches, xclbin or elf, which decides how fast tasks
     come and whether some are lost; without it the build or RUN: lines of the text say it, else the device,
-    and `launch` of the answer has which it was and why. `races` also looks for accesses to memory that
-    nothing orders, and costs time. The run ends after `max_cycles`, or after `seconds` with status
-    interrupted. `whole` answers with all that `memtile run --json` writes.
+    and `launch` of the answer has which it was and why. Of a graph in C++ main is run; its input files are
+    below the root or beside it, `include` has its headers, and the answer its ports and missing input.
+    `races` also looks for accesses to memory that nothing orders, and costs time. The run ends after
+    `max_cycles`, or after `seconds` with status interrupted. `whole` answers with all that `memtile run
+    --json` writes.
     """
     from memtile.cli.run_program import launch_data
     from memtile.cli.runnable import load_beside
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
-        _fit(Path(file.name).suffix, settings=settings, kernels=kernels, inputs=inputs, dispatch=dispatch)
+        more = {"kernels": kernels, "inputs": inputs, "dispatch": dispatch, "include": include}
+        _fit(Path(file.name).suffix, settings=settings, **more)
+        if is_graph([file.name]):
+            of_run = RunOptions(max_cycles=max_cycles, check=races, progress=_until(seconds))
+            return dict(file.said(_graph_answer(file.name, device, settings, include, of_run, whole=whole)))
         launched = Dispatch(dispatch) if dispatch else None
         design = load_beside(
             file.name,
@@ -235,13 +250,37 @@ def _fit(suffix: str, **given: object) -> None:
     Raises:
         InputFileError: inputs, kernels or a dispatch of a design in Python, settings of a program.
     """
-    unused = {".py": ("kernels", "inputs", "dispatch"), ".mlir": ()}.get(suffix, ("settings",))
-    wrong = [name for name in unused if given.get(name)]
+    of_graph = ("kernels", "inputs", "dispatch")
+    unused: dict[str, tuple[str, ...]] = {".py": (*of_graph, "include"), ".mlir": ("include",)}
+    unused |= dict.fromkeys(CPP_SUFFIXES, of_graph)
+    wrong = [name for name in unused.get(suffix, ("settings", "include")) if given.get(name)]
     if wrong:
-        kinds = "a design in Python" if suffix == ".py" else "a program of register writes"
+        kinds = _KINDS.get(suffix, "a program of register writes")
         raise InputFileError(
             f"arguments of the tool: {kinds} has no use for {' and '.join(wrong)}. Leave it out."
         )
+
+
+def _graph_answer(
+    file: str,
+    device: str,
+    settings: Mapping[str, Any] | None,
+    include: str,
+    of_run: RunOptions,
+    *,
+    whole: bool,
+) -> Answer:
+    """The run of a graph in C++ in short, or all that ``memtile run --json`` writes."""
+    from memtile.cli.run_graph import ShownRun
+
+    options = GraphOptions(include=[include] if include else None, device=device or None)
+    graph = options.program([file], settings=_settings(settings), beside=True, of_run=of_run)
+    done = graph.run(of_run)
+    shown = ShownRun(graph.options.device, done, ()).as_json()
+    if whole or done.result is None:
+        return shown
+    kept = ("good", "code", "iterations", "ports", "missing", "unfinished", "waits", "notes")
+    return {**run_answer(done.result, done.outputs), **{name: shown[name] for name in kept}}
 
 
 def _settings(given: Mapping[str, Any] | None) -> list[str]:
