@@ -20,11 +20,12 @@ from memtile.adf import host_program as asked
 from memtile.adf.description import Description, MemoryObject, Plio
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
-from memtile.adf.kernel_calls import KernelCode, KernelOptions
+from memtile.adf.kernel_calls import KernelCode, KernelOptions, RangeEnd
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
+from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.cpp.build import ARCHITECTURES
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
@@ -62,6 +63,7 @@ class ProgramOptions:
         pl_mhz: of PLIOs that say nothing; 0 = as usual.
         sanitize: check every access of kernels to memory.
         cycles: of a call, by the kernel's name in the graph or its function.
+        end: of the ranges of other costs which calls take; empty = the likely cycles.
         run: of the array.
         stdout: descriptor for the standard output of ``main``; None = that of memtile.
     """
@@ -80,6 +82,7 @@ class ProgramOptions:
     pl_mhz: float = 0.0
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
+    end: RangeEnd = ""
     run: RunOptions = USUAL
     stdout: int | None = None
 
@@ -106,12 +109,14 @@ class ProgramResult:
         plan: where its graphs went; None = it asked for no run.
         graph: what their run left; None = it asked for no run.
         cautions: what files of PLIO have that no guide describes.
+        costs: per kernel what its last call cost, and where the cycles come from.
     """
 
     code: int
     plan: Plan | None
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
+    costs: Mapping[str, CallCost] = field(default_factory=dict)
 
     @property
     def result(self) -> Result | None:
@@ -288,6 +293,7 @@ class ProgramRun:
         )
         self._description: Description | None = None
         self._run: GraphRun | None = None
+        self._code: KernelCode | None = None
         self._plan: Plan | None = None
         self._received: list[tuple[int, Received, int, int]] = []
         self._cautions: list[str] = []
@@ -304,7 +310,9 @@ class ProgramRun:
             for request in host:
                 self._answer(request)
         graph = self._run.result() if self._run else None
-        return ProgramResult(host.code or 0, self._plan, graph, tuple(self._cautions))
+        costs = self._code.costs if self._code else {}
+        said = [f"cycles of a call of {name}: {cost}" for name, cost in costs.items() if cost.basis == RANGE]
+        return ProgramResult(host.code or 0, self._plan, graph, (*self._cautions, *said), costs)
 
     def planned(self) -> Plan:
         """Compile the program and its kernels, and say where its graphs go; ``main`` does not run.
@@ -408,8 +416,10 @@ class ProgramRun:
             options.sanitize,
             options.cycles,
             {each.kernel: each.stack_bytes for each in plan.kernels},
+            options.end,
         )
-        return KernelCode(plan.description, kernels)
+        self._code = KernelCode(plan.description, kernels)
+        return self._code
 
     def _feed(self, run: GraphRun, plan: Plan) -> None:
         """Give each input PLIO the words of its file."""

@@ -147,13 +147,14 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
 
 _NOT_OF_GRAPHS = (
     "settings", "schedules", "vcd", "signals", "given", "wanted", "kernel", "keep_order", "against",
-    "sensitivity", "bottleneck", "record", "coredump", "report", "perfetto",
+    "bottleneck", "record", "coredump", "report", "perfetto",
 )  # fmt: skip
 _NAMES = {"settings": "--set", "given": "--in", "wanted": "--out"}
 
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
+    from memtile.adf.cost_band import cost_band
     from memtile.cli.progress import run_progress
     from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph
 
@@ -171,8 +172,9 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
             in_folder=chosen["in_folder"], of_run=asked, quiet=as_json,
         )  # fmt: skip
         done = graph.run(asked, progress=progress)
+        band = cost_band(graph, done) if chosen["sensitivity"] else None
     folder, draw = chosen["out_folder"] or OUTPUT_FOLDER, _drawing(chosen["picture"], untimed=False)
-    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
+    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw, band=band)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:
