@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtile import adf
-from memtile.adf.cost_band import cost_band
+from memtile.adf.cost_ends import cost_band
 from memtile.arch.library_cycles import KernelShape, cycle_band
 from support.designs.cpp_designs import FOUND
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
+    from memtile.adf.cost_ends import CostBand, PortBand, cost_band
     from memtile.adf.description import Description
-    from memtile.adf.cost_band import CostBand, PortBand, cost_band
     from memtile.adf.graph_file import GraphProgram, load
     from memtile.adf.plan import Plan
     from memtile.adf.program_run import ProgramResult
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from memtile.io.plio_text import PlioWords, read_plio, write_plio
 
 _HOMES = {
-    "CostBand": "memtile.adf.cost_band",
+    "CostBand": "memtile.adf.cost_ends",
     "Description": "memtile.adf.description",
     "GraphProgram": "memtile.adf.graph_file",
     "Missing": "memtile.adf.running",
     "Plan": "memtile.adf.plan",
     "PlioWords": "memtile.io.plio_text",
-    "PortBand": "memtile.adf.cost_band",
+    "PortBand": "memtile.adf.cost_ends",
     "PortTimes": "memtile.adf.running",
     "ProgramResult": "memtile.adf.program_run",
     "Verdict": "memtile.adf.verdict.verdicts",
-    "cost_band": "memtile.adf.cost_band",
+    "cost_band": "memtile.adf.cost_ends",
     "describe": "memtile.adf.record",
     "load": "memtile.adf.graph_file",
     "read_plio": "memtile.io.plio_text",

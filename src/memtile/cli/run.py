@@ -154,7 +154,7 @@ _NAMES = {"settings": "--set", "given": "--in", "wanted": "--out"}
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
-    from memtile.adf.cost_band import cost_band
+    from memtile.adf.cost_ends import cost_band
     from memtile.cli.progress import run_progress
     from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph
 

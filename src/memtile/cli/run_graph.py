@@ -14,7 +14,7 @@ from memtile.explain.waiting_sentences import named_waits
 from memtile.plain_text import json_text, printable
 
 if TYPE_CHECKING:
-    from memtile.adf.cost_band import CostBand
+    from memtile.adf.cost_ends import CostBand
     from memtile.adf.program_run import ProgramResult
     from memtile.adf.running import GraphResult, PortTimes
     from memtile.corelib.call_costs import CallCost
