@@ -96,6 +96,7 @@ def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.
     assert band.high - band.low == pytest.approx(4 * (wanted.most - wanted.least), abs=40)
     (port,) = band.ports
     assert port.low < port.likely < port.high
+    assert port.latest - port.earliest == pytest.approx(wanted.most - wanted.least, abs=10)
     assert next(iter(band.lines)) == f"{band.low:,} to {band.high:,} cycles over the costs of gr.kernel0"
 
 

@@ -18,19 +18,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PortBand:
-    """MB/s of an output PLIO from its first word to its last one; 0 for a single word.
+    """Data of an output PLIO at both ends of what kernels cost.
 
     Attributes:
         name: of the PLIO.
-        likely: at the likely cycles of kernels.
-        low: at the most cycles.
-        high: at the least cycles.
+        likely: MB/s from its first word to its last one, in the run itself; 0 for a single word.
+        low: MB/s with the most cycles of each kernel.
+        high: MB/s with the least.
+        earliest: cycle of its first word with the least cycles: the latency from the start of the run.
+        latest: the same with the most.
     """
 
     name: str
     likely: float
     low: float
     high: float
+    earliest: int
+    latest: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +65,8 @@ class CostBand:
         else:
             yield f"{self.low:,} to {self.high:,} cycles over the costs of {', '.join(self.kernels)}"
         yield from (
-            f"{each.name}: {each.likely:,.2f} MB/s ({each.low:,.2f} to {each.high:,.2f})"
+            f"{each.name}: {each.likely:,.2f} MB/s ({each.low:,.2f} to {each.high:,.2f}), "
+            f"first word in cycle {each.earliest:,} to {each.latest:,}"
             for each in self.ports
             if self.kernels
         )
@@ -83,10 +88,11 @@ def cost_band(graph: GraphProgram, done: ProgramResult) -> CostBand:
     """
     ranges = {name: cost for name, cost in done.costs.items() if cost.basis == RANGE}
     ends = [_at_end(graph, "least"), _at_end(graph, "most")] if ranges else [done, done]
-    rates = [{each.name: each.throughput for each in one.times} for one in (done, *ends)]
+    times = [{each.name: each for each in one.times} for one in (done, *ends)]
     ports = tuple(
-        PortBand(name, rate, rates[2].get(name, 0.0), rates[1].get(name, 0.0))
-        for name, rate in rates[0].items()
+        PortBand(name, each.throughput, slow.throughput, fast.throughput, fast.first, slow.first)
+        for name, each in times[0].items()
+        if (fast := times[1].get(name)) and (slow := times[2].get(name))
     )
     bounded = tuple(name for name, cost in done.costs.items() if cost.basis in (COUNTED, UNKNOWN))
     return CostBand(done.cycles, ends[0].cycles, ends[1].cycles, ports, ranges, bounded)

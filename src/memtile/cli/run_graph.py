@@ -146,7 +146,14 @@ def _band_json(band: CostBand | None) -> dict[str, Any] | None:
     if band is None:
         return None
     ports = [
-        {"port": each.name, "megabytes_per_second": each.likely, "low": each.low, "high": each.high}
+        {
+            "port": each.name,
+            "megabytes_per_second": round(each.likely, 3),
+            "low": round(each.low, 3),
+            "high": round(each.high, 3),
+            "earliest": each.earliest,
+            "latest": each.latest,
+        }
         for each in band.ports
     ]
     return {"low": band.low, "high": band.high, "ports": ports, "bounded": list(band.bounded)}

@@ -65,19 +65,23 @@ class KernelCost(TypedDict):
 
 
 class PortBand(TypedDict):
-    """Throughput of an output PLIO at both ends of the costs of kernels.
+    """Data of an output PLIO at both ends of the costs of kernels.
 
     Attributes:
         port: Its name in the graph.
         megabytes_per_second: In the run itself.
-        low: With the most cycles of each kernel.
-        high: With the least.
+        low: Megabytes per second with the most cycles of each kernel.
+        high: Megabytes per second with the least.
+        earliest: Cycle of its first word with the least.
+        latest: Cycle of its first word with the most.
     """
 
     port: str
     megabytes_per_second: Annotated[float, Meta(ge=0)]
     low: Annotated[float, Meta(ge=0)]
     high: Annotated[float, Meta(ge=0)]
+    earliest: Count
+    latest: Count
 
 
 class CostBand(TypedDict):
