@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 
-from memtile import adf
+from memtile import adf, schema
 from memtile.adf.cost_ends import cost_band
 from memtile.arch.library_cycles import KernelShape, cycle_band
+from memtile.cli.run_graph import ShownRun
+from memtile.plain_text import json_text
 from support.designs.cpp_designs import FOUND
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
@@ -97,7 +101,11 @@ def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.
     (port,) = band.ports
     assert port.low < port.likely < port.high
     assert port.latest - port.earliest == pytest.approx(wanted.most - wanted.least, abs=10)
-    assert next(iter(band.lines)) == f"{band.low:,} to {band.high:,} cycles over the costs of gr.kernel0"
+    shown = ShownRun("xcve2802", done, (), band)
+    assert f"{band.low:,} to {band.high:,} cycles over the costs of gr.kernel0" in [*shown.lines()]
+    found = json.loads(json_text(shown.as_json()))
+    assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
+    assert (found["kernels"][0]["most"], found["band"]["high"]) == (wanted.most, band.high)
 
 
 def test_the_kernels_of_a_local_graph_belong_to_the_graph_around_it(program: adf.GraphProgram) -> None:
