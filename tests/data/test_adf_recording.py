@@ -20,7 +20,7 @@ from memtile.adf.description import (
     write,
 )
 from memtile.adf.graph_file import load
-from memtile.adf.record import describe
+from memtile.adf.record import describe, living_around
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
@@ -36,6 +36,13 @@ def tiled() -> Description:
 @pytest.fixture(scope="module")
 def breadth() -> Description:
     return describe([GRAPHS / "breadth.cpp"])
+
+
+def test_what_a_local_graph_has_made_is_in_the_graph_around_it() -> None:
+    """Graph 2 is a local variable of 1's constructor, 1 of 0's; 3 is gone, and none was around it."""
+    lives = {"address": 64}
+    graphs = [{"id": 0, **lives}, {"id": 1, "within": 0}, {"id": 2, "within": 1}, {"id": 3}]
+    assert living_around([*graphs, {"id": 4, "within": 2, **lives}]) == {0: 0, 1: 0, 2: 0, 3: -1, 4: 4}
 
 
 def port(graph: Description, name: str) -> Port:

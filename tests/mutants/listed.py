@@ -39,6 +39,28 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "kernels of a local graph belong to none",
+        "adf/record.py",
+        "            at = within[at]\n",
+        "            at = -1\n",
+        "tests/data/test_adf_recording.py::test_what_a_local_graph_has_made_is_in_the_graph_around_it",
+    ),
+    Mutant(
+        "cycles of DSPLib's kernels do not grow with their work",
+        "arch/library_cycles.py",
+        "SLOPE = 0.9\n",
+        "SLOPE = 0.0\n",
+        "tests/timing/test_library_cycles.py::"
+        "test_of_a_hundred_rows_kept_back_the_band_holds_ninety_and_its_middle_is_within_a_tenth",
+    ),
+    Mutant(
+        "any class has the cycles of the library's class of that name",
+        "adf/library_costs.py",
+        "if object_type.startswith(_LIBRARY) else None",
+        "if object_type else None",
+        "tests/timing/test_library_cycles.py::test_only_kernels_of_the_library_have_its_cycles",
+    ),
+    Mutant(
         "macros of one letter reach memtile's own headers",
         "cpp/include/memtile/own_letters.h",
         "#undef N\n",

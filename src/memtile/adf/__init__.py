@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
+    from memtile.adf.cost_ends import CostBand, PortBand, cost_band
     from memtile.adf.description import Description
     from memtile.adf.graph_file import GraphProgram, load
     from memtile.adf.plan import Plan
@@ -19,14 +20,17 @@ if TYPE_CHECKING:
     from memtile.io.plio_text import PlioWords, read_plio, write_plio
 
 _HOMES = {
+    "CostBand": "memtile.adf.cost_ends",
     "Description": "memtile.adf.description",
     "GraphProgram": "memtile.adf.graph_file",
     "Missing": "memtile.adf.run_end",
     "Plan": "memtile.adf.plan",
     "PlioWords": "memtile.io.plio_text",
+    "PortBand": "memtile.adf.cost_ends",
     "PortTimes": "memtile.adf.port_times",
     "ProgramResult": "memtile.adf.program_run",
     "Verdict": "memtile.adf.verdict.verdicts",
+    "cost_band": "memtile.adf.cost_ends",
     "describe": "memtile.adf.record",
     "load": "memtile.adf.graph_file",
     "read_plio": "memtile.io.plio_text",
@@ -36,14 +40,17 @@ _HOMES = {
 }
 
 __all__ = [
+    "CostBand",
     "Description",
     "GraphProgram",
     "Missing",
     "Plan",
     "PlioWords",
+    "PortBand",
     "PortTimes",
     "ProgramResult",
     "Verdict",
+    "cost_band",
     "describe",
     "load",
     "read_plio",

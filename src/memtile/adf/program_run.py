@@ -22,12 +22,13 @@ from memtile.adf.description import Description, MemoryObject
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
 from memtile.adf.host_waits import HostWaitError
-from memtile.adf.kernel_calls import KernelCode, KernelOptions
+from memtile.adf.kernel_calls import KernelCode, KernelOptions, RangeEnd
 from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
+from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.cpp.build import ARCHITECTURES
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
@@ -69,6 +70,7 @@ class ProgramOptions:
         pl_mhz: of PLIOs that say nothing; 0 = as usual.
         sanitize: check every access of kernels to memory.
         cycles: of a call, by the kernel's name in the graph or its function.
+        end: of the ranges of other costs which calls take; empty = the likely cycles.
         run: of the array.
         stdout: descriptor for the standard output of ``main``; None = that of memtile.
         watch: makes a context in which the array runs; None = there is none.
@@ -89,6 +91,7 @@ class ProgramOptions:
     pl_mhz: float = 0.0
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
+    end: RangeEnd = ""
     run: RunOptions = USUAL
     stdout: int | None = None
     watch: Callable[[Engine], AbstractContextManager[None]] | None = None
@@ -117,6 +120,7 @@ class ProgramResult:
         graph: what their run left; None = it asked for no run.
         cautions: what files of PLIO have that no guide describes.
         held: why ``main`` did not come to its end: a call that waits for ever; empty = it did, or Ctrl-C.
+        costs: per kernel what its last call cost, and where the cycles come from.
     """
 
     code: int | None
@@ -124,6 +128,7 @@ class ProgramResult:
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
     held: str = ""
+    costs: Mapping[str, CallCost] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         if self.graph is None:
@@ -133,7 +138,7 @@ class ProgramResult:
         return f"ProgramResult({ended}{words})"
 
     def _repr_html_(self) -> str | None:
-        return self.result and self.result._repr_html_()
+        return self.result._repr_html_() if self.result is not None else None
 
     @property
     def result(self) -> Result | None:
@@ -247,6 +252,7 @@ class ProgramRun:
         )
         self._description: Description | None = None
         self._run: GraphRun | None = None
+        self._code: KernelCode | None = None
         self._plan: Plan | None = None
         self._received: list[tuple[int, Received, int, int]] = []
         self._cautions: list[str] = []
@@ -275,7 +281,9 @@ class ProgramRun:
     def _left(self, code: int | None, *, held: str = "", interrupted: bool = False) -> ProgramResult:
         """What the program left when ``main`` goes no further."""
         graph = self._run.result(interrupted=interrupted) if self._run else None
-        return ProgramResult(code, self._plan, graph, tuple(self._cautions), held)
+        costs = self._code.costs if self._code else {}
+        said = [f"cycles of a call of {name}: {cost}" for name, cost in costs.items() if cost.basis == RANGE]
+        return ProgramResult(code, self._plan, graph, (*self._cautions, *said), held, costs)
 
     @property
     def array(self) -> Array | None:
@@ -386,8 +394,10 @@ class ProgramRun:
             options.sanitize,
             options.cycles,
             {each.kernel: each.stack_bytes for each in plan.kernels},
+            options.end,
         )
-        return KernelCode(plan.description, kernels)
+        self._code = KernelCode(plan.description, kernels)
+        return self._code
 
     def _feed(self, run: GraphRun, plan: Plan) -> None:
         """Give each input PLIO the words of its file."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -110,6 +110,23 @@ def _debug_entries(program: Path, _made: tuple[int, int]) -> DebugEntries:
     return DebugEntries(program)
 
 
+def living_around(graphs: Iterable[Mapping[str, Any]]) -> dict[int, int]:
+    """Per graph itself or, if it is gone, the one in whose constructor it was made; -1 = none lives.
+
+    Args:
+        graphs: as recorded; those that live have an address.
+    """
+    within = {each["id"]: each.get("within", -1) for each in graphs}
+    living = {each["id"] for each in graphs if "address" in each}
+    found = dict[int, int]()
+    for number in within:
+        at = number
+        while at >= 0 and at not in living:
+            at = within[at]
+        found[number] = at
+    return found
+
+
 class _Raw:
     """What a program recorded, on its way to a description."""
 
@@ -131,7 +148,10 @@ class _Raw:
         return said | self._lists
 
     def _keep_living_graphs(self) -> None:
+        around = living_around(self._lists["graphs"])
         self._lists["graphs"] = [each for each in self._lists["graphs"] if "address" in each]
+        for each in (one for objects in self._lists.values() for one in objects if "within" in one):
+            each["within"] = around[each["within"]]
         held, used = set(self._variables.values()), set[int]()
         for each in self._lists["connections"]:
             used |= {each["source"], each["target"]}

@@ -151,6 +151,7 @@ _NAMES = {"given": "--in", "wanted": "--out"}
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
+    from memtile.adf.cost_ends import cost_band
     from memtile.cli.progress import run_progress
     from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph, studied
 
@@ -177,8 +178,9 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
         )  # fmt: skip
         with run_progress(before=f"compiling {files[0]}") as progress:
             done = graph.run(asked, progress=progress)
+        band = cost_band(graph, done) if chosen["sensitivity"] else None
         done = studied(done, graph, replace(asked_for, report=written), schedules)
-    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
+    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw, band=band)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:

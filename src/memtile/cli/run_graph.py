@@ -14,11 +14,13 @@ from memtile.explain.waiting_sentences import finding_in_users_words, in_users_w
 from memtile.plain_text import json_text, printable
 
 if TYPE_CHECKING:
+    from memtile.adf.cost_ends import CostBand
     from memtile.adf.graph_file import GraphProgram
     from memtile.adf.port_times import Latency, PortTimes
     from memtile.adf.program_run import ProgramResult
     from memtile.adf.running import GraphResult
     from memtile.cli.report_files import Studies
+    from memtile.corelib.call_costs import CallCost
     from memtile.explain.results import Result
 
 OUTPUT_FOLDER = Path("memtile_output")
@@ -34,11 +36,13 @@ class ShownRun:
         device: its name.
         done: what the run left.
         files: of its output PLIOs.
+        band: its cycles at both ends of the costs of kernels, if they were asked for.
     """
 
     device: str
     done: ProgramResult
     files: Sequence[Path] = ()
+    band: CostBand | None = None
 
     @property
     def status(self) -> str | None:
@@ -74,6 +78,8 @@ class ShownRun:
             "unfinished": list(graph.unfinished) if graph else [],
             "waits": list(graph.waits) if graph else [],
             "notes": [*done.cautions, *(graph.notes if graph else ())],
+            "costs": [_cost_json(name, cost) for name, cost in done.costs.items()],
+            "band": _band_json(self.band),
             "files": list(map(str, self.files)),
             "run": done.result.as_json() if done.result else None,
         }
@@ -94,6 +100,8 @@ class ShownRun:
         if graph.result.cost_unknown:
             names = ", ".join(graph.result.cost_unknown)
             yield f"cycles unknown, counted as 0: {names}. Give them: --cost KERNEL=CYCLES."
+        if self.band is not None:
+            yield from self.band.lines
         yield from _few([f"note: {each}" for each in (*done.cautions, *graph.notes)], "notes")
         yield from _few([f"saved: {each}" for each in self.files], "files")
 
@@ -194,6 +202,29 @@ def _latencies_json(graph: GraphResult) -> Iterator[dict[str, Any]]:
         yield {"from": each.source, "to": each.target, "first": each.first, "last": each.last}
 
 
+def _cost_json(name: str, cost: CallCost) -> dict[str, Any]:
+    is_range = bool(cost.most)
+    least, most = (cost.least, cost.most) if is_range else (None, None)
+    return {"kernel": name, "cycles": cost.cycles, "basis": cost.basis, "least": least, "most": most}
+
+
+def _band_json(band: CostBand | None) -> dict[str, Any] | None:
+    if band is None:
+        return None
+    ports = [
+        {
+            "port": each.name,
+            "megabytes_per_second": round(each.likely, 3),
+            "low": round(each.low, 3),
+            "high": round(each.high, 3),
+            "earliest": each.earliest,
+            "latest": each.latest,
+        }
+        for each in band.ports
+    ]
+    return {"low": band.low, "high": band.high, "ports": ports, "bounded": list(band.bounded)}
+
+
 def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedules: int = 0) -> ProgramResult:
     """A run with the answers to what else is asked of it, once its files are written.
 
@@ -242,12 +273,18 @@ def explained_lines(shown: ShownRun) -> Iterator[str]:
 
 
 def finish_graph(
-    done: ProgramResult, device: str, folder: Path, *, as_json: bool, draw: Callable[[Result], None]
+    done: ProgramResult,
+    device: str,
+    folder: Path,
+    *,
+    as_json: bool,
+    draw: Callable[[Result], None],
+    band: CostBand | None = None,
 ) -> None:
     """Write the output files, draw, show what happened, and leave with the exit code for it."""
     from memtile.explain.results import Status
 
-    shown = ShownRun(device, done, done.write_outputs(folder, timed=True))
+    shown = ShownRun(device, done, done.write_outputs(folder, timed=True), band)
     if done.result is not None:
         draw(done.result)
     if as_json:

@@ -66,6 +66,61 @@ class MissingInput(TypedDict):
     needed: Count | None
 
 
+class KernelCost(TypedDict):
+    """What the last call of a kernel cost.
+
+    Attributes:
+        kernel: Its name in the graph.
+        cycles: That the call was charged.
+        basis: Where they come from: given, range (published cycles of the library's kernels), lower bound by
+            counted vector operations, or unknown.
+        least: Of a range; null = the cost is none.
+        most: Of a range.
+    """
+
+    kernel: str
+    cycles: Count
+    basis: str
+    least: Count | None
+    most: Count | None
+
+
+class PortBand(TypedDict):
+    """Data of an output PLIO at both ends of the costs of kernels.
+
+    Attributes:
+        port: Its name in the graph.
+        megabytes_per_second: In the run itself.
+        low: Megabytes per second with the most cycles of each kernel.
+        high: Megabytes per second with the least.
+        earliest: Cycle of its first word with the least.
+        latest: Cycle of its first word with the most.
+    """
+
+    port: str
+    megabytes_per_second: Annotated[float, Meta(ge=0)]
+    low: Annotated[float, Meta(ge=0)]
+    high: Annotated[float, Meta(ge=0)]
+    earliest: Count
+    latest: Count
+
+
+class CostBand(TypedDict):
+    """The run at both ends of the costs of kernels that are ranges.
+
+    Attributes:
+        low: Cycles with the least of each.
+        high: Cycles with the most.
+        ports: Output PLIOs.
+        bounded: Kernels whose cost is a lower bound at both ends.
+    """
+
+    low: Count
+    high: Count
+    ports: list[PortBand]
+    bounded: list[str]
+
+
 class GraphRunOutput(TypedDict):
     """The result of a graph program.
 
@@ -83,6 +138,8 @@ class GraphRunOutput(TypedDict):
         unfinished: Kernels of each core that did not end the iterations asked for.
         waits: What waits for what, in the names of the graph; texts for people.
         notes: What the model leaves out, and what files have that no guide describes; texts for people.
+        costs: What calls of kernels cost.
+        band: With --sensitivity.
         files: Of output PLIOs, as they were written.
         run: The array, as memtile run --json writes it of a design; null without a run.
     """
@@ -102,5 +159,7 @@ class GraphRunOutput(TypedDict):
     unfinished: list[str]
     waits: list[str]
     notes: list[str]
+    costs: list[KernelCost]
+    band: CostBand | None
     files: list[str]
     run: RunOutput | None

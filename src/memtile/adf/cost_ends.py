@@ -1,0 +1,103 @@
+"""A graph's cycles at both ends of what its kernels cost."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from memtile.adf.program_run import ProgramRun
+from memtile.corelib.call_costs import COUNTED, RANGE, UNKNOWN, CallCost
+
+if TYPE_CHECKING:
+    from memtile.adf.graph_file import GraphProgram
+    from memtile.adf.kernel_calls import RangeEnd
+    from memtile.adf.program_run import ProgramResult
+
+
+@dataclass(frozen=True, slots=True)
+class PortBand:
+    """Data of an output PLIO at both ends of what kernels cost.
+
+    Attributes:
+        name: of the PLIO.
+        likely: MB/s from its first word to its last one, in the run itself; 0 for a single word.
+        low: MB/s with the most cycles of each kernel.
+        high: MB/s with the least.
+        earliest: cycle of its first word with the least cycles: the latency from the start of the run.
+        latest: the same with the most.
+    """
+
+    name: str
+    likely: float
+    low: float
+    high: float
+    earliest: int
+    latest: int
+
+
+@dataclass(frozen=True, slots=True)
+class CostBand:
+    """Cycles of a graph, from run to run of its program at both ends of its kernels' costs.
+
+    Attributes:
+        cycles: of the run itself.
+        low: with the least cycles of each kernel.
+        high: with the most.
+        ports: throughput of the output PLIOs.
+        kernels: those whose cost is a range, with it.
+        bounded: names of kernels whose cost is a lower bound at both ends.
+    """
+
+    cycles: int
+    low: int
+    high: int
+    ports: tuple[PortBand, ...]
+    kernels: Mapping[str, CallCost]
+    bounded: tuple[str, ...] = ()
+
+    @property
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        if not self.kernels:
+            yield f"{self.cycles:,} cycles hang on no cost of a kernel that is a range"
+        else:
+            yield f"{self.low:,} to {self.high:,} cycles over the costs of {', '.join(self.kernels)}"
+        yield from (
+            f"{each.name}: {each.likely:,.2f} MB/s ({each.low:,.2f} to {each.high:,.2f}), "
+            f"first word in cycle {each.earliest:,} to {each.latest:,}"
+            for each in self.ports
+            if self.kernels
+        )
+        if self.bounded:
+            names = ", ".join(self.bounded)
+            yield f"costs of {names} are lower bounds: more cycles are possible. Give --cost"
+
+
+def cost_band(graph: GraphProgram, done: ProgramResult) -> CostBand:
+    """Run a graph's program again at both ends of what its kernels cost.
+
+    Args:
+        graph: it.
+        done: its run.
+
+    Raises:
+        InputFileError: as of ``GraphProgram.run``.
+        DesignError: as of ``GraphProgram.run``.
+    """
+    ranges = {name: cost for name, cost in done.costs.items() if cost.basis == RANGE}
+    ends = [_at_end(graph, "least"), _at_end(graph, "most")] if ranges else [done, done]
+    times = [{each.name: each for each in one.times} for one in (done, *ends)]
+    ports = tuple(
+        PortBand(name, each.throughput, slow.throughput, fast.throughput, fast.first, slow.first)
+        for name, each in times[0].items()
+        if (fast := times[1].get(name)) and (slow := times[2].get(name))
+    )
+    bounded = tuple(name for name, cost in done.costs.items() if cost.basis in (COUNTED, UNKNOWN))
+    return CostBand(done.cycles, ends[0].cycles, ends[1].cycles, ports, ranges, bounded)
+
+
+def _at_end(graph: GraphProgram, end: RangeEnd) -> ProgramResult:
+    """Run the program once more, without a word of ``main``."""
+    return ProgramRun(graph.files, replace(graph.options, end=end, stdout=subprocess.DEVNULL)).run()
