@@ -266,7 +266,7 @@ def test_the_exit_code_of_main_is_reported(graph: str) -> None:
         (["--cost", "gr.q=1"], "gr: no kernel is called gr.q; kernels and their functions are gr.k, twice"),
         (["--cost", "gr.k=x"], "--cost is 'gr.k=x'; it must be NAME=CYCLES of a kernel, such as gr.k=2088"),
         (["--cost", "gr.k=1", "--cost", "gr.k=2"], "--cost gives gr.k twice"),
-        (["--set", "a=1", "--untimed"], "--set, --untimed are not for a graph in C"),
+        (["--in", "a=b.npy", "--untimed"], "--in, --untimed are not for a graph in C"),
         (["--report", "r.pdf"], r"r\.pdf: the name of a report must end in \.html or \.txt"),
         (["--kernels", "k.cc"], "--kernels is not for a graph in C"),
     ],
@@ -301,9 +301,9 @@ def test_waits_are_said_in_the_users_names() -> None:
 def test_options_of_other_designs_are_refused(tmp_path: Path) -> None:
     source = tmp_path / "graph.cpp"
     source.write_text("")
-    done = called("run", str(source), "--set", "a=1", "--untimed")
+    done = called("run", str(source), "--in", "a=b.npy", "--untimed")
     assert done.exit_code == 2
-    assert "--set, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
+    assert "--in, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
 
 
 def test_a_missing_graph_is_named() -> None:

@@ -275,7 +275,7 @@ def test_an_agent_checks_and_runs_a_graph(sources: Path, monkeypatch: pytest.Mon
     found = tools.run(path, settings={"N": 0}, include=sources.name)
     assert (found["good"], found["code"], found["missing"]) == (True, 0, [])
     assert found["outputs"]["gr.z"]["first"] == [*range(16)]
-    assert [port["port"] for port in found["ports"]] == ["gr.z"]
+    assert [port["port"] for port in found["ports"]] == ["gr.z", "gr.a"]
     assert tools.check(path, settings={"N": 0})["good"]
     with pytest.raises(InputFileError, match="a graph in C\\+\\+ has no use for kernels and inputs"):
         tools.run(path, kernels="k.py", inputs={"0": "a.npy"})

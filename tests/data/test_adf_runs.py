@@ -442,8 +442,8 @@ def test_a_stream_that_its_reader_takes_too_late_hangs() -> None:
     found = stream_beside_buffer(64).result()
     assert found.result.status is Status.STUCK
     assert found.unfinished == ("gr.k", "gr.j")
-    waiting = "\n".join(found.result.waiting)
-    assert "kernel 'gr.k'" in waiting
+    waiting = "\n".join(found.waits)
+    assert "gr.k waits" in waiting
     assert "'gr.j.in[1].full'" in waiting
 
 

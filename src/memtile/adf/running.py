@@ -459,7 +459,8 @@ class GraphRun:
         """
         found = self._stopped(interrupted=interrupted)
         unfinished, endless = tuple(core.name for core in self._unfinished()), self._endless()
-        if not unfinished and not endless and not interrupted:
+        is_done = not unfinished and not endless and not interrupted and found.status is not Status.LIMIT
+        if is_done:
             found = ended(found)
         self._stack.close()
         observed: Observed | None = self._observed
@@ -484,7 +485,7 @@ class GraphRun:
             unfinished=unfinished,
             notes=(
                 *self.lowered.notes,
-                *left_over(volumes if not unfinished else ()),
+                *left_over(volumes if is_done else ()),
                 *(limit_notes(found.cycles, endless, self._busy()) if found.status is Status.LIMIT else ()),
                 *(self._surplus(collected) if found.status is Status.LIMIT else ()),
             ),

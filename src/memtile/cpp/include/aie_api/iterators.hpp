@@ -176,16 +176,6 @@ class circular_scalar {
 
 }  // namespace detail
 
-/// Circular iterators over so many elements of memory, by their types.
-template <typename T, std::size_t Elements, aie_dm_resource Resource = aie_dm_resource::none>
-struct random_circular_iterator : detail::circular_scalar<T> {
-    explicit random_circular_iterator(T* from) : detail::circular_scalar<T>(from, Elements) {}
-};
-template <typename T, unsigned N, std::size_t Elements, aie_dm_resource Resource = aie_dm_resource::none>
-struct vector_random_circular_iterator : detail::circular_iterator<T, N> {
-    explicit vector_random_circular_iterator(T* from) : detail::circular_iterator<T, N>(from, Elements) {}
-};
-
 #define MEMTILE_ITERATOR(name)                                                                     \
     template <unsigned N, aie_dm_resource Resource = aie_dm_resource::none, typename T>            \
     auto name(T* from) {                                                                           \
