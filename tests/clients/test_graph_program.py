@@ -201,7 +201,7 @@ def test_a_graph_is_explained(graph: str) -> None:
     ("words", "says"),
     [
         (["graph.cpp", "--design", "d.py", "--set", "a=1"], "--design, --set are for dumps and servers"),
-        (["core.bin", "-D", "A=1"], "core.bin: --define is for a graph in C"),
+        (["core.bin", "-D", "A=1"], "core.bin: -D is for a graph in C"),
     ],
 )
 def test_options_of_explain_are_for_what_is_explained(words: list[str], says: str) -> None:

@@ -133,7 +133,7 @@ MUTANTS = (
     Mutant(
         "a core that has called nothing may release any lock",
         "adf/running.py",
-        "        self._name_givers()\n",
+        "        name_givers(self.lowered)\n",
         "",
         "tests/clients/test_graph_findings.py::test_a_deadlock_is_told_by_the_ports_of_amds_report",
     ),
@@ -196,7 +196,7 @@ MUTANTS = (
     Mutant(
         "options of a graph are ignored for a dump",
         "cli/explain.py",
-        '    _refuse(dump or server or "nothing", of_graph, "a graph in C++")\n',
+        '        _refuse(dump or server or "nothing", graph.given, "a graph in C++")\n',
         "",
         "tests/clients/test_graph_program.py::test_options_of_explain_are_for_what_is_explained",
     ),
@@ -343,8 +343,8 @@ MUTANTS = (
     Mutant(
         "files that main reads after end() lack what is on its way",
         "adf/running.py",
-        "            self.advance(lambda: False)\n",
-        "            pass\n",
+        "for state in states):\n            self.advance(lambda: False)\n",
+        "for state in states):\n            pass\n",
         "tests/data/test_adf_runs.py::test_after_the_last_end_what_is_on_its_way_arrives[1]",
     ),
     Mutant(
@@ -629,9 +629,9 @@ MUTANTS = (
     ),
     Mutant(
         "what goes on to the limit of cycles is not said",
-        "adf/running.py",
-        "            if got > given:",
-        "            if got > 1_000 * given:",
+        "adf/end_notes.py",
+        "        if got > given:",
+        "        if got > 1_000 * given:",
         "tests/data/test_adf_transfers.py::test_what_is_read_without_being_written_is_noted_and_what_goes_on_to_the_limit",
     ),
     Mutant(
@@ -2400,8 +2400,8 @@ MUTANTS = (
     Mutant(
         "explain runs the design with its board's constants",
         "cli/explain.py",
-        "    with options.with_timing(timing):\n        found",
-        "    with options.with_timing(None):\n        found",
+        "    with options.with_timing(timing):\n        if dump",
+        "    with options.with_timing(None):\n        if dump",
         "tests/clients/test_timing_option.py::test_explain_runs_the_design_with_them",
     ),
     Mutant(

@@ -323,3 +323,17 @@ def _no_way(name: str, ways: int) -> DesignError:
         where=name,
         source="UG1603: tiling parameters",
     )
+
+
+def name_givers(lowered: Lowered) -> None:
+    """Let the explanation of waits know the locks that each core releases, also before its first call."""
+    array = lowered.array
+    bases, running = array.engine.spec.tiles.lock_base, array.engine.cores.running
+    for place, core in lowered.cores.items():
+        index = int(array.engine.spec.tiles.core[array.compute_tile(*place).index])
+        if index in running:
+            running[index].released.update(
+                int(bases[array.tile(*lock.place).index]) + lock.id
+                for lock in core.releases
+                if lock.place is not None
+            )

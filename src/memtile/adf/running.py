@@ -6,7 +6,7 @@ there, or nothing can move any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -17,11 +17,12 @@ import numpy.typing as npt
 
 from memtile.adf.core_loop import CoreState, MakeCaller
 from memtile.adf.description import Plio
+from memtile.adf.end_notes import busy_cores, surplus
 from memtile.adf.host_transfers import HostTransfers, Received
 from memtile.adf.host_waits import HostWaitError
 from memtile.adf.limits import KernelWork, kernel_works, single_buffer_findings
 from memtile.adf.lookup import Lookup
-from memtile.adf.lowering import Fill, Lowered, lower
+from memtile.adf.lowering import Fill, Lowered, lower, name_givers
 from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
@@ -36,7 +37,7 @@ from memtile.errors import DesignError
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result, Status
 from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
-from memtile.model.state.causes import LINKS, CorePhase
+from memtile.model.state.causes import CorePhase
 from memtile.runs.design_run import run_on, stopped
 from memtile.runs.observing import Observed, observing
 from memtile.runs.options import USUAL, RunOptions
@@ -486,8 +487,7 @@ class GraphRun:
             notes=(
                 *self.lowered.notes,
                 *left_over(volumes if is_done else ()),
-                *(limit_notes(found.cycles, endless, self._busy()) if found.status is Status.LIMIT else ()),
-                *(self._surplus(collected) if found.status is Status.LIMIT else ()),
+                *(self._limit_notes(found.cycles, endless) if found.status is Status.LIMIT else ()),
             ),
             endless=endless,
             waits=waits,
@@ -495,63 +495,17 @@ class GraphRun:
             limits=tuple(single_buffer_findings(self.lowered, found)),
         )
 
-    def _surplus(self, outputs: Mapping[int, Collected]) -> Iterator[str]:
-        """Output PLIOs that got more than the iterations give, when the limit of cycles ended the run."""
+    def _limit_notes(self, cycles: int, endless: Sequence[str]) -> Iterator[str]:
+        yield from limit_notes(cycles, endless, busy_cores(self.lowered, self._lookup, self._unfinished()))
         asked = max((state.asked for state in self._graphs.values()), default=0)
-        for net in self.lowered.plan.nets:
-            source = net.sources[0]
-            plio = self._lookup.plio_at(net.targets[0].port)
-            if plio is None or not source.elements or net.packets:
-                continue
-            got = outputs[plio.id].words.size * WORD_BYTES // net.element_bytes
-            given = source.elements * source.turns * asked
-            if got > given:
-                yield (
-                    f"the limit of cycles ended the run, and {plio.name} got {got:,} elements, where the "
-                    f"iterations asked for give {given:,}: {self._lookup.label(source.port)} passes "
-                    f"{source.elements:,} in each turn, as long as there is input"
-                )
+        yield from surplus(self.lowered, self._lookup, asked)
 
     def _stopped(self, *, interrupted: bool) -> Result:
         """The result of the array, which runs on unless it was interrupted or has met its limit."""
-        self._name_givers()
+        name_givers(self.lowered)
         if interrupted or self._is_over:
             return stopped(self._array, None if interrupted else Stop.LIMIT)
         return run_on(self._array, self._options)
-
-    def _name_givers(self) -> None:
-        """Let the explanation of waits know the locks that each core releases, also before its first call."""
-        bases, running = self.engine.spec.tiles.lock_base, self.engine.cores.running
-        for place, core in self.lowered.cores.items():
-            index = int(self.engine.spec.tiles.core[self._array.compute_tile(*place).index])
-            if index in running:
-                running[index].released.update(
-                    int(bases[self._array.tile(*lock.place).index]) + lock.id
-                    for lock in core.releases
-                    if lock.place is not None
-                )
-
-    def _busy(self) -> dict[str, list[str]]:
-        """The cores that did not end their iterations and wait for nothing, with their empty streams."""
-        phases, spec = self.engine.state.cores.phase, self.engine.spec
-        found = {}
-        for core in self._unfinished():
-            place = next(each for each, other in self.lowered.cores.items() if other is core)
-            phase = phases[int(spec.tiles.core[self._array.compute_tile(*place).index])]
-            if phase not in (CorePhase.ACQUIRE, *LINKS):
-                found[core.name] = list(self._empty_streams({each.kernel for each in core.kernels}))
-        return found
-
-    def _empty_streams(self, kernels: set[int]) -> Iterator[str]:
-        """Names of PLIOs that have sent all their words and whose streams kernels read."""
-        for net in self.lowered.plan.nets:
-            plio = self._lookup.plio_at(net.sources[0].port)
-            readers = (self._lookup.kernel_at(target.port) for target in net.targets if target.channel < 0)
-            if plio is None or not any(each is not None and each.id in kernels for each in readers):
-                continue
-            port = self.lowered.inputs[plio.id]
-            if port.entered == port.fed:
-                yield plio.name
 
     def _endless(self) -> tuple[str, ...]:
         names = {each.id: each.name for each in self.lowered.plan.description.graphs}

@@ -13,8 +13,7 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
-from memtile.cli.graph_file import is_graph
-from memtile.cli.kernel_sources import KernelSources
+from memtile.cli.graph_file import NO_GRAPH, GraphOptions, is_graph, of_graphs
 from memtile.cli.report_files import ReportFiles, Studies
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable, write_output
@@ -38,6 +37,7 @@ Examples:
 """
 
 
+@of_graphs
 @options.running("max_cycles", "dispatch")
 def explain(
     dump: Annotated[
@@ -57,9 +57,6 @@ def explain(
     token: Annotated[
         str, typer.Option(metavar="TOKEN", envvar="MEMTILE_TOKEN", help="Token of the server.")
     ] = "",
-    device: Annotated[
-        str, typer.Option(metavar="NAME", help="Device, where neither the dump nor the design says it.")
-    ] = "",
     settings: options.Settings = None,
     given: options.In = None,
     kernels: options.Kernels = None,
@@ -68,10 +65,7 @@ def explain(
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     record: options.Record = None,
-    include: options.Include = None,
-    define: options.Define = None,
-    costs: options.Costs = None,
-    in_folder: options.InFolder = None,
+    graph: GraphOptions = NO_GRAPH,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
     """Say why an array does not go on, from a dump of its memories and registers.
@@ -90,31 +84,17 @@ def explain(
 
     Ends with exit code 1 if something is wrong.
     """
-    of_graph = {"--include": include, "--define": define, "--cost": costs, "--in-folder": in_folder}
-    if dump is not None and is_graph([dump]):
-        _refuse(dump, {"--design": design, "--server": server, "--set": settings, "--in": given,
-                       "--kernels": kernels, "--dispatch": of_run.dispatch})  # fmt: skip
-        sources = KernelSources.of([], include=include, define=define)
-        with options.with_timing(timing):
-            _explain_graph(
-                dump, device, sources, costs or (), in_folder, of_run, ReportFiles(report, perfetto), record,
-                as_json=as_json,
-            )  # fmt: skip
-        return
-    _refuse(dump or server or "nothing", of_graph, "a graph in C++")
+    beside = {"--design": design, "--server": server, "--set": settings, "--in": given}
     with options.with_timing(timing):
+        if dump is not None and is_graph([dump]):
+            _refuse(dump, beside | {"--kernels": kernels, "--dispatch": of_run.dispatch})
+            _explain_graph(dump, graph, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            return
+        _refuse(dump or server or "nothing", graph.given, "a graph in C++")
         found = report_of(
-            dump,
-            design,
-            server=server,
-            token=token,
-            device=device,
-            settings=settings or (),
-            kernels=kernels,
-            given=given or (),
-            of_run=of_run,
-            files=(report, perfetto, record),
-        )
+            dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),
+            kernels=kernels, given=given or (), of_run=of_run, files=(report, perfetto, record),
+        )  # fmt: skip
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
@@ -132,10 +112,7 @@ def _refuse(what: str, given: Mapping[str, object], whose: str = "dumps and serv
 
 def _explain_graph(
     file: str,
-    device: str,
-    sources: KernelSources,
-    costs: Sequence[str],
-    in_folder: Path | None,
+    graph: GraphOptions,
     of_run: RunOptions,
     files: ReportFiles,
     record: Path | None,
@@ -143,7 +120,6 @@ def _explain_graph(
     as_json: bool,
 ) -> None:
     """Run a graph, and say why it is stuck or what limits it; leave with the exit code for it."""
-    from memtile.cli.graph_file import graph_program
     from memtile.cli.progress import run_progress
     from memtile.cli.result_output import leave
     from memtile.cli.run_graph import ShownRun, explained_lines, studied
@@ -153,10 +129,10 @@ def _explain_graph(
     studies = Studies(bottleneck=True, record=record, report=files)
     studies.check()
     asked = replace(of_run, history=files.wanted)
-    graph = graph_program([file], device, sources, costs, in_folder=in_folder, of_run=asked, quiet=True)
+    program = graph.program([file], of_run=asked)
     with run_progress(before=f"compiling {file}") as progress:
-        done = graph.run(asked, progress=progress)
-    shown = ShownRun(graph.options.device, studied(done, graph, studies))
+        done = program.run(asked, progress=progress)
+    shown = ShownRun(program.options.device, studied(done, program, studies))
     typer.echo(json_text(shown.as_json(), indent=2) if as_json else "\n".join(explained_lines(shown)))
     interrupted = done.result is not None and done.result.status is Status.INTERRUPTED
     leave(interrupted=interrupted, good=done.good)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +150,16 @@ class GraphOptions:
     in_folder: Path | None = None
     costs: Sequence[str] | None = None
 
+    @property
+    def given(self) -> dict[str, object]:
+        """What is given for graphs alone, by option."""
+        return {
+            "-I": self.include,
+            "-D": self.define,
+            "--in-folder": self.in_folder,
+            "--cost": self.costs,
+        }
+
     def program(
         self,
         files: Sequence[str],
@@ -186,11 +196,9 @@ class GraphOptions:
         Raises:
             BadParameter: which options they are.
         """
-        names = {"include": "-I", "define": "-D", "in_folder": "--in-folder", "costs": "--cost"}
-        given = [each.name for each in fields(self) if getattr(self, each.name)]
+        given = [name for name, value in self.given.items() if value]
         if given:
-            shown = ", ".join(names.get(name, f"--{name}") for name in given)
-            raise typer.BadParameter(f"{shown}: only for graphs in C++.")
+            raise typer.BadParameter(f"{', '.join(given)}: only for graphs in C++.")
 
 
 NO_GRAPH = GraphOptions()

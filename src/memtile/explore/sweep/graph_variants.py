@@ -21,10 +21,9 @@ from memtile.arch.energy import energy_table
 from memtile.arch.timing import chosen_timing
 from memtile.errors import DesignError, InputFileError, MemtileError, Problem, raise_if
 from memtile.explain.results import Status
-from memtile.explore.sweep.row import SweepRow, Variant, VariantState
+from memtile.explore.sweep.row import SweepRow, Variant, VariantState, fault, points_of, row_of
 from memtile.explore.sweep.sources import own_hash
 from memtile.explore.sweep.space import TIMING, Label, Space, SweepAxis, constant_axis, text_axis, text_label
-from memtile.explore.sweep.sweep_attempt import fault, points_of, row_of
 from memtile.explore.sweep.variant_figures import after_run, before_run, energy_of
 from memtile.runs.options import RunOptions
 

@@ -18,13 +18,21 @@ from memtile.design.bench import Bench
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError
-from memtile.explain.findings import Severity
 from memtile.explain.outcome import reasons_at_limit
 from memtile.explain.results import Result, Status
 from memtile.explore.sweep.prepared import keep, prepared
-from memtile.explore.sweep.row import Costs, SweepRow, Variant, VariantState, costs_of, dominates
+from memtile.explore.sweep.row import (
+    Costs,
+    SweepRow,
+    Variant,
+    VariantState,
+    costs_of,
+    dominates,
+    fault,
+    points_of,
+    row_of,
+)
 from memtile.explore.sweep.sources import loaded
-from memtile.explore.sweep.space import TIMING, Label
 from memtile.explore.sweep.variant_figures import after_run, before_run, energy_of
 from memtile.importers.design_file import guarded, user_code
 
@@ -98,13 +106,6 @@ def attempt(subject: Subject, task: Variant, rivals: Rivals) -> SweepRow:
     return replace(row, why=why, seconds=time.perf_counter() - begin)
 
 
-def points_of(task: Variant) -> tuple[dict[str, Label], dict[str, Label]]:
-    """The values of a variant: of parameters, and of timing constants."""
-    given = {name: value for name, value in task.point.items() if not name.startswith(TIMING)}
-    constants = {n.removeprefix(TIMING): v for n, v in task.point.items() if n.startswith(TIMING)}
-    return given, constants
-
-
 def _attempt(file: str, task: Variant, rivals: Rivals) -> SweepRow:
     given, constants = points_of(task)
     figures: dict[str, float] = {}
@@ -164,25 +165,5 @@ def _judged(
     return row_of(task, VariantState.INFEASIBLE, why, kind, figures)
 
 
-def fault(result: Result) -> tuple[str, str]:
-    """Code or word, and a line, for what is wrong with a run."""
-    wrong = [finding for finding in result.findings if finding.severity is Severity.ERROR]
-    if wrong:
-        return wrong[0].code, wrong[0].message
-    if result.errors:
-        return "error", result.errors[0]
-    if result.exact is False:
-        return "wrong", next(check.text for check in result.checks if not check.exact)
-    if result.status is Status.LIMIT:
-        return "limit", f"not done after {result.cycles} cycles, the limit"
-    known = [str(each) for each in result.findings] or result.waiting
-    return result.status.value, "; ".join(known) or f"the run is {result.status}"
-
-
 def _line(error: MemtileError) -> str:
     return " ".join(" ".join(error.messages).split())
-
-
-def row_of(task: Variant, state: VariantState, why: str, kind: str, figures: Mapping[str, float]) -> SweepRow:
-    """The row of a variant."""
-    return SweepRow(task.key, task.sources, task.point, state, why, kind, dict(figures))
