@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +15,9 @@ from memtile import adf, schema
 from memtile.adf.cost_ends import cost_band
 from memtile.arch.library_cycles import KernelShape, cycle_band
 from memtile.cli.run_graph import ShownRun
+from memtile.explain.results import Status
 from memtile.plain_text import json_text
+from memtile.sim.loop.engine import Engine
 from support.designs.cpp_designs import FOUND
 
 pytestmark = pytest.mark.skipif(not FOUND, reason="no compiler of C++20 is here")
@@ -96,6 +101,7 @@ def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.
     assert str(done.costs["gr.kernel0"]) == f"{wanted.cycles} (range {wanted.least} to {wanted.most})"
     assert f"cycles of a call of gr.kernel0: {done.costs['gr.kernel0']}" in done.cautions
     band = cost_band(program, done)
+    assert band is not None
     assert band.low < band.cycles == done.cycles < band.high
     assert band.high - band.low == pytest.approx(4 * (wanted.most - wanted.least), abs=40)
     (port,) = band.ports
@@ -106,6 +112,28 @@ def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.
     found = json.loads(json_text(shown.as_json()))
     assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
     assert (found["costs"][0]["most"], found["band"]["high"]) == (wanted.most, band.high)
+
+
+def test_runs_for_a_band_are_not_recorded_and_may_be_interrupted(
+    program: adf.GraphProgram,
+) -> None:
+    begun = []
+
+    @contextmanager
+    def watched(engine: Engine) -> Iterator[None]:
+        begun.append(engine)
+        yield
+
+    graph = adf.GraphProgram(program.files, replace(program.options, watch=watched))
+    done = graph.run()
+    assert cost_band(graph, done) is not None
+    assert len(begun) == 1
+    assert done.graph is not None
+    result = replace(done.graph.result, status=Status.INTERRUPTED)
+    stopped = replace(done, graph=replace(done.graph, result=result))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(adf.GraphProgram, "run_again", lambda *_: stopped)
+        assert cost_band(graph, done) is None
 
 
 def test_the_kernels_of_a_local_graph_belong_to_the_graph_around_it(program: adf.GraphProgram) -> None:

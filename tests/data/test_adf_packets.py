@@ -10,37 +10,19 @@ import pytest
 
 from memtile.adf.description import Tiling
 from memtile.adf.kernel_calls import StreamPort
-from memtile.adf.planning import plan_of
-from memtile.adf.running import GraphResult, GraphRun
+from memtile.adf.running import GraphRun
 from memtile.adf.verdict.judge import amd_verdicts
 from memtile.design.merge_order import merge_arbiters, positions
 from memtile.design.packet_switches import Hop, PacketSwitch, packet_switch
 from memtile.design.router import GraphPort
 from memtile.errors import DesignError
-from memtile.explain.results import Status
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
-from support.adf.plans import Body, calls, compute, ints
-from support.adf.sketch import ROOT, Made, Sketch, buffer, port
+from support.adf.plans import Body, compute, ended, ints, started
+from support.adf.sketch import Made, Sketch, buffer, port
 
 BLOCK = 8
-
-
-def started(g: Sketch, bodies: dict[Made, Body], device: str = "xcve2302") -> GraphRun:
-    """The run of a graph on a device, initialised."""
-    made = calls(**{f"k{k.id}": body for k, body in bodies.items()})
-    run = GraphRun(plan_of(g.description(), device), made)
-    run.init(ROOT)
-    return run
-
-
-def ended(run: GraphRun, iterations: int) -> GraphResult:
-    """What a run gives that finishes."""
-    run.run(ROOT, iterations)
-    run.end(ROOT)
-    found = run.result()
-    assert found.result.status is Status.FINISHED, found.result.waiting
-    return found
+DEVICE = "xcve2302"
 
 
 def copy(x: Any, y: Any) -> None:
@@ -75,7 +57,7 @@ def test_an_ordered_merge_lets_no_fast_source_pass_a_slow_one(cycles: tuple[int,
     """UG1603: from packet 0 to n - 1, again and again (DEV-ADF-100)."""
     g, merge, bodies = merging(cycles)
     g.connect(merge.outs[0], g.plio("out", "out"))
-    run, ways = started(g, bodies), len(cycles)
+    run, ways = started(g, bodies, DEVICE), len(cycles)
     data = fed(run, ways, 4)
     found = ended(run, 4).outputs["gr.out"].words.reshape(4 * ways, 1 + BLOCK)
     assert (found[:, 0] & 31).tolist() == [*range(ways)] * 4
@@ -87,7 +69,7 @@ def test_an_ordered_merge_takes_as_many_packets_as_packet_count_says() -> None:
     g.connect(merge.outs[0], g.plio("out", "out"))
     for k, count in zip(bodies, (1, 3, 2), strict=True):
         g.repeat(k, count)
-    run = started(g, bodies)
+    run = started(g, bodies, DEVICE)
     data = [np.arange(2 * n * BLOCK, dtype=np.int32) + 1000 * n for n in (1, 3, 2)]
     for n, each in enumerate(data):
         run.feed(f"in{n}", each)
@@ -113,7 +95,7 @@ def test_a_merge_stores_packets_where_the_tiling_of_their_input_says(
     m = g.shared("m", "int32", (4 * BLOCK,), [named(order)], 1, num_buffers=2)
     g.connect(merge.outs[0], m.ins[0])
     g.connect(m.outs[0], g.plio("out", "out"))
-    run = started(g, bodies)
+    run = started(g, bodies, DEVICE)
     data = fed(run, 4, 3)
     found = ended(run, 3).outputs["gr.out"].words
     assert (found == data.transpose(1, 0, 2).ravel()).all()
@@ -126,7 +108,7 @@ def test_a_tiling_takes_several_packets_of_its_input() -> None:
     m = g.shared("m", "int32", (3 * BLOCK,), [tilings], 1)
     g.connect(merge.outs[0], m.ins[0])
     g.connect(m.outs[0], g.plio("out", "out"))
-    run = started(g, bodies)
+    run = started(g, bodies, DEVICE)
     assert [each.repetition for each in run.lowered.plan.kernels] == [2, 1]
     first, second = np.arange(6 * BLOCK).reshape(3, 2 * BLOCK), np.arange(3 * BLOCK).reshape(3, BLOCK) + 500
     run.feed("in0", first.astype(np.int32))
@@ -146,7 +128,7 @@ def test_what_comes_in_by_input_i_of_a_merge_leaves_by_output_i_of_the_split_beh
         g.connect(split.outs[way], k.ins[0])
         g.connect(k.outs[0], g.plio(f"out{n}", "out"))
         bodies[k] = compute(copy, 30)
-    run = started(g, bodies)
+    run = started(g, bodies, DEVICE)
     data = fed(run, 3, 4)
     found = ended(run, 4).outputs
     for n, way in enumerate((0, 1, 2, 2)):
@@ -184,7 +166,7 @@ def test_a_split_leads_to_a_buffer_a_stream_a_shared_buffer_and_out_of_the_array
         g.connect(split.outs[n], into)
         g.connect(out, g.plio(f"out{n}", "out"))
     g.connect(split.outs[3], g.plio("out3", "out"))
-    run = started(g, {k: compute(copy), j: unpacked})
+    run = started(g, {k: compute(copy), j: unpacked}, DEVICE)
     data = np.arange(3 * 4 * BLOCK).reshape(3, 4, BLOCK)
     last = np.eye(1, 1 + BLOCK, BLOCK, dtype=np.uint8)[0]
     for turn in data:
@@ -223,7 +205,7 @@ def test_a_way_of_a_split_leads_into_an_ordered_merge(way: int) -> None:
             assert words[0] & 31 == number
             ints(y)[n * BLOCK : (n + 1) * BLOCK] = words[1:]
 
-    run = started(g, {j: reducer, **dict.fromkeys(senders, sender)})
+    run = started(g, {j: reducer, **dict.fromkeys(senders, sender)}, DEVICE)
     data = fed(run, 3, 2)
     found = ended(run, 2).outputs
     wanted = data.transpose(1, 0, 2) + 1000 * np.array([1, 2, 3])[:, None]
@@ -244,7 +226,7 @@ def test_packets_reach_several_splits_at_once() -> None:
             g.connect(split.outs[n], k.ins[0])
             g.connect(k.outs[0], g.plio(f"out{s}{n}", "out"))
             bodies[k] = compute(copy, 5 + 100 * s)
-    run = started(g, bodies)
+    run = started(g, bodies, DEVICE)
     data = np.arange(2 * 3 * BLOCK).reshape(3, 2, BLOCK)
     last = np.eye(1, 1 + BLOCK, BLOCK, dtype=np.uint8)[0]
     for turn in data:
@@ -272,7 +254,7 @@ def test_a_merge_takes_buffers_streams_shared_buffers_and_the_programmable_logic
     def packed(core: Core, x: Any, out: StreamPort) -> Generator[Action, Any, None]:
         yield core.put_stream(packet(ints(x), out.packet_ids[0]), last=True)
 
-    run = started(g, {k: compute(copy, 100), j: packed})
+    run = started(g, {k: compute(copy, 100), j: packed}, DEVICE)
     data = fed(run, 3, 2)
     last = np.eye(1, 1 + BLOCK, BLOCK, dtype=np.uint8)[0]
     for _ in range(2):
@@ -291,7 +273,7 @@ def stored(order: tuple[int, ...], elements: int = BLOCK, kind: str = "ordered_m
     m = g.shared("m", "int32", (elements * len(order),), [named(order, elements)], 1)
     g.connect(merge.outs[0], m.ins[0])
     g.connect(m.outs[0], g.plio("out", "out"))
-    return started(g, bodies)
+    return started(g, bodies, DEVICE)
 
 
 def test_tilings_that_no_order_of_packets_fills_are_refused_by_name() -> None:
@@ -325,7 +307,7 @@ def test_more_sources_than_a_switch_has_positions_meet_in_several_switches() -> 
     assert verdict.text.startswith(
         "graph.h:1, gr.mg: aiecompiler refuses this: the merge has 6 inputs; users"
     )
-    run = started(g, bodies | {j: compute(copy)})
+    run = started(g, bodies | {j: compute(copy)}, DEVICE)
     data = fed(run, 6, 2)
     assert (ended(run, 2).outputs["gr.out"].words == data.transpose(1, 0, 2).ravel()).all()
 

@@ -81,23 +81,13 @@ def at(place: Any, what: str = "buffer") -> Sketch:
     return g
 
 
-def plio_at(column: int) -> Sketch:
+def interface_at(what: str, column: int) -> Sketch:
     g = Sketch()
-    port = g.plio("in")
+    port = g.plio("in") if what == "PLIO" else g.gmio("in")
     kernel = g.kernel("k", [WORDS], [WORDS])
     g.connect(port, kernel.ins[0])
     g.connect(kernel.outs[0], g.plio("out", "out"))
-    g.place(g.owner(port), shim(column), what="PLIO")
-    return g
-
-
-def gmio_at(column: int) -> Sketch:
-    g = Sketch()
-    port = g.gmio("in")
-    kernel = g.kernel("k", [WORDS], [WORDS])
-    g.connect(port, kernel.ins[0])
-    g.connect(kernel.outs[0], g.plio("out", "out"))
-    g.place(g.owner(port), shim(column), what="GMIO")
+    g.place(g.owner(port), shim(column), what=what)
     return g
 
 
@@ -250,8 +240,14 @@ CASES: dict[str, Case] = {
     "stack out of the device": (
         "AIE-PRE-MAPPER-13", "refuses", lambda: at(bank(38, 0, 0), "stack"), lambda: at(offset(0), "stack"),
     ),
-    "PLIO out of the device": ("AIE-PRE-MAPPER-14", "refuses", lambda: plio_at(38), lambda: plio_at(37)),
-    "GMIO in a column without": ("AIE-PRE-MAPPER-16", "refuses", lambda: gmio_at(4), lambda: gmio_at(6)),
+    "PLIO out of the device": (
+        "AIE-PRE-MAPPER-14", "refuses",
+        lambda: interface_at("PLIO", 38), lambda: interface_at("PLIO", 37),
+    ),
+    "GMIO in a column without": (
+        "AIE-PRE-MAPPER-16", "refuses",
+        lambda: interface_at("GMIO", 4), lambda: interface_at("GMIO", 6),
+    ),
     "more GMIO than channels": ("AIE-PRE-MAPPER-7", "refuses", lambda: gmios(25), lambda: gmios(24)),
     "128 streams out, 112 can be routed": (
         "AIE-PRE-MAPPER-6", "", lambda: plios(0, 128), lambda: plios(168, 112),

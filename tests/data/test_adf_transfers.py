@@ -14,30 +14,26 @@ import pytest
 from memtile.adf.description import Loop, Tiling
 from memtile.adf.kernel_calls import PortMemory, StreamPort
 from memtile.adf.planning import plan_of
-from memtile.adf.running import GraphResult, GraphRun
+from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
 from memtile.explain.results import Status
 from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
-from support.adf.plans import Blocks, Body, End, Net, Plan, PlannedKernel, calls, compute, ints
+from support.adf.plans import (
+    Blocks,
+    Body,
+    End,
+    Net,
+    Plan,
+    PlannedKernel,
+    calls,
+    compute,
+    ended,
+    ints,
+    started,
+)
 from support.adf.sketch import ROOT, Made, Sketch, buffer, port
-
-
-def made(g: Sketch, bodies: dict[Made, Body], device: str = "npu1") -> GraphRun:
-    run = GraphRun(
-        plan_of(g.description(), device), calls(**{f"k{k.id}": body for k, body in bodies.items()})
-    )
-    run.init(ROOT)
-    return run
-
-
-def ended(run: GraphRun, iterations: int) -> GraphResult:
-    run.run(ROOT, iterations)
-    run.end(ROOT)
-    found = run.result()
-    assert found.result.status is Status.FINISHED, found.result.waiting
-    return found
 
 
 def plus(number: int) -> Body:
@@ -60,7 +56,7 @@ def test_a_tiling_of_a_shared_buffer_names_the_way_of_a_split() -> None:
         g.connect(split.outs[n], k.ins[0])
         g.connect(k.outs[0], g.plio(f"out{n}", "out"))
         bodies[k] = plus(100 * (n + 1))
-    run = made(g, bodies)
+    run = started(g, bodies)
     data = np.arange(3 * 64, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 3)
@@ -80,7 +76,7 @@ def test_an_older_descriptor_walks_over_words(element: str, count: int) -> None:
     g.connect(g.plio("in"), m.ins[0])
     for n in (0, 1):
         g.connect(m.outs[n], g.plio(f"out{n}", "out"))
-    run = made(g, {})
+    run = started(g, {})
     data = np.arange(2 * 16, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 2)
@@ -101,7 +97,7 @@ def test_a_packet_of_several_descriptors_has_one_header() -> None:
     g.connect(m.outs[0], split.ins[0])
     for n in (0, 1):
         g.connect(split.outs[n], g.plio(f"out{n}", "out"))
-    run = made(g, {})
+    run = started(g, {})
     data = np.arange(1, 17, dtype=np.int32).reshape(4, 4)
     run.feed("in", data)
     found = run.result().outputs
@@ -132,7 +128,7 @@ def test_packets_of_the_programmable_logic_are_split_and_merged() -> None:
         g.connect(split.outs[n], k.ins[0])
         g.connect(k.outs[0], merge.ins[n])
         bodies[k] = plus(1000 * n)
-    run = made(g, bodies)
+    run = started(g, bodies)
     data = np.arange(64, dtype=np.int32).reshape(2, 2, 16)
     for turn in data:
         for n in (0, 1):
@@ -163,7 +159,7 @@ def test_a_kernel_writes_the_headers_of_its_packet_stream() -> None:
         g.connect(split.outs[n], j.ins[0])
         g.connect(j.outs[0], g.plio(f"out{n}", "out"))
         bodies[j] = plus(0)
-    run = made(g, bodies)
+    run = started(g, bodies)
     data = np.arange(32, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 2)
@@ -179,7 +175,7 @@ def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
     g.connect(a, k.ins[0])
     g.connect(k.outs[0], z)
-    run = made(g, {k: plus(5)}, device)
+    run = started(g, {k: plus(5)}, device)
     source, target = g.owner(a), g.owner(z)
     data = np.arange(64 * 12, dtype=np.int32).reshape(12, 64)
     got = []
@@ -199,7 +195,7 @@ def test_a_transfer_that_never_ends_is_said() -> None:
     z = g.gmio("out", "out")
     g.connect(g.gmio("in"), k.ins[0])
     g.connect(k.outs[0], z)
-    run = made(g, {k: plus(5)})
+    run = started(g, {k: plus(5)})
     run.receive(g.owner(z), 64)
     with pytest.raises(DesignError, match=r"gr\.out: transfer is waiting for ever for 1 of 1 transfers"):
         run.wait_transfers(g.owner(z))
@@ -217,7 +213,7 @@ def test_external_buffers_are_read_and_written_by_tilings() -> None:
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
     g.connect(e.outs[0], k.ins[0])
     g.connect(k.outs[0], f.ins[0])
-    run = made(g, {k: plus(3)})
+    run = started(g, {k: plus(3)})
     data, back = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     with pytest.raises(DesignError, match=r"gr\.e\.out\[0\]: transfer is without memory"):
         run.start(e.outs[0])
@@ -243,7 +239,7 @@ def test_a_buffer_that_no_port_writes_is_filled_by_the_host() -> None:
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
     g.connect(m.outs[0], k.ins[0])
     g.connect(k.outs[0], g.plio("out", "out"))
-    run = made(g, {k: plus(1)})
+    run = started(g, {k: plus(1)})
     run.run(ROOT, 3)
     run.wait(ROOT)
     run.fill(m.id, (first * 2).tobytes())
@@ -263,7 +259,7 @@ def test_the_margin_is_the_end_of_the_block_before(single: bool) -> None:
     def sliding(x: Any, y: Any) -> None:
         ints(y)[:] = np.convolve(ints(x), np.ones(5, np.int32), "valid")
 
-    run = made(g, {k: compute(sliding)})
+    run = started(g, {k: compute(sliding)})
     data = np.arange(1, 65, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 4).outputs["gr.out"].words
@@ -300,7 +296,7 @@ def test_a_kernel_acquires_its_asynchronous_buffers() -> None:
         yield core.release(give.lock, give.value)
         turn["in"] += 1
 
-    run = made(g, {k: body})
+    run = started(g, {k: body})
     data = np.arange(80, dtype=np.int32).reshape(5, 1, 16)
     run.feed("in", data)
     assert (ended(run, 5).outputs["gr.out"].words == np.concatenate([data, data + 100], 1).ravel()).all()

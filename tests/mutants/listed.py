@@ -75,6 +75,20 @@ MUTANTS = (
         "tests/clients/test_sweep_graph.py::test_diff_compares_two_graphs_with_input_files_beside_them",
     ),
     Mutant(
+        "runs for a band of a graph are recorded over the run itself",
+        "adf/graph_file.py",
+        "stdout=subprocess.DEVNULL, watch=None)",
+        "stdout=subprocess.DEVNULL)",
+        "tests/clients/test_library_graph.py::test_runs_for_a_band_are_not_recorded_and_may_be_interrupted",
+    ),
+    Mutant(
+        "an interrupted run is an end of a band",
+        "adf/cost_ends.py",
+        "one.result.status is Status.INTERRUPTED for one in ends",
+        "False for one in ends",
+        "tests/clients/test_library_graph.py::test_runs_for_a_band_are_not_recorded_and_may_be_interrupted",
+    ),
+    Mutant(
         "headers of a graph may lie outside of an agent's root",
         "cli/agents/tool_arguments.py",
         '"dump", "design", "include")',

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from memtile.adf.program_run import ProgramRun
 from memtile.corelib.call_costs import COUNTED, RANGE, UNKNOWN, CallCost
+from memtile.explain.results import Status
 
 if TYPE_CHECKING:
     from memtile.adf.graph_file import GraphProgram
-    from memtile.adf.kernel_calls import RangeEnd
     from memtile.adf.program_run import ProgramResult
 
 
@@ -61,7 +59,7 @@ class CostBand:
     def lines(self) -> Iterator[str]:
         """For people."""
         if not self.kernels:
-            yield f"{self.cycles:,} cycles hang on no cost of a kernel that is a range"
+            yield f"{self.cycles:,} cycles: no kernel has a range of costs"
         else:
             yield f"{self.low:,} to {self.high:,} cycles over the costs of {', '.join(self.kernels)}"
         yield from (
@@ -75,19 +73,27 @@ class CostBand:
             yield f"costs of {names} are lower bounds: more cycles are possible. Give --cost"
 
 
-def cost_band(graph: GraphProgram, done: ProgramResult) -> CostBand:
+def cost_band(graph: GraphProgram, done: ProgramResult) -> CostBand | None:
     """Run a graph's program again at both ends of what its kernels cost.
 
     Args:
         graph: it.
         done: its run.
 
+    Returns:
+        The band; None = Ctrl-C ended one of the runs.
+
     Raises:
         InputFileError: as of ``GraphProgram.run``.
         DesignError: as of ``GraphProgram.run``.
     """
     ranges = {name: cost for name, cost in done.costs.items() if cost.basis == RANGE}
-    ends = [_at_end(graph, "least"), _at_end(graph, "most")] if ranges else [done, done]
+    again = graph.options.run.run_again()
+    ends = [done, done]
+    if ranges:
+        ends = [graph.run_again(again, "least"), graph.run_again(again, "most")]
+    if any(one.result is not None and one.result.status is Status.INTERRUPTED for one in ends):
+        return None
     times = [{each.name: each for each in one.times} for one in (done, *ends)]
     ports = tuple(
         PortBand(name, each.throughput, slow.throughput, fast.throughput, fast.first, slow.first)
@@ -96,8 +102,3 @@ def cost_band(graph: GraphProgram, done: ProgramResult) -> CostBand:
     )
     bounded = tuple(name for name, cost in done.costs.items() if cost.basis in (COUNTED, UNKNOWN))
     return CostBand(done.cycles, ends[0].cycles, ends[1].cycles, ports, ranges, bounded)
-
-
-def _at_end(graph: GraphProgram, end: RangeEnd) -> ProgramResult:
-    """Run the program once more, without a word of ``main``."""
-    return ProgramRun(graph.files, replace(graph.options, end=end, stdout=subprocess.DEVNULL)).run()

@@ -20,6 +20,7 @@ from memtile.errors import InputFileError
 from memtile.runs.options import RunKeywords, RunOptions
 
 if TYPE_CHECKING:  # the array is imported when a graph is brought into one
+    from memtile.adf.kernel_calls import RangeEnd
     from memtile.design.array import Array
 
 
@@ -178,18 +179,22 @@ class GraphProgram:
         )
         return ProgramRun(self.files, replace(self.options, run=chosen)).run()
 
-    def run_again(self, options: RunOptions) -> ProgramResult:
+    def run_again(self, options: RunOptions, end: RangeEnd = "") -> ProgramResult:
         """Run it once more for its cycles: without a word of ``main``, and unwatched.
+
+        Args:
+            options: of the run.
+            end: of the ranges of costs; empty = the likely cycles.
 
         Raises:
             InputFileError: as of ``run``.
             DesignError: as of ``run``.
         """
-        silent = replace(self.options, run=options, stdout=subprocess.DEVNULL, watch=None)
+        silent = replace(self.options, run=options, end=end, stdout=subprocess.DEVNULL, watch=None)
         return ProgramRun(self.files, silent).run()
 
     def files_read(self, plan: Plan) -> list[Path]:
-        """What goes into a run: sources of the graph and of its kernels, and files of input PLIOs."""
+        """The files that a run reads: sources of the graph and of its kernels, and those of input PLIOs."""
         inputs = self.options.inputs or self.options.folder
         kernels = kernel_sources(plan.description, self.files[0].resolve().parent, self.options.include)
         plios = [each.file for each in plan.description.plios if each.direction == "in" and each.file]

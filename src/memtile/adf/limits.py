@@ -107,7 +107,11 @@ class _Waits:
             return name, use.spent.get(Cause.LOCK_ACQUIRE, 0) if use else 0
         kernel = lookup.kernel_at(user)
         assert kernel is not None
-        found = (each for name, each in self.cores.items() if kernel.name in name.split(", "))
+        found = (
+            self.cores[core.name]
+            for core in self.lowered.cores.values()
+            if core.name in self.cores and any(each.kernel == kernel.id for each in core.kernels)
+        )
         return kernel.name, sum(each.spent.get(CoreCause.LOCK_STALL, 0) for each in found)
 
 

@@ -115,11 +115,11 @@ class ProgramResult:
     """What a graph program left.
 
     Attributes:
-        code: exit code of ``main``; None = it did not come to its end.
+        code: exit code of ``main``; None = it did not finish.
         plan: where its graphs went; None = it asked for no run.
         graph: what their run left; None = it asked for no run.
         cautions: what files of PLIO have that no guide describes.
-        held: why ``main`` did not come to its end: a call that waits for ever; empty = it did, or Ctrl-C.
+        held: why ``main`` did not finish: a call that waits for ever; empty = it did, or Ctrl-C.
         costs: per kernel what its last call cost, and where the cycles come from.
     """
 

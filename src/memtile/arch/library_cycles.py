@@ -2,8 +2,8 @@
 
 A kernel takes as long as the row nearest to it, by the power ``SLOPE`` of the work (DEV-ADF-160). How near a
 row is, ``distance`` says: sizes by the logarithm of their ratio, what else differs by weights that were
-chosen before any row was compared. How wide the band is follows from the rows themselves, each told by the
-others (docs/cpp.md, Cycles).
+chosen before any row was compared. How wide the band is follows from the rows themselves, each predicted
+from the others (docs/cpp.md, Cycles).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``memtile explain``: what stands in a dead machine and why it does not go on; what limits a graph."""
+"""``memtile explain``: why a dead machine does not go on, and what limits a graph."""
 
 from __future__ import annotations
 

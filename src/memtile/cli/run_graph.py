@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.cli.result_output import leave
 from memtile.explain.waiting_sentences import finding_in_users_words, in_users_words
 from memtile.plain_text import json_text, printable
@@ -152,7 +153,7 @@ def port_lines(graph: GraphResult) -> Iterator[str]:
     for name, got in graph.outputs.items():
         yield _port_line(name, len(got.words), times.get(name), latency.get(name), graph.result.clock_mhz)
     for each in graph.input_times:
-        yield _port_line(each.name, each.nbytes // 4, each, None, graph.result.clock_mhz)
+        yield _port_line(each.name, each.nbytes // WORD_BYTES, each, None, graph.result.clock_mhz)
 
 
 def _earliest(latencies: Sequence[Latency]) -> Mapping[str, Latency]:
@@ -183,7 +184,7 @@ def _ports_json(graph: GraphResult) -> Iterator[dict[str, Any]]:
     for name, got in graph.outputs.items():
         yield _port_json(name, "out", len(got.words), times.get(name))
     for each in graph.input_times:
-        yield _port_json(each.name, "in", each.nbytes // 4, each)
+        yield _port_json(each.name, "in", each.nbytes // WORD_BYTES, each)
 
 
 def _port_json(name: str, direction: str, words: int, times: PortTimes | None) -> dict[str, Any]:

@@ -37,10 +37,12 @@ def positions(hops: Sequence[Hop], switch: PacketSwitch, order: Order) -> dict[i
     Raises:
         DesignError: more positions than an arbiter has.
     """
-    passing = {(hop.id, hop.slave.name): switch.masters[hop.master.name][0] for hop in hops}
+    passing: dict[int, dict[str, int]] = {}
+    for hop in hops:
+        passing.setdefault(hop.id, {})[hop.slave.name] = switch.masters[hop.master.name][0]
     found: dict[int, list[Position]] = {}
     for number, packets in order:
-        for (_, name), arbiter in ((way, arbiter) for way, arbiter in passing.items() if way[0] == number):
+        for name, arbiter in passing.get(number, {}).items():
             served = found.setdefault(arbiter, [])
             before = served.pop()[1] if served and served[-1][0] == name else 0
             served.extend(_parts(name, before + packets))

@@ -127,7 +127,7 @@ class GraphRunOutput(TypedDict):
     Attributes:
         good: main returned 0, and every graph did what it was asked for; else the exit code is 1.
         status: How the run ended; null = main asked for no run.
-        code: Exit code of main; null = it did not come to its end.
+        code: Exit code of main; null = it did not finish.
         held: The call of main that waits for ever; empty = there is none.
         cycles: Of the array clock.
         iterations: Per graph that ran, the fewest that one of its cores has ended.

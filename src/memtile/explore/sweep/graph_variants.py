@@ -179,7 +179,7 @@ def graph_fault(done: ProgramResult) -> tuple[str, str]:
     if not result.good:
         return fault(result)
     if done.graph.unfinished:
-        return "unfinished", f"{', '.join(done.graph.unfinished)}: not all iterations came to their end"
+        return "unfinished", f"{', '.join(done.graph.unfinished)}: not all iterations finished"
     return "code", f"main returned {done.code}"
 
 
