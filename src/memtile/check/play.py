@@ -101,7 +101,7 @@ class Counts:
         self.given: Counter[int] = Counter()
         for bd, begun, ended in _executions(tasks, done, running=running):
             if bd.acquire is not None:
-                self.taken[bd.acquire.lock] += abs(bd.acquire.value) * begun
+                self.taken[bd.acquire.lock] += max(-bd.acquire.value, 0) * begun
             if bd.release is not None and bd.release.value > 0:
                 self.given[bd.release.lock] += bd.release.value * ended
 

@@ -56,7 +56,7 @@ class Lock:
         return LockAcquire.of(self, -count)
 
     def acquire_equal(self, value: int) -> Acquire:
-        """Wait until the lock is exactly ``value``, then take ``value``.
+        """Wait until the lock is exactly ``value``, and leave it so.
 
         Raises:
             DesignError: a value that is not 0..63, what a lock holds.

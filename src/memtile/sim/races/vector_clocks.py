@@ -182,7 +182,7 @@ def acquire(book: RaceLog, slot: int, lock: int, operand: int) -> None:
     """An acquire was granted."""
     if operand >= 0:
         ask_lock(book, lock, slot)
-    take_credits(book, lock, slot, abs(operand))
+    take_credits(book, lock, slot, max(-operand, 0))
     tell_lock(book, lock, slot)
     tick(book, slot)
     book.acquired[slot] = book.clocks[slot, slot]
