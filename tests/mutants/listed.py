@@ -54,6 +54,21 @@ MUTANTS = (
         "test_of_a_hundred_rows_kept_back_the_band_holds_ninety_and_its_middle_is_within_a_tenth",
     ),
     Mutant(
+        "words of fewer iterations are under way before a kernel of DSPLib",
+        "arch/library_cycles.py",
+        "_UNDER_WAY = 78 ",
+        "_UNDER_WAY = 46 ",
+        "tests/timing/test_library_cycles.py::test_rows_whose_output_sets_the_period_agree_about_a_call",
+    ),
+    Mutant(
+        "a row's latency says nothing of its kernel",
+        "arch/library_cycles.py",
+        "return left if 0 < left < row.cycles else row.cycles",
+        "return row.cycles",
+        "tests/timing/test_library_cycles.py::"
+        "test_a_latency_says_how_long_a_call_takes_where_plios_set_the_period",
+    ),
+    Mutant(
         "any class has the cycles of the library's class of that name",
         "adf/library_costs.py",
         "if object_type.startswith(_LIBRARY) else None",
@@ -1427,6 +1442,20 @@ MUTANTS = (
         "logic.carry[port] = passed % logic.ticks[port]",
         "logic.carry[port] = 0",
         "tests/timing/test_logic_ports.py::test_a_plio_word_crosses_in_each_period_of_its_clock",
+    ),
+    Mutant(
+        "the FIFO of a PLIO has no end",
+        "model/streams/logic_ports.py",
+        "logic.stored[port] + logic.words[port] <= logic.depth[port]",
+        "logic.stored[port] >= 0",
+        "tests/timing/test_logic_ports.py::test_twelve_words_of_a_plio_wait_between_the_clocks",
+    ),
+    Mutant(
+        "a file may say that more words have left the logic than it has",
+        "sim/loop/engine_snapshot.py",
+        "stored > most, stored",
+        "stored < 0, stored",
+        "tests/faults/test_logic_faults.py::test_a_file_whose_fifo_has_more_words_than_the_source_is_refused",
     ),
     Mutant(
         "TLAST does not end a word of a PLIO",

@@ -9,7 +9,14 @@ from statistics import median
 import pytest
 
 from memtile.adf.library_costs import kernel_shape, library_cycles
-from memtile.arch.library_cycles import KernelShape, cycle_band, distance, library_counts
+from memtile.arch.library_cycles import (
+    KernelShape,
+    Passage,
+    call_cycles,
+    cycle_band,
+    distance,
+    library_counts,
+)
 
 KEPT_BACK = Path(__file__).parents[1] / "support/adf/library_rows.tsv"
 WAYS = 1.02  # streams and rounded figures of the tables move a period by that much
@@ -93,3 +100,36 @@ def test_only_kernels_of_the_library_have_its_cycles() -> None:
     assert library_cycles("mine::hadamard<float, float, 16u>") is None
     assert library_cycles("xf::dsp::aie::hadamard::tiler<float>") is None
     assert library_cycles("") is None
+
+
+def test_rows_whose_output_sets_the_period_agree_about_a_call() -> None:
+    """DEV-ADF-160: int16 by cint32, eight or 16 words in, 1,024 or 2,048 out: 0.31 to 0.34 cycles for an element."""
+    rows = [*library_counts()["kronecker"], *library_counts()["outer_tensor"]]
+    found = [
+        row.cycles / row.shape.items
+        for row in rows
+        if (row.shape.data, row.shape.other, row.shape.streams) == ("int16", "cint32", False)
+    ]
+    assert len(found) == 4
+    assert 0.3 < min(found) <= max(found) < 0.35
+
+
+@pytest.mark.parametrize(
+    ("passage", "cycles"),
+    [
+        (Passage(4106, 128, 4096, 13984), 4 * 4106 - 128 + 95 - 13984),  # output: one block is on its way in
+        (Passage(1031, 8, 1024, 13260), 13 * 1031 - 10 * 8 + 95 - 13260),  # output: ten are
+        (Passage(517, 512, 512, 901), 901 - 512 - 95),  # input
+        (Passage(693, 512, 512, 1656), 693),  # neither of them
+        (Passage(517, 512, 512, 600), 517),  # shorter than a block takes
+        (Passage(517, 512, 512, -1), 517),  # no latency
+        (Passage(517, 0, 512, 901), 517),  # no input
+    ],
+)
+def test_a_latency_says_how_long_a_call_takes_where_plios_set_the_period(
+    passage: Passage, cycles: int
+) -> None:
+    shape = KernelShape("hadamard", "int32", "int16", False, (0, 0, 1, 1), 512, 512)
+    assert call_cycles(shape, passage) == cycles
+    assert call_cycles(shape._replace(streams=True), passage) == passage.cycles
+    assert call_cycles(shape._replace(chain=2), passage) == passage.cycles
