@@ -168,5 +168,6 @@ def test_a_file_whose_fifo_has_more_words_than_the_source_is_refused() -> None:
     into.feed(np.arange(2, dtype=np.uint32))
     snapshot = take(array.engine)
     snapshot.arrays["state/logic.stored"][into.index] = 3
-    with pytest.raises(InputFileError, match=r"logic\.stored\[\d+\] is 3; it must be at most the words of the file"):
+    says = r"logic\.stored\[\d+\] is 3; it must be at most the words of the file"
+    with pytest.raises(InputFileError, match=says):
         put_back(Array("xcve2802", 1).engine, snapshot)

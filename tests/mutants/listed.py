@@ -1444,6 +1444,13 @@ MUTANTS = (
         "tests/timing/test_logic_ports.py::test_a_plio_word_crosses_in_each_period_of_its_clock",
     ),
     Mutant(
+        "the band of a latency leaves out the ends of the costs",
+        "adf/cost_ends.py",
+        "for one in (done, *ends)\n    ]\n    for pair",
+        "for one in (done,)\n    ]\n    for pair",
+        "tests/clients/test_library_graph.py::test_its_calls_take_the_published_cycles_and_its_run_is_a_band",
+    ),
+    Mutant(
         "the FIFO of a PLIO has no end",
         "model/streams/logic_ports.py",
         "logic.stored[port] + logic.words[port] <= logic.depth[port]",

@@ -103,7 +103,7 @@ def test_only_kernels_of_the_library_have_its_cycles() -> None:
 
 
 def test_rows_whose_output_sets_the_period_agree_about_a_call() -> None:
-    """DEV-ADF-160: int16 by cint32, eight or 16 words in, 1,024 or 2,048 out: 0.31 to 0.34 cycles for an element."""
+    """DEV-ADF-160: int16 by cint32, 8 or 16 words in, 1,024 or 2,048 out: 0.31 to 0.34 cycles an element."""
     rows = [*library_counts()["kronecker"], *library_counts()["outer_tensor"]]
     found = [
         row.cycles / row.shape.items

@@ -138,7 +138,7 @@ def test_a_source_is_late_by_the_cycles_in_which_it_was_blocked() -> None:
 
 @pytest.mark.parametrize("width", PLIO_WIDTHS)
 def test_twelve_words_of_a_plio_wait_between_the_clocks(width: int) -> None:
-    """AM020 1.5, Stream Switch Buffering and Latency; behind the FIFO, four words in each port (DEV-ADF-54)."""
+    """AM020 1.5, Stream Switch Buffering and Latency; behind the FIFO, four words a port (DEV-ADF-54)."""
     words = width // 32
     array, into, _ = straight(200, width=width, out={"width": 32, "mhz": 0.1})
     array.run(1000)

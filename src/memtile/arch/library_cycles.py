@@ -1,8 +1,8 @@
 """Cycles of kernels of AMD's DSP library as its tables publish them, and what they say of other kernels.
 
-A row has the period of a graph of one kernel, or of a few. Where the kernel sets it, that is how long a call takes.
-Where PLIOs set it, the latency says how long: words are under way before the buffers, as many as the FIFOs of
-AM020 hold, then in both buffers of each side, and what is left of the latency is the call (DEV-ADF-160).
+A row has the period of a graph of one kernel, or of a few. Where the kernel sets it, that is how long a call
+takes. Where PLIOs set it, the latency says how long: words are under way before the buffers, as many as the
+FIFOs of AM020 hold, then in both buffers of each side; what is left of the latency is the call (DEV-ADF-160).
 
 A kernel takes as long as the row nearest to it, by the power ``SLOPE`` of the work (DEV-ADF-160). How near a
 row is, ``distance`` says: sizes by the logarithm of their ratio, what else differs by weights that were
@@ -127,9 +127,10 @@ def library_counts() -> dict[str, tuple[LibraryCount, ...]]:
 def call_cycles(shape: KernelShape, row: Passage) -> int:
     """Cycles of a call of a row's kernel.
 
-    The period of the row, unless its PLIOs set that. Then, with two buffers on each side: an output PLIO that
-    sets it holds the kernel back, and the input fills all that lies before; an input PLIO that sets it is never
-    held back. Kernels in a chain, and those that read streams, have the period: when they begin is not known.
+    The period of the row, unless its PLIOs set that. Then, with two buffers on each side: an output PLIO
+    that sets it holds the kernel back, and the input fills all that lies before; an input PLIO that sets it
+    is never held back. Kernels in a chain, and those that read streams, have the period: when they begin is
+    not known.
 
     Args:
         shape: of the kernel.

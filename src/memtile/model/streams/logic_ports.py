@@ -1,10 +1,11 @@
 """Streams of the programmable logic at South ports of interface tiles: words of a PLIO, by its clock.
 
 A PLIO hands over a word of its width at most once in a period of its clock, which is a fraction of array
-cycles; a word that TLAST ends may be shorter. It enters a FIFO between the two clocks, if that has room for it;
-from there its 32-bit words enter a slave port one a cycle, while the port has room. From a master port they leave one a cycle too, but the last one of each PLIO word only when a period
-has passed since the last PLIO word before. A PLIO word that is held up moves all later ones on: how the two
-clocks stand to each other is not modelled (DEV-ADF-54). In AIE-ML v2 it is one word a cycle too (DEV-ADF-55).
+cycles; a word that TLAST ends may be shorter. It enters a FIFO between the two clocks, if that has room for
+it; from there its 32-bit words enter a slave port one a cycle, while the port has room. From a master port
+they leave one a cycle too, but the last one of each PLIO word only when a period has passed since the last
+PLIO word before. A PLIO word that is held up moves all later ones on: how the two clocks stand to each other
+is not modelled (DEV-ADF-54). In AIE-ML v2 it is one word a cycle too (DEV-ADF-55).
 """
 
 from __future__ import annotations
