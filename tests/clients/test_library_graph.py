@@ -94,7 +94,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> adf.GraphProgram:
 
 
 def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.GraphProgram) -> None:
-    wanted = cycle_band(KernelShape("sample_delay", "int32", "int32", False, (0, 0, 1, 1), 256, 256))
+    wanted = cycle_band(KernelShape("sample_delay", "int32", "int32", False, (0, 0, 1, 1, 0), 256, 256))
     assert wanted is not None
     done = program.run()
     assert done.good

@@ -61,6 +61,13 @@ MUTANTS = (
         "tests/timing/test_library_cycles.py::test_rows_whose_output_sets_the_period_agree_about_a_call",
     ),
     Mutant(
+        "an FFT whose points are set in a run is like any other",
+        "adf/library_costs.py",
+        "case = (*_PLAIN[:-1], _number(given, dynamic_at))",
+        "case = _PLAIN",
+        "tests/timing/test_library_cycles.py::test_a_class_says_what_its_kernel_works_on",
+    ),
+    Mutant(
         "a row's latency says nothing of its kernel",
         "arch/library_cycles.py",
         "return left if 0 < left < row.cycles else row.cycles",

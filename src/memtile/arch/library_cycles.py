@@ -34,7 +34,7 @@ LATENCY_SOURCE = Source(
 _PACE = 1.03  # PLIOs set a period up to that multiple of their words ...
 _PACE_CYCLES = 10  # ... and so many cycles more
 _TYPE, _OTHER, _INTERFACE = 2.0, 1.5, 2.0
-_CASES = (0.7, 1.0, 0.4, 0.4)
+_CASES = (0.7, 1.0, 0.4, 0.4, _OTHER)  # points set in a run: as other as other twiddles
 _CHAIN, _LONGER_CHAIN, _ITEMS = 0.5, 0.3, 0.5
 _SPREADS = ((0.01, 0.09), (0.3, 0.41), (0.6, 0.49), (1.5, 0.65), (2.5, 1.4))
 _WIDEST = 2.2
@@ -49,7 +49,8 @@ class KernelShape(NamedTuple):
         data: type of its data.
         other: type of coefficients, twiddles or the second operand.
         streams: whether its data comes by streams.
-        case: mode, whether coefficients are reloaded, interpolation, decimation.
+        case: mode, whether coefficients are reloaded, interpolation, decimation, whether the points of an
+            FFT are set in a run.
         work: products or butterflies of a call.
         items: elements that a call gives.
         chain: kernels in a cascade.
