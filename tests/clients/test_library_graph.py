@@ -94,7 +94,7 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> adf.GraphProgram:
 
 
 def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.GraphProgram) -> None:
-    wanted = cycle_band(KernelShape("sample_delay", "int32", "int32", False, (0, 0, 1, 1), 256, 256))
+    wanted = cycle_band(KernelShape("sample_delay", "int32", "int32", False, (0, 0, 1, 1, 0), 256, 256))
     assert wanted is not None
     done = program.run()
     assert done.good
@@ -107,11 +107,19 @@ def test_its_calls_take_the_published_cycles_and_its_run_is_a_band(program: adf.
     (port,) = band.ports
     assert port.low < port.likely < port.high
     assert port.latest - port.earliest == pytest.approx(wanted.most - wanted.least, abs=10)
+    (latency,) = band.latencies
+    assert (latency.source, latency.target) == ("gr.in", "gr.out")
+    assert done.graph is not None
+    assert latency.likely == done.graph.latencies[0].last
+    assert latency.high - latency.low >= wanted.most - wanted.least
     shown = ShownRun("xcve2802", done, (), band)
+    said = f"gr.in to gr.out: last word out after {latency.likely:,} cycles ({latency.low:,} to "
+    assert any(said in line for line in shown.lines())
     assert f"{band.low:,} to {band.high:,} cycles over the costs of gr.kernel0" in [*shown.lines()]
     found = json.loads(json_text(shown.as_json()))
     assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
     assert (found["costs"][0]["most"], found["band"]["high"]) == (wanted.most, band.high)
+    assert found["band"]["latencies"][0]["high"] == latency.high
 
 
 def test_runs_for_a_band_are_not_recorded_and_may_be_interrupted(

@@ -39,6 +39,49 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "words of fewer iterations are under way before a kernel of DSPLib",
+        "arch/library_cycles.py",
+        "_UNDER_WAY = 78 ",
+        "_UNDER_WAY = 46 ",
+        "tests/timing/test_library_cycles.py::test_rows_whose_output_sets_the_period_agree_about_a_call",
+    ),
+    Mutant(
+        "an FFT whose points are set in a run is like any other",
+        "adf/library_costs.py",
+        "case = (*_PLAIN[:-1], _number(given, dynamic_at))",
+        "case = _PLAIN",
+        "tests/timing/test_library_cycles.py::test_a_class_says_what_its_kernel_works_on",
+    ),
+    Mutant(
+        "a row's latency says nothing of its kernel",
+        "arch/library_cycles.py",
+        "return left if 0 < left < row.cycles else row.cycles",
+        "return row.cycles",
+        "tests/timing/test_library_cycles.py::"
+        "test_a_latency_says_how_long_a_call_takes_where_plios_set_the_period",
+    ),
+    Mutant(
+        "the band of a latency leaves out the ends of the costs",
+        "adf/cost_ends.py",
+        "for one in (done, *ends)\n    ]\n    for pair",
+        "for one in (done,)\n    ]\n    for pair",
+        "tests/clients/test_library_graph.py::test_its_calls_take_the_published_cycles_and_its_run_is_a_band",
+    ),
+    Mutant(
+        "the FIFO of a PLIO has no end",
+        "model/streams/logic_ports.py",
+        "logic.stored[port] + logic.words[port] <= logic.depth[port]",
+        "logic.stored[port] >= 0",
+        "tests/timing/test_logic_ports.py::test_twelve_words_of_a_plio_wait_between_the_clocks",
+    ),
+    Mutant(
+        "a file may say that more words have left the logic than it has",
+        "sim/loop/engine_snapshot.py",
+        "stored > most, stored",
+        "stored < 0, stored",
+        "tests/faults/test_logic_faults.py::test_a_file_whose_fifo_has_more_words_than_the_source_is_refused",
+    ),
+    Mutant(
         "kernels of a local graph belong to none",
         "adf/record.py",
         "            at = within[at]\n",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
-    from memtile.adf.cost_ends import CostBand, PortBand, cost_band
+    from memtile.adf.cost_ends import CostBand, LatencyBand, PortBand, cost_band
     from memtile.adf.description import Description
     from memtile.adf.graph_file import GraphProgram, load
     from memtile.adf.plan import Plan
@@ -23,6 +23,7 @@ _HOMES = {
     "CostBand": "memtile.adf.cost_ends",
     "Description": "memtile.adf.description",
     "GraphProgram": "memtile.adf.graph_file",
+    "LatencyBand": "memtile.adf.cost_ends",
     "Missing": "memtile.adf.run_end",
     "Plan": "memtile.adf.plan",
     "PlioWords": "memtile.io.plio_text",
@@ -43,6 +44,7 @@ __all__ = [
     "CostBand",
     "Description",
     "GraphProgram",
+    "LatencyBand",
     "Missing",
     "Plan",
     "PlioWords",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,28 @@ class PortBand:
 
 
 @dataclass(frozen=True, slots=True)
+class LatencyBand:
+    """Latency from an input PLIO to an output PLIO, over what kernels cost.
+
+    Where a PLIO sets the pace, data waits longer before a faster kernel: the ends of the costs are not those
+    of a latency, so the run itself counts too.
+
+    Attributes:
+        source: name of the input.
+        target: name of the output.
+        likely: cycles from the last word in to the last word out, in the run itself.
+        low: the least of the runs.
+        high: the most.
+    """
+
+    source: str
+    target: str
+    likely: int
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class CostBand:
     """Cycles of a graph, from run to run of its program at both ends of its kernels' costs.
 
@@ -46,6 +68,7 @@ class CostBand:
         ports: throughput of the output PLIOs.
         kernels: those whose cost is a range, with it.
         bounded: names of kernels whose cost is a lower bound at both ends.
+        latencies: of each pair of PLIOs that data go between.
     """
 
     cycles: int
@@ -54,6 +77,7 @@ class CostBand:
     ports: tuple[PortBand, ...]
     kernels: Mapping[str, CallCost]
     bounded: tuple[str, ...] = ()
+    latencies: tuple[LatencyBand, ...] = ()
 
     @property
     def lines(self) -> Iterator[str]:
@@ -66,6 +90,12 @@ class CostBand:
             f"{each.name}: {each.likely:,.2f} MB/s ({each.low:,.2f} to {each.high:,.2f}), "
             f"first word in cycle {each.earliest:,} to {each.latest:,}"
             for each in self.ports
+            if self.kernels
+        )
+        yield from (
+            f"{each.source} to {each.target}: last word out after {each.likely:,} cycles "
+            f"({each.low:,} to {each.high:,})"
+            for each in self.latencies
             if self.kernels
         )
         if self.bounded:
@@ -101,4 +131,15 @@ def cost_band(graph: GraphProgram, done: ProgramResult) -> CostBand | None:
         if (fast := times[1].get(name)) and (slow := times[2].get(name))
     )
     bounded = tuple(name for name, cost in done.costs.items() if cost.basis in (COUNTED, UNKNOWN))
-    return CostBand(done.cycles, ends[0].cycles, ends[1].cycles, ports, ranges, bounded)
+    cycles = (done.cycles, ends[0].cycles, ends[1].cycles)
+    return CostBand(*cycles, ports, ranges, bounded, tuple(_latency_bands(done, ends)))
+
+
+def _latency_bands(done: ProgramResult, ends: Sequence[ProgramResult]) -> Iterator[LatencyBand]:
+    found = [
+        {(each.source, each.target): each.last for each in one.graph.latencies} if one.graph else {}
+        for one in (done, *ends)
+    ]
+    for pair, likely in found[0].items():
+        cycles = [one[pair] for one in found if pair in one]
+        yield LatencyBand(*pair, likely, min(cycles), max(cycles))

@@ -28,7 +28,7 @@ _TYPES = {
     "aie::detail::complex_number<int>": "cint32",
     "aie::detail::complex_number<float>": "cfloat",
 }
-_PLAIN = (0, 0, 1, 1)
+_PLAIN = (0, 0, 1, 1, 0)
 
 Arguments = Sequence[str]
 
@@ -89,7 +89,7 @@ def _fir(
         factor = _number(given, factor_at) if factor_at else 1
         up, down = (factor, 1) if "interpolate" in element else (1, factor)
         items = window * up / down
-        case = (0, min(_number(given, reload_at), 1), up, down)
+        case = (0, min(_number(given, reload_at), 1), up, down, 0)
         work = items * taps / up / chain
         return _kernel(element, (given[0], given[1]), _number(given, api_at), case, work, items, chain)
 
@@ -98,7 +98,7 @@ def _fir(
 
 def _half_band(given: Arguments) -> KernelShape:
     taps, window, chain = (_number(given, at) for at in (2, 5, 10))
-    case = (0, min(_number(given, 12), 1), 2, 1)
+    case = (0, min(_number(given, 12), 1), 2, 1, 0)
     work = window * (taps + 1) / 4 / chain
     return _kernel(
         "fir_interpolate_hb", (given[0], given[1]), _number(given, 15), case, work, 2 * window, chain
@@ -139,7 +139,7 @@ def _convolution(given: Arguments) -> KernelShape:
         "conv_corr",
         (given[0], given[1]),
         _number(given, 8),
-        (mode, 0, 1, 1),
+        (mode, *_PLAIN[1:]),
         items * second / chain,
         items,
         chain,
@@ -152,11 +152,14 @@ def _dft(given: Arguments) -> KernelShape:
     return _kernel("dft", (given[0], given[1]), 0, _PLAIN, work, frames * points / parallel, chain)
 
 
-def _fft(element: str, window_at: int, api_at: int | None = None) -> Callable[[Arguments], KernelShape]:
+def _fft(
+    element: str, window_at: int, dynamic_at: int, api_at: int | None = None
+) -> Callable[[Arguments], KernelShape]:
     def shape(given: Arguments) -> KernelShape:
         points, window = _number(given, 3), _number(given, window_at)
         api = min(_number(given, api_at), 1) if api_at is not None else 0
-        return _kernel(element, (given[0], given[2]), api, _PLAIN, window * log2(points), window)
+        case = (*_PLAIN[:-1], _number(given, dynamic_at))
+        return _kernel(element, (given[0], given[2]), api, case, window * log2(points), window)
 
     return shape
 
@@ -183,8 +186,8 @@ _SHAPES: dict[str, Callable[[Arguments], KernelShape]] = {
     "bitonic_sort": _bitonic,
     "conv_corr": _convolution,
     "dft": _dft,
-    "fft_ifft_dit_1ch": _fft("fft_ifft_dit_1ch", 9, api_at=10),
-    "mixed_radix_fft": _fft("mixed_radix_fft", 8),
+    "fft_ifft_dit_1ch": _fft("fft_ifft_dit_1ch", 9, 8, api_at=10),
+    "mixed_radix_fft": _fft("mixed_radix_fft", 8, 11),
     "matrix_mult": _matrices,
     "matrix_vector_mul": _matrix_vector,
     "fft_window": _elementwise("fft_window", (3,), 5, other_at=1),

@@ -223,7 +223,12 @@ def _band_json(band: CostBand | None) -> dict[str, Any] | None:
         }
         for each in band.ports
     ]
-    return {"low": band.low, "high": band.high, "ports": ports, "bounded": list(band.bounded)}
+    latencies = [
+        {"from": each.source, "to": each.target, "likely": each.likely, "low": each.low, "high": each.high}
+        for each in band.latencies
+    ]
+    ends = {"low": band.low, "high": band.high}
+    return ends | {"ports": ports, "bounded": list(band.bounded), "latencies": latencies}
 
 
 def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedules: int = 0) -> ProgramResult:

@@ -123,15 +123,17 @@ class PlioIn(LogicEnd):
         It is not known while words that were fed after a rest have not begun to enter.
         """
         logic, index = self.tile.engine.state.logic, self.index
-        if not logic.beats[index] or (self.pending and not logic.place[index]):
+        stored = int(logic.stored[index])
+        left = self.tile.engine.logic.stalls(index)[stored:]
+        if not logic.beats[index] or (len(left) and not logic.place[index] + stored):
             return -1
-        periods = 1 if logic.filled[index] else 1 + int(self.tile.engine.logic.stalls(index)[:1].sum())
+        periods = 1 if logic.filled[index] else 1 + int(left[:1].sum())
         ticks = int(logic.due[index]) * int(logic.ticks[index]) + int(logic.carry[index])
         return (ticks - periods * int(logic.cycles[index])) // int(logic.ticks[index])
 
     @property
     def blocked(self) -> int:
-        """Cycles in which its next word could have entered, had there been room; up to its last word."""
+        """Cycles in which its next PLIO word could have entered the FIFO, had there been room."""
         return int(self.tile.engine.state.logic.blocked[self.index])
 
 

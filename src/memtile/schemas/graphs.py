@@ -105,6 +105,11 @@ class PortBand(TypedDict):
     latest: Count
 
 
+LatencyBand = TypedDict("LatencyBand", {"from": str, "to": str, "likely": int, "low": int, "high": int})
+"""Cycles from the last word into a PLIO to the last word out of another one that its data reach: in the run
+itself, the least of the runs, and the most."""
+
+
 class CostBand(TypedDict):
     """The run at both ends of the costs of kernels that are ranges.
 
@@ -113,12 +118,14 @@ class CostBand(TypedDict):
         high: Cycles with the most.
         ports: Output PLIOs.
         bounded: Kernels whose cost is a lower bound at both ends.
+        latencies: Of each pair of PLIOs that data go between.
     """
 
     low: Count
     high: Count
     ports: list[PortBand]
     bounded: list[str]
+    latencies: list[LatencyBand]
 
 
 class GraphRunOutput(TypedDict):
