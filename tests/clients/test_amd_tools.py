@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -72,14 +74,28 @@ COMPILE = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph and its input in a folder that tests share, so that it is compiled once."""
+    folder = tmp_path_factory.mktemp("scaling")
+    (folder / "graph.cpp").write_text(GRAPH)
+    (folder / "scale.cc").write_text(KERNEL)
+    (folder / "data").mkdir()
+    (folder / "data" / "in.txt").write_text("".join(f"{i}\n" for i in range(32)))
+    return folder
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "graph.cpp").write_text(GRAPH)
-    (tmp_path / "scale.cc").write_text(KERNEL)
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "in.txt").write_text("".join(f"{i}\n" for i in range(32)))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def project(sources: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working folder; what a test leaves there is removed."""
+    monkeypatch.chdir(sources)
+    before = set(sources.iterdir())
+    yield sources
+    for each in set(sources.iterdir()) - before:
+        if each.is_dir():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
 
 
 def numbers(file: Path) -> list[int]:

@@ -24,16 +24,14 @@ GRAPH = """
 #include <adf.h>
 #include <cstdio>
 #include <cstdlib>
-#ifndef SOURCE
-#define SOURCE "twice.cc"
-#endif
 #ifndef OUT
 #define OUT 16
 #endif
-#ifndef CODE
-#define CODE 0
-#endif
 void twice(adf::input_buffer<int16, adf::extents<16>>& in, adf::output_buffer<int16, adf::extents<16>>& out);
+const char* chosen(const char* name, const char* usual) {
+    const char* given = std::getenv(name);
+    return given == nullptr ? usual : given;
+}
 class doubling : public adf::graph {
 public:
     adf::kernel k;
@@ -41,7 +39,7 @@ public:
     adf::output_plio z;
     doubling() {
         k = adf::kernel::create(twice);
-        adf::source(k) = SOURCE;
+        adf::source(k) = chosen("SOURCE", "twice.cc");
         adf::runtime<ratio>(k) = 0.5;
         a = adf::input_plio::create("in", adf::plio_32_bits, "data/in.txt");
         z = adf::output_plio::create("out", adf::plio_32_bits, "data/out.txt");
@@ -62,7 +60,7 @@ int main(int argc, char** argv) {
     }
     gr.run(2);
     gr.end();
-    return CODE;
+    return std::atoi(chosen("CODE", "0"));
 }
 """
 KERNEL = """
@@ -241,8 +239,9 @@ def test_ctrl_c_keeps_what_is_done(graph: str, monkeypatch: pytest.MonkeyPatch) 
     assert (out < 16, into) == (True, 16)
 
 
-def test_the_exit_code_of_main_is_reported(graph: str) -> None:
-    done = called("run", graph, "-D", "CODE=3")
+def test_the_exit_code_of_main_is_reported(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODE", "3")
+    done = called("run", graph)
     assert done.exit_code == 1
     assert done.stdout.splitlines()[0].startswith("not good: finished after ")
     assert done.stdout.splitlines()[0].endswith("main returned 3")
@@ -255,7 +254,6 @@ def test_the_exit_code_of_main_is_reported(graph: str) -> None:
             ["-D", "OUT=zero"],
             r"graph\.cpp: the graph does not compile\. .*error: .zero. was not|undeclared identifier .zero",
         ),
-        (["-D", 'SOURCE="none.cc"'], r"none\.cc"),
         (
             ["--in-folder", "data"],
             r"graph\.cpp:\d+: gr\.a reads data/data/in\.txt, which does not exist\. Its path",
@@ -275,6 +273,13 @@ def test_what_a_user_can_do_wrong_is_named(words: list[str], says: str, graph: s
     done = called("run", graph, *words)
     assert done.exit_code == 2
     assert re.search(says, " ".join(done.stderr.split())), done.stderr
+
+
+def test_a_missing_kernel_source_is_named(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE", "none.cc")
+    done = called("run", graph)
+    assert done.exit_code == 2
+    assert "none.cc" in done.stderr
 
 
 def test_costs_are_read_by_name() -> None:

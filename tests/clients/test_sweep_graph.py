@@ -14,7 +14,6 @@ import memtile
 from left_out import need_package
 from memtile import DesignError, InputFileError, SweepPlan, adf, schema
 from memtile.adf.macros import GraphTexts
-from memtile.cli.agents import tools
 from memtile.cli.agents.tool_arguments import check_arguments
 from memtile.cli.diff import graph_side
 from memtile.cli.graph_file import NO_GRAPH
@@ -267,18 +266,6 @@ def test_a_survey_tries_graphs_with_the_macros_beside_them(sources: Path) -> Non
     assert refused["why"].startswith("bad.cpp: the graph does not compile. bad.cpp:2:2: error: ")
     assert (finished["design"], finished["bucket"], finished["why"]) == ("graph.cpp", "finished", "")
     assert finished["cycles"] > 32
-
-
-def test_an_agent_checks_and_runs_a_graph(sources: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(sources.parent)
-    path = f"{sources.name}/graph.cpp"
-    found = tools.run(path, settings={"N": 0}, include=sources.name)
-    assert (found["good"], found["code"], found["missing"]) == (True, 0, [])
-    assert found["outputs"]["gr.z"]["first"] == [*range(16)]
-    assert [port["port"] for port in found["ports"]] == ["gr.z", "gr.a"]
-    assert tools.check(path, settings={"N": 0})["good"]
-    with pytest.raises(InputFileError, match="a graph in C\\+\\+ has no use for kernels and inputs"):
-        tools.run(path, kernels="k.py", inputs={"0": "a.npy"})
 
 
 def test_headers_of_an_agent_lie_below_its_root(here: Path) -> None:

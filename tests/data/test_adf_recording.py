@@ -20,7 +20,7 @@ from memtile.adf.description import (
     write,
 )
 from memtile.adf.graph_file import load
-from memtile.adf.record import describe, living_around
+from memtile.adf.record import living_around
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
@@ -30,12 +30,12 @@ GRAPHS = Path(__file__).parents[1] / "support" / "adf"
 
 @pytest.fixture(scope="module")
 def tiled() -> Description:
-    return describe([GRAPHS / "tiled.cpp"])
+    return load(GRAPHS / "tiled.cpp").description
 
 
 @pytest.fixture(scope="module")
 def breadth() -> Description:
-    return describe([GRAPHS / "breadth.cpp"])
+    return load(GRAPHS / "breadth.cpp").description
 
 
 def test_what_a_local_graph_has_made_is_in_the_graph_around_it() -> None:
@@ -353,13 +353,14 @@ def test_what_a_graph_must_not_is_refused_with_its_line(
 ) -> None:
     monkeypatch.setenv("WRONG", case)
     with pytest.raises(InputFileError) as error:
-        describe([GRAPHS / "wrong.h"], instance="wrong top")
+        _ = load(GRAPHS / "wrong.h", instance="wrong top").description
     assert str(error.value) == f"wrong.h:{line}: {says}."
 
 
 def test_a_graph_that_no_program_makes_is_made_by_its_class() -> None:
-    found = describe([GRAPHS / "wrong.h"], instance="wrong top")
-    assert load(GRAPHS / "wrong.h", instance="wrong top").options.instance == "wrong top"
+    graph = load(GRAPHS / "wrong.h", instance="wrong top")
+    found = graph.description
+    assert graph.options.instance == "wrong top"
     assert [each.name for each in found.graphs] == ["top"]
     assert [each.name for each in found.kernels] == ["top.k"]
 
@@ -367,7 +368,5 @@ def test_a_graph_that_no_program_makes_is_made_by_its_class() -> None:
 def test_sources_that_make_no_graph_are_refused() -> None:
     source = GRAPHS / "none.cpp"
     with pytest.raises(InputFileError) as error:
-        describe([source])
-    assert str(error.value) == (
-        f"{source}: no graph is made here. Make one at namespace scope (my_graph gr;), or name its class."
-    )
+        _ = load(source).description
+    assert str(error.value) == f"{source}: no graph is made here. Make one: my_graph gr;"

@@ -39,6 +39,27 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "tools of agents read input files of a graph outside the root",
+        "cli/agents/tool_arguments.py",
+        '"include", "in_folder")',
+        '"include")',
+        "tests/clients/test_mcp_graph.py::test_files_of_a_graph_lie_below_the_root",
+    ),
+    Mutant(
+        "arguments for graphs are ignored with a dump",
+        "cli/agents/tools.py",
+        '_refuse("a dump", [name for name, given in of_graph.items() if given])',
+        '_refuse("a dump", [])',
+        "tests/clients/test_mcp_graph.py::test_arguments_that_mean_nothing_are_refused",
+    ),
+    Mutant(
+        "questions about limits are asked however long they take",
+        "cli/agents/graph_answers.py",
+        "is_short = (monotonic() - begin) * _RUNS <= seconds",
+        "is_short = True",
+        "tests/clients/test_mcp_graph.py::test_runs_that_would_take_longer_than_the_call_are_left_out",
+    ),
+    Mutant(
         "words of fewer iterations are under way before a kernel of DSPLib",
         "arch/library_cycles.py",
         "_UNDER_WAY = 78 ",
@@ -134,8 +155,8 @@ MUTANTS = (
     Mutant(
         "headers of a graph may lie outside of an agent's root",
         "cli/agents/tool_arguments.py",
-        '"dump", "design", "include")',
-        '"dump", "design")',
+        '"graph", "design", "include", "in_folder")',
+        '"graph", "design", "in_folder")',
         "tests/clients/test_sweep_graph.py::test_headers_of_an_agent_lie_below_its_root",
     ),
     Mutant(

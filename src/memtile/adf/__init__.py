@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from memtile.adf.plan import Plan
     from memtile.adf.port_times import PortTimes
     from memtile.adf.program_run import ProgramResult
-    from memtile.adf.record import describe
     from memtile.adf.run_end import Missing
     from memtile.adf.verdict.verdicts import Verdict
     from memtile.io.plio_csv import read_plio_csv, write_plio_csv
@@ -32,7 +31,6 @@ _HOMES = {
     "ProgramResult": "memtile.adf.program_run",
     "Verdict": "memtile.adf.verdict.verdicts",
     "cost_band": "memtile.adf.cost_ends",
-    "describe": "memtile.adf.record",
     "load": "memtile.adf.graph_file",
     "read_plio": "memtile.io.plio_text",
     "read_plio_csv": "memtile.io.plio_csv",
@@ -53,7 +51,6 @@ __all__ = [
     "ProgramResult",
     "Verdict",
     "cost_band",
-    "describe",
     "load",
     "read_plio",
     "read_plio_csv",

@@ -1,4 +1,4 @@
-"""A graph's C++ sources as a description: compile them, run the constructors, name the objects."""
+"""What the constructors of a graph program recorded as a description: its objects get names and lines."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from typing import Any
 
 from memtile.adf import description
 from memtile.adf.description import Description
-from memtile.adf.graph_program import MACROS, graph_program
-from memtile.adf.host_program import Describe, HostProgram, Refuse
+from memtile.adf.host_program import Describe, Refuse
 from memtile.adf.member_names import Names, Peek, names_of
 from memtile.cpp.debug_entries import DebugEntries
 from memtile.cpp.symbols import frames
@@ -34,44 +33,6 @@ _WORDS = {
 _WITH_GRAPH = ("kernels", "memories", "plios", "gmios", "packets")
 _WITHOUT_LINE = ("graphs", "tables")
 _IDLESS = ("locations", "not_equal")
-
-
-def describe(
-    files: Sequence[Path],
-    include: Sequence[Path] = (),
-    defines: Mapping[str, str | int | None] = MACROS,
-    flags: Sequence[str] = (),
-    generation: str = "AIE-ML",
-    instance: str = "",
-) -> Description:
-    """Describe the graphs of C++ sources.
-
-    Args:
-        files: C++ sources, one of which has ``main``; or, with ``instance``, headers of the graph.
-        include: folders of headers, beside those of the sources.
-        defines: macros; None = without a value.
-        flags: more words for the compiler.
-        generation: of the cores: ``AIE-ML`` or ``AIE2P``.
-        instance: a graph that the sources do not make: ``my_graph<16> gr`` or only its class.
-
-    Raises:
-        InputFileError: the sources do not compile, a constructor refuses, or no graph is made.
-    """
-    program = graph_program(files, include, defines, flags, generation, instance)
-    origin = ", ".join(map(str, files))
-    with HostProgram(program) as host:
-        for request in host:
-            if isinstance(request, Describe):
-                found = description_of(request, program, host.peek, origin)
-                if found.graphs:
-                    host.stop()
-                    return found
-            if isinstance(request, Refuse):
-                raise refusal(request, program, origin)
-            host.done()
-    raise InputFileError(
-        f"{origin}: no graph is made here. Make one at namespace scope (my_graph gr;), or name its class."
-    )
 
 
 def description_of(request: Describe, program: Path, peek: Peek, origin: str) -> Description:

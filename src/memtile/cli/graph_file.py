@@ -196,7 +196,7 @@ class GraphOptions:
         Raises:
             BadParameter: which options they are.
         """
-        given = [name for name, value in self.given.items() if value]
+        given = [name for name, value in {**self.given, "--device": self.device}.items() if value]
         if given:
             raise typer.BadParameter(f"{', '.join(given)}: only for graphs in C++.")
 
