@@ -8118,8 +8118,8 @@ MUTANTS = (
     Mutant(
         "a lock hands over all that any release came after",
         "sim/races/vector_clocks.py",
-        "    take_credits(book, lock, slot, abs(operand))\n",
-        "    take_credits(book, lock, slot, abs(operand))\n    ask_lock(book, lock, slot)\n",
+        "        take_credits(book, lock, slot, -operand)\n",
+        "        take_credits(book, lock, slot, -operand)\n        ask_lock(book, lock, slot)\n",
         "tests/data/test_races.py::test_one_empty_too_many_is_found_at_any_speed_of_the_reader",
     ),
     Mutant(
@@ -8130,9 +8130,16 @@ MUTANTS = (
         "tests/data/test_races.py::test_a_ring_in_order_has_no_finding",
     ),
     Mutant(
+        "an acquire of an exact value takes it",
+        "model/memory/locks.py",
+        "    if operand < 0:\n        add(st, lock, operand)\n",
+        "    add(st, lock, operand if operand < 0 else -operand)\n",
+        "tests/data/test_engine_locks.py::test_acquire_equal_goes_on_when_a_release_makes_the_value",
+    ),
+    Mutant(
         "an acquire of two units takes one",
         "sim/races/vector_clocks.py",
-        "take_credits(book, lock, slot, abs(operand))",
+        "take_credits(book, lock, slot, -operand)",
         "take_credits(book, lock, slot, 1)",
         "tests/data/test_races.py::test_units_of_a_lock_hand_over_what_those_did_who_gave_them",
     ),
