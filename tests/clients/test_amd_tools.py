@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from memtile.adf.output_files import carries_buffers
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
-from memtile.adf.program_run import carries_buffers
 from memtile.adf.verdict.verdicts import Grade, Verdict
 from memtile.cli.amd_tools import amd_verdict, launchers
 from memtile.cli.amd_tools.__main__ import main
@@ -30,6 +32,7 @@ from support.adf.sketch import Sketch, buffer, stream
 
 GRAPH = """
 #include <adf.h>
+#include <fstream>
 void scale(adf::input_buffer<int32, adf::extents<16>>& in, adf::output_buffer<int32, adf::extents<16>>& out);
 class scaling : public adf::graph {
 public:
@@ -52,6 +55,8 @@ int main() {
     gr.init();
     gr.run(TIMES);
     gr.end();
+    std::ifstream left("x86simulator_output/data/out.txt");
+    std::cout << std::count(std::istreambuf_iterator<char>(left), {}, '\\n') << " lines after end()\\n";
     return 0;
 }
 #endif
@@ -69,14 +74,28 @@ COMPILE = (
 )  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph and its input in a folder that tests share, so that it is compiled once."""
+    folder = tmp_path_factory.mktemp("scaling")
+    (folder / "graph.cpp").write_text(GRAPH)
+    (folder / "scale.cc").write_text(KERNEL)
+    (folder / "data").mkdir()
+    (folder / "data" / "in.txt").write_text("".join(f"{i}\n" for i in range(32)))
+    return folder
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "graph.cpp").write_text(GRAPH)
-    (tmp_path / "scale.cc").write_text(KERNEL)
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "in.txt").write_text("".join(f"{i}\n" for i in range(32)))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def project(sources: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The working folder; what a test leaves there is removed."""
+    monkeypatch.chdir(sources)
+    before = set(sources.iterdir())
+    yield sources
+    for each in set(sources.iterdir()) - before:
+        if each.is_dir():
+            shutil.rmtree(each)
+        else:
+            each.unlink()
 
 
 def numbers(file: Path) -> list[int]:
@@ -85,7 +104,7 @@ def numbers(file: Path) -> list[int]:
 
 
 def test_a_graph_is_compiled_and_run_with_the_files_of_amds_tools(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["v++", *COMPILE]) == 0
     assert (project / "lib.a").read_bytes().startswith(b"!<arch>\n")
@@ -94,11 +113,13 @@ def test_a_graph_is_compiled_and_run_with_the_files_of_amds_tools(
     assert "note: --verbose has no effect: memtile prints what it found, and nothing else." in log
     assert log[-2] == "Compilation Complete"
     assert main(["x86simulator", "--pkg-dir=w"]) == 0
-    assert capsys.readouterr().out.splitlines()[-1] == "Simulation completed successfully returning zero"
+    said = capfd.readouterr().out.splitlines()
+    assert "32 lines after end()" in said
+    assert said[-1] == "Simulation completed successfully returning zero"
     out = project / "x86simulator_output" / "data" / "out.txt"
     assert out.read_text().split() == [str(3 * i) for i in range(32)]  # no TLAST (DEV-ADF-57)
     assert main(["aiesimulator", "--pkg-dir=w"]) == 2
-    assert "was compiled with --target=x86sim" in capsys.readouterr().err
+    assert "was compiled with --target=x86sim" in capfd.readouterr().err
 
 
 def test_a_graph_for_the_second_version_of_the_array_runs(project: Path) -> None:

@@ -13,24 +13,25 @@ from typer.testing import CliRunner, Result
 
 import memtile
 from memtile import adf, schema
+from memtile.adf.running import GraphRun
 from memtile.cli.graph_file import graph_costs
 from memtile.cli.main import app
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.waiting_sentences import named_waits
+from support.pages.browser import opened
 
 GRAPH = """
 #include <adf.h>
 #include <cstdio>
-#ifndef SOURCE
-#define SOURCE "twice.cc"
-#endif
+#include <cstdlib>
 #ifndef OUT
 #define OUT 16
 #endif
-#ifndef CODE
-#define CODE 0
-#endif
 void twice(adf::input_buffer<int16, adf::extents<16>>& in, adf::output_buffer<int16, adf::extents<16>>& out);
+const char* chosen(const char* name, const char* usual) {
+    const char* given = std::getenv(name);
+    return given == nullptr ? usual : given;
+}
 class doubling : public adf::graph {
 public:
     adf::kernel k;
@@ -38,7 +39,7 @@ public:
     adf::output_plio z;
     doubling() {
         k = adf::kernel::create(twice);
-        adf::source(k) = SOURCE;
+        adf::source(k) = chosen("SOURCE", "twice.cc");
         adf::runtime<ratio>(k) = 0.5;
         a = adf::input_plio::create("in", adf::plio_32_bits, "data/in.txt");
         z = adf::output_plio::create("out", adf::plio_32_bits, "data/out.txt");
@@ -53,9 +54,13 @@ int main(int argc, char** argv) {
     std::printf("main says hello\\n");
     std::fflush(stdout);
     gr.init();
+    if (std::getenv("ENDLESS") != nullptr) {
+        gr.run();
+        gr.wait();
+    }
     gr.run(2);
     gr.end();
-    return CODE;
+    return std::atoi(chosen("CODE", "0"));
 }
 """
 KERNEL = """
@@ -96,8 +101,10 @@ def test_a_graph_is_run_with_its_verdict_first(graph: str, capfd: pytest.Capture
     assert lines[0].startswith("good: finished after 1,"), lines
     assert lines[0].endswith(" cycles at 1250 MHz, gr 2 iterations, main returned 0")
     assert lines[1].startswith("gr.z: 16 words, first in cycle ")
-    assert lines[1].endswith(" MB/s")
-    assert lines[2:] == ["saved: out/data/out.txt"]
+    assert re.search(r", [0-9.]+ MB/s, latency [\d,]+ cycles \([\d,.]+ ns\) from gr\.a$", lines[1]), lines[1]
+    assert lines[2] == "gr.a: 16 words, first in cycle 0, last in cycle 60, 1,333.33 MB/s"
+    assert lines[3].startswith("limited by gr.k: "), lines[3]
+    assert lines[4:] == ["saved: out/data/out.txt"]
     assert capfd.readouterr().out == "main says hello\n"
     kept = Path("out/data/out.txt").read_text().splitlines()
     numbers = [int(n) for line in kept if line[0] not in "T" for n in line.split()]
@@ -112,8 +119,11 @@ def test_the_result_as_data_is_alone_on_standard_output(
     found = json.loads(done.stdout)
     assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
     assert (found["status"], found["code"], found["iterations"]) == ("finished", 0, {"gr": 2})
-    (port,) = found["ports"]
-    bytes_moved, cycles = 4 * port["words"], port["last"] - port["first"] + 1
+    port, into = found["ports"]
+    assert (port["direction"], into["direction"], into["port"]) == ("out", "in", "gr.a")
+    (latency,) = found["latencies"]
+    assert latency == {"from": "gr.a", "to": "gr.z", "first": port["first"], "last": port["last"] - 60}
+    bytes_moved, cycles = 4 * port["words"], port["last"] - port["first"]
     assert port["megabytes_per_second"] == pytest.approx(bytes_moved * 1250 / cycles, abs=1e-3)
     assert found["files"] == ["memtile_output/data/out.txt"]
     streams = capfd.readouterr()
@@ -137,17 +147,101 @@ def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> No
         "missing: gr.a ran out of data: 16 int16 came, the iterations asked for need 32; 16 are missing."
         in lines
     )
-    assert lines[lines.index("unfinished: gr.k") + 1 :][:2] == [
-        "waiting: gr.k.in[0] waits for words of gr.a",
+    waits = [line for line in lines if line.startswith("waiting: ")]
+    assert "unfinished: gr.k" in lines
+    assert waits[:2] == [
         "waiting: gr.k waits for data in gr.k.in[0]",
+        "waiting: gr.k.in[0] waits for data of gr.a",
     ]
     found = json.loads(called("run", graph, "--json").stdout)
     assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
     assert found["missing"] == [{"port": "gr.a", "element": "int16", "came": 16, "needed": 32}]
 
 
-def test_the_exit_code_of_main_is_reported(graph: str) -> None:
-    done = called("run", graph, "-D", "CODE=3")
+def test_what_designs_offer_is_there_for_a_graph(graph: str, tmp_path: Path) -> None:
+    """Report, timeline, record, waveform, coredump and questions about cycles, with the user's names."""
+    files = ("r.html", "p.json", "rec.json", "w.vcd", "core.bin")
+    options = ("--report", "--perfetto", "--record", "--vcd", "--coredump")
+    words = [word for pair in zip(options, files, strict=True) for word in pair]
+    done = called("run", graph, *words, "--bottleneck", "--check", "--schedules", "1")
+    assert done.exit_code == 0, done.output
+    assert all(Path(each).stat().st_size > 100 for each in files)
+    assert "if cores computed in no time: " in done.stdout
+    inputs = json.loads(Path("rec.json").read_text())["provenance"]["inputs"]
+    assert {Path(each).name for each in inputs} == {"graph.cpp", "in.txt", "twice.cc"}
+    ports = [line for line in done.stdout.splitlines() if line.startswith(("gr.z: ", "gr.a: "))]
+    line = GRAPH.splitlines().index("        adf::connect(a.out[0], k.in[0]);") + 1
+    with opened(Path("r.html").resolve(), tmp_path / "profile") as page:
+        shown = page.evaluate("document.getElementById('ahead').innerText")
+        places = page.evaluate("run.descriptors.map(each => each.place)")
+        labels = page.evaluate("tracks.map(each => each.label)")
+        assert page.said == []
+    assert shown.splitlines()[:2] == ports
+    assert any(place.endswith(f"graph.cpp:{line}") for place in places)
+    assert {"gr.k.in[0]", "gr.k.out[0]", "gr.k"} <= set(labels)
+
+
+def test_a_graph_is_explained(graph: str) -> None:
+    done = called("explain", graph, "--cost", "gr.k=500")
+    assert done.exit_code == 0, done.output
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("good: finished after ")
+    assert any(line.startswith("limited by gr.k: ") for line in lines)
+    assert any(line.startswith("if cores computed in no time: ") for line in lines)
+    assert lines[-1].startswith("kernel gr.k: 2 calls, 50")
+    assert not Path("memtile_output").exists()
+    found = json.loads(called("explain", graph, "--json").stdout)
+    assert list(Draft202012Validator(schema("run-graph-output")).iter_errors(found)) == []
+    assert [(each["kernel"], each["calls"]) for each in found["kernels"]] == [("gr.k", 2)]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["graph.cpp", "--design", "d.py", "--set", "a=1"], "--design, --set are for dumps and servers"),
+        (["core.bin", "-D", "A=1"], "core.bin: -D is for a graph in C"),
+    ],
+)
+def test_options_of_explain_are_for_what_is_explained(words: list[str], says: str) -> None:
+    done = called("explain", *words)
+    assert done.exit_code == 2
+    assert says in done.stderr
+
+
+def test_main_that_waits_for_ever_has_a_result(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Vitis-Tutorials issue 210: a simulation that never ends, run() without a count."""
+    monkeypatch.setenv("ENDLESS", "1")
+    done = called("run", graph)
+    assert done.exit_code == 1
+    first, *rest = done.stdout.splitlines()
+    assert first.startswith("not good: finished after ")
+    assert "gr 2 iterations, main waits for ever (gr: wait() is called for a run without end" in first
+    assert "gr.z: 16 words" in rest[0]
+    assert json.loads(called("run", graph, "--json").stdout)["code"] is None
+
+
+def test_ctrl_c_keeps_what_is_done(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(self: GraphRun, *_: object) -> None:
+        self.engine.wait(100)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GraphRun, "end", interrupted)
+    done = called("run", graph, "--json")
+    assert done.exit_code == 130
+    found = json.loads(done.stdout)
+    assert (found["status"], found["code"], found["cycles"], found["good"]) == (
+        "interrupted",
+        None,
+        100,
+        False,
+    )
+    out, into = (each["words"] for each in found["ports"])
+    assert (out < 16, into) == (True, 16)
+
+
+def test_the_exit_code_of_main_is_reported(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODE", "3")
+    done = called("run", graph)
     assert done.exit_code == 1
     assert done.stdout.splitlines()[0].startswith("not good: finished after ")
     assert done.stdout.splitlines()[0].endswith("main returned 3")
@@ -160,7 +254,6 @@ def test_the_exit_code_of_main_is_reported(graph: str) -> None:
             ["-D", "OUT=zero"],
             r"graph\.cpp: the graph does not compile\. .*error: .zero. was not|undeclared identifier .zero",
         ),
-        (["-D", 'SOURCE="none.cc"'], r"none\.cc"),
         (
             ["--in-folder", "data"],
             r"graph\.cpp:\d+: gr\.a reads data/data/in\.txt, which does not exist\. Its path",
@@ -171,8 +264,8 @@ def test_the_exit_code_of_main_is_reported(graph: str) -> None:
         (["--cost", "gr.q=1"], "gr: no kernel is called gr.q; kernels and their functions are gr.k, twice"),
         (["--cost", "gr.k=x"], "--cost is 'gr.k=x'; it must be NAME=CYCLES of a kernel, such as gr.k=2088"),
         (["--cost", "gr.k=1", "--cost", "gr.k=2"], "--cost gives gr.k twice"),
-        (["--set", "a=1", "--untimed"], "--set, --untimed are not for a graph in C"),
-        (["--report", "r.html"], "--report is not for a graph in C"),
+        (["--in", "a=b.npy", "--untimed"], "--in, --untimed are not for a graph in C"),
+        (["--report", "r.pdf"], r"r\.pdf: the name of a report must end in \.html or \.txt"),
         (["--kernels", "k.cc"], "--kernels is not for a graph in C"),
     ],
 )
@@ -180,6 +273,13 @@ def test_what_a_user_can_do_wrong_is_named(words: list[str], says: str, graph: s
     done = called("run", graph, *words)
     assert done.exit_code == 2
     assert re.search(says, " ".join(done.stderr.split())), done.stderr
+
+
+def test_a_missing_kernel_source_is_named(graph: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE", "none.cc")
+    done = called("run", graph)
+    assert done.exit_code == 2
+    assert "none.cc" in done.stderr
 
 
 def test_costs_are_read_by_name() -> None:
@@ -206,9 +306,9 @@ def test_waits_are_said_in_the_users_names() -> None:
 def test_options_of_other_designs_are_refused(tmp_path: Path) -> None:
     source = tmp_path / "graph.cpp"
     source.write_text("")
-    done = called("run", str(source), "--set", "a=1", "--untimed")
+    done = called("run", str(source), "--in", "a=b.npy", "--untimed")
     assert done.exit_code == 2
-    assert "--set, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
+    assert "--in, --untimed are not for a graph in C++." in " ".join(done.stderr.split())
 
 
 def test_a_missing_graph_is_named() -> None:
@@ -239,13 +339,18 @@ def test_check_says_what_is_refused_in_the_users_names(graph: str) -> None:
     assert done.exit_code == 1
     assert "MT01" in done.stdout
     assert "gr.k" in done.stdout
-    done = called("check", graph, "--set", "a=1")
+    assert called("check", graph, "--set", "OUT=16*1024*1024").stdout == done.stdout
+    done = called("check", graph, "-D", "OUT=3", "--set", "OUT=4")
     assert done.exit_code == 2
-    assert "--set is for designs; a graph in C++ has macros: -D NAME=VALUE" in done.stderr
+    assert "-D and --set both give OUT. Leave one out." in done.stderr
 
 
 def test_a_graph_in_python(graph: str) -> None:
     found = adf.load(graph, cycles={"twice": 100})
+    assert repr(found) == "GraphProgram(graph.cpp, xcve2802)"
+    assert repr(adf.load(graph, defines={"A": 1, "B": None})) == "GraphProgram(graph.cpp, xcve2802, A=1, B)"
+    assert "<b>Array(xcve2802: 1 x 11 tiles, 2 in use, 0 cycles run)</b>" in found._repr_html_()
+    assert found.array().device.name == "xcve2802"
     assert [each.name for each in found.description.kernels] == ["gr.k"]
     assert [each.tile for each in found.plan.kernels] == [(0, 3)]
     assert found.verdicts() == []
@@ -253,6 +358,8 @@ def test_a_graph_in_python(graph: str) -> None:
     assert (done.good, done.code, done.missing) == (True, 0, ())
     np.testing.assert_array_equal(done.outputs["gr.z"], 2 * VALUES)
     assert done.outputs["gr.z"].dtype == np.int16
+    assert repr(done) == f"ProgramResult(good, finished, {done.cycles} cycles, gr.z: 16 words)"
+    assert "finished" in (done._repr_html_() or "")
     (times,) = done.times
     assert 100 < times.first < times.last < done.cycles
     assert found.run(max_cycles=10_000).cycles == done.cycles

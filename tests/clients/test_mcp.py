@@ -8,65 +8,26 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from mcp import Client, StdioServerParameters, stdio_client
-from mcp.types import CallToolResult
+from mcp import Client
 from typer.testing import CliRunner
 
 from memtile.cli.agents.server import FRONT, SKILL, skill_text
 from memtile.cli.agents.tool_worker import GRACE
 from memtile.cli.agents.tools import TOOLS
 from memtile.cli.main import app
-from support.commands import warm
+from support.commands.agent_session import ask, data, talk
 from support.designs.broken_designs import BROKEN, RING, Broken
 from support.mlir.mlir_texts import PARAMETER
 from support.pages import skill_page
 
 DESIGN = re.findall(r"```python\n(.*?)```", skill_text(), re.DOTALL)[0]
 pytestmark = pytest.mark.slow  # each test starts a server or two
-Talk = Callable[[Client], Awaitable[Any]]
-
-
-def talk(what: Talk, *options: str, **variables: str) -> Any:
-    """What a conversation with a server of its own comes to: a process, its standard input and output."""
-    server = StdioServerParameters(
-        command=str(warm.folder() / "python"),
-        args=["-m", "memtile", "mcp", *options],
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "", **variables},
-    )
-
-    async def both() -> Any:
-        with anyio.fail_after(120):
-            async with Client(stdio_client(server)) as client:
-                return await what(client)
-
-    return anyio.run(both)
-
-
-def data(result: CallToolResult) -> dict[str, Any]:
-    """The answer; its text says the same."""
-    (content,) = result.content
-    found = result.structured_content
-    assert found is not None
-    assert json.loads(content.text) == found  # type: ignore[union-attr]
-    assert result.is_error == ("error" in found)
-    return found
-
-
-def ask(*calls: tuple[str, dict[str, Any]], root: Path | None = None) -> list[dict[str, Any]]:
-    """The answers to some calls."""
-
-    async def each(client: Client) -> list[dict[str, Any]]:
-        return [data(await client.call_tool(name, arguments)) for name, arguments in calls]
-
-    found: list[dict[str, Any]] = talk(each, *(("--root", str(root)) if root else ()))
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
 import pytest
 from hypothesis import given, settings
@@ -399,9 +400,31 @@ def test_a_stream_goes_to_all_its_targets() -> None:
     assert {end.channel for end in net.targets} == {-1}
 
 
-def test_tables_lie_in_reach_of_each_kernel_that_reads_them() -> None:
+def test_a_column_has_no_more_ways_than_its_switches() -> None:
+    """XD100, tutorial 04: 64 kernels between memory tiles. Four circuits lead down a column (AM020)."""
     g = Sketch()
-    table = g.table("lut", "int16", 512)
+    for n in range(3):
+        into = g.shared(
+            f"in{n}", "int32", (256,), [[]], [[Tiling((256,), (64,), (64 * k,))] for k in range(4)]
+        )
+        out = g.shared(
+            f"out{n}", "int32", (256,), [[Tiling((256,), (64,), (64 * k,))] for k in range(4)], [[]]
+        )
+        g.connect(g.plio(f"from{n}"), into.ins[0])
+        g.connect(out.outs[0], g.plio(f"to{n}", "out"))
+        for k in range(4):
+            one = g.kernel(f"k{n}_{k}", [buffer("int32", 64)], [buffer("int32", 64)])
+            g.connect(into.outs[k], one.ins[0])
+            g.connect(one.outs[0], out.ins[k])
+    columns = Counter(each.tile[0] for each in planned(g).kernels)
+    assert max(columns.values()) == 4
+
+
+@pytest.mark.parametrize("is_here", [True, False], ids=["graph", "kernel"])
+def test_tables_lie_in_reach_of_each_kernel_that_reads_them(is_here: bool) -> None:
+    """Whether the graph's source defines them or a kernel's."""
+    g = Sketch()
+    table = g.table("lut", "int16", 512, is_here)
     a, b = (relay(g, name, tables=(table,)) for name in "ab")
     line(g, a)
     line(g, b)

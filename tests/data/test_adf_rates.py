@@ -159,11 +159,18 @@ def test_tilings_say_what_passes() -> None:
         (Tiling(tiling_dimension=(2,), repetition=5), 10),
         (Tiling(steps=((1, 4), (8, 3))), 12),
         (Tiling(steps=((1, 4),), length=64), 64),
+        (Tiling(length=7), 7),
     ],
 )
 def test_elements_of_a_tiling(tiling: Tiling, elements: int) -> None:
     """The third and the fourth: UG1079, Tiling Parameters Specification, six tiles each."""
     assert tiling_elements(tiling, (12, 8)) == elements
+
+
+@pytest.mark.parametrize(("element_bytes", "elements"), [(1, 48), (2, 24), (8, 6)])
+def test_an_older_descriptor_counts_words(element_bytes: int, elements: int) -> None:
+    """AMD's vision library divides sizes of uint8 by 4 (transpose, resize_bicubic)."""
+    assert tiling_elements(Tiling(steps=((1, 4), (8, 3))), (12, 8), element_bytes) == elements
 
 
 def test_packets_are_balanced_by_their_ways() -> None:
@@ -194,3 +201,20 @@ def test_counts_are_the_smallest(sizes: list[tuple[int, int]]) -> None:
         if all(counts[n] * sizes[n][1] == counts[n + 1] * sizes[n + 1][0] for n in range(len(sizes) - 1))
     )
     assert tuple(found) == min(fits, key=sum)
+
+
+@pytest.mark.parametrize(
+    ("steps", "length", "allowed"),
+    [(((1, 4), (8, 0)), 18, "a multiple of 4"), (((1, 0), (8, 0)), 16, "wraps of at least 1")],
+)
+def test_a_descriptor_of_no_whole_steps_is_refused(
+    steps: tuple[tuple[int, int], ...], length: int, allowed: str
+) -> None:
+    """Rounded up to whole steps it would pass more words than its length says."""
+    g = Sketch()
+    m = g.shared("m", "int32", (length,), [[]], [[Tiling(offset=(0,), steps=steps, length=length)]])
+    g.connect(g.plio("in"), m.ins[0])
+    g.connect(m.outs[0], g.plio("out", "out"))
+    problems, _ = problems_and_rates(g)
+    found = [(each.field, each.allowed) for each in problems if each.reason == "descriptor_length"]
+    assert found == [("length", allowed)]

@@ -19,7 +19,8 @@ from memtile.adf.description import (
     read,
     write,
 )
-from memtile.adf.record import describe
+from memtile.adf.graph_file import load
+from memtile.adf.record import living_around
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
@@ -29,12 +30,19 @@ GRAPHS = Path(__file__).parents[1] / "support" / "adf"
 
 @pytest.fixture(scope="module")
 def tiled() -> Description:
-    return describe([GRAPHS / "tiled.cpp"])
+    return load(GRAPHS / "tiled.cpp").description
 
 
 @pytest.fixture(scope="module")
 def breadth() -> Description:
-    return describe([GRAPHS / "breadth.cpp"])
+    return load(GRAPHS / "breadth.cpp").description
+
+
+def test_what_a_local_graph_has_made_is_in_the_graph_around_it() -> None:
+    """Graph 2 is a local variable of 1's constructor, 1 of 0's; 3 is gone, and none was around it."""
+    lives = {"address": 64}
+    graphs = [{"id": 0, **lives}, {"id": 1, "within": 0}, {"id": 2, "within": 1}, {"id": 3}]
+    assert living_around([*graphs, {"id": 4, "within": 2, **lives}]) == {0: 0, 1: 0, 2: 0, 3: -1, 4: 4}
 
 
 def port(graph: Description, name: str) -> Port:
@@ -223,6 +231,12 @@ def test_kinds_of_ports(
     )
 
 
+def test_files_of_a_platform_are_plios_of_32_bits(breadth: Description) -> None:
+    found = {each.file: each for each in breadth.plios}
+    assert (found["data/in.txt"].direction, found["data/out.txt"].direction) == ("in", "out")
+    assert {found[file].width for file in ("data/in.txt", "data/out.txt")} == {32}
+
+
 def test_margins_and_modes_of_ports(breadth: Description) -> None:
     circular = port(breadth, "gr.owned.in[0]")
     assert (circular.margin, circular.is_circular, circular.is_async) == (16, True, False)
@@ -253,6 +267,7 @@ def test_a_kernel_object_has_its_class_and_arguments(breadth: Description) -> No
         "int16",
         "",  # its source is another one
     )
+    assert breadth.tables[0].nbytes == 8
 
 
 def test_constraints_of_kernels(breadth: Description) -> None:
@@ -268,7 +283,7 @@ def test_packets_and_gmios(breadth: Description) -> None:
         ("gr.merge", "merge", 2, 1),
         ("gr.ordered", "ordered_merge", 2, 1),
     ]
-    assert breadth.packets[2].counts == (3, 1)
+    assert [port(breadth, f"gr.ordered.in[{n}]").packets for n in (0, 1)] == [3, 1]
     assert [
         (each.direction, each.label, each.burst_bytes, each.mbytes_per_second) for each in breadth.gmios
     ] == [("in", "in", 64, 1000), ("out", "", 256, 500)]
@@ -287,6 +302,9 @@ def test_older_descriptors_and_lists_of_tilings(breadth: Description) -> None:
     assert port(breadth, "gr.bytes.in[0]").write_access == (Tiling(offset=(0,), steps=((1, 0),), length=8),)
     assert port(breadth, "gr.bytes.out[0]").read_access == (
         Tiling(offset=(2,), steps=((1, 2), (4, 0)), length=16),
+    )
+    assert port(breadth, "gr.bytes.in[1]").write_access == tuple(
+        Tiling(tiling_dimension=(32,), offset=(32 * n,), packet_port_id=n) for n in (0, 1)
     )
     assert port(breadth, "gr.outside.out[0]").read_access == (
         Tiling(tiling_dimension=(2, 2)),
@@ -335,12 +353,14 @@ def test_what_a_graph_must_not_is_refused_with_its_line(
 ) -> None:
     monkeypatch.setenv("WRONG", case)
     with pytest.raises(InputFileError) as error:
-        describe([GRAPHS / "wrong.h"], instance="wrong top")
+        _ = load(GRAPHS / "wrong.h", instance="wrong top").description
     assert str(error.value) == f"wrong.h:{line}: {says}."
 
 
 def test_a_graph_that_no_program_makes_is_made_by_its_class() -> None:
-    found = describe([GRAPHS / "wrong.h"], instance="wrong top")
+    graph = load(GRAPHS / "wrong.h", instance="wrong top")
+    found = graph.description
+    assert graph.options.instance == "wrong top"
     assert [each.name for each in found.graphs] == ["top"]
     assert [each.name for each in found.kernels] == ["top.k"]
 
@@ -348,7 +368,5 @@ def test_a_graph_that_no_program_makes_is_made_by_its_class() -> None:
 def test_sources_that_make_no_graph_are_refused() -> None:
     source = GRAPHS / "none.cpp"
     with pytest.raises(InputFileError) as error:
-        describe([source])
-    assert str(error.value) == (
-        f"{source}: no graph is made here. Make one at namespace scope (my_graph gr;), or name its class."
-    )
+        _ = load(source).description
+    assert str(error.value) == f"{source}: no graph is made here. Make one: my_graph gr;"

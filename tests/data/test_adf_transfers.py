@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from dataclasses import replace
 from typing import Any
@@ -13,29 +14,26 @@ import pytest
 from memtile.adf.description import Loop, Tiling
 from memtile.adf.kernel_calls import PortMemory, StreamPort
 from memtile.adf.planning import plan_of
-from memtile.adf.running import GraphResult, GraphRun
+from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
 from memtile.explain.results import Status
+from memtile.runs.options import RunOptions
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
-from support.adf.plans import Body, calls, compute, ints
+from support.adf.plans import (
+    Blocks,
+    Body,
+    End,
+    Net,
+    Plan,
+    PlannedKernel,
+    calls,
+    compute,
+    ended,
+    ints,
+    started,
+)
 from support.adf.sketch import ROOT, Made, Sketch, buffer, port
-
-
-def made(g: Sketch, bodies: dict[Made, Body], device: str = "npu1") -> GraphRun:
-    run = GraphRun(
-        plan_of(g.description(), device), calls(**{f"k{k.id}": body for k, body in bodies.items()})
-    )
-    run.init(ROOT)
-    return run
-
-
-def ended(run: GraphRun, iterations: int) -> GraphResult:
-    run.run(ROOT, iterations)
-    run.end(ROOT)
-    found = run.result()
-    assert found.result.status is Status.FINISHED, found.result.waiting
-    return found
 
 
 def plus(number: int) -> Body:
@@ -58,13 +56,33 @@ def test_a_tiling_of_a_shared_buffer_names_the_way_of_a_split() -> None:
         g.connect(split.outs[n], k.ins[0])
         g.connect(k.outs[0], g.plio(f"out{n}", "out"))
         bodies[k] = plus(100 * (n + 1))
-    run = made(g, bodies)
+    run = started(g, bodies)
     data = np.arange(3 * 64, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 3)
     blocks = data.reshape(3, 2, 2, 16)
     for n in (0, 1):
         assert (found.outputs[f"gr.out{n}"].words == blocks[:, :, n].ravel() + 100 * (n + 1)).all()
+
+
+@pytest.mark.parametrize(("element", "count"), [("uint8", 64), ("int32", 16), ("cint32", 8)])
+def test_an_older_descriptor_walks_over_words(element: str, count: int) -> None:
+    """``buffer_descriptor``: AMD's vision library (transpose) divides sizes of uint8 by 4."""
+    g = Sketch()
+    write = Tiling(offset=(0,), steps=((1, 0),), length=16)
+    first = Tiling(offset=(0,), length=4)
+    columns = Tiling(offset=(4,), steps=((1, 1), (4, 3), (1, 0)), length=12)
+    m = g.shared("m", element, (count,), [[write]], [[first], [columns]], num_buffers=2)
+    g.connect(g.plio("in"), m.ins[0])
+    for n in (0, 1):
+        g.connect(m.outs[n], g.plio(f"out{n}", "out"))
+    run = started(g, {})
+    data = np.arange(2 * 16, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 2)
+    turns = data.reshape(2, 4, 4)
+    assert (found.outputs["gr.out0"].words == turns[:, 0].ravel()).all()
+    assert (found.outputs["gr.out1"].words == turns[:, 1:].swapaxes(1, 2).ravel()).all()
 
 
 def test_a_packet_of_several_descriptors_has_one_header() -> None:
@@ -79,7 +97,7 @@ def test_a_packet_of_several_descriptors_has_one_header() -> None:
     g.connect(m.outs[0], split.ins[0])
     for n in (0, 1):
         g.connect(split.outs[n], g.plio(f"out{n}", "out"))
-    run = made(g, {})
+    run = started(g, {})
     data = np.arange(1, 17, dtype=np.int32).reshape(4, 4)
     run.feed("in", data)
     found = run.result().outputs
@@ -110,7 +128,7 @@ def test_packets_of_the_programmable_logic_are_split_and_merged() -> None:
         g.connect(split.outs[n], k.ins[0])
         g.connect(k.outs[0], merge.ins[n])
         bodies[k] = plus(1000 * n)
-    run = made(g, bodies)
+    run = started(g, bodies)
     data = np.arange(64, dtype=np.int32).reshape(2, 2, 16)
     for turn in data:
         for n in (0, 1):
@@ -141,25 +159,13 @@ def test_a_kernel_writes_the_headers_of_its_packet_stream() -> None:
         g.connect(split.outs[n], j.ins[0])
         g.connect(j.outs[0], g.plio(f"out{n}", "out"))
         bodies[j] = plus(0)
-    run = made(g, bodies)
+    run = started(g, bodies)
     data = np.arange(32, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 2)
     assert seen == [(0, 1), (0, 1)]
     for n in (0, 1):
         assert (found.outputs[f"gr.out{n}"].words == data.reshape(2, 2, 8)[:, n].ravel()).all()
-
-
-def test_an_ordered_merge_is_refused_by_name() -> None:
-    g = Sketch()
-    merge = g.packets("ordered_merge", "mg", 2)
-    for n in (0, 1):
-        k = g.kernel(f"k{n}", [buffer("int32", 16)], [buffer("int32", 16)])
-        g.connect(g.plio(f"in{n}"), k.ins[0])
-        g.connect(k.outs[0], merge.ins[n])
-    g.connect(merge.outs[0], g.plio("out", "out"))
-    with pytest.raises(DesignError, match=r"gr\.k0\.out\[0\]: memtile does not run pktorderedmerge"):
-        GraphRun(plan_of(g.description(), "npu1"), calls())
 
 
 @pytest.mark.parametrize("device", ["npu1", "xc2ve3858"])
@@ -169,7 +175,7 @@ def test_gmio_moves_what_the_host_asks_for(device: str) -> None:
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
     g.connect(a, k.ins[0])
     g.connect(k.outs[0], z)
-    run = made(g, {k: plus(5)}, device)
+    run = started(g, {k: plus(5)}, device)
     source, target = g.owner(a), g.owner(z)
     data = np.arange(64 * 12, dtype=np.int32).reshape(12, 64)
     got = []
@@ -189,7 +195,7 @@ def test_a_transfer_that_never_ends_is_said() -> None:
     z = g.gmio("out", "out")
     g.connect(g.gmio("in"), k.ins[0])
     g.connect(k.outs[0], z)
-    run = made(g, {k: plus(5)})
+    run = started(g, {k: plus(5)})
     run.receive(g.owner(z), 64)
     with pytest.raises(DesignError, match=r"gr\.out: transfer is waiting for ever for 1 of 1 transfers"):
         run.wait_transfers(g.owner(z))
@@ -207,7 +213,7 @@ def test_external_buffers_are_read_and_written_by_tilings() -> None:
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
     g.connect(e.outs[0], k.ins[0])
     g.connect(k.outs[0], f.ins[0])
-    run = made(g, {k: plus(3)})
+    run = started(g, {k: plus(3)})
     data, back = np.arange(64, dtype=np.int32), np.zeros(64, np.int32)
     with pytest.raises(DesignError, match=r"gr\.e\.out\[0\]: transfer is without memory"):
         run.start(e.outs[0])
@@ -233,7 +239,7 @@ def test_a_buffer_that_no_port_writes_is_filled_by_the_host() -> None:
     k = g.kernel("k", [buffer("int32", 16)], [buffer("int32", 16)])
     g.connect(m.outs[0], k.ins[0])
     g.connect(k.outs[0], g.plio("out", "out"))
-    run = made(g, {k: plus(1)})
+    run = started(g, {k: plus(1)})
     run.run(ROOT, 3)
     run.wait(ROOT)
     run.fill(m.id, (first * 2).tobytes())
@@ -253,7 +259,7 @@ def test_the_margin_is_the_end_of_the_block_before(single: bool) -> None:
     def sliding(x: Any, y: Any) -> None:
         ints(y)[:] = np.convolve(ints(x), np.ones(5, np.int32), "valid")
 
-    run = made(g, {k: compute(sliding)})
+    run = started(g, {k: compute(sliding)})
     data = np.arange(1, 65, dtype=np.int32)
     run.feed("in", data)
     found = ended(run, 4).outputs["gr.out"].words
@@ -290,10 +296,109 @@ def test_a_kernel_acquires_its_asynchronous_buffers() -> None:
         yield core.release(give.lock, give.value)
         turn["in"] += 1
 
-    run = made(g, {k: body})
+    run = started(g, {k: body})
     data = np.arange(80, dtype=np.int32).reshape(5, 1, 16)
     run.feed("in", data)
     assert (ended(run, 5).outputs["gr.out"].words == np.concatenate([data, data + 100], 1).ravel()).all()
+
+
+def test_an_asynchronous_buffer_waits_for_all_its_readers() -> None:
+    """Its release gives each reader a token of its own, so that the slow one loses no block (DEV-ADF-30)."""
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 16)], [port("async_buffer", "int32", 16, is_async=True)])
+    readers = [g.kernel(f"j{n}", [buffer("int32", 16)], [buffer("int32", 16)]) for n in (0, 1)]
+    shared, at = Blocks((0, 3), (1024, 2048), 64), {k.id: (0, 3)}
+    ends, nets = [], []
+
+    def stream_net(name: str, source: End, target: End) -> None:
+        nets.append(Net(name, "stream", (source,), (target,), 4))
+
+    stream_net("in", End(g.plio("in"), (0, 0), shim_port=0), End(k.ins[0], (0, 3), 0, at_3(4096), 16))
+    for n, each in enumerate(readers):
+        place = at[each.id] = (0, 2 + 2 * n)
+        ends.append(End(each.ins[0], place, -1, shared, 16))
+        out = End(each.outs[0], place, 0, replace(at_3(8192), tile=place), 16)
+        stream_net(f"j{n}", out, End(g.plio(f"out{n}", "out"), (0, 0), shim_port=n))
+    nets.append(Net("k", "memory", (End(k.outs[0], (0, 3), elements=16),), tuple(ends), 4))
+    kernels = tuple(PlannedKernel(number, tile, 1) for number, tile in at.items())
+
+    def body(core: Core, x: Any, y: PortMemory) -> Generator[Action, Any, None]:
+        assert y.locks is not None
+        slot = int(ints(x)[0]) // 16 % 2
+        take, *give = y.locks[slot]
+        yield core.acquire(take.lock, take.value)
+        ints(y.buffers[slot])[:] = ints(x)
+        for use in give:
+            yield core.release(use.lock, use.value)
+
+    bodies = {f"k{k.id}": body} | {
+        f"k{each.id}": compute(passed, cycles) for each, cycles in zip(readers, (5, 300), strict=True)
+    }
+    run = GraphRun(Plan(g.description(), "npu1", 1, kernels, (), tuple(nets)), calls(**bodies))
+    run.init(ROOT)
+    data = np.arange(16 * 6, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 6).outputs
+    for n in (0, 1):
+        assert (found[f"gr.out{n}"].words == data).all()
+
+
+def at_3(offset: int) -> Blocks:
+    """Ping and pong of 16 elements in the tile (0, 3)."""
+    return Blocks((0, 3), (offset, offset + 64), 64)
+
+
+def passed(x: Any, y: Any) -> None:
+    """What a kernel does that passes its block on."""
+    ints(y)[:] = ints(x)
+
+
+def through(written: Tiling, read: Tiling, dimensions: tuple[int, ...]) -> GraphRun:
+    """In -> shared buffer -> out, with no kernel; two buffers."""
+    g = Sketch()
+    m = g.shared("m", "int32", dimensions, [[written]], [[read]], num_buffers=2)
+    g.connect(g.plio("in"), m.ins[0])
+    g.connect(m.outs[0], g.plio("out", "out"))
+    run = GraphRun(plan_of(g.description(), "npu1"), calls(), RunOptions(max_cycles=2_000))
+    run.init(ROOT)
+    return run
+
+
+def test_a_side_of_a_shared_buffer_may_pass_more_than_the_other() -> None:
+    """UG1603, Tiling Parameters Specification: 72 of 96 elements are written, 84 read, as tiles overlap."""
+    written = Tiling((12, 8), (4, 3), (0, 0), (Loop(1, 3, 2), Loop(0, 4, 3)))
+    read = Tiling((12, 8), (7, 2), (0, 0), (Loop(0, 5, 2), Loop(1, 2, 3)))
+    run = through(written, read, (12, 8))
+    data = np.arange(1, 73, dtype=np.int32)
+    run.feed("in", data)
+    found = ended(run, 1)
+    memory, blocks = np.zeros((8, 12), np.int32), data.reshape(3, 2, 3, 4)
+    for x in range(3):
+        for y in range(2):
+            memory[3 * y : 3 * y + 3, 4 * x : 4 * x + 4] = blocks[x, y]
+    wanted = [memory[y : y + 2, x : x + 7].ravel() for y in (0, 2, 4) for x in (0, 5)]
+    assert (found.outputs["gr.out"].words == np.concatenate(wanted)).all()
+    assert not found.notes
+
+
+def test_what_is_read_without_being_written_is_noted_and_what_goes_on_to_the_limit() -> None:
+    """A tiling without traversal is one tile a turn (XD100: permute_i, which its page calls impossible)."""
+    run = through(Tiling((8,), (1,), (0,)), Tiling((8,), (1,), (0,), (Loop(0, 3, 4),)), (8,))
+    run.feed("in", np.arange(3_000, dtype=np.int32))
+    run.run(ROOT, 8)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.LIMIT
+    unwritten, surplus = found.notes
+    assert unwritten == (
+        "graph.h:1, gr.m.out[0] reads 2 elements of gr.m that no port writes, from number 3 on: in a turn 1 "
+        "of its 8 elements are written"
+    )
+    assert re.fullmatch(
+        r"the limit of cycles ended the run, and gr\.out got [\d,]+ elements, where the iterations asked for "
+        r"give 32: gr\.m\.out\[0\] passes 4 in each turn, as long as there is input",
+        surplus,
+    )
 
 
 def test_a_margin_of_no_whole_words_is_refused() -> None:

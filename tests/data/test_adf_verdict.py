@@ -45,6 +45,7 @@ PUBLISHED = [
     ("write of a buffer", tiling((1024,), (1024,), (0,)), 2),
     ("zeros on both sides of one tile", tiling((16, 8), (24, 1), (-4, 0), (1, 1, 8)), 2),
     ("zeros on the sides of three tiles", tiling((24, 8), (8, 8), (-4, 0), (0, 12, 3)), 6),
+    ("strides over whole dimensions", tiling((8, 16, 16), (1, 1, 1), (0, 0, 0), (0, 144, 7), (1, 112, 9)), 2),
 ]
 
 
@@ -52,6 +53,7 @@ PUBLISHED = [
     ("access", "count"), [each[1:] for each in PUBLISHED], ids=[each[0] for each in PUBLISHED]
 )
 def test_descriptors_are_as_many_as_published(access: Tiling, count: int) -> None:
+    """Strides over whole dimensions: DEV-ADF-171."""
     assert compiler_bds([access], (), STRIDES) == count
 
 
@@ -168,6 +170,20 @@ def test_a_core_has_one_stream_each_way() -> None:
     found = judged(kernels(([stream()] * 3, [stream()] * 2)))
     assert [(each.number, each.counts["needed"]) for each in found] == [("77-4280", 3), ("77-4281", 2)]
     assert judged(kernels(([stream()], [stream()]))) == []
+    (two,) = judged(kernels(([stream()] * 2, [stream()])))
+    assert two.next_step == (
+        "Cores of the first generation have 2; for AIE-ML, use buffers, or packets on one stream."
+    )
+    assert found[0].next_step == "Use buffers, or packets on one stream."
+
+
+def test_kernels_with_equally_many_streams_are_one_verdict() -> None:
+    """A public graph of the first generation has 72 such kernels."""
+    pairs = ([stream()] * 2, [stream()])
+    first, second = judged(kernels(pairs, ([stream()] * 3, [stream()]), pairs, pairs))
+    assert first.says == "the kernel has 2 input streams, as have 2 other kernels; an AIE-ML core has 1"
+    assert (first.counts["kernels"], second.counts["kernels"]) == (3, 1)
+    assert first.where.endswith("gr.k0")
 
 
 def test_a_buffer_is_whole_words() -> None:
@@ -195,7 +211,8 @@ def test_an_open_port_is_no_matter_of_the_verdict() -> None:
 def two_buffers(*places: Place, size: int = 64) -> Sketch:
     """Two shared buffers, one behind the other."""
     g = Sketch()
-    made = [g.shared(f"m{n}", "int32", (size,), 1, 1) for n in range(2)]
+    whole = [[tiling((size,), (size,), (0,))]]
+    made = [g.shared(f"m{n}", "int32", (size,), whole, whole) for n in range(2)]
     ends = [
         g.plio("in"),
         made[0].ins[0],
@@ -262,16 +279,6 @@ def test_runtime_ratios_add_up_to_one() -> None:
     g.connect(last, g.plio("out", "out"))
     (found,) = judged(g)
     assert "core (3, 1) add up to 1.2; at most 1 is allowed" in found.says
-
-
-def test_streams_of_the_logic_have_so_many_ports() -> None:
-    g = Sketch()
-    for n in range(228):
-        k = g.kernel(f"k{n}", [buffer("int32", 8)], [buffer("int32", 8)])
-        g.connect(g.plio(f"in{n}"), k.ins[0])
-        g.connect(k.outs[0], g.plio(f"out{n}", "out", width=32 if n else 128))
-    (found,) = judged(g)
-    assert (found.number, found.counts) == ("AIE-PRE-MAPPER-6", {"needed": 229, "available": 6 * 38})
 
 
 def test_unequal_volumes_are_refused() -> None:

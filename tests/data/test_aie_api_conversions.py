@@ -12,7 +12,18 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from support.cpp.aie_api import BF16, CALLS, MODES, SATURATION, Values, floats, integers, run, set_modes
+from support.cpp.aie_api import (
+    BF16,
+    CALLS,
+    MODES,
+    SATURATION,
+    Values,
+    floats,
+    flushed,
+    integers,
+    run,
+    set_modes,
+)
 
 SHIFTS = (0, 1, 3, 7, 15, 31)
 _TYPES = {"int4": (4, True), "uint4": (4, False)}
@@ -219,7 +230,7 @@ def bf16_of(value: np.float32, mode: str) -> int:
 def test_floats_become_bfloat16_by_the_mode_of_the_core(mode: str) -> None:
     set_modes(mode)
     values = floats(CALLS // 16 * 16, 11)
-    expected = [bf16_of(x, mode) for x in values]
+    expected = [bf16_of(x, mode) for x in flushed(values)]
     lanes = run("srs_accfloat_bfloat16", CALLS // 16, (values.size, np.uint16), values)
     assert lanes.tolist() == expected
     single = run("bfloat16_of_float", values.size, (values.size, np.uint16), values)

@@ -153,6 +153,29 @@ def test_iterators_and_buffer_streams() -> None:
     assert (run("streams", 10, (320, np.int16), values, p=2)[:256] == vectors[2:].reshape(-1)).all()
 
 
+def test_loops_that_are_written_out_and_iterators_by_type() -> None:
+    values = np.arange(100, 132, dtype=np.int16)
+    found = run("unrolled", 1, (32, np.int16), values)
+    assert found[:16].tolist() == values[::2].tolist()
+    assert found[16:25].tolist() == [0, 1, 2, 3, 10, 11, 12, 13, 2]
+    values = np.arange(64, dtype=np.int16)
+    for p in (3, 5, 9):
+        found = run("typed_circles", 1, (16, np.int16), values, p=p)
+        assert found[0] == -p % 8
+        assert found[1:].tolist() == values.reshape(4, 16)[p % 4, 1:].tolist()
+
+
+def test_elements_of_bfloat16_are_compared_as_floats_and_vectors_cast_to_lanes() -> None:
+    values = floats(160, 9, BF16).reshape(10, 16)
+    values[0, :3] = [0.25, -0.5, 0.25]
+    x = values.astype(np.float32)
+    first = x[:, :1]
+    expected = (x > first) | (first >= x) << 1 | (x == first) << 2 | (x < 0.25) << 3 | (x != 0.25) << 4
+    assert (run("compared_elements", 10, (160, np.uint8), values) == expected.reshape(-1)).all()
+    halves = integers(np.int16, 160, 10)
+    assert (run("cast_to_lanes", 10, (80, np.int32), halves) == halves.view(np.int32)).all()
+
+
 def test_tensors_of_vectors_are_walked_innermost_dimension_first() -> None:
     """DEV-AIEAPI-9: the outermost one goes on without end; more than three are streams of streams."""
     values = integers(np.int16, 40 * 16, 15)

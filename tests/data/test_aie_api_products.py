@@ -13,7 +13,7 @@ import pytest
 
 from memtile.cpp.build import Sources
 from memtile.cpp.compilers import compiler
-from support.cpp.aie_api import AS_BLOCKS, BF16, CALLS, Values, floats, integers, run, set_modes
+from support.cpp.aie_api import AS_BLOCKS, BF16, CALLS, Values, floats, flushed, integers, run, set_modes
 
 KINDS = (  # of both factors, and bits of a lane
     ("int8", "int8", 32),
@@ -68,18 +68,20 @@ def test_products_with_numbers_of_4_bits() -> None:
 
 @pytest.mark.parametrize(("name", "dtype"), [("bfloat16", BF16), ("float", np.dtype(np.float32))])
 def test_products_of_floats_are_rounded_once(name: str, dtype: np.dtype[Any]) -> None:
-    """DEV-AIEAPI-1."""
+    """DEV-AIEAPI-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-11)."""
     size = CALLS // 16 * 16
     left, right, onto = floats(size, 6, dtype), floats(size, 7, dtype), floats(size, 8)
-    x, y = exact(left), exact(right)
+    x, y = exact(flushed(left)), exact(flushed(right))
     with np.errstate(over="ignore"):
         onto[::2] = (-x * y * 1.01).astype(np.float32)[::2]
         onto[~np.isfinite(onto)] = 1
-        z = exact(onto)
+        z = exact(flushed(onto))
         expected = {"mul": x * y, "negmul": -(x * y), "mac": z + x * y, "msc": z - x * y}
         for check, values in expected.items():
             found = run(f"{check}_{name}_{name}", size // 16, (size, np.float32), left, right, onto)
-            assert (found == values.astype(np.float32)).all(), check
+            assert (found == flushed(values)).all(), check
+            signs = np.signbit(found) == np.signbit(values)
+            assert signs.all() or check != "mul", "zeros keep the product's sign"
 
 
 def parts(values: Values) -> tuple[Any, Any]:
@@ -223,19 +225,21 @@ def test_matrix_products_with_numbers_of_4_bits() -> None:
 
 
 def test_matrix_products_of_bfloat16_are_rounded_once() -> None:
-    """DEV-AIEAPI-1."""
+    """DEV-AIEAPI-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-11)."""
     number = CALLS // 16
     rng = np.random.default_rng(25)
     left, right = (rng.normal(size=number * 16).astype(np.float32).astype(BF16) for _ in range(2))
     onto = rng.normal(size=number * 16).astype(np.float32)
-    a, b = left.astype(np.float64).reshape(-1, 4, 4), right.astype(np.float64).reshape(-1, 4, 4)
+    left[:16], right[:16], onto[:16] = 2.0**-127, 2.0**127, 0  # subnormal factors
+    left[16:32], right[16:32], onto[16:32] = 2.0**-64, 2.0**-64, 0  # subnormal sums
+    left[32:48], right[32:48], onto[32:48] = 2.0**-63, 2.0**-63, 2.0**-127  # subnormal lanes
+    a, b = (flushed(each).astype(np.float64).reshape(-1, 4, 4) for each in (left, right))
     product = np.zeros((number, 4, 4))
     for k in range(4):
         product += a[:, :, k : k + 1] * b[:, k : k + 1, :]
     found = run("mmul_bfloat16", number, (number * 16, np.float32), left, right, onto)
-    assert (
-        found == (onto.astype(np.float64).reshape(-1, 4, 4) + product).astype(np.float32).reshape(-1)
-    ).all()
+    wanted = flushed(flushed(onto).astype(np.float64).reshape(-1, 4, 4) + product)
+    assert (found == wanted.reshape(-1)).all()
 
 
 def blocks(rows: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
@@ -273,8 +277,8 @@ REFUSED = {
     "aie::sliding_mul_sym_ops<8, 16, 1, 1, 1, int16, int16, acc64>::mul_sym(x, 0, x, 0);": "use these",
     "aie::sliding_mul_sym_xy_ops<8, 8, 1, 1, int16, int16>::mul_sym(x, 0, x, 0, 8);": "symmetric filters",
     "aie::sliding_mul_ch_ops<4, 8, 4, 1, 1, 1, int16, int16>::mul(x, 0, x, 0);": "several channels",
-    "aie::fft_dit_r2_stage<8>(at, at, 64, 15, 15, false, to);": "the stages of FFTs: UG1529 does not say",
-    "aie::fft_dit_r5_stage(at, at, at, at, at, 80, 15, 15, false, to);": "nor in which order they write",
+    "aie::fft_dit_r3_stage<8>(at, at, at, 96, 15, 15, false, to);": "stages of FFTs of radix 2 and 4",
+    "aie::fft_dit_r5_stage(at, at, at, at, at, 80, 15, 15, false, to);": "round and saturate between",
 }
 
 

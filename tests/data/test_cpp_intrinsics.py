@@ -15,7 +15,7 @@ import pytest
 from memtile import cpp
 from support.aie import lone_kernels, plain_references
 from support.aie.lone_kernels import LoneKernels, aligned
-from support.cpp.aie_api import checks
+from support.cpp.aie_api import checks, flushed
 
 SOURCE = Path(lone_kernels.__file__).with_name("intrinsic_calls.cc")
 SHUFFLES = Path(cpp.__file__).parent / "include" / "memtile" / "intrinsics" / "shuffles.h"
@@ -233,22 +233,23 @@ def test_products_of_integers_wrap(
 def test_products_of_bfloat16_are_summed_and_rounded_once(
     core: LoneKernels, rng: np.random.Generator, name: str
 ) -> None:
-    """DEV-INTRINSIC-1."""
-    for _ in range(CALLS):
-        a, b = (filled((rng.standard_normal(32) * 4).astype(BF16)) for _ in range(2))
-        c, d = (filled(rng.standard_normal(16).astype(np.float32)) for _ in range(2))
-        x, y = a.astype(np.float64), b.astype(np.float64)
+    """DEV-INTRINSIC-1; subnormal factors, lanes and sums are zeros (DEV-AIEAPI-11)."""
+    for number in range(CALLS):
+        size = (4, 2.0**-62, 2.0**-66)[number % 3]
+        a, b = (filled((rng.standard_normal(32) * size).astype(BF16)) for _ in range(2))
+        c, d = (filled((rng.standard_normal(16) * size**2).astype(np.float32)) for _ in range(2))
+        a[::5], b[::5] = 2.0**-127, 2.0**100
+        lanes = (c, d)
+        c, d, x, y = (flushed(each).astype(np.float64) for each in (c, d, a, b))
         exact = (
             (x * y).reshape(2, 16).sum(0)
             if name.startswith("elem")
             else (x.reshape(4, 8) @ y.reshape(8, 4)).reshape(-1)
         )
-        for which, wanted in enumerate(
-            [exact, -exact, c + exact, c - exact, c.astype(float) + d + exact, c.astype(float) + d - exact]
-        ):
+        for which, wanted in enumerate([exact, -exact, c + exact, c - exact, c + d + exact, c + d - exact]):
             out = aligned(16, np.float32)
-            core.call(f"call_{name}", a, b, c, d, out, which)
-            assert np.array_equal(out, np.asarray(wanted, np.float64).astype(np.float32))
+            core.call(f"call_{name}", a, b, *lanes, out, which)
+            assert np.array_equal(out, flushed(wanted))
 
 
 def doubled(table: np.ndarray) -> np.ndarray:
@@ -343,6 +344,14 @@ def test_bfloat16_becomes_an_integer_downwards(core: LoneKernels) -> None:
     assert out.tolist() == wanted
 
 
+def test_an_element_is_shifted_in_at_either_end(core: LoneKernels) -> None:
+    """LLVM-AIE: ``shiftl_elem`` is the pair (vector, element) from its second element on."""
+    given, out = filled(np.arange(64, dtype=np.uint8)), aligned(128, np.uint8)
+    core.call("call_pushed", given, out)
+    assert out[:64].tolist() == [*range(2, 64), 200, 201]
+    assert out[64:].tolist() == [201, 200, *range(62)]
+
+
 def test_parts_of_vectors(core: LoneKernels) -> None:
     a, b, out = (
         filled(np.arange(32, dtype=np.int16)),
@@ -377,7 +386,17 @@ def test_calls_into_the_core(core: LoneKernels) -> None:
     back = aligned(16, np.int64)
     core.call("call_cascade_back", back)
     assert np.array_equal(back, values)
+    wide = filled(np.arange(64, dtype=np.int32) * 5)
+    core.call("call_wide_cascade", wide)
+    words = core.take("cascade out")
+    assert np.array_equal(words, wide.view(np.uint32))  # the lowest first: DEV-INTRINSIC-3
+    core.put("cascade in", words)
+    back = aligned(64, np.int32)
+    core.call("call_wide_cascade_back", back)
+    assert np.array_equal(back, wide)
     found = aligned(4, np.int32)
+    core.call("call_hints", found)
+    assert found.tolist() == [0, 1, 2, 3]
     core.call("call_modes", found)
     assert found.tolist() == [12, 1, 3, 0]
     core.set_modes()

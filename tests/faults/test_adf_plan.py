@@ -191,11 +191,20 @@ def test_packets_behind_packets_and_beside_data() -> None:
     extra = relay(g, "extra")
     g.connect(source, extra.ins[0])
     g.connect(extra.outs[0], g.plio("outx", "out"))
+    merge, more = g.packets("merge", "mg", 2), g.packets("split", "more", 3)
+    for n in (0, 1):
+        g.connect(g.plio(f"in{n}"), merge.ins[n])
+    g.connect(merge.outs[0], more.ins[0])
+    for n in range(3):
+        g.connect(more.outs[n], g.plio(f"way{n}", "out"))
     assert messages(g) == [
         "graph.h:7, gr.in.out[0]: gr.in.out[0] leads to several targets, and one of them takes packets: "
         "gr.one.in[0], gr.extra.in[0] (UG1603: Packet Processing). Connect the packet object alone.",
-        "graph.h:8, gr.one.out[0]: gr.one.out[0] leads into gr.other; headers have one identifier, so only "
-        "a split can follow a merge (UG1603: Packet Processing). Use one split or merge with more ways.",
+        "graph.h:8, gr.one.out[0]: gr.one.out[0] leads into gr.other; headers have one identifier, so no "
+        "split can follow a split (UG1603: Packet Processing). Use one split or merge with more ways.",
+        "graph.h:28, gr.mg.out[0]: gr.mg has 2 inputs, gr.more 3 outputs; packets of input i leave by output "
+        "i (UG1603: Packet Processing). Give both the same number of ways; an output may have several "
+        "targets.",
     ]
 
 
@@ -248,7 +257,7 @@ def test_two_streams_into_one_core() -> None:
         g.place(kernel, tile(3, 0))
     assert messages(g) == [
         "graph.h:2, gr.b.in[0]: the core in tile(3, 0) has 1 stream input, and 2 are asked for: gr.a.in[0], "
-        "gr.b.in[0] (UG1603: Interface Considerations; AM020 chapter 4). Use buffers or packets, or place a "
+        "gr.b.in[0] (UG1603: Stream-Based Access; aiecompiler 77-4280). Use buffers or packets, or place a "
         "kernel elsewhere."
     ]
 

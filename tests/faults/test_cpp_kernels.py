@@ -83,6 +83,10 @@ MISTAKES = {
         '  if (n > 1) memtile::fail("the core has no such mode");\n  b[0] = 1;',
         "kernel.cc:3: the core has no such mode",
     ),
+    "an assertion of the AIE API": (
+        '  RUNTIME_ASSERT(n > 0, "nothing to do");\n  RUNTIME_ASSERT(n == 0, "too much to do");\n  b[0] = 1;',
+        "kernel.cc:4: too much to do",
+    ),
 }
 
 

@@ -160,3 +160,14 @@ def test_a_file_without_the_words_of_a_source_at_work_is_refused() -> None:
         del snapshot.arrays[name]
     with pytest.raises(InputFileError, match=r"logic\.sending"):
         put_back(Array("xcve2802", 1).engine, snapshot)
+
+
+def test_a_file_whose_fifo_has_more_words_than_the_source_is_refused() -> None:
+    array = Array("xcve2802", 1)
+    into = array.interface_tile(0).plio_in(0, width=64)
+    into.feed(np.arange(2, dtype=np.uint32))
+    snapshot = take(array.engine)
+    snapshot.arrays["state/logic.stored"][into.index] = 3
+    says = r"logic\.stored\[\d+\] is 3; it must be at most the words of the file"
+    with pytest.raises(InputFileError, match=says):
+        put_back(Array("xcve2802", 1).engine, snapshot)

@@ -27,6 +27,8 @@ DECLARED = {
 }
 """Enums whose members have their properties where they are declared, and their modules."""
 CHOSEN = {
+    "memtile.adf.limits": "cores that compute, rest or are done wait for nothing; a new cause is a wait",
+    "memtile.cli.amd_tools.port_tables": "the stalls that AMD's table of a core has columns for",
     "memtile.explain.slow": "causes for which a repair is known; a run says nothing of others",
     "memtile.model.axi": "the module that does what registers do",
 }

@@ -61,6 +61,29 @@ def test_what_a_mutant_leaves_behind_ends_with_it(end: str, code: int) -> None:
     assert left(mark, 0) == []
 
 
+@pytest.mark.parametrize(
+    ("code", "said", "wanted"),
+    [
+        (1, "...F\n1 failed, 3 passed in 0.78s\n", "failed"),
+        (1, "== 1 failed in 61.61s (0:01:01) ==\n", "failed"),
+        (
+            1,
+            "1 failed in 0.61s\nException ignored in: <socket.socket fd=15>\nResourceWarning: unclosed\n",
+            "failed",
+        ),
+        (1, "FAILED test_a - 3 passed\n1 error in 0.61s\nunclosed: 1 failed\n", "did not run"),
+        (1, "1 failed, 1 error in 0.61s\n", "did not run"),
+        (1, "Traceback\nValueError: 1 failed\n", "did not run"),
+        (2, "1 failed in 0.61s\n", "did not run"),
+        (0, "3 passed in 0.61s\n", "passed"),
+        (alone.LATE, "", "hangs"),
+    ],
+)
+def test_a_mutant_is_dead_when_pytest_says_that_its_test_failed(code: int, said: str, wanted: str) -> None:
+    """What Python complains of after the summary does not hide it."""
+    assert alone.outcome(code, said) == wanted
+
+
 @pytest.fixture(scope="module")
 def forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[subprocess.Popen[str]]:
     """The process that runs pytest in forks of itself."""

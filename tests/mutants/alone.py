@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 LATE = 124
+SUMMARY = re.compile(r"\W*\d+ \w+.* in \d+\.\d+s")  # "1 failed, 3 passed in 0.78s"
 _ADOPT = 36  # PR_SET_CHILD_SUBREAPER of prctl(2)
 
 
@@ -30,6 +32,21 @@ def main() -> int:
         return LATE
     finally:
         end_all(process.pid)
+
+
+def outcome(code: int, said: str) -> str:
+    """Whether tests passed, failed, hang or did not run: by the exit code of pytest and what it said.
+
+    Python may complain after the summary of what a test that failed left open.
+    """
+    summary = next(filter(SUMMARY.match, reversed(said.splitlines())), "")
+    if code == LATE:
+        return "hangs"
+    if code == 0:
+        return "passed"
+    if code == 1 and re.search(r"\bfailed\b", summary) and not re.search(r"\berrors?\b", summary):
+        return "failed"
+    return "did not run"
 
 
 def adopt() -> None:

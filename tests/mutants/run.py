@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -22,25 +21,13 @@ from pathlib import Path
 from queue import Queue
 from zlib import crc32
 
-from alone import LATE
+from alone import outcome
 from listed import MUTANTS, PACKAGE, SOURCE, Mutant
 
 ROOT = SOURCE.parent
 ALONE, FORKED = (Path(__file__).with_name(name) for name in ("alone.py", "forked.py"))
 SLOWEST = 10  # whose times are printed
 SECONDS = 300  # a mutant whose test runs longer lets it hang
-
-
-def outcome(code: int, said: str) -> str:
-    """Whether tests passed, failed, hang or did not run: by the exit code of pytest and what it said."""
-    summary = said.splitlines()[-1] if said else ""
-    if code == LATE:
-        return "hangs"
-    if code == 0:
-        return "passed"
-    if code == 1 and re.search(r"\bfailed\b", summary) and not re.search(r"\berrors?\b", summary):
-        return "failed"
-    return "did not run"
 
 
 def copied(place: Path, source: Path = SOURCE) -> Path:

@@ -1,4 +1,4 @@
-"""The option that says where designs of others are."""
+"""The options that say where designs and graphs of others are."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 def pytest_addoption(parser: pytest.Parser) -> None:
     """``--designs PATH``: a folder of mlir-aie's hardware tests, test/npu-xrt; ``--mutants`` of them."""
     parser.addoption("--designs", metavar="PATH", action="append", help="folder test/npu-xrt of mlir-aie")
+    parser.addoption("--graphs", metavar="PATH", help="folder of public ADF graphs")
     parser.addoption("--mutants", metavar="N", type=int, help="run N of these designs with mistakes in them")
     parser.addoption(
         "--programs",

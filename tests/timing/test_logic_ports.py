@@ -119,22 +119,35 @@ def test_tlast_completes_a_word_of_the_sink_early() -> None:
 
 def test_a_slow_sink_holds_the_source_back() -> None:
     """The sink takes a word every ten cycles; what the ports hold comes at the pace of the source."""
-    array, into, from_it = straight(40, width=128, out={"width": 32, "mhz": 125})
+    array, into, from_it = straight(120, width=128, out={"width": 32, "mhz": 125})
     assert array.run().good
-    assert np.diff(from_it.times()).tolist() == [10] * 39
+    assert np.diff(from_it.times()).tolist() == [10] * 119
     assert into.blocked > 0
-    free = straight(40, width=128)
+    free = straight(120, width=128)
     free[0].run()
     assert free[1].blocked == 0
 
 
 def test_a_source_is_late_by_the_cycles_in_which_it_was_blocked() -> None:
-    """128 bits at 312.5 MHz have no cycle to spare: 40 words enter in cycles 0 to 39 if nothing is full."""
-    array, into, _ = straight(40, width=128, out={"width": 32, "mhz": 125})
-    while into.pending:
-        array.run(1)
+    """128 bits at 312.5 MHz: 30 PLIO words begin in cycles 0, 4 to 116 if the FIFO always has room."""
+    array, into, _ = straight(120, width=128, out={"width": 32, "mhz": 125})
+    array.run()
     assert into.blocked > 100
-    assert array.engine.now - 1 == 39 + into.blocked
+    assert into.latest == 116 + into.blocked
+
+
+@pytest.mark.parametrize("width", PLIO_WIDTHS)
+def test_twelve_words_of_a_plio_wait_between_the_clocks(width: int) -> None:
+    """AM020 1.5, Stream Switch Buffering and Latency; behind the FIFO, four words a port (DEV-ADF-54)."""
+    words = width // 32
+    array, into, _ = straight(200, width=width, out={"width": 32, "mhz": 0.1})
+    array.run(1000)
+    stored = int(array.engine.state.logic.stored[into.index])
+    assert into.words == 1 + 4 + 4  # the sink has taken one
+    assert stored == 12 * words - into.words % words  # what is left of a PLIO word takes a place
+    free, unhindered, _ = straight(200, width=width, out=AT_ONCE)
+    free.run(30)
+    assert free.engine.state.logic.stored[unhindered.index] < words
 
 
 def through_memory(count: int, fed: int, **of: Any) -> Straight:

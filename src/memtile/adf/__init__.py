@@ -7,26 +7,30 @@ from typing import TYPE_CHECKING
 from memtile.lazy import offer
 
 if TYPE_CHECKING:
+    from memtile.adf.cost_ends import CostBand, LatencyBand, PortBand, cost_band
     from memtile.adf.description import Description
     from memtile.adf.graph_file import GraphProgram, load
     from memtile.adf.plan import Plan
+    from memtile.adf.port_times import PortTimes
     from memtile.adf.program_run import ProgramResult
-    from memtile.adf.record import describe
-    from memtile.adf.running import Missing, PortTimes
+    from memtile.adf.run_end import Missing
     from memtile.adf.verdict.verdicts import Verdict
     from memtile.io.plio_csv import read_plio_csv, write_plio_csv
     from memtile.io.plio_text import PlioWords, read_plio, write_plio
 
 _HOMES = {
+    "CostBand": "memtile.adf.cost_ends",
     "Description": "memtile.adf.description",
     "GraphProgram": "memtile.adf.graph_file",
-    "Missing": "memtile.adf.running",
+    "LatencyBand": "memtile.adf.cost_ends",
+    "Missing": "memtile.adf.run_end",
     "Plan": "memtile.adf.plan",
     "PlioWords": "memtile.io.plio_text",
-    "PortTimes": "memtile.adf.running",
+    "PortBand": "memtile.adf.cost_ends",
+    "PortTimes": "memtile.adf.port_times",
     "ProgramResult": "memtile.adf.program_run",
     "Verdict": "memtile.adf.verdict.verdicts",
-    "describe": "memtile.adf.record",
+    "cost_band": "memtile.adf.cost_ends",
     "load": "memtile.adf.graph_file",
     "read_plio": "memtile.io.plio_text",
     "read_plio_csv": "memtile.io.plio_csv",
@@ -35,15 +39,18 @@ _HOMES = {
 }
 
 __all__ = [
+    "CostBand",
     "Description",
     "GraphProgram",
+    "LatencyBand",
     "Missing",
     "Plan",
     "PlioWords",
+    "PortBand",
     "PortTimes",
     "ProgramResult",
     "Verdict",
-    "describe",
+    "cost_band",
     "load",
     "read_plio",
     "read_plio_csv",

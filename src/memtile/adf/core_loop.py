@@ -19,6 +19,7 @@ import numpy.typing as npt
 from memtile.adf.buffer_turns import Turn
 from memtile.adf.kernel_calls import Caller, LockUse, PortMemory, PortValue, StreamPort, Value
 from memtile.design.buffers import Buffer
+from memtile.design.locks import Lock
 from memtile.errors import DesignError
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core, Kernel
@@ -148,6 +149,14 @@ class CoreState:
     def name(self) -> str:
         """Names of its kernels."""
         return ", ".join(each.name for each in self.kernels)
+
+    @property
+    def releases(self) -> Iterator[Lock]:
+        """The locks that its kernels release."""
+        for kernel in self.kernels:
+            for port in kernel.ports:
+                for turn in () if isinstance(port, StreamLink) else port.turns:
+                    yield from turn.releases
 
     def program(self, iterations: int | None) -> Kernel:
         """What the core runs for so many iterations of the graph; None = without end."""
@@ -296,7 +305,7 @@ def _value(core: Core, port: KernelPort) -> PortValue:
         return Value(int.from_bytes(memory.tobytes()[: port.nbytes], "little"))
     if not port.is_async:
         return PortMemory((core.view(port.buffers[port.slot]),))
-    return PortMemory(tuple(map(core.view, port.buffers)), tuple(_uses(port, turn) for turn in port.turns))
+    return PortMemory(tuple(map(core.view, port.buffers)), tuple(_uses(turn) for turn in port.turns))
 
 
 def _parameter(core: Core, port: ParameterPort) -> npt.NDArray[Any]:
@@ -308,21 +317,7 @@ def _parameter(core: Core, port: ParameterPort) -> npt.NDArray[Any]:
     return memory
 
 
-def _uses(port: BufferPort, turn: Turn) -> tuple[LockUse, LockUse]:
-    """What ``acquire`` and ``release`` of an asynchronous buffer do.
-
-    Raises:
-        DesignError: more than one waits for its release, or none does.
-    """
-    if turn.acquire is None or len(turn.releases) != 1:
-        raise DesignError.of(
-            "readers",
-            str(len(turn.releases)),
-            "one at the other end",
-            f"an asynchronous buffer hands over to {len(turn.releases)} others; it must be one",
-            "Copy it with a kernel, or make it synchronous.",
-            reason="adf_async",
-            where=port.name,
-            source="UG1603: asynchronous buffer port access",
-        )
-    return LockUse(turn.acquire, -turn.count), LockUse(turn.releases[0], 1)
+def _uses(turn: Turn) -> tuple[LockUse, ...]:
+    """What ``acquire`` of an asynchronous buffer takes, and what ``release`` gives to the other ends."""
+    assert turn.acquire is not None  # it has writers and readers
+    return LockUse(turn.acquire, -turn.count), *(LockUse(lock, 1) for lock in turn.releases)

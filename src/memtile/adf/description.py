@@ -75,6 +75,11 @@ class Tiling:
     steps: tuple[tuple[int, int], ...] = ()
     length: int = 0
 
+    @property
+    def is_older(self) -> bool:
+        """Whether it is a ``buffer_descriptor``, which counts words of 32 bits."""
+        return bool(self.steps or self.length)
+
 
 @dataclass(frozen=True, slots=True)
 class Place:
@@ -148,6 +153,7 @@ class Port:
         is_sync: ``sync(port)``.
         is_member: a member of a kernel's class that REGISTER_PARAMETER names (``k.param[i]``): it has a place
             and no connection.
+        packets: ``packet_count(port)``: that a pktorderedmerge takes of this input before the next one.
     """
 
     id: int
@@ -171,6 +177,7 @@ class Port:
     line: str = ""
     is_sync: bool = False
     is_member: bool = False
+    packets: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,14 +236,25 @@ class Kernel:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """``parameter::array(symbol)``: a global array that kernels read."""
+    """``parameter::array(symbol)``: a global array of kernels.
+
+    Attributes:
+        data: hexadecimal; empty = a kernel's source defines the array, the graph's only declares it.
+        bytes: of the array; 0 = those of ``data``.
+    """
 
     id: int
     name: str
     symbol: str
     element: str
     element_bytes: int
-    data: str  # hexadecimal
+    data: str
+    bytes: int = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Size in bytes."""
+        return self.bytes or len(self.data) // 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +331,7 @@ class Gmio:
 
 @dataclass(frozen=True, slots=True)
 class Packets:
-    """``pktsplit<n>``, ``pktmerge<n>``, ``pktorderedmerge<n>``; ``counts`` of an ordered merge per source."""
+    """``pktsplit<n>``, ``pktmerge<n>``, ``pktorderedmerge<n>``."""
 
     id: int
     name: str
@@ -321,7 +339,6 @@ class Packets:
     kind: Literal["split", "merge", "ordered_merge"]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    counts: tuple[int, ...] = ()
     line: str = ""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from memtile.adf.description import Description
+from memtile.adf.kernel_sources import kernel_sources
+from memtile.adf.macros import check_macros
 from memtile.adf.plan import Plan
 from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
 from memtile.adf.verdict.judge import amd_verdicts
@@ -16,8 +19,10 @@ from memtile.adf.verdict.verdicts import Verdict
 from memtile.errors import InputFileError
 from memtile.runs.options import RunKeywords, RunOptions
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # the array is imported when a graph is brought into one
+    from memtile.adf.kernel_calls import RangeEnd
     from memtile.adf.lowering import Lowered
+    from memtile.design.array import Array
 
 
 def load(
@@ -28,6 +33,7 @@ def load(
     cycles: Mapping[str, int] | None = None,
     sanitize: bool = False,
     folder: Path | str = ".",
+    instance: str = "",
 ) -> GraphProgram:
     """A graph program in C++; it is compiled when something is first asked of it.
 
@@ -39,6 +45,7 @@ def load(
         cycles: of a call, by a kernel's name in the graph or by its function.
         sanitize: check every access of kernels to memory; slow.
         folder: that the paths of PLIO files are relative to, and ``main`` runs in.
+        instance: a graph that no source makes, of headers: ``my_graph<16> gr`` or only its class.
 
     Raises:
         InputFileError: no source is given, or one is missing.
@@ -50,6 +57,7 @@ def load(
         folder=Path(folder),
         sanitize=sanitize,
         cycles=cycles or {},
+        instance=instance,
     )
     return GraphProgram([Path(each) for each in files], options)
 
@@ -66,7 +74,7 @@ class GraphProgram:
         options: how it is compiled and run.
 
     Raises:
-        InputFileError: no source is given, or a file or folder is missing.
+        InputFileError: no source is given, a file or folder is missing, or a macro's name is none.
     """
 
     def __init__(self, files: Sequence[Path], options: ProgramOptions) -> None:
@@ -80,7 +88,18 @@ class GraphProgram:
         for each in (*options.include, *filter(None, [options.folder, options.inputs])):
             if not each.is_dir():
                 raise InputFileError(f"{each}: there is no such folder.")
+        check_macros(options.defines)
         self.files, self.options = tuple(files), options
+
+    def __repr__(self) -> str:
+        macros = (
+            name if value is None else f"{name}={value}" for name, value in self.options.defines.items()
+        )
+        parts = [", ".join(each.name for each in self.files), self.options.device, *macros]
+        return f"GraphProgram({', '.join(parts)})"
+
+    def _repr_html_(self) -> str:
+        return self.array()._repr_html_()
 
     @property
     def description(self) -> Description:
@@ -133,6 +152,27 @@ class GraphProgram:
         """
         return self._run.lowered(self.plan)
 
+    def array(self) -> Array:
+        """The array that the graphs become, routed; made anew, and nothing of it has run.
+
+        Raises:
+            InputFileError: as of ``plan``.
+            DesignError: as for :meth:`check`.
+        """
+        return self.lowered().array
+
+    def within(self, folders: Sequence[Path]) -> GraphProgram:
+        """This graph, to be run in the first of some folders that has all its input files, else in the first.
+
+        Raises:
+            InputFileError: as of ``description``.
+            DesignError: likewise.
+        """
+        files = [each.file for each in self.description.plios if each.direction == "in" and each.file]
+        has_all = (each for each in folders if all((each / name).is_file() for name in files))
+        chosen = next(has_all, folders[0])
+        return GraphProgram(self.files, replace(self.options, folder=chosen, inputs=None))
+
     def run(self, options: RunOptions | int | None = None, **more: Unpack[RunKeywords]) -> ProgramResult:
         """Run ``main`` with the model in place of the array; each call begins anew.
 
@@ -148,6 +188,28 @@ class GraphProgram:
             "a graph in C++", "untimed", "data", "pad_arguments", "dispatch"
         )
         return ProgramRun(self.files, replace(self.options, run=chosen)).run()
+
+    def run_again(self, options: RunOptions, end: RangeEnd = "") -> ProgramResult:
+        """Run it once more for its cycles: without a word of ``main``, and unwatched.
+
+        Args:
+            options: of the run.
+            end: of the ranges of costs; empty = the likely cycles.
+
+        Raises:
+            InputFileError: as of ``run``.
+            DesignError: as of ``run``.
+        """
+        silent = replace(self.options, run=options, end=end, stdout=subprocess.DEVNULL, watch=None)
+        return ProgramRun(self.files, silent).run()
+
+    def files_read(self, plan: Plan) -> list[Path]:
+        """The files that a run reads: sources of the graph and of its kernels, and those of input PLIOs."""
+        inputs = self.options.inputs or self.options.folder
+        kernels = kernel_sources(plan.description, self.files[0].resolve().parent, self.options.include)
+        plios = [each.file for each in plan.description.plios if each.direction == "in" and each.file]
+        found = [*self.files, *(each.file for each in kernels), *(inputs / each for each in plios)]
+        return list(dict.fromkeys(found))
 
     @cached_property
     def _run(self) -> ProgramRun:

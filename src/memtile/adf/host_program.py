@@ -319,12 +319,10 @@ class HostProgram:
         self._wait()
 
     def close(self) -> None:
-        """End the program if it runs, and forget its memory."""
+        """End the program if it runs, and forget its memory, which lasts as long as an array refers to it."""
         if self._child.poll() is None:
             self._child.kill()
         self._wait()
-        for each in self.memories.values():
-            each.close()
         self.memories.clear()
         for pipe in (self._requests, self._answers):
             pipe.close()

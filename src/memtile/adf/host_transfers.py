@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from memtile.access.lowering.lower import Access
 from memtile.adf.description import Gmio
+from memtile.adf.host_waits import HostWaitError
 from memtile.adf.plan import End
 from memtile.adf.port_transfers import turn_transfers
 from memtile.bd.descriptor import Axi
@@ -135,15 +136,18 @@ class HostTransfers:
         """Let the array run until all transfers of a GMIO, or of a port, have ended.
 
         Raises:
-            DesignError: they never do.
+            HostWaitError: they never do.
         """
         one = self._channels[number]
         if not self._advance(lambda: one.is_done):
             open_tasks = one.started - one.channel.tasks_done
-            raise _wrong(
-                one,
+            raise HostWaitError.of(
+                "transfer",
                 f"waiting for ever for {open_tasks} of {one.started} transfers",
                 "data, or room for it, in the array",
+                reason="adf_transfer",
+                where=one.name,
+                source=_SOURCE,
             )
 
     def _linear(self, one: HostChannel, words: npt.NDArray[np.uint32]) -> Transfer:

@@ -12,15 +12,16 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.description import Description, Kernel, Port
 from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, letter_of, parameter_ports
+from memtile.adf.library_costs import library_cycles
 from memtile.arch.core import DEFAULT_STACK_BYTES
-from memtile.corelib.call_costs import GIVEN, CallCost
+from memtile.corelib.call_costs import GIVEN, RANGE, CallCost
 from memtile.cpp.build import Sources, generated
 from memtile.cpp.image import Ask, Image, RequestData
 from memtile.cpp.kernel_calls import KernelCalls, Service, Signature
@@ -32,6 +33,8 @@ from memtile.sim.kernels.kernel_core import Core, Semaphore
 Values = npt.NDArray[Any]
 _SOURCE = "UG1603: Input and Output Buffers"
 _VALUE_BYTES = 8
+RangeEnd = Literal["", "least", "most"]
+"""Which cycles of a range calls take."""
 _NUMBER = ("u64", False)
 _PLAIN_NUMBERS = {"b": 1, "a": 1, "w": 2}
 """Letter of a port -> numbers after the pointers to its buffers."""
@@ -119,6 +122,7 @@ class KernelOptions:
         sanitize: check every access of memory.
         cycles: of a call, by the kernel's name in the graph, or else by its function.
         stack: bytes of stack, by id of the kernel, for checked kernels.
+        end: of the range of a cost which calls take; empty = the likely cycles.
     """
 
     root: Path = Path()
@@ -129,6 +133,7 @@ class KernelOptions:
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
     stack: Mapping[int, int] = field(default_factory=dict)
+    end: RangeEnd = ""
 
 
 class KernelCode:
@@ -175,7 +180,7 @@ class KernelCode:
         stack = options.stack.get(kernel.id, kernel.stack_size or DEFAULT_STACK_BYTES)
         signature = _signature(kernel, ports, stack)
         calls = _Calls(kernel, ports, core, library.image(core), symbol, signature, options.sanitize)
-        calls.stated = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
+        calls.stated = self._stated(kernel)
         charged = self.charged[kernel_id]
 
         def call(values: Sequence[PortValue]) -> Generator[Action, Any, None]:
@@ -183,6 +188,23 @@ class KernelCode:
             charged[calls.cost] = None
 
         return call
+
+    @property
+    def costs(self) -> dict[str, CallCost]:
+        """What the last kind of call of each kernel cost, by the kernel's name."""
+        return {self._kernels[number].name: list(each)[-1] for number, each in self.charged.items() if each}
+
+    def _stated(self, kernel: Kernel) -> CallCost | None:
+        """What a call takes by the user's number, else by published counts; None = by its operations."""
+        options = self._options
+        cycles = options.cycles.get(kernel.name, options.cycles.get(kernel.function))
+        if cycles is not None:
+            return CallCost(cycles, GIVEN)
+        band = library_cycles(kernel.object_type)
+        if band is None:
+            return None
+        taken = getattr(band, options.end or "cycles")
+        return CallCost(taken, RANGE, band.least, band.most)
 
     def _compiled(self, source: KernelSource) -> CompiledKernels:
         options = self._options
@@ -213,7 +235,7 @@ class _Calls:
         sanitize: accesses are checked.
 
     Attributes:
-        stated: cycles of a call; None = those of its counted operations.
+        stated: cost of a call; None = that of its counted operations.
     """
 
     def __init__(
@@ -227,7 +249,7 @@ class _Calls:
         sanitize: bool,
     ) -> None:
         self._kernel, self._ports, self._core = kernel, ports, core
-        self.stated: int | None = None
+        self.stated: CallCost | None = None
         self._began = 0  # later by each wait for a lock
         self._values: Sequence[PortValue] = ()
         self._next = [0] * len(ports)
@@ -265,7 +287,7 @@ class _Calls:
     @property
     def cost(self) -> CallCost:
         """What the last call took at least, or this one so far; without its waits for locks."""
-        return self._calls.cost() if self.stated is None else CallCost(self.stated, GIVEN)
+        return self._calls.cost() if self.stated is None else self.stated
 
     def _worked(self) -> Generator[Action, Any, None]:
         """The cycles of its work that have not gone by."""

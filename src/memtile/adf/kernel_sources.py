@@ -213,7 +213,7 @@ def _first_argument(text: str) -> str:
 
 def _tables(tables: Sequence[Table]) -> Iterator[str]:
     """Definitions that count only where the source has none."""
-    for table in tables:
+    for table in (each for each in tables if each.data):
         *spaces, name = table.symbol.split("::")
         values = ", ".join(f"0x{each:02x}" for each in bytes.fromhex(table.data))
         size = len(table.data) // 2

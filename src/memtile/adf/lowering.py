@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from memtile.access.lowering.lower import Access
+from memtile.access.tiling import NO_PORT
 from memtile.adf.buffer_turns import Turn, buffer_turns
 from memtile.adf.core_loop import (
     BufferPort,
@@ -25,16 +26,17 @@ from memtile.adf.core_loop import (
 from memtile.adf.host_transfers import HostChannel
 from memtile.adf.lookup import Lookup
 from memtile.adf.parameters import parameter_port
-from memtile.adf.plan import Plan, PlannedKernel, Tile
+from memtile.adf.plan import Net, Plan, PlannedKernel, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover, Pool, Pools, User
 from memtile.adf.port_transfers import as_packet, guarded, start_ring, turn_transfers
-from memtile.adf.stream_nets import StreamNets, not_modelled
+from memtile.adf.stream_nets import StreamNets
+from memtile.adf.unwritten import unwritten_reads
 from memtile.arch.tiles import WORD_BYTES
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.buffers import Buffer
-from memtile.design.channels import Channel
+from memtile.design.channels import Channel, said_at
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
 
@@ -73,8 +75,9 @@ class Lowered:
         cores: of each tile with kernels.
         fills: of buffers that no port writes.
         memories: shared buffers, by id.
+        pools: all buffers, with who uses them.
         parameters: by id of the kernel's port.
-        notes: what the model leaves out, one sentence each.
+        notes: what the model leaves out, and what is read without being written, one sentence each.
     """
 
     plan: Plan
@@ -86,6 +89,7 @@ class Lowered:
     cores: dict[Tile, CoreState] = field(default_factory=dict)
     fills: list[Fill] = field(default_factory=list)
     memories: dict[int, Pool] = field(default_factory=dict)
+    pools: tuple[Pool, ...] = ()
     parameters: dict[int, ParameterPort] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
@@ -127,7 +131,8 @@ class _Lowering:
             pool.declare(self._array)
         for pool in self._pools:
             self._make_turns(pool)
-        self._made.memories = self._pools.memories
+        self._made.memories, self._made.pools = self._pools.memories, tuple(self._pools)
+        self._made.notes += unwritten_reads(self._lookup)
         self._make_cores()
         return self._made
 
@@ -201,9 +206,15 @@ class _Lowering:
         if turns[0].acquire is None and not mover.receives:
             self._keep_fill(mover, channel.named(name), work[0])
             return
-        start_ring(channel, name, work)
+        with said_at(self._line_of(mover.net)):
+            start_ring(channel, name, work)
         if mover.net.packets:  # descriptors without a header go on with the packet before
             channel.packets -= {None}
+
+    def _line_of(self, net: Net) -> str:
+        """The line of the user's first connection that a net is made of; empty if none is known."""
+        lines = {each.id: each.line for each in self._plan.description.connections}
+        return next((line for each in net.connections if (line := lines[each])), "")
 
     def _keep_fill(self, mover: Mover, channel: Channel, work: tuple[Transfer | Descriptor, ...]) -> None:
         """Keep what reads a buffer that only the host fills, until a run begins."""
@@ -220,15 +231,14 @@ class _Lowering:
         """
         access: Access = "write" if channel.receives else "read"
         tilings, name = mover.end.tilings, self._lookup.label(mover.end.port)
+        if channel.receives and mover.net.packets:
+            tilings = self._nets.ways[mover.net.connections].arriving(mover.end)
         found = turn_transfers(channel.tile, buffer, tilings, access)
         if not mover.net.packets:
             return found
-        ports = [each.packet_port_id for each in tilings] or [-1]
         if channel.receives:
-            if max(ports) >= 0:
-                what = "packet_port_id of what a pktmerge writes"
-                raise not_modelled(name, what, "one tiling without it, in the order of arrival")
-            return found
+            return tuple(replace(each, port=NO_PORT) for each in found)
+        ports = [each.packet_port_id for each in tilings] or [-1]
         streams = self._nets.streams[mover.end.port]
         if len(streams) > 1 and not 0 <= min(ports) <= max(ports) < len(streams):
             raise _no_way(name, len(streams))
@@ -313,3 +323,17 @@ def _no_way(name: str, ways: int) -> DesignError:
         where=name,
         source="UG1603: tiling parameters",
     )
+
+
+def name_givers(lowered: Lowered) -> None:
+    """Let the explanation of waits know the locks that each core releases, also before its first call."""
+    array = lowered.array
+    bases, running = array.engine.spec.tiles.lock_base, array.engine.cores.running
+    for place, core in lowered.cores.items():
+        index = int(array.engine.spec.tiles.core[array.compute_tile(*place).index])
+        if index in running:
+            running[index].released.update(
+                int(bases[array.tile(*lock.place).index]) + lock.id
+                for lock in core.releases
+                if lock.place is not None
+            )

@@ -268,8 +268,8 @@ class _Placement:
         for where, area in (*spots, *[(tile, whole)] * one.copies)[: one.copies]:
             space = self.rooms.space(where)
             kept.append((space, list(space.taken)))
-            fixed = len(area) == one.nbytes
-            start = area.start if fixed else space.find_in(area, one.nbytes, self.rooms.align)
+            align = 1 if len(area) == one.nbytes else self.rooms.align
+            start = space.find_in(area, one.nbytes, align)
             if start is None:
                 found = []
                 break

@@ -318,6 +318,13 @@ def _split_way(objects: Objects, source: int) -> int:
     return port.number if is_split else -1
 
 
+def _are_equal_splits(objects: Objects, targets: Sequence[int]) -> bool:
+    """Whether a stream of packets leads to several splits, each of which takes all identifiers."""
+    owners = [objects.packets.get(objects.ports[target].owner) for target in targets]
+    ways = {len(each.outputs) for each in owners if each is not None and each.kind == "split"}
+    return all(each is not None and each.kind == "split" for each in owners) and len(ways) == 1
+
+
 def _packet_problems(objects: Objects, wire: _Wire, ways: Sequence[int]) -> Iterator[Problem]:
     """Packets behind packets, and packets beside data."""
     line = wire.connections[0].line
@@ -326,17 +333,30 @@ def _packet_problems(objects: Objects, wire: _Wire, ways: Sequence[int]) -> Iter
     kind = objects.packets[source.owner].kind if source.kind == "packet" else ""
     for way in ways:
         behind = objects.packets[objects.ports[way].owner]
-        if kind and (kind == "split" or behind.kind != "split"):
+        if kind and (kind == "split") == (behind.kind == "split"):
+            word = "split" if kind == "split" else "merge"
             yield found(
                 "target",
                 behind.name,
                 "a kernel, a buffer or what leads out of the array",
                 f"{source.name} leads into {behind.name}; headers have one identifier, "
-                "so only a split can follow a merge",
+                f"so no {word} can follow a {word}",
                 "Use one split or merge with more ways.",
                 reason="packets_behind_packets",
             )
-    if ways and wire.targets[1:]:
+            continue
+        merge = objects.packets[source.owner] if kind and kind != "split" else None
+        if merge and len(merge.inputs) != len(behind.outputs):
+            yield found(
+                "ways",
+                f"{len(merge.inputs)} and {len(behind.outputs)}",
+                "as many outputs as inputs",
+                f"{merge.name} has {len(merge.inputs)} inputs, {behind.name} {len(behind.outputs)} outputs; "
+                "packets of input i leave by output i",
+                "Give both the same number of ways; an output may have several targets.",
+                reason="packets_of_no_way",
+            )
+    if ways and wire.targets[1:] and not _are_equal_splits(objects, wire.targets):
         names = ", ".join(objects.name(t) for t in wire.targets)
         yield found(
             "targets",

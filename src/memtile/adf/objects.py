@@ -53,10 +53,10 @@ class Objects:
     @cached_property
     def all(self) -> dict[int, Named]:
         """Everything that has an id and a name."""
-        told = self.description
+        found = self.description
         objects: Iterable[Named] = chain(
-            *(told.graphs, told.kernels, told.memories, told.packets, told.plios, told.gmios),
-            *(told.tables, told.ports),
+            *(found.graphs, found.kernels, found.memories, found.packets, found.plios, found.gmios),
+            *(found.tables, found.ports),
         )
         return {one.id: one for one in objects}
 

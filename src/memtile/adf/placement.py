@@ -19,7 +19,7 @@ from memtile.adf.placement_solver import places
 from memtile.adf.plan import Tile
 from memtile.adf.rates import Rates
 from memtile.adf.sites import Apart, Sites
-from memtile.adf.sizes import Needs, may_share, needs_of, shared_ends
+from memtile.adf.sizes import WAYS_DOWN, WAYS_UP, Needs, may_share, needs_of, shared_ends, ways_outside
 from memtile.arch.core import CASCADE_STEPS, SIDE_STEPS
 from memtile.arch.devices import Device
 from memtile.errors import Problem
@@ -28,6 +28,7 @@ CASCADE_OUT = (CASCADE_STEPS["east"], CASCADE_STEPS["south"])
 """Steps from a core to those that its cascade may go to."""
 _FAR = 2.0  # what a link costs more that memory could carry and does not
 _ROW = 0.25  # what a row costs on the way to what lies below the cores
+_CROWDED = 8.0  # what a way costs more that the switches of a column have no port for
 _RATIO = "UG1603: Runtime Ratio"
 _CASCADE = "AM020 chapter 4: cascade"
 
@@ -143,6 +144,7 @@ class Placer:
         self._chain_of = {kernel: chain for chain in self.chains for kernel in chain}
         shared = shared_ends(objects, wirings, rates)
         self._needs = {k: needs_of(objects, kernel, shared, rates) for k, kernel in objects.kernels.items()}
+        self._ways = ways_outside(objects, wirings)
         self._feeders = _feeders(objects, wirings, rates)
         self._apart = _rivals(objects)
         self._base = _first_column(objects, device)
@@ -253,7 +255,18 @@ class Placer:
         for spot in self._free(next(iter(steps))):
             if all(moved(spot, step) in free[k] for k, step in steps.items()):
                 cost = sum(self._cost(k, moved(spot, step)) for k, step in steps.items())
+                cost += _CROWDED * self._crowd(steps, spot)
                 yield cost, abs(spot[0] - self._base), spot[1], spot
+
+    def _crowd(self, steps: Mapping[int, Tile], spot: Tile) -> int:
+        """Ways to and from what lies below the cores, too many for the columns of a group at a core."""
+        found = 0
+        for column in {spot[0] + step[0] for step in steps.values()}:
+            there = [k for k, other in self.board.spots.items() if other[0] == column]
+            more = [k for k, step in steps.items() if spot[0] + step[0] == column]
+            up, down = (sum(ways) for ways in zip(*(self._ways[k] for k in (*there, *more)), strict=True))
+            found += max(0, up - WAYS_UP) + max(0, down - WAYS_DOWN)
+        return found
 
     def _free(self, kernel: int) -> list[Tile]:
         """Cores without kernels where this one may lie."""

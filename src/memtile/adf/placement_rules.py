@@ -92,6 +92,13 @@ def _overloaded(objects: Objects, sites: Sites, board: Board) -> Iterator[Proble
             )
 
 
+_LIMITS = {
+    "stream input": "UG1603: Stream-Based Access; aiecompiler 77-4280",
+    "stream output": "UG1603: Stream-Based Access; aiecompiler 77-4281",
+}
+"""Sources of limits of a core, with the number of AMD's message (DEV-ADF-62)."""
+
+
 def _crowded_ports(objects: Objects, wirings: Sequence[Wiring], board: Board) -> Iterator[Problem]:
     """Cores that have more streams or cascades than ports for them."""
     layout = PORTS[board.device.kind("compute").name]
@@ -130,7 +137,7 @@ def _too_many(
         "Use buffers or packets, or place a kernel elsewhere.",
         reason="core_ports",
         where=objects.where(ports[-1]),
-        source="UG1603: Interface Considerations; AM020 chapter 4",
+        source=_LIMITS.get(what, "AM020 chapter 4"),
     )
 
 
@@ -163,10 +170,9 @@ def _cascades(objects: Objects, wirings: Sequence[Wiring], board: Board) -> Iter
 
 
 def _outside_areas(objects: Objects, sites: Sites, board: Board) -> Iterator[Problem]:
+    cores = [(c, r) for c in range(board.device.columns) for r in board.device.compute_rows]
     for kernel, spot in board.spots.items():
-        if spot not in sites.allowed(objects.kernels[kernel].graph, [spot]) and _has_area(
-            objects, sites, board, kernel
-        ):
+        if spot not in sites.allowed(objects.kernels[kernel].graph, cores):
             yield Problem(
                 "place",
                 _shown(board, spot),
@@ -177,8 +183,3 @@ def _outside_areas(objects: Objects, sites: Sites, board: Board) -> Iterator[Pro
                 where=objects.where(kernel, sites.lines.get(kernel, "")),
                 source="UG1603: Area Group Constraint",
             )
-
-
-def _has_area(objects: Objects, sites: Sites, board: Board, kernel: int) -> bool:
-    cores = [(c, r) for c in range(board.device.columns) for r in board.device.compute_rows]
-    return board.spots[kernel] not in sites.allowed(objects.kernels[kernel].graph, cores)

@@ -274,11 +274,11 @@ class _Planner:
                 yield Request(key, port.name, where, tiles, copies, nbytes, places, home=spot)
         for number in kernel.tables:
             table = self.objects.tables[number]
-            nbytes, places = self._aligned(len(table.data) // 2), self.sites.of("parameter", number)
-            where = self._where(number, "parameter")
-            yield Request(
-                ("table", number, kernel.id), table.name, where, tiles, 1, nbytes, places, home=spot
-            )
+            nbytes, places = self._aligned(table.nbytes), self.sites.of("parameter", number)
+            if nbytes:  # libraries have arrays without elements for stages that a kernel lacks
+                where = self._where(number, "parameter")
+                key = ("table", number, kernel.id)
+                yield Request(key, table.name, where, tiles, 1, nbytes, places, home=spot)
 
     # The plan
 

@@ -58,6 +58,10 @@ class InputPort(Protocol):
     def began(self) -> int:
         """Cycle in which the first of them could enter; -1 = there is none."""
 
+    @property
+    def ended(self) -> int:
+        """Cycle in which the last PLIO word so far began to enter; -1 = not known."""
+
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let it send words after those before; ``tlast``: 1 where a block ends."""
 
@@ -105,6 +109,11 @@ class _LogicInput:
     def entered(self) -> int:
         """Words that have entered the array."""
         return self.end.words
+
+    @property
+    def ended(self) -> int:
+        """Cycle in which the last PLIO word so far began to enter; -1 = none has."""
+        return self.end.latest
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +169,11 @@ class _MemoryInput:
     def entered(self) -> int:
         """Words of the tasks that have ended."""
         return sum(self._sizes[: self.end.tasks_done])
+
+    @property
+    def ended(self) -> int:
+        """Not known: -1."""
+        return -1
 
     def feed(self, words: Words, tlast: Flags | None = None) -> None:
         """Let the channel read the words as one task, which ends with TLAST.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import prod
+
+import numpy as np
 
 from memtile.access.lowering.lower import Access
 from memtile.access.tiling import NO_PORT, TilingParameters, TraversingParameters
@@ -24,15 +25,8 @@ from memtile.design.transfers import Transfer
 from memtile.errors import DesignError
 
 
-def tiling_of(tiling: Tiling, elements: int) -> TilingParameters:
-    """A tiling of a graph as the package has it.
-
-    Args:
-        tiling: of the description.
-        elements: of the buffer; of an older ``buffer_descriptor`` all that its steps walk over.
-    """
-    if tiling.steps:
-        return _of_steps(tiling, elements)
+def tiling_of(tiling: Tiling) -> TilingParameters:
+    """A tiling of a graph as the package has it, of elements."""
     return TilingParameters(
         tiling.buffer_dimension,
         tiling.tiling_dimension,
@@ -45,16 +39,16 @@ def tiling_of(tiling: Tiling, elements: int) -> TilingParameters:
     )
 
 
-def _of_steps(tiling: Tiling, elements: int) -> TilingParameters:
-    """``buffer_descriptor``: strides and wraps over a row of elements; the last one goes on to the length."""
-    loops, inner = [], 1
-    for number, (stride, wrap) in enumerate(tiling.steps):
-        is_last = number == len(tiling.steps) - 1
+def descriptor_tiling(tiling: Tiling, words: int) -> TilingParameters:
+    """``buffer_descriptor`` as a tiling of the ``words`` of a buffer: its last step goes on to the length."""
+    loops, inner, steps = [], 1, tiling.steps or ((1, 0),)
+    for number, (stride, wrap) in enumerate(steps):
+        is_last = number == len(steps) - 1
         times = -(-tiling.length // inner) if is_last and tiling.length else wrap
         loops.append(TraversingParameters(0, stride, times))
         inner *= times
     return TilingParameters(
-        buffer_dimension=(elements,),
+        buffer_dimension=(words,),
         tiling_dimension=(1,),
         offset=tiling.offset[:1],
         tile_traversal=tuple(loops),
@@ -77,10 +71,16 @@ def turn_transfers(
     Raises:
         TransferError: a tiling that no descriptors can express.
     """
-    elements = prod(buffer.shape)
-    patterns: list[TilingParameters | None] = [tiling_of(each, elements) for each in tilings]
     move = tile.read if access == "read" else tile.write
-    return tuple(move(buffer, pattern, iteration=False) for pattern in patterns or [None])
+    if not tilings:
+        return (move(buffer, None, iteration=False),)
+    in_words = replace(buffer, shape=(buffer.words,), dtype=np.dtype(np.uint32))
+    return tuple(
+        move(in_words, descriptor_tiling(each, buffer.words), iteration=False)
+        if each.is_older
+        else move(buffer, tiling_of(each), iteration=False)
+        for each in tilings
+    )
 
 
 def guarded(tile: Tile, transfers: Sequence[Transfer], turn: Turn) -> tuple[Transfer | Descriptor, ...]:

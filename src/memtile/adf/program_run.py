@@ -7,7 +7,8 @@ simulators that of the command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
@@ -17,14 +18,17 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.adf import host_program as asked
-from memtile.adf.description import Description, MemoryObject, Plio
+from memtile.adf.description import Description, MemoryObject
 from memtile.adf.graph_program import MACROS, graph_program
 from memtile.adf.host_program import HostProgram, Request
-from memtile.adf.kernel_calls import KernelCode, KernelOptions
+from memtile.adf.host_waits import HostWaitError
+from memtile.adf.kernel_calls import KernelCode, KernelOptions, RangeEnd
+from memtile.adf.output_files import CSV, OutputFiles, element_at
 from memtile.adf.plan import Plan
 from memtile.adf.planning import plan_of
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
+from memtile.corelib.call_costs import RANGE, CallCost
 from memtile.cpp.build import ARCHITECTURES
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
@@ -34,13 +38,15 @@ from memtile.runs.options import USUAL, RunOptions
 if TYPE_CHECKING:  # the array is imported when a graph runs
     from memtile.adf.host_transfers import Received
     from memtile.adf.lowering import Lowered
-    from memtile.adf.plio_ports import Collected, PlioPorts
-    from memtile.adf.running import GraphResult, GraphRun, Missing, PortTimes
+    from memtile.adf.plio_ports import PlioPorts
+    from memtile.adf.port_times import PortTimes
+    from memtile.adf.run_end import Missing
+    from memtile.adf.running import GraphResult, GraphRun
+    from memtile.design.array import Array
     from memtile.explain.results import Result
+    from memtile.sim.loop.engine import Engine
 
 _SOURCE = "UG1603: run-time graph control"
-_CSV = ".csv"
-_PICOSECONDS = 1_000_000  # of a cycle at 1 MHz
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +62,18 @@ class ProgramOptions:
         words: arguments of ``main``.
         folder: that paths of files are relative to, and ``main`` runs in.
         inputs: that paths of input files are relative to; None = ``folder``.
+        written: files of output PLIOs that are there after each ``end()``, for a ``main`` that reads them;
+            None = no files but those of :meth:`ProgramResult.write_outputs`.
         macros: by which sources tell the simulators apart.
         stack_bytes: of kernels that say nothing; 0 = as usual.
         heap_bytes: the same of heaps.
         pl_mhz: of PLIOs that say nothing; 0 = as usual.
         sanitize: check every access of kernels to memory.
         cycles: of a call, by the kernel's name in the graph or its function.
+        end: of the ranges of other costs which calls take; empty = the likely cycles.
         run: of the array.
         stdout: descriptor for the standard output of ``main``; None = that of memtile.
+        watch: makes a context in which the array runs; None = there is none.
     """
 
     device: str = "xcve2802"
@@ -74,14 +84,17 @@ class ProgramOptions:
     words: tuple[str, ...] = ()
     folder: Path = Path()
     inputs: Path | None = None
+    written: OutputFiles | None = None
     macros: Mapping[str, str | int | None] = field(default_factory=lambda: MACROS)
     stack_bytes: int = 0
     heap_bytes: int = 0
     pl_mhz: float = 0.0
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
+    end: RangeEnd = ""
     run: RunOptions = USUAL
     stdout: int | None = None
+    watch: Callable[[Engine], AbstractContextManager[None]] | None = None
 
     def completed(self, found: Description) -> Description:
         """A description with what the options say of kernels and PLIOs that say nothing themselves."""
@@ -97,21 +110,35 @@ class ProgramOptions:
         return replace(found, kernels=kernels, plios=plios)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ProgramResult:
     """What a graph program left.
 
     Attributes:
-        code: exit code of ``main``.
+        code: exit code of ``main``; None = it did not finish.
         plan: where its graphs went; None = it asked for no run.
         graph: what their run left; None = it asked for no run.
         cautions: what files of PLIO have that no guide describes.
+        held: why ``main`` did not finish: a call that waits for ever; empty = it did, or Ctrl-C.
+        costs: per kernel what its last call cost, and where the cycles come from.
     """
 
-    code: int
+    code: int | None
     plan: Plan | None
     graph: GraphResult | None
     cautions: tuple[str, ...] = ()
+    held: str = ""
+    costs: Mapping[str, CallCost] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        if self.graph is None:
+            return f"ProgramResult(main returned {self.code}, no run)"
+        ended = f"{'good' if self.good else 'not good'}, {self.graph.result.status}, {self.cycles} cycles"
+        words = "".join(f", {name}: {len(got.words)} words" for name, got in self.graph.outputs.items())
+        return f"ProgramResult({ended}{words})"
+
+    def _repr_html_(self) -> str | None:
+        return self.result._repr_html_() if self.result is not None else None
 
     @property
     def result(self) -> Result | None:
@@ -152,9 +179,9 @@ class ProgramResult:
         """
         if self.plan is None or self.graph is None:
             return {}
-        told = {each.name: each for each in self.plan.description.plios}
+        plios = {each.name: each for each in self.plan.description.plios}
         return {
-            name: _values(got.words, element_at(self.plan, told[name]), told[name].width)
+            name: _values(got.words, element_at(self.plan, plios[name]), plios[name].width)
             for name, got in self.graph.outputs.items()
         }
 
@@ -174,40 +201,8 @@ class ProgramResult:
         """
         if self.plan is None or self.graph is None:
             return []
-        written = []
-        for plio in self.plan.description.plios:
-            if plio.direction == "out" and plio.file:
-                path = folder / plio.file
-                path.parent.mkdir(parents=True, exist_ok=True)
-                self._write(path, plio, timed, functional)
-                written.append(path)
-        return written
-
-    def _write(self, path: Path, plio: Plio, timed: bool, functional: bool) -> None:
-        assert self.plan is not None
-        assert self.graph is not None
-        got, element = self.graph.outputs[plio.name], element_at(self.plan, plio)
-        tlast = np.zeros_like(got.tlast) if functional and carries_buffers(self.plan, plio) else got.tlast
-        if path.suffix == _CSV:
-            plio_csv.write_plio_csv(path, got.words, tlast, element, plio.width)
-            return
-        times = _picoseconds(got, self.graph.result.clock_mhz) if timed else None
-        plio_text.write_plio(path, got.words, tlast, element, plio.width, times_ps=times, hex=plio.hex)
-
-
-def _picoseconds(got: Collected, mhz: float | None) -> plio_text.Times | None:
-    if got.cycles is None or not mhz:
-        return None
-    return np.asarray(np.rint(got.cycles * (_PICOSECONDS / mhz)), np.int64)
-
-
-def carries_buffers(plan: Plan, plio: Plio) -> bool:
-    """Whether an output PLIO gets whole buffers, and neither a stream of a kernel nor packets."""
-    ports = {port.id: port for port in plan.description.ports}
-    net = next(each for each in plan.nets if any(end.port == plio.port for end in each.targets))
-    return not net.packets and all(
-        ports[end.port].kind not in ("stream", "packet_stream") for end in net.sources
-    )
+        files = OutputFiles(folder, timed, functional)
+        return files.write(self.plan, self.graph.outputs, self.graph.result.clock_mhz)
 
 
 def _values(words: npt.NDArray[np.uint32], name: str, width_bits: int) -> npt.NDArray[Any]:
@@ -235,37 +230,6 @@ def _check_cycles(cycles: Mapping[str, int], found: Description) -> None:
         )
 
 
-def element_at(plan: Plan, plio: Plio) -> str:
-    """The type of the elements that cross a PLIO: that of the kernel or buffer at the other end.
-
-    Raises:
-        DesignError: nothing that has a type is joined to it.
-    """
-    ports = {port.id: port for port in plan.description.ports}
-    memories = {port: memory for memory in plan.description.memories for port in _ports_of(memory)}
-    for net in plan.nets:
-        ends = (net.sources, net.targets)
-        mine, others = ends if plio.direction == "in" else ends[::-1]
-        if any(end.port == plio.port for end in mine):
-            for end in others:
-                memory = memories.get(end.port)
-                if name := ports[end.port].element or (memory.element if memory else ""):
-                    return name
-    raise DesignError.of(
-        "element type",
-        "none",
-        "that of a kernel's argument or of a buffer",
-        "no kernel and no buffer with an element type is joined to it, so its file cannot be read or written",
-        reason="adf_plio_type",
-        where=plio.name,
-        source="UG1076: TXT file format",
-    )
-
-
-def _ports_of(memory: MemoryObject) -> Iterator[int]:
-    yield from (*memory.inputs, *memory.outputs)
-
-
 class ProgramRun:
     """A graph program while it runs.
 
@@ -288,9 +252,11 @@ class ProgramRun:
         )
         self._description: Description | None = None
         self._run: GraphRun | None = None
+        self._code: KernelCode | None = None
         self._plan: Plan | None = None
         self._received: list[tuple[int, Received, int, int]] = []
         self._cautions: list[str] = []
+        self._watched = ExitStack()
 
     def run(self) -> ProgramResult:
         """Run ``main`` to its end.
@@ -299,12 +265,30 @@ class ProgramRun:
             InputFileError: the program crashes or refuses, a source or a file of a PLIO is wrong.
             DesignError: the graph does not fit the device, or a call of the host is out of order.
         """
-        with self._host_program() as host:
+        with self._host_program() as host, self._watched:
             self._host = host
-            for request in host:
-                self._answer(request)
-        graph = self._run.result() if self._run else None
-        return ProgramResult(host.code or 0, self._plan, graph, tuple(self._cautions))
+            try:
+                for request in host:
+                    self._answer(request)
+            except HostWaitError as error:
+                return self._left(None, held="; ".join(error.messages))
+            except KeyboardInterrupt:
+                if self._run is None:
+                    raise
+                return self._left(None, interrupted=True)
+            return self._left(host.code or 0)
+
+    def _left(self, code: int | None, *, held: str = "", interrupted: bool = False) -> ProgramResult:
+        """What the program left when ``main`` goes no further."""
+        graph = self._run.result(interrupted=interrupted) if self._run else None
+        costs = self._code.costs if self._code else {}
+        said = [f"cycles of a call of {name}: {cost}" for name, cost in costs.items() if cost.basis == RANGE]
+        return ProgramResult(code, self._plan, graph, (*self._cautions, *said), held, costs)
+
+    @property
+    def array(self) -> Array | None:
+        """The array that the graphs are in; None = ``main`` asked for no run yet."""
+        return self._run.lowered.array if self._run else None
 
     def planned(self) -> Plan:
         """Compile the program and its kernels, and say where its graphs go; ``main`` does not run.
@@ -343,7 +327,7 @@ class ProgramRun:
             self._host = host
             for request in host:
                 if isinstance(request, asked.Describe):
-                    self._description = self._told(request)
+                    self._description = self._described_by(request)
                     if self._description.graphs:
                         host.stop()
                         break
@@ -373,6 +357,8 @@ class ProgramRun:
                 self._options.run,
                 self._ports() if self._ports else None,
             )
+            if self._options.watch is not None:
+                self._watched.enter_context(self._options.watch(self._run.engine))
             self._feed(self._run, self._plan)
         return self._run
 
@@ -408,8 +394,10 @@ class ProgramRun:
             options.sanitize,
             options.cycles,
             {each.kernel: each.stack_bytes for each in plan.kernels},
+            options.end,
         )
-        return KernelCode(plan.description, kernels)
+        self._code = KernelCode(plan.description, kernels)
+        return self._code
 
     def _feed(self, run: GraphRun, plan: Plan) -> None:
         """Give each input PLIO the words of its file."""
@@ -424,7 +412,7 @@ class ProgramRun:
                     f"Its path is relative to {inputs.resolve()}: run from another folder, or give one for "
                     "input files."
                 )
-            if path.suffix == _CSV:
+            if path.suffix == CSV:
                 found = plio_csv.read_plio_csv(path, element, plio.width)
             else:
                 found = plio_text.read_plio(path, element, plio.width, hex=plio.hex)
@@ -452,7 +440,7 @@ class ProgramRun:
 
     @_answer.register
     def _(self, request: asked.Describe) -> None:
-        found = self._told(request)
+        found = self._described_by(request)
         if self._run is not None and found != self._description:
             raise InputFileError(
                 f"{self._origin}: a graph is made after another one was initialised. "
@@ -461,7 +449,7 @@ class ProgramRun:
         self._description = found
         self._host.done()
 
-    def _told(self, request: asked.Describe) -> Description:
+    def _described_by(self, request: asked.Describe) -> Description:
         found = description_of(request, self._program, self._host.peek, self._origin)
         return self._options.completed(found)
 
@@ -487,7 +475,14 @@ class ProgramRun:
     @_answer.register
     def _(self, request: asked.End) -> None:
         self._model.end(request.graph, None if request.cycles < 0 else request.cycles)
+        self._write_files()
         self._host.done()
+
+    def _write_files(self) -> None:
+        """Write what has left the array so far, where ``main`` may read it."""
+        if self._options.written is not None and self._plan is not None:
+            self._model.come_to_rest()
+            self._options.written.write(self._plan, self._model.outputs(), self._model.clock_mhz)
 
     @_answer.register
     def _(self, request: asked.Update) -> None:
@@ -531,8 +526,8 @@ class ProgramRun:
 
     @_answer.register
     def _(self, request: asked.SetAddress) -> None:
-        told = next(each for each in self._plan_memories() if each.id == request.buffer)
-        nbytes = int(np.prod(told.dimensions)) * told.element_bytes
+        memory = next(each for each in self._plan_memories() if each.id == request.buffer)
+        nbytes = int(np.prod(memory.dimensions)) * memory.element_bytes
         data = np.frombuffer(self._host.memories[request.memory], np.uint8)
         self._model.set_address(request.buffer, data[request.offset : request.offset + nbytes])
         self._host.done()

@@ -12,11 +12,13 @@ from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from math import lcm, prod
 
 from memtile.adf.description import Connection, Port, Tiling
 from memtile.adf.nets import Tap, Wiring
 from memtile.adf.objects import BUFFERS, RATED, Objects
+from memtile.arch.tiles import WORD_BYTES
 from memtile.errors import Problem
 
 _ITERATION = -1  # the node that runs once
@@ -53,17 +55,17 @@ class Rates:
         return one.repetition if one.repetition is not None else self.turns.get(one.owner, 1)
 
 
-def tiling_elements(tiling: Tiling, dimensions: Sequence[int]) -> int:
+def tiling_elements(tiling: Tiling, dimensions: Sequence[int], element_bytes: int = WORD_BYTES) -> int:
     """Elements that a tiling passes in one turn.
 
     Args:
         tiling: whose absent members are the buffer's own.
         dimensions: of the buffer, elements.
+        element_bytes: of the buffer; an older ``buffer_descriptor`` counts words of 32 bits.
     """
-    if tiling.length:
-        return tiling.length * tiling.repetition
-    if tiling.steps:
-        return prod(wrap for _, wrap in tiling.steps) * tiling.repetition
+    if tiling.is_older:
+        words = tiling.length or prod(wrap for _, wrap in tiling.steps)
+        return words * tiling.repetition * WORD_BYTES // element_bytes
     tile = tiling.tiling_dimension or tiling.buffer_dimension or tuple(dimensions)
     return prod(tile) * prod(loop.wrap for loop in tiling.tile_traversal) * tiling.repetition
 
@@ -108,6 +110,7 @@ def _elements(
             port = objects.ports[tap.port]
             if port.kind not in RATED:
                 continue
+            problems.extend(_not_whole_steps(objects, port, tilings_of(port, tap.branch)))
             count = _per_turn(objects, port, tap.branch, wiring.connections)
             if count:
                 yield tap, count
@@ -134,14 +137,31 @@ def _per_turn(objects: Objects, port: Port, branch: int, connections: Sequence[C
     """Elements of a turn; 0 = not said."""
     tilings = tilings_of(port, branch)
     dimensions = objects.dimensions(port)
+    size = objects.element_bytes(port) or 1
     if tilings:
-        return sum(tiling_elements(tiling, dimensions) for tiling in tilings)
+        return sum(tiling_elements(tiling, dimensions, size) for tiling in tilings)
     if dimensions:
         return prod(dimensions)
-    size = objects.element_bytes(port)
-    return max((c.bytes for c in connections if c.target == port.id or c.source == port.id), default=0) // (
-        size or 1
-    )
+    most = max((c.bytes for c in connections if c.target == port.id or c.source == port.id), default=0)
+    return most // size
+
+
+def _not_whole_steps(objects: Objects, port: Port, tilings: Sequence[Tiling]) -> Iterator[Problem]:
+    """Older descriptors whose length ends within a step: a whole one would pass more words than it says."""
+    for tiling in tilings:
+        inner = prod(wrap for _, wrap in tiling.steps[:-1])
+        if tiling.length and (not inner or tiling.length % inner):
+            yield Problem(
+                "length",
+                str(tiling.length),
+                f"a multiple of {inner}" if inner else "wraps of at least 1",
+                f"the length of {tiling.length} words is no whole number of {inner}, what the wraps of the "
+                "buffer_descriptor make",
+                "Write the access as tiling_parameters.",
+                reason="descriptor_length",
+                where=objects.where(port.id),
+                source="Vitis vision library: shared buffers of transpose",
+            )
 
 
 def _no_size(objects: Objects, port: Port) -> Problem:
@@ -183,7 +203,11 @@ def _pairs(objects: Objects, wiring: Wiring, elements: Mapping[Tap, int]) -> Ite
 
 
 def _packet_pairs(objects: Objects, wiring: Wiring, elements: Mapping[Tap, int]) -> Iterator[tuple[Tap, Tap]]:
-    """Ends of packets whose tilings say which way is for whom (``packet_port_id``)."""
+    """Ends of packets whose ways are known: by ``packet_port_id``, or through a merge into a split."""
+    if all(tap.branch >= 0 for tap in (*wiring.sources, *wiring.targets)):  # a merge into a split
+        for source, target in product(wiring.sources, wiring.targets):
+            if source.branch == target.branch and source in elements and target in elements:
+                yield source, target
     for hub, others in ((wiring.sources, wiring.targets), (wiring.targets, wiring.sources)):
         for tap in others if len(hub) == 1 else ():
             way = Tap(hub[0].port, tap.branch)

@@ -1,18 +1,17 @@
-"""A graph's C++ sources as a description: compile them, run the constructors, name the objects."""
+"""What the constructors of a graph program recorded as a description: its objects get names and lines."""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
 from memtile.adf import description
 from memtile.adf.description import Description
-from memtile.adf.graph_program import MACROS, graph_program
-from memtile.adf.host_program import Describe, HostProgram, Refuse
+from memtile.adf.host_program import Describe, Refuse
 from memtile.adf.member_names import Names, Peek, names_of
 from memtile.cpp.debug_entries import DebugEntries
 from memtile.cpp.symbols import frames
@@ -34,44 +33,6 @@ _WORDS = {
 _WITH_GRAPH = ("kernels", "memories", "plios", "gmios", "packets")
 _WITHOUT_LINE = ("graphs", "tables")
 _IDLESS = ("locations", "not_equal")
-
-
-def describe(
-    files: Sequence[Path],
-    include: Sequence[Path] = (),
-    defines: Mapping[str, str | int | None] = MACROS,
-    flags: Sequence[str] = (),
-    generation: str = "AIE-ML",
-    instance: str = "",
-) -> Description:
-    """Describe the graphs of C++ sources.
-
-    Args:
-        files: C++ sources, one of which has ``main``; or, with ``instance``, headers of the graph.
-        include: folders of headers, beside those of the sources.
-        defines: macros; None = without a value.
-        flags: more words for the compiler.
-        generation: of the cores: ``AIE-ML`` or ``AIE2P``.
-        instance: a graph that the sources do not make: ``my_graph<16> gr`` or only its class.
-
-    Raises:
-        InputFileError: the sources do not compile, a constructor refuses, or no graph is made.
-    """
-    program = graph_program(files, include, defines, flags, generation, instance)
-    origin = ", ".join(map(str, files))
-    with HostProgram(program) as host:
-        for request in host:
-            if isinstance(request, Describe):
-                found = description_of(request, program, host.peek, origin)
-                if found.graphs:
-                    host.stop()
-                    return found
-            if isinstance(request, Refuse):
-                raise refusal(request, program, origin)
-            host.done()
-    raise InputFileError(
-        f"{origin}: no graph is made here. Make one at namespace scope (my_graph gr;), or name its class."
-    )
 
 
 def description_of(request: Describe, program: Path, peek: Peek, origin: str) -> Description:
@@ -104,6 +65,29 @@ def _lines(program: Path, base: int, addresses: Sequence[int]) -> dict[int, str]
     }
 
 
+@lru_cache(maxsize=2)
+def _debug_entries(program: Path, _made: tuple[int, int]) -> DebugEntries:
+    """The debug information of a program, read once where a graph is described, planned and run in turn."""
+    return DebugEntries(program)
+
+
+def living_around(graphs: Iterable[Mapping[str, Any]]) -> dict[int, int]:
+    """Per graph itself or, if it is gone, the one in whose constructor it was made; -1 = none lives.
+
+    Args:
+        graphs: as recorded; those that live have an address.
+    """
+    within = {each["id"]: each.get("within", -1) for each in graphs}
+    living = {each["id"] for each in graphs if "address" in each}
+    found = dict[int, int]()
+    for number in within:
+        at = number
+        while at >= 0 and at not in living:
+            at = within[at]
+        found[number] = at
+    return found
+
+
 class _Raw:
     """What a program recorded, on its way to a description."""
 
@@ -125,7 +109,10 @@ class _Raw:
         return said | self._lists
 
     def _keep_living_graphs(self) -> None:
+        around = living_around(self._lists["graphs"])
         self._lists["graphs"] = [each for each in self._lists["graphs"] if "address" in each]
+        for each in (one for objects in self._lists.values() for one in objects if "within" in one):
+            each["within"] = around[each["within"]]
         held, used = set(self._variables.values()), set[int]()
         for each in self._lists["connections"]:
             used |= {each["source"], each["target"]}
@@ -142,7 +129,8 @@ class _Raw:
     @cached_property
     def _names(self) -> Names:
         graphs = {each["address"]: each["type"] for each in self._lists["graphs"]}
-        debug = DebugEntries(self._program)
+        made = self._program.stat()
+        debug = _debug_entries(self._program, (made.st_mtime_ns, made.st_ino))
         return names_of(debug, self._base, [*self._variables], graphs, self._peek)
 
     def _give_names(self) -> None:

@@ -6,9 +6,9 @@ there, or nothing can move any more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -16,74 +16,36 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.adf.core_loop import CoreState, MakeCaller
+from memtile.adf.description import Plio
+from memtile.adf.end_notes import busy_cores, surplus
 from memtile.adf.host_transfers import HostTransfers, Received
+from memtile.adf.host_waits import HostWaitError
+from memtile.adf.limits import KernelWork, kernel_works, single_buffer_findings
 from memtile.adf.lookup import Lookup
-from memtile.adf.lowering import Fill, Lowered, lower
+from memtile.adf.lowering import Fill, Lowered, lower, name_givers
 from memtile.adf.parameters import HostParameters, kernel_parameters
 from memtile.adf.plan import Plan
 from memtile.adf.plio_ports import Collected, PlioPorts, plio_ports_of
 from memtile.adf.pools import ELEMENTS
+from memtile.adf.port_times import Latency, PortTimes, latencies
 from memtile.adf.profiling import Profiling
+from memtile.adf.run_end import Missing, Volume, ended, left_over, limit_notes, missing_input
+from memtile.arch.boards import CLOCK_MHZ
 from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.timing import ARRAY_CLOCK_MHZ
 from memtile.errors import DesignError
-from memtile.explain.results import Result
+from memtile.explain.findings import Finding
+from memtile.explain.results import Result, Status
+from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
 from memtile.model.state.causes import CorePhase
-from memtile.runs.design_run import run_on
+from memtile.runs.design_run import run_on, stopped
 from memtile.runs.observing import Observed, observing
 from memtile.runs.options import USUAL, RunOptions
 from memtile.sim.doors.polling import POLL_CYCLES
 from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
 
 _SOURCE = "UG1603: run-time graph control"
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Input that ran out: what kernels and buffers still wait for.
-
-    Attributes:
-        name: of the PLIO.
-        elements: that came.
-        needed: by the iterations that were asked for.
-        element: their type.
-    """
-
-    name: str
-    elements: int
-    needed: int
-    element: str
-
-    @property
-    def message(self) -> str:
-        """One sentence."""
-        return (
-            f"{self.name} ran out of data: {self.elements:,} {self.element} came, the iterations asked "
-            f"for need {self.needed:,}; {self.needed - self.elements:,} are missing"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class PortTimes:
-    """When data passed a PLIO.
-
-    Attributes:
-        name: of the PLIO.
-        nbytes: that passed.
-        first: cycle of the first word; also the latency from the start of the run.
-        last: cycle of the last one.
-        mhz: of the array's clock.
-    """
-
-    name: str
-    nbytes: int
-    first: int
-    last: int
-    mhz: float
-
-    @property
-    def throughput(self) -> float:
-        """MB/s from the first word to the last one; 0 for a single word."""
-        return self.nbytes * self.mhz / (self.last - self.first + 1) if self.last > self.first else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +57,30 @@ class GraphResult:
         outputs: per name of a PLIO what left the array.
         missing: inputs that ran out.
         times: of output PLIOs that have received words, where the model knows them.
+        input_times: of input PLIOs that have sent words.
+        latencies: from inputs to the outputs that their data reach.
         iterations: per graph that ran, the fewest that one of its cores has ended.
         unfinished: names of the kernels of each core that did not end the iterations asked for.
-        notes: what the model leaves out.
+        notes: what the model leaves out, what is read without being written, and what went on to the limit.
+        endless: graphs that ``run`` was called for without a count.
+        waits: what waits for what at the end, in the user's names, kernels first.
+        kernels: the work of each core, most first.
+        limits: notes on single buffers that are waited for.
     """
 
     result: Result
     outputs: Mapping[str, Collected] = field(default_factory=dict)
     missing: tuple[Missing, ...] = ()
     times: tuple[PortTimes, ...] = ()
+    input_times: tuple[PortTimes, ...] = ()
+    latencies: tuple[Latency, ...] = ()
     iterations: Mapping[str, int] = field(default_factory=dict)
     unfinished: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    endless: tuple[str, ...] = ()
+    waits: tuple[str, ...] = ()
+    kernels: tuple[KernelWork, ...] = ()
+    limits: tuple[Finding, ...] = ()
 
     @property
     def cycles(self) -> int:
@@ -128,10 +102,23 @@ def _is_timed(collected: Collected) -> bool:
     return collected.cycles is not None and len(collected.cycles) > 0
 
 
-def _times(name: str, mhz: float, collected: Collected) -> PortTimes:
+def _times(plio: Plio, mhz: float, collected: Collected) -> PortTimes:
     assert collected.cycles is not None
     first, last = int(collected.cycles[0]), int(collected.cycles[-1])
-    return PortTimes(name, collected.words.nbytes, first, last, mhz)
+    return PortTimes(plio.name, collected.words.nbytes, first, last, mhz, plio.label)
+
+
+def _limit_reached(cycles: int) -> HostWaitError:
+    return HostWaitError.of(
+        "cycles",
+        f"{cycles:,}",
+        "an end before that",
+        f"the limit of {cycles:,} cycles is reached while main waits",
+        "Raise it with --max-cycles, or look at what takes so long.",
+        reason="adf_limit",
+        where="graph",
+        source="limit of the run",
+    )
 
 
 class GraphRun:
@@ -162,8 +149,14 @@ class GraphRun:
         self._transfers = HostTransfers(self._array, self.lowered.host_channels, self.advance)
         self._profiling = Profiling(self._lookup, self.lowered.inputs, self.lowered.outputs)
         self._graphs: dict[int, _GraphState] = {}
+        self._waited = self._is_over = False
         self._stack, self._observed = ExitStack(), None
         self._observed = self._stack.enter_context(observing(self._array, options))
+
+    @property
+    def engine(self) -> Engine:
+        """The model."""
+        return self._array.engine
 
     # the graph -------------------------------------------------------------------------------------------
 
@@ -192,7 +185,8 @@ class GraphRun:
         if iterations is not None and iterations < 1:
             raise self._wrong(graph, "run", f"of {iterations} iterations", "1 or more")
         if not self._is_done(graph):
-            raise self._wrong(graph, "run", "while an earlier run goes on", "a wait before it")
+            kind = HostWaitError if self._waited else DesignError
+            raise self._wrong(graph, "run", "while an earlier run goes on", "a wait before it", kind)
         state.is_endless = iterations is None
         state.asked += iterations or 0
         for place, core in self._cores(graph):
@@ -221,15 +215,18 @@ class GraphRun:
             cycles: of the array clock; None = until the end.
 
         Raises:
-            DesignError: a graph that runs without end is waited for, or one that does not run.
+            HostWaitError: the graph runs without end.
+            DesignError: a graph that does not run.
         """
         state = self._ready(graph, "wait")
         if cycles is not None:
             self._array.engine.wait(cycles)
             return
         if state.is_endless:
-            raise self._wrong(graph, "wait", "for a run without end", "a number of iterations, or of cycles")
-        self.advance(lambda: self._is_done(graph))
+            self.advance(lambda: False)
+            allowed = "a number of iterations for run(), or of cycles for wait()"
+            raise self._wrong(graph, "wait", "for a run without end", allowed, HostWaitError)
+        self._waited |= not self.advance(lambda: self._is_done(graph))
 
     def resume(self, graph: int) -> None:
         """``graph.resume()`` after ``wait(cycles)``: its cores go on with the next call that waits.
@@ -285,10 +282,10 @@ class GraphRun:
             raise self._stalled("read", number, "gives a value")
         return data
 
-    def _stalled(self, call: str, number: int, verb: str) -> DesignError:
+    def _stalled(self, call: str, number: int, verb: str) -> HostWaitError:
         kernel = self._lookup.kernel_at(number)
         assert kernel is not None
-        return DesignError.of(
+        return HostWaitError.of(
             call,
             "waiting for ever",
             "a call of the kernel",
@@ -315,12 +312,14 @@ class GraphRun:
         Raises:
             DesignError: another size.
         """
-        told = self._lookup.memories[memory]
-        nbytes = prod(told.dimensions) * told.element_bytes
+        described = self._lookup.memories[memory]
+        nbytes = prod(described.dimensions) * described.element_bytes
         if data.nbytes != nbytes:
-            raise self._wrong_bytes(told.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
-        dtype = np.dtype(ELEMENTS[told.element_bytes])
-        self._transfers.place(memory, told.name, data.reshape(-1).view(dtype).reshape(told.dimensions[::-1]))
+            raise self._wrong_bytes(described.name, data.nbytes, f"{nbytes} bytes, the size of the buffer")
+        dtype = np.dtype(ELEMENTS[described.element_bytes])
+        self._transfers.place(
+            memory, described.name, data.reshape(-1).view(dtype).reshape(described.dimensions[::-1])
+        )
 
     def start(self, port: int) -> None:
         """``gm2aie_nb(port)``, ``aie2gm_nb(port)`` of an external buffer: see :meth:`HostTransfers.start`."""
@@ -342,10 +341,10 @@ class GraphRun:
         Raises:
             DesignError: another size.
         """
-        told, pool = self._lookup.memories[memory], self.lowered.memories[memory]
+        described, pool = self._lookup.memories[memory], self.lowered.memories[memory]
         if len(data) != pool.blocks.nbytes:
             raise self._wrong_bytes(
-                told.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
+                described.name, len(data), f"{pool.blocks.nbytes} bytes, the size of the buffer"
             )
         pool.store(self._array, data)
 
@@ -399,6 +398,26 @@ class GraphRun:
         """
         return self.lowered.outputs[self._plio(plio)].collected()
 
+    def outputs(self) -> dict[str, Collected]:
+        """What each output PLIO has received so far, by its name."""
+        return {
+            self._lookup.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
+        }
+
+    @property
+    def clock_mhz(self) -> int:
+        """Of the array."""
+        return CLOCK_MHZ.get(self._array.engine.board, ARRAY_CLOCK_MHZ)
+
+    def come_to_rest(self) -> None:
+        """After the ``end`` of every graph, none of which runs without end: let what is still on its way
+        arrive (DEV-ADF-140).
+        """
+        graphs = [each.id for each in self.lowered.plan.description.graphs if each.parent < 0]
+        states = [self._graphs.get(graph, _GraphState()) for graph in graphs]
+        if all(state.ended and not state.is_endless for state in states):
+            self.advance(lambda: False)
+
     def _plio(self, name: str) -> int:
         for plio in self._lookup.plios.values():
             if name in (plio.name, plio.label):
@@ -417,39 +436,86 @@ class GraphRun:
             is_met: the condition.
 
         Returns:
-            Whether it is met; False = nothing moves any more, or the limit of cycles is reached.
+            Whether it is met; False = nothing moves any more.
+
+        Raises:
+            HostWaitError: the limit of cycles is reached.
         """
         engine = self._array.engine
         end = engine.now + self._options.max_cycles
         while not is_met():
             if engine.now >= end:
-                return False
+                self._is_over = True
+                raise _limit_reached(self._options.max_cycles)
             stop = engine.resume(min(engine.now + POLL_CYCLES, end), self._options.progress)
             if stop is Stop.QUIET:
                 return is_met()
         return True
 
-    def result(self) -> GraphResult:
-        """Let all that still moves come to rest, and say how the run ended."""
-        found = run_on(self._array, self._options)
+    def result(self, *, interrupted: bool = False) -> GraphResult:
+        """Let all that still moves come to rest, and say how the run ended.
+
+        Args:
+            interrupted: Ctrl-C came: nothing moves on.
+        """
+        found = self._stopped(interrupted=interrupted)
+        unfinished, endless = tuple(core.name for core in self._unfinished()), self._endless()
+        is_done = not unfinished and not endless and not interrupted and found.status is not Status.LIMIT
+        if is_done:
+            found = ended(found)
+        self._stack.close()
         observed: Observed | None = self._observed
         found = found if observed is None else observed.added_to(found)
-        self._stack.close()
-        unfinished = tuple(core.name for core in self._unfinished())
-        outputs = {
-            self._lookup.plios[plio].name: port.collected() for plio, port in self.lowered.outputs.items()
-        }
+        found = found if found.kept is None else replace(found, kept=found.kept.holding())
+        collected = {plio: port.collected() for plio, port in self.lowered.outputs.items()}
+        plios, mhz = self._lookup.plios, found.clock_mhz
+        times = {plio: _times(plios[plio], mhz, each) for plio, each in collected.items() if _is_timed(each)}
+        input_times = dict(self._input_times(mhz))
+        volumes = list(self._volumes())
+        waits = tuple(named_waits(found.waits)) or tuple(map(in_users_words, found.waiting))
         return GraphResult(
-            found,
-            outputs,
-            missing=tuple(self._missing()) if unfinished else (),
-            times=tuple(
-                _times(name, found.clock_mhz, each) for name, each in outputs.items() if _is_timed(each)
-            ),
+            with_users_names(found),
+            {plios[plio].name: each for plio, each in collected.items()},
+            missing=tuple(missing_input(volumes, found))
+            if unfinished or found.status is Status.STUCK
+            else (),
+            times=tuple(times.values()),
+            input_times=tuple(input_times.values()),
+            latencies=tuple(latencies(self.lowered.plan, input_times, times)),
             iterations=self._iterations(),
             unfinished=unfinished,
-            notes=tuple(self.lowered.notes),
+            notes=(
+                *self.lowered.notes,
+                *left_over(volumes if is_done else ()),
+                *(self._limit_notes(found.cycles, endless) if found.status is Status.LIMIT else ()),
+            ),
+            endless=endless,
+            waits=waits,
+            kernels=tuple(kernel_works(self.lowered, found.cores)),
+            limits=tuple(single_buffer_findings(self.lowered, found)),
         )
+
+    def _limit_notes(self, cycles: int, endless: Sequence[str]) -> Iterator[str]:
+        yield from limit_notes(cycles, endless, busy_cores(self.lowered, self._lookup, self._unfinished()))
+        asked = max((state.asked for state in self._graphs.values()), default=0)
+        yield from surplus(self.lowered, self._lookup, asked)
+
+    def _stopped(self, *, interrupted: bool) -> Result:
+        """The result of the array, which runs on unless it was interrupted or has met its limit."""
+        name_givers(self.lowered)
+        if interrupted or self._is_over:
+            return stopped(self._array, None if interrupted else Stop.LIMIT)
+        return run_on(self._array, self._options)
+
+    def _endless(self) -> tuple[str, ...]:
+        names = {each.id: each.name for each in self.lowered.plan.description.graphs}
+        return tuple(names[graph] for graph, state in self._graphs.items() if state.is_endless)
+
+    def _input_times(self, mhz: float) -> Iterator[tuple[int, PortTimes]]:
+        for plio, port in self.lowered.inputs.items():
+            told, words = self._lookup.plios[plio], port.entered
+            if words and port.ended >= 0:
+                yield plio, PortTimes(told.name, words * WORD_BYTES, port.began, port.ended, mhz, told.label)
 
     def _iterations(self) -> dict[str, int]:
         names = {each.id: each.name for each in self.lowered.plan.description.graphs}
@@ -488,23 +554,24 @@ class GraphRun:
             if id(core) not in done and not self._is_at_rest(place)
         ]
 
-    def _missing(self) -> list[Missing]:
-        """Input PLIOs that sent less than the iterations need."""
-        asked = max((state.asked for state in self._graphs.values()), default=0)
-        found = []
+    def _volumes(self) -> Iterator[Volume]:
+        """What input PLIOs have sent, and what the iterations that were asked for need."""
         for net in self.lowered.plan.nets:
-            plio = self._lookup.plio_at(net.sources[0].port)
-            target = net.targets[0]
-            if (
-                plio is None or not target.elements or net.packets
-            ):  # a stream has no block, packets have headers
+            plio, target = self._lookup.plio_at(net.sources[0].port), net.targets[0]
+            if plio is None:
                 continue
-            needed = target.elements * target.turns * asked
-            came = self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes
-            if came < needed:
-                element = self._lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
-                found.append(Missing(plio.name, came, needed, element))
-        return found
+            states = (
+                state for graph, state in self._graphs.items() if self._lookup.is_in_graph(plio.graph, graph)
+            )
+            state = next(states, _GraphState())
+            is_counted = target.elements and not net.packets and not state.is_endless
+            element = self._lookup.ports[target.port].element or f"elements of {net.element_bytes} bytes"
+            yield Volume(
+                plio.name,
+                self.lowered.inputs[plio.id].fed * WORD_BYTES // net.element_bytes,
+                target.elements * target.turns * state.asked if is_counted else None,
+                element,
+            )
 
     def _ready(self, graph: int, call: str) -> _GraphState:
         state = self._graphs.get(graph)
@@ -514,9 +581,11 @@ class GraphRun:
             raise self._wrong(graph, call, "after end", "nothing more")
         return state
 
-    def _wrong(self, graph: int, call: str, when: str, allowed: str) -> DesignError:
+    def _wrong(
+        self, graph: int, call: str, when: str, allowed: str, kind: type[DesignError] = DesignError
+    ) -> DesignError:
         names = {each.id: each.name for each in self.lowered.plan.description.graphs}
-        return DesignError.of(
+        return kind.of(
             call,
             when,
             allowed,

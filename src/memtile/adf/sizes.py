@@ -12,8 +12,12 @@ from memtile.adf.objects import BUFFERS, PARAMETERS, Objects
 from memtile.adf.rates import Rates
 from memtile.arch.core import CORES, DEFAULT_HEAP_BYTES, DEFAULT_STACK_BYTES
 from memtile.arch.devices import Device
+from memtile.arch.ports import PORTS, port_kind
 
 PING_PONG = 2
+_SIDES = [port_kind(name) for name in PORTS["compute"].masters]
+WAYS_UP, WAYS_DOWN = _SIDES.count("NORTH"), _SIDES.count("SOUTH")
+"""Circuits that the switches of a column of cores lead up and down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,4 +116,17 @@ def needs_of(objects: Objects, kernel: Kernel, shared: Mapping[int, bool], rates
             total += Needs(nbytes if shared[number] else 0)
         elif port.kind in BUFFERS:
             total += Needs(nbytes, int(port.direction == "in"), int(port.direction == "out"))
-    return total + Needs(sum(len(objects.tables[t].data) // 2 for t in kernel.tables if t in objects.tables))
+    return total + Needs(sum(objects.tables[t].nbytes for t in kernel.tables if t in objects.tables))
+
+
+def ways_outside(objects: Objects, wirings: Iterable[Wiring]) -> dict[int, tuple[int, int]]:
+    """Kernel -> streams that it gets from what is no kernel, and that it sends there."""
+    out = {kernel: [0, 0] for kernel in objects.kernels}
+    for wiring in wirings:
+        for ends, others, which in ((wiring.targets, wiring.sources, 0), (wiring.sources, wiring.targets, 1)):
+            if all(objects.ports[end.port].owner in objects.kernels for end in others):
+                continue
+            for port in (objects.ports[end.port] for end in ends):
+                if port.owner in out and port.kind not in PARAMETERS:
+                    out[port.owner][which] += 1
+    return {kernel: (up, down) for kernel, (up, down) in out.items()}

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 
 from memtile.adf.description import Plio
 from memtile.adf.host_transfers import HostChannel
 from memtile.adf.lookup import Lookup
+from memtile.adf.packet_ways import PacketWays
 from memtile.adf.plan import End, Net, Plan, Tile
 from memtile.adf.plio_ports import InputPort, OutputPort, PlioPorts
 from memtile.adf.pools import Mover
@@ -16,7 +16,6 @@ from memtile.design.channels import Channel
 from memtile.design.circuits import End as StreamEnd
 from memtile.design.other_tiles import ComputeTile
 from memtile.design.packet_bus import PacketStream
-from memtile.errors import DesignError
 
 
 class StreamNets:
@@ -35,6 +34,7 @@ class StreamNets:
         host_channels: by id of the GMIO, or of the port of an external buffer.
         streams: of sources of packets, by port.
         packet_ids: that a port sends or gets, by port.
+        ways: of nets with packets, by their connections.
         notes: what is left out, one sentence each.
     """
 
@@ -53,15 +53,17 @@ class StreamNets:
         self.host_channels: dict[int, HostChannel] = {}
         self.streams: dict[int, Sequence[PacketStream]] = {}
         self.packet_ids: dict[int, tuple[int, ...]] = {}
+        self.ways = {net.connections: PacketWays(net, lookup) for net in plan.nets if net.packets}
         self.notes: list[str] = []
 
     def connect(self) -> None:
-        """Connect all nets; those of the host first, whose channels the plan names.
+        """Connect all nets: those of the host first, whose channels the plan names, then ordered merges.
 
         Raises:
-            DesignError: a stream or a cascade that the array does not have, or packets that are not modelled.
+            DesignError: a stream or a cascade that the array does not have, or packets in an order that it
+                cannot keep.
         """
-        for net in sorted(self._plan.nets, key=lambda net: not self._has_host_channel(net)):
+        for net in sorted(self._plan.nets, key=self._turn):
             if net.fifo_depth:
                 self.notes.append(
                     f"fifo_depth of {net.name} is left out: its stream has the buffers of the switches alone"
@@ -82,39 +84,24 @@ class StreamNets:
         return (tile.s2mm if mover.receives else tile.mm2s)[mover.end.channel]
 
     def _connect_packets(self, net: Net) -> None:
-        """Ways of a split by the id in the header, or those of a merge into one stream.
-
-        Raises:
-            DesignError: a merge whose order is fixed, or one that is split again.
-        """
-        kinds = {each.id: each.kind for each in self._plan.description.packets}
-        if any(kinds[each] == "ordered_merge" for each in net.packets):
-            raise not_modelled(net.name, "pktorderedmerge", "pktmerge, where the order does not matter")
-        ways: defaultdict[int, list[End]] = defaultdict(list)
-        for target in net.targets:
-            ways[target.branch].append(target)
-        if len(net.sources) > 1 and len(ways) > 1:
-            raise not_modelled(net.name, "a pktmerge into a pktsplit", "a kernel between the two")
-        sources = [self._end(net, each, receives=False) for each in net.sources]
-        targets = [[self._end(net, each, receives=True) for each in ends] for _, ends in sorted(ways.items())]
-        if len({isinstance(end, Channel) for ends in targets for end in ends}) > 1:
-            allowed = "one kind of ports behind a pktsplit"
-            raise not_modelled(net.name, "packets to buffers and to streams", allowed)
-        self._make_bus(net, [(source, ends) for source in sources for ends in targets])
-
-    def _make_bus(self, net: Net, routes: Sequence[tuple[StreamEnd, Sequence[StreamEnd]]]) -> None:
         """A packet bus; headers end at buffers, and stay in streams (UG1603, Packet Processing)."""
-        merges = len(net.sources) > 1
-        split = {target.branch: target.packet_id for target in net.targets}
-        ids = [end.packet_id for end in net.sources] if merges else [split[way] for way in sorted(split)]
-        keeps = not isinstance(routes[0][1][0], Channel)
-        streams = self._array.packet_bus(net.name, *routes, ids=ids, keep_headers=keeps).streams
-        for number, source in enumerate(net.sources):
-            mine = streams[number : number + 1] if merges else streams
-            self.streams[source.port] = mine
-            self.packet_ids[source.port] = tuple(each.id for each in mine)
-        for target in net.targets:
-            self.packet_ids[target.port] = tuple(ids) if merges else (target.packet_id,)
+        made = self.ways[net.connections]
+        ends = {id(end): self._end(net, end, receives=False) for end in net.sources}
+        ends |= {id(end): self._end(net, end, receives=True) for end in net.targets}
+        routes = [(ends[id(way.source)], [ends[id(end)] for end in way.targets]) for way in made.ways]
+        keep = [ends[id(end)] for end in net.targets if not isinstance(ends[id(end)], Channel)]
+        ids = [way.id for way in made.ways]
+        bus = self._array.packet_bus(net.name, *routes, ids=ids, keep_headers=keep, order=made.order)
+        streams = dict(zip(ids, bus.streams, strict=True))
+        for end in net.sources:
+            self.streams[end.port] = [streams[way.id] for way in made.sent_by(end)]
+            self.packet_ids[end.port] = tuple(way.id for way in made.sent_by(end))
+        for end in net.targets:
+            self.packet_ids[end.port] = tuple(way.id for way in made.got_by(end))
+
+    def _turn(self, net: Net) -> tuple[bool, bool]:
+        """Nets of the host before others, and those whose order takes an arbiter that few can be."""
+        return not self._has_host_channel(net), not (net.packets and self.ways[net.connections].order)
 
     def _core(self, tile: Tile) -> ComputeTile:
         return self._array.compute_tile(*tile)
@@ -158,23 +145,3 @@ class StreamNets:
         made = self._plio_ports.input(self._array, plio, end)
         self.inputs[plio.id] = made
         return made.end
-
-
-def not_modelled(name: str, what: str, instead: str) -> DesignError:
-    """The refusal of what a graph asks for and the model has not.
-
-    Args:
-        name: of the object of the graph.
-        what: it asks for.
-        instead: what it could do.
-    """
-    return DesignError.of(
-        "graph",
-        what,
-        instead,
-        f"memtile does not run {what}",
-        f"Use {instead}.",
-        reason="adf_not_modelled",
-        where=name,
-        source="docs/adf.md",
-    )

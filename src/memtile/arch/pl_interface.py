@@ -22,12 +22,18 @@ CLOCK_DIVISOR = 4  # the default clock of a PLIO is that part of the array's (UG
 LOGIC_SLAVES = tuple(name for name in PORTS["interface"].slaves if port_kind(name) == "SOUTH")
 LOGIC_MASTERS = tuple(name for name in PORTS["interface"].masters if port_kind(name) == "SOUTH")
 PAIRED_BITS = 128  # from this width on a PLIO has two adjacent ports, of which the first one is even
+CROSSING_DEPTH = 12  # PLIO words in the FIFO from the logic into the array (AM020 1.5)
+
+LOGIC_COLUMNS: Mapping[str, int] = MappingProxyType({"xcve2802": 28})
+"""Columns whose interface tile leads to the logic, where a source says it, else all (DEV-ADF-170)."""
 
 SOURCES: Mapping[str, Source] = MappingProxyType(
     {
         "ports": Source("AM009: AI Engine to programmable logic interface", Grade.MANUAL),
         "width": Source("UG1079: input_plio and output_plio", Grade.MANUAL),
         "clock": Source("UG1702: I/O of a graph", Grade.MANUAL),
+        "columns": Source("AIE-PRE-MAPPER-6 in a user's log: 112 streams out, four a column", Grade.ASSUMED),
+        "crossing": Source("AM020 1.5: Stream Switch Buffering and Latency", Grade.MANUAL),
         "pair": Source("UG1079: AI Engine to PL interface AXI protocol", Grade.MANUAL),
     }
 )

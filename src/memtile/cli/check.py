@@ -29,7 +29,7 @@ Examples:
   memtile check design.mlir --kernels functions.py
   memtile check design.mlir --kernels kernel.cc
   memtile check build/ --sarif > findings.sarif
-  memtile check graph.cpp -I src -D N=4
+  memtile check graph.cpp -I src -D ROUNDS=4
   memtile check *.mlir --junit > findings.xml
   memtile check design.mlir --timing queue_running=0
   memtile check --sandbox design.py
@@ -52,7 +52,7 @@ def check(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Parameter of design(), or of the scratchpad of a design in MLIR; may be given again.",
+            help="Parameter of design(), of the scratchpad of a design in MLIR, or macro of a graph; repeat.",
         ),
     ] = None,
     kernels: Annotated[
@@ -134,9 +134,7 @@ def _graph(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     from memtile.cli.graph_file import graph_program
     from memtile.errors import MemtileError
 
-    if settings:
-        raise UsageError(f"{name}: --set is for designs; a graph in C++ has macros: -D NAME=VALUE.")
-    graph, notes = graph_program([name], device, kernels), list[str]()
+    graph, notes = graph_program([name], device, kernels, settings=settings), list[str]()
     try:
         notes += [each.text for each in graph.verdicts()]
         notes += graph.check().notes

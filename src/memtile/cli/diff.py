@@ -6,6 +6,7 @@ Anything that can be compared, from its file: designs are run, the others read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.graph_file import NO_GRAPH, GraphOptions, is_graph, of_graphs
 from memtile.cli.mlir_file import SUFFIX
 from memtile.errors import InputFileError
 from memtile.input_files import read_text
@@ -29,6 +31,7 @@ EXAMPLES = """\b
 Examples:
   memtile diff old.py new.py
   memtile diff design.mlir design.mlir --second-set input_offset=8
+  memtile diff old/graph.cpp new/graph.cpp -I src --set TILE=16
   memtile diff before.json after.json
   memtile diff old/insts.bin new/insts.bin --device npu1
   memtile diff design.mlir build/ --device npu1
@@ -36,13 +39,11 @@ Examples:
 """
 
 
+@of_graphs
 @options.running("max_cycles")
 def diff(
     first: Annotated[str, typer.Argument(metavar="A", help="A design, record, program, build or dump.")],
     second: Annotated[str, typer.Argument(metavar="B", help="What it is compared with.")],
-    device: Annotated[
-        str, typer.Option(metavar="NAME", help="Device of files that leave it open, such as npu1.")
-    ] = "",
     settings: options.Settings = None,
     second_settings: Annotated[
         list[str] | None,
@@ -53,12 +54,14 @@ def diff(
     timing: options.TimingConstants = None,
     of_run: RunOptions = USUAL,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
+    graph: GraphOptions = NO_GRAPH,
 ) -> None:
     """Say what changed from A to B: cycles by cause and channel, words that came out, registers by field.
 
-    Designs in Python and MLIR are run; records are those of memtile run --record; files of register writes,
-    builds, containers and dumps are compared as the registers that they leave, descriptors in words. Of two
-    different kinds what both have is compared.
+    Designs in Python and MLIR and graphs in C++ are run; records are those of memtile run --record; files of
+    register writes, builds, containers and dumps are compared as the registers that they leave, descriptors
+    in words. Of two different kinds what both have is compared. Macros of graphs are given by -D, or by --set
+    and --second-set; input files are below --in-folder, the working folder, or the folder of the graph.
 
     Ends with exit code 0 if nothing differs, with 1 if something does.
     """
@@ -68,7 +71,13 @@ def diff(
     if names:
         raise UsageError(f"{names[0]}: there is no such file or folder.")
 
+    if not (is_graph([first]) or is_graph([second])):
+        replace(graph, device=None).refuse()
+
     def side(name: str, its: Sequence[str]) -> ComparedSide:
+        if is_graph([name]):
+            return graph_side(name, graph, its, of_run)
+        device = graph.device or ""
         return compared_file(
             name, device=device, settings=its, given=given or (), kernels=kernels, options=of_run
         )
@@ -117,6 +126,27 @@ def _design(name: str, made: Runnable, options: RunOptions) -> ComparedSide:
     ran = made.run(options)
     set_up = tiles_of(made.engine, locks)
     return ComparedSide(name, DESIGN, record(ran.result, made.engine), made.words(ran), set_up)
+
+
+def graph_side(name: str, options: GraphOptions, settings: Sequence[str], of_run: RunOptions) -> ComparedSide:
+    """A graph in C++ as a side of a comparison: its run, and its array before it.
+
+    Raises:
+        MemtileError: as compiling, planning or running it raises; ``main`` runs no graph.
+    """
+    from memtile.adf.program_run import ProgramRun
+    from memtile.explain.compare.comparison import DESIGN, ComparedSide
+    from memtile.explain.record import record
+    from memtile.io.dumps import tiles_of
+
+    graph = options.program([name], settings=settings, beside=True, of_run=of_run)
+    engine = graph.array().engine
+    set_up = tiles_of(engine, engine.state.locks.value.copy())
+    program = ProgramRun(graph.files, graph.options)
+    done = program.run()
+    if done.result is None or program.array is None:
+        raise InputFileError(f"{name}: main ran no graph, so that there is nothing to compare.")
+    return ComparedSide(name, DESIGN, record(done.result, program.array.engine), done.outputs, set_up)
 
 
 def _record(path: Path) -> dict[str, Any] | None:

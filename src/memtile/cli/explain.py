@@ -1,9 +1,10 @@
-"""``memtile explain``: what stands in a dead machine, and why it does not go on."""
+"""``memtile explain``: why a dead machine does not go on, and what limits a graph."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +13,8 @@ import typer
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
 from memtile.cli.failure import UsageError
+from memtile.cli.graph_file import NO_GRAPH, GraphOptions, is_graph, of_graphs
+from memtile.cli.report_files import ReportFiles, Studies
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable, write_output
 from memtile.plain_text import json_text
@@ -30,14 +33,19 @@ Examples:
   memtile explain registers.txt --device npu1 --json
   memtile explain --server localhost:5555 --device npu1
   memtile explain --server localhost:5555 --report run.html --record run.json
+  memtile explain graph.cpp -I src -D N=4 --cost gr.k=2088
 """
 
 
+@of_graphs
 @options.running("max_cycles", "dispatch")
 def explain(
     dump: Annotated[
         str | None,
-        typer.Argument(metavar="DUMP", help="A coredump, raw or ELF, or a register dump as text or JSON."),
+        typer.Argument(
+            metavar="DUMP|GRAPH.cpp",
+            help="A coredump, raw or ELF, a register dump as text or JSON, or a graph in C++, which is run.",
+        ),
     ] = None,
     design: Annotated[
         str | None,
@@ -49,9 +57,6 @@ def explain(
     token: Annotated[
         str, typer.Option(metavar="TOKEN", envvar="MEMTILE_TOKEN", help="Token of the server.")
     ] = "",
-    device: Annotated[
-        str, typer.Option(metavar="NAME", help="Device, where neither the dump nor the design says it.")
-    ] = "",
     settings: options.Settings = None,
     given: options.In = None,
     kernels: options.Kernels = None,
@@ -60,6 +65,7 @@ def explain(
     report: options.ReportFile = None,
     perfetto: options.Perfetto = None,
     record: options.Record = None,
+    graph: GraphOptions = NO_GRAPH,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
     """Say why an array does not go on, from a dump of its memories and registers.
@@ -72,24 +78,64 @@ def explain(
     A memtile serve is asked what it knows itself, which is more: what is queued, what was sent, and with its
     --check races. It gives its --record, and with its --history its --report and --perfetto so far.
 
+    A graph in C++ is run, as memtile run does it: why it is stuck, or what limits it: its kernels by their
+    work, single buffers that are waited for, and what the run would be without each limit. No output file is
+    written.
+
     Ends with exit code 1 if something is wrong.
     """
+    beside = {"--design": design, "--server": server, "--set": settings, "--in": given}
     with options.with_timing(timing):
+        if dump is not None and is_graph([dump]):
+            _refuse(dump, beside | {"--kernels": kernels, "--dispatch": of_run.dispatch})
+            _explain_graph(dump, graph, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            return
+        _refuse(dump or server or "nothing", graph.given, "a graph in C++")
         found = report_of(
-            dump,
-            design,
-            server=server,
-            token=token,
-            device=device,
-            settings=settings or (),
-            kernels=kernels,
-            given=given or (),
-            of_run=of_run,
-            files=(report, perfetto, record),
-        )
+            dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),
+            kernels=kernels, given=given or (), of_run=of_run, files=(report, perfetto, record),
+        )  # fmt: skip
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)
+
+
+def _refuse(what: str, given: Mapping[str, object], whose: str = "dumps and servers") -> None:
+    """Refuse options that are for something else.
+
+    Raises:
+        UsageError: which they are.
+    """
+    if wrong := ", ".join(name for name, value in given.items() if value):
+        raise UsageError(f"{what}: {wrong} {'are' if ', ' in wrong else 'is'} for {whose}.")
+
+
+def _explain_graph(
+    file: str,
+    graph: GraphOptions,
+    of_run: RunOptions,
+    files: ReportFiles,
+    record: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Run a graph, and say why it is stuck or what limits it; leave with the exit code for it."""
+    from memtile.cli.progress import run_progress
+    from memtile.cli.result_output import leave
+    from memtile.cli.run_graph import ShownRun, explained_lines, studied
+    from memtile.explain.results import Status
+
+    files.check()
+    studies = Studies(bottleneck=True, record=record, report=files)
+    studies.check()
+    asked = replace(of_run, history=files.wanted)
+    program = graph.program([file], of_run=asked)
+    with run_progress(before=f"compiling {file}") as progress:
+        done = program.run(asked, progress=progress)
+    shown = ShownRun(program.options.device, studied(done, program, studies))
+    typer.echo(json_text(shown.as_json(), indent=2) if as_json else "\n".join(explained_lines(shown)))
+    interrupted = done.result is not None and done.result.status is Status.INTERRUPTED
+    leave(interrupted=interrupted, good=done.good)
 
 
 def report_of(

@@ -27,7 +27,7 @@ def mcp(
     sandbox: Sandbox = True,
     sandbox_memory: Memory = None,
 ) -> None:
-    """Serve check, run, explain, lower, descriptor and limits as tools, over standard input and output.
+    """Serve check, run, explain, sweep, lower, descriptor and limits as tools over standard input and output.
 
     An agent's program starts it: {"command": "memtile", "args": ["mcp"]}. The tools call what the commands
     call and answer with data. They read files below the root alone. Designs in Python are programs; on Linux

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -13,16 +14,25 @@ QUIET_SECONDS = 2.0
 
 
 @contextmanager
-def run_progress(*, untimed: bool = False) -> Iterator[Callable[[int], None]]:
-    """A callback for ``run(progress=...)`` that takes the cycles done, or the words of an untimed run."""
+def run_progress(*, untimed: bool = False, before: str = "") -> Iterator[Callable[[int], None]]:
+    """A callback for ``run(progress=...)`` that takes the cycles done, or the words of an untimed run.
+
+    Args:
+        untimed: it takes words.
+        before: what is done before the run; shown when two seconds are over without a call.
+    """
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     from memtile.sheet import stderr_console
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     display = Progress(*columns, console=stderr_console(), transient=True)
-    task, unit = display.add_task(""), "words" if untimed else "cycles"
+    task, unit = display.add_task(before), "words" if untimed else "cycles"
     start = time.monotonic()
+    early = threading.Timer(QUIET_SECONDS, display.start)
+    early.daemon = True
+    if before and display.console.is_terminal:
+        early.start()
 
     def show(done: int) -> None:
         if not display.live.is_started:
@@ -34,6 +44,7 @@ def run_progress(*, untimed: bool = False) -> Iterator[Callable[[int], None]]:
     try:
         yield show
     finally:
+        early.cancel()
         if display.live.is_started:
             display.stop()
 

@@ -54,7 +54,13 @@ class ReportFiles:
             check_writable(path)
 
     def write(
-        self, result: Result, engine: Engine, title: str, inputs: Mapping[str, str], ignored: Sequence[str]
+        self,
+        result: Result,
+        engine: Engine,
+        title: str,
+        inputs: Mapping[str, str],
+        ignored: Sequence[str],
+        ahead: Sequence[str] = (),
     ) -> None:
         """Write the files.
 
@@ -64,6 +70,7 @@ class ReportFiles:
             title: of the design.
             inputs: SHA-256 of the files that went in, by name.
             ignored: operations that were read and change nothing.
+            ahead: what the front end says of the run.
 
         Raises:
             InputFileError: a file cannot be written.
@@ -76,7 +83,7 @@ class ReportFiles:
 
         timeline = Timeline(engine, result.kept.history, result)
         if self.page is not None:
-            report = Report(engine, result, timeline, title, inputs, ignored, command())
+            report = Report(engine, result, timeline, title, inputs, ignored, command(), ahead)
             write_output(self.page, report_pieces(report, self.page.suffix))
         if self.perfetto is not None:
             write_output(self.perfetto, timeline_pieces(timeline, result.clock_mhz, self.perfetto.suffix))
@@ -158,7 +165,7 @@ class Studies:
         *,
         device: Device,
     ) -> Result:
-        """The result with the answers.
+        """The result with the answers, once its files are written.
 
         Args:
             result: of the run.
@@ -171,6 +178,14 @@ class Studies:
         Raises:
             DesignError: a coredump of a memory tile alone.
         """
+        result = self.answered(result, engine, again, device=device)
+        self.write(result, engine, files, ignored)
+        return result
+
+    def answered(
+        self, result: Result, engine: Engine, again: Callable[[], Result], *, device: Device
+    ) -> Result:
+        """The result with the answers; arguments as of :meth:`of`."""
         from memtile.explain.depths import doubtful_depths, needed_depths
         from memtile.explain.slow import slow_findings
         from memtile.explore.rerun import band, lifted
@@ -187,16 +202,26 @@ class Studies:
             slow = slow_findings(result)
             without = lifted(result, again, partial(watched, text="limits"))
             result = replace(result, lifted=without, findings=(*result.findings, *slow))
+        return result
+
+    def write(
+        self,
+        result: Result,
+        engine: Engine,
+        files: Sequence[str],
+        ignored: Sequence[str] = (),
+        ahead: Sequence[str] = (),
+    ) -> None:
+        """Write the files; arguments as of :meth:`of`; ``ahead``: what the front end says of the run."""
         if self.record is None and not self.report.wanted:
-            return result
+            return
         inputs = digests(files)
-        self.report.write(result, engine, Path(files[0]).name, inputs, ignored)
+        self.report.write(result, engine, Path(files[0]).name, inputs, ignored, ahead)
         if self.record is not None:
             from memtile.explain.record import record, text_of
 
             found = record(result, engine, inputs=inputs, ignored=ignored)
             write_output(self.record, text_of(found))
-        return result
 
 
 def digests(files: Sequence[str]) -> dict[str, str]:

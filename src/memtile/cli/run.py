@@ -62,7 +62,7 @@ Examples:
   memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
   memtile run input_physical.mlir --against build/ --in 0=a.npy --out 2:int32:64=c.npy
   memtile run final.xclbin insts.bin --in 0=a.npy --out 1=b.npy
-  memtile run graph.cpp -I src -D N=4 --in-folder data --out-folder out --cost gr.k=2088
+  memtile run graph.cpp -I src -D ROUNDS=4 --in-folder data --out-folder out --cost gr.k=2088
   memtile run build/ --kernels kernels.py --in 0=a.npy --out 1=b.npy
   memtile run aie_cdo_*.bin insts.txt --kernels kernels.py --in 0=a.npy --in 1=b.npy --out 2=c.npy
 """
@@ -173,34 +173,42 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     _leave(done.result)
 
 
-_NOT_OF_GRAPHS = (
-    "settings", "schedules", "vcd", "signals", "given", "wanted", "kernel", "keep_order", "against",
-    "sensitivity", "bottleneck", "record", "coredump", "report", "perfetto",
-)  # fmt: skip
-_NAMES = {"settings": "--set", "given": "--in", "wanted": "--out"}
+_NOT_OF_GRAPHS = ("given", "wanted", "kernel", "keep_order", "against")
+_NAMES = {"given": "--in", "wanted": "--out"}
 
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a graph in C++ with what the command was given, and leave with the exit code for it."""
+    from memtile.adf.cost_ends import cost_band
     from memtile.cli.progress import run_progress
-    from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph
+    from memtile.cli.run_graph import OUTPUT_FOLDER, finish_graph, studied
 
-    kernels, as_json = chosen["kernels"], chosen["as_json"]
+    kernels, as_json, schedules = chosen["kernels"], chosen["as_json"], chosen["schedules"]
     wrong = {_NAMES.get(name, f"--{name.replace('_', '-')}"): chosen[name] for name in _NOT_OF_GRAPHS}
     of_kernels = {"--kernels": kernels.kernels, "--debug": kernels.debug}
     of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
     of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
     more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
     refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
-    asked = replace(of_run, check=_checked(of_run, 0, kernels))
-    with with_timing(chosen["timing"]), run_progress(untimed=False) as progress:
+    written = _report_files(chosen["report"], chosen["perfetto"], untimed=False)
+    draw = _drawing(chosen["picture"], untimed=False)
+    dump = _waveform_file(chosen["vcd"], chosen["signals"], untimed=False)
+    asked_for = _studies(
+        chosen["sensitivity"], chosen["bottleneck"], chosen["record"], chosen["coredump"], untimed=False
+    )
+    folder = chosen["out_folder"] or OUTPUT_FOLDER
+    asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
+    with with_timing(chosen["timing"]):
         graph = graph_program(
             files, chosen["device"], kernels, chosen["costs"] or (),
-            in_folder=chosen["in_folder"], of_run=asked, quiet=as_json,
+            settings=chosen["settings"] or (), in_folder=chosen["in_folder"], out_folder=folder,
+            of_run=asked, quiet=as_json, watch=dump.recorded,
         )  # fmt: skip
-        done = graph.run(asked, progress=progress)
-    folder, draw = chosen["out_folder"] or OUTPUT_FOLDER, _drawing(chosen["picture"], untimed=False)
-    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw)
+        with run_progress(before=f"compiling {files[0]}") as progress:
+            done = graph.run(asked, progress=progress)
+        band = cost_band(graph, done) if chosen["sensitivity"] else None
+        done = studied(done, graph, replace(asked_for, report=written), schedules)
+    finish_graph(done, graph.options.device, folder, as_json=as_json, draw=draw, band=band)
 
 
 def _checked(of_run: RunOptions, schedules: int, kernels: KernelSources) -> bool:

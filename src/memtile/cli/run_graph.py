@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from memtile.arch.tiles import WORD_BYTES
 from memtile.cli.result_output import leave
-from memtile.explain.waiting_sentences import named_waits
+from memtile.explain.waiting_sentences import finding_in_users_words, in_users_words
 from memtile.plain_text import json_text, printable
 
 if TYPE_CHECKING:
+    from memtile.adf.cost_ends import CostBand
+    from memtile.adf.graph_file import GraphProgram
+    from memtile.adf.port_times import Latency, PortTimes
     from memtile.adf.program_run import ProgramResult
-    from memtile.adf.running import GraphResult, PortTimes
+    from memtile.adf.running import GraphResult
+    from memtile.cli.report_files import Studies
+    from memtile.corelib.call_costs import CallCost
     from memtile.explain.results import Result
 
 OUTPUT_FOLDER = Path("memtile_output")
 """Where output files of PLIOs go, beside those that the user keeps."""
-_SHOWN = 6  # waits of a run, and findings
+_SHOWN = 6  # lines of a kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +37,13 @@ class ShownRun:
         device: its name.
         done: what the run left.
         files: of its output PLIOs.
+        band: its cycles at both ends of the costs of kernels, if they were asked for.
     """
 
     device: str
     done: ProgramResult
-    files: Sequence[Path]
+    files: Sequence[Path] = ()
+    band: CostBand | None = None
 
     @property
     def status(self) -> str | None:
@@ -50,19 +58,29 @@ class ShownRun:
             "good": done.good,
             "status": self.status,
             "code": done.code,
+            "held": done.held,
             "cycles": done.cycles,
             "iterations": dict(graph.iterations) if graph else {},
-            "ports": [
-                _port_json(name, len(got.words), next((t for t in done.times if t.name == name), None))
-                for name, got in (graph.outputs.items() if graph else ())
+            "endless": list(graph.endless) if graph else [],
+            "ports": list(_ports_json(graph)) if graph else [],
+            "latencies": list(_latencies_json(graph)) if graph else [],
+            "kernels": [
+                {
+                    "kernel": each.name,
+                    "calls": each.calls,
+                    "cycles": {cause.name.lower(): cycles for cause, cycles in each.spent.items()},
+                }
+                for each in (graph.kernels if graph else ())
             ],
             "missing": [
                 {"port": each.name, "element": each.element, "came": each.elements, "needed": each.needed}
                 for each in done.missing
             ],
             "unfinished": list(graph.unfinished) if graph else [],
-            "waits": list(_waits(graph)) if graph else [],
+            "waits": list(graph.waits) if graph else [],
             "notes": [*done.cautions, *(graph.notes if graph else ())],
+            "costs": [_cost_json(name, cost) for name, cost in done.costs.items()],
+            "band": _band_json(self.band),
             "files": list(map(str, self.files)),
             "run": done.result.as_json() if done.result else None,
         }
@@ -76,51 +94,103 @@ class ShownRun:
         yield f"{'good' if done.good else 'not good'}: {self._verdict()}"
         if graph is None:
             return
-        for name, got in graph.outputs.items():
-            times = next((each for each in done.times if each.name == name), None)
-            yield _port_line(name, len(got.words), times)
         yield from (f"missing: {each.message}." for each in done.missing)
         yield from self._stuck_lines(graph)
+        yield from _few([*port_lines(graph)], "ports")
+        yield from _limit_lines(graph.result)
         if graph.result.cost_unknown:
             names = ", ".join(graph.result.cost_unknown)
             yield f"cycles unknown, counted as 0: {names}. Give them: --cost KERNEL=CYCLES."
-        yield from (f"note: {each}" for each in (*done.cautions, *graph.notes))
-        yield from (f"saved: {each}" for each in self.files)
+        if self.band is not None:
+            yield from self.band.lines
+        yield from _few([f"note: {each}" for each in (*done.cautions, *graph.notes)], "notes")
+        yield from _few([f"saved: {each}" for each in self.files], "files")
 
     def _verdict(self) -> str:
         done, graph = self.done, self.done.graph
         if graph is None:
-            return f"main returned {done.code} and ran no graph"
+            return f"main {_end_of_main(done)} and ran no graph"
         result = graph.result
         counts = (f"{name} {count:,} iterations" for name, count in graph.iterations.items())
         ended = f"{self.status} after {result.cycles:,} cycles at {result.clock_mhz} MHz"
-        return ", ".join([ended, *counts, f"main returned {done.code}"])
+        return ", ".join([ended, *counts, f"main {_end_of_main(done)}"])
 
     def _stuck_lines(self, graph: GraphResult) -> Iterator[str]:
-        yield from (f"unfinished: {each}" for each in graph.unfinished)
-        waits = list(_waits(graph))
-        yield from (f"waiting: {each}" for each in waits[:_SHOWN])
-        if len(waits) > _SHOWN:
-            yield f"waiting: {len(waits) - _SHOWN} more, see --json"
-        for each in graph.result.findings[:_SHOWN]:
-            yield f"finding: {each.code} {each.severity}: {each.message} {each.fix}".rstrip()
+        if graph.unfinished:
+            yield f"unfinished: {', '.join(graph.unfinished)}"
+        yield from _few([f"finding: {each}" for each in graph.result.findings], "findings")
+        yield from _few([f"waiting: {each}" for each in graph.waits], "waits")
 
 
-def _waits(graph: GraphResult) -> Iterator[str]:
-    found = [*named_waits(graph.result.waits)]
-    yield from found or graph.result.waiting
+def _end_of_main(done: ProgramResult) -> str:
+    if done.code is not None:
+        return f"returned {done.code}"
+    return f"waits for ever ({done.held})" if done.held else "was interrupted"
 
 
-def _port_line(name: str, words: int, times: PortTimes | None) -> str:
+def _few(lines: Sequence[str], what: str) -> Iterator[str]:
+    """The first lines, and how many more there are."""
+    yield from lines[:_SHOWN]
+    if len(lines) > _SHOWN:
+        yield f"{len(lines) - _SHOWN} more {what}, see --json"
+
+
+def _limit_lines(result: Result) -> Iterator[str]:
+    """What limits the run, and what answers to questions about its cycles say."""
+    from memtile.explain.estimate import lifted_line
+
+    if result.bound is not None:
+        yield in_users_words(result.bound.text)
+    if result.band is not None:
+        yield from result.band.lines
+    yield from (lifted_line(each, result.cycles) for each in result.lifted)
+
+
+def port_lines(graph: GraphResult) -> Iterator[str]:
+    """One line for each PLIO whose data are known: outputs first, with their latency."""
+    times = {each.name: each for each in (*graph.times, *graph.input_times)}
+    latency = _earliest(graph.latencies)
+    for name, got in graph.outputs.items():
+        yield _port_line(name, len(got.words), times.get(name), latency.get(name), graph.result.clock_mhz)
+    for each in graph.input_times:
+        yield _port_line(each.name, each.nbytes // WORD_BYTES, each, None, graph.result.clock_mhz)
+
+
+def _earliest(latencies: Sequence[Latency]) -> Mapping[str, Latency]:
+    """Per output the latency from the input whose data came first."""
+    found: dict[str, Latency] = {}
+    for each in latencies:
+        if each.target not in found or each.first > found[each.target].first:
+            found[each.target] = each
+    return found
+
+
+def _port_line(name: str, words: int, times: PortTimes | None, latency: Latency | None, mhz: float) -> str:
     if times is None:
         return f"{name}: {words:,} words"
     rate = f", {times.throughput:,.2f} MB/s" if times.throughput else ""
-    return f"{name}: {words:,} words, first in cycle {times.first:,}, last in cycle {times.last:,}{rate}"
+    after = (
+        f", latency {latency.first:,} cycles ({latency.first * 1000 / mhz:,.1f} ns) from {latency.source}"
+        if latency
+        else ""
+    )
+    return (
+        f"{name}: {words:,} words, first in cycle {times.first:,}, last in cycle {times.last:,}{rate}{after}"
+    )
 
 
-def _port_json(name: str, words: int, times: PortTimes | None) -> dict[str, Any]:
+def _ports_json(graph: GraphResult) -> Iterator[dict[str, Any]]:
+    times = {each.name: each for each in (*graph.times, *graph.input_times)}
+    for name, got in graph.outputs.items():
+        yield _port_json(name, "out", len(got.words), times.get(name))
+    for each in graph.input_times:
+        yield _port_json(each.name, "in", each.nbytes // WORD_BYTES, each)
+
+
+def _port_json(name: str, direction: str, words: int, times: PortTimes | None) -> dict[str, Any]:
     return {
         "port": name,
+        "direction": direction,
         "words": words,
         "first": times.first if times else None,
         "last": times.last if times else None,
@@ -128,13 +198,99 @@ def _port_json(name: str, words: int, times: PortTimes | None) -> dict[str, Any]
     }
 
 
+def _latencies_json(graph: GraphResult) -> Iterator[dict[str, Any]]:
+    for each in graph.latencies:
+        yield {"from": each.source, "to": each.target, "first": each.first, "last": each.last}
+
+
+def _cost_json(name: str, cost: CallCost) -> dict[str, Any]:
+    is_range = bool(cost.most)
+    least, most = (cost.least, cost.most) if is_range else (None, None)
+    return {"kernel": name, "cycles": cost.cycles, "basis": cost.basis, "least": least, "most": most}
+
+
+def _band_json(band: CostBand | None) -> dict[str, Any] | None:
+    if band is None:
+        return None
+    ports = [
+        {
+            "port": each.name,
+            "megabytes_per_second": round(each.likely, 3),
+            "low": round(each.low, 3),
+            "high": round(each.high, 3),
+            "earliest": each.earliest,
+            "latest": each.latest,
+        }
+        for each in band.ports
+    ]
+    latencies = [
+        {"from": each.source, "to": each.target, "likely": each.likely, "low": each.low, "high": each.high}
+        for each in band.latencies
+    ]
+    ends = {"low": band.low, "high": band.high}
+    return ends | {"ports": ports, "bounded": list(band.bounded), "latencies": latencies}
+
+
+def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedules: int = 0) -> ProgramResult:
+    """A run with the answers to what else is asked of it, once its files are written.
+
+    Args:
+        done: the run.
+        graph: that ran.
+        studies: what is asked.
+        schedules: how many more runs look for what depends on timing.
+    """
+    if done.graph is None or done.plan is None:
+        return done
+    from memtile.arch.devices import device
+    from memtile.design.run_design import with_schedules
+
+    plan, result, again = done.plan, done.graph.result, graph.options.run.run_again()
+    assert result.kept is not None
+    engine = result.kept.engine()
+
+    def once() -> tuple[Result, Mapping[str, Any]]:
+        other = graph.run_again(replace(again, check=True))
+        assert other.result is not None
+        return other.result, other.outputs
+
+    def for_cycles() -> Result:
+        other = graph.run_again(again).result
+        assert other is not None
+        return other
+
+    result = with_schedules(result, done.outputs if schedules else {}, once, schedules)
+    result = studies.answered(result, engine, for_cycles, device=device(graph.options.device))
+    named = tuple(map(finding_in_users_words, result.findings))
+    result = replace(result, findings=(*named, *(done.graph.limits if studies.bottleneck else ())))
+    done = replace(done, graph=replace(done.graph, result=result))
+    ahead = () if done.graph is None else (*port_lines(done.graph), *_limit_lines(result))
+    studies.write(result, engine, list(map(str, graph.files_read(plan))), ahead=ahead)
+    return done
+
+
+def explained_lines(shown: ShownRun) -> Iterator[str]:
+    """What a run says of itself, and below it the work of each kernel."""
+    yield from shown.lines()
+    if shown.done.graph is not None:
+        yield from map(
+            printable, _few([f"kernel {each.text}" for each in shown.done.graph.kernels], "kernels")
+        )
+
+
 def finish_graph(
-    done: ProgramResult, device: str, folder: Path, *, as_json: bool, draw: Callable[[Result], None]
+    done: ProgramResult,
+    device: str,
+    folder: Path,
+    *,
+    as_json: bool,
+    draw: Callable[[Result], None],
+    band: CostBand | None = None,
 ) -> None:
     """Write the output files, draw, show what happened, and leave with the exit code for it."""
     from memtile.explain.results import Status
 
-    shown = ShownRun(device, done, done.write_outputs(folder, timed=True))
+    shown = ShownRun(device, done, done.write_outputs(folder, timed=True), band)
     if done.result is not None:
         draw(done.result)
     if as_json:

@@ -55,7 +55,9 @@ EachMaxCycles = Annotated[int, typer.Option(min=1, help="Stop each run after thi
 Settings = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", metavar="NAME=VALUE", help="Parameter of the design, an argument of design(); repeat."
+        "--set",
+        metavar="NAME=VALUE",
+        help="Parameter of the design, an argument of design(), or macro of a graph; repeat.",
     ),
 ]
 Picture = Annotated[Path | None, typer.Option(help="Also draw each channel's cycles: .png, .svg or .pdf.")]
@@ -215,15 +217,15 @@ def running(*names: str, **kinds: Any) -> Callable[[Callable[..., None]], Callab
     """
 
     offered = {**{name: OF_A_RUN[name] for name in names or kinds or OF_A_RUN}, **kinds}
-    return lambda command: _in_place_of("of_run", offered, RunOptions, command)
+    return lambda command: in_place_of("of_run", offered, RunOptions, command)
 
 
 def with_kernels(command: Callable[..., None]) -> Callable[..., None]:
     """Have a command offer ``--kernels``, and options for C++, in place of its parameter ``kernels``."""
-    return _in_place_of("kernels", OF_KERNELS, KernelSources.of, command)
+    return in_place_of("kernels", OF_KERNELS, KernelSources.of, command)
 
 
-def _in_place_of(
+def in_place_of(
     parameter: str, offered: Mapping[str, Any], make: Callable[..., Any], command: Callable[..., None]
 ) -> Callable[..., None]:
     """A command with options in place of a parameter, which ``make`` makes of them."""

@@ -42,7 +42,7 @@ def survey(
     of_run: RunOptions = _LIMITED,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time for each design.")] = 120.0,
 ) -> None:
-    """Try every design and build below a folder, and sort them by what became of them.
+    """Try every design, graph and build below a folder, and sort them by what became of them.
 
     Arrays beside a design, inN.npy and outN.npy, are its arguments and what must become of them: exact, or
     wrong. Without them arguments are zeros, and a design finished or was stuck. What could not begin is

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from typer.core import TyperGroup
 
+from memtile.cli.graph_file import NO_GRAPH, GraphOptions, of_graphs, swept
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
 from memtile.errors import InputFileError
@@ -25,6 +26,7 @@ from memtile.runs.options import USUAL, RunOptions
 if TYPE_CHECKING:
     from memtile.explore.sweep.row import SweepRow
     from memtile.explore.sweep.sweep import Sweep, SweepPlan, Watch
+    from memtile.explore.sweep.sweep_attempt import Subject
     from memtile.explore.sweep.sweep_result import SweepResult
 
 
@@ -35,7 +37,13 @@ class Sampler(StrEnum):
     NSGA2 = "nsga2"
 
 
-DesignFile = Annotated[str, typer.Argument(metavar="DESIGN", help="Python with design(), IRON, or MLIR.")]
+DesignFiles = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DESIGN.py|GRAPH.cpp...",
+        help="A design in Python, IRON or MLIR, or the sources of a graph, to be varied.",
+    ),
+]
 Grid = Annotated[bool, typer.Option("--grid", help="All variants; the default.")]
 Random = Annotated[int | None, typer.Option(min=1, metavar="N", help="So many variants, taken by chance.")]
 Optimise = Annotated[
@@ -90,6 +98,7 @@ Examples:
   memtile sweep --vary timing.external_latency=50..400:50 gemm.py
   memtile sweep --random 500 --seed 7 --by cycles,l2 gemm.py
   memtile sweep --optimise cycles,l2,bds --budget 300s gemm.py
+  memtile sweep --vary N=1,2,4 --set MODE=2 -I src graph.cpp
   memtile sweep --energy l3=60 --by cycles,energy gemm.py
   memtile sweep --scheduler tcp://10.0.0.1:8786 gemm.py
   memtile sweep show gemm.sweep.parquet --picture gemm.html
@@ -122,9 +131,10 @@ Top = Annotated[int, typer.Option(min=1, help="Rows of the table, beside those o
 
 
 @app.command("run", epilog=EXAMPLES)
+@of_graphs
 @running(max_cycles=EachMaxCycles, check=Check, data=Data)
 def run(
-    file: DesignFile,
+    files: DesignFiles,
     grid: Grid = False,
     random: Random = None,
     optimise: Optimise = None,
@@ -147,6 +157,7 @@ def run(
     restart: Restart = False,
     top: Top = 20,
     as_json: AsJson = False,
+    graph: GraphOptions = NO_GRAPH,
 ) -> None:
     """Try variants of a design, and compare them.
 
@@ -154,6 +165,7 @@ def run(
     Enum, bool or Choices; memtile info DESIGN.py lists them. --vary gives them values, timing constants too.
     Of a program of IRON they are the options of its command line and CompileTime parameters, of MLIR the
     device and parameters of the scratchpad; of both only what --vary names is varied.
+    Of a graph in C++ the macros are varied that --vary names; each variant is compiled, and its main runs.
 
     What is refused, hangs, comes out wrong or has a finding that is an error is infeasible, and the table
     says why. Every variant goes into the log as soon as it is done; the same command goes on where it was
@@ -179,8 +191,8 @@ def run(
         scheduler=scheduler or "",
         **of_run.changed(),
     )
-    place = None if no_log else log or Path(f"{Path(file).stem}.sweep.parquet")
-    _finish(_run(file, plan, place, restart=restart), top, as_json=as_json)
+    place = None if no_log else log or Path(f"{Path(files[0]).stem}.sweep.parquet")
+    _finish(_run(swept(files, graph), plan, place, restart=restart), top, as_json=as_json)
 
 
 @app.command("show", epilog=EXAMPLES)
@@ -292,10 +304,10 @@ def _seconds(text: str) -> float:
     return float(found[1]) * _UNITS[found[2]]
 
 
-def _run(file: str, plan: SweepPlan, path: Path | None, *, restart: bool) -> SweepResult:
+def _run(subject: Subject, plan: SweepPlan, path: Path | None, *, restart: bool) -> SweepResult:
     from memtile.explore.sweep.sweep import Sweep
 
-    made = Sweep(file, plan)
+    made = Sweep(subject, plan)
     if path is not None:
         check_writable(path)
     with _live(made) as watch:

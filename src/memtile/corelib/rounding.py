@@ -34,6 +34,7 @@ OF_REGISTER: Mapping[int, Rounding] = MappingProxyType({0: "floor", 9: "positive
 """Values that mlir-aie writes into ``crRnd`` -> mode (AIECoreToStandard)."""
 _HALF = 16  # bits of a float32 number that bfloat16 has not
 _QUIET = 1 << 6  # in the upper half of a float32 number
+_LEAST = np.finfo(np.float32).smallest_normal
 
 
 @dataclass(slots=True)
@@ -75,8 +76,8 @@ class Modes:
         return found
 
     def into(self, values: npt.ArrayLike, dtype: np.dtype[Any]) -> Values:
-        """In a floating-point type, by way of float32, in which a core accumulates."""
-        single = np.asarray(values, np.float32)
+        """In a floating-point type, by way of float32, in which a core accumulates, without subnormals."""
+        single = flushed(values)
         return to_bf16(single, self.rounding) if dtype == BF16 else single.astype(dtype)
 
     def step(self, values: npt.ArrayLike, dtype: np.dtype[Any]) -> npt.NDArray[np.float32]:
@@ -93,6 +94,14 @@ def shifted(values: Integers, bits: int, rounding: Rounding) -> Integers:
     tie = {"symmetric_inf": values >= 0, "symmetric_zero": values < 0, **_ties(down)}
     more = rest != 0 if rounding == "ceil" else (rest > half) | ((rest == half) & tie.get(rounding, False))
     return down if rounding == "floor" else down + more.astype(np.int64)
+
+
+def flushed(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """In float32, subnormal numbers as zeros of their sign, as the vector unit has them (DEV-AIEAPI-11)."""
+    single = np.asarray(values, np.float32)
+    zeros = np.copysign(np.float32(0), single)
+    found: npt.NDArray[np.float32] = np.where(np.abs(single) < _LEAST, zeros, single)
+    return found
 
 
 def to_bf16(values: npt.NDArray[np.float32], rounding: Rounding) -> Values:

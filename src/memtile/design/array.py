@@ -24,6 +24,7 @@ from memtile.design.bench import Bench
 from memtile.design.buffers import Buffer, dtype_of
 from memtile.design.circuits import Circuits, End
 from memtile.design.memory_tile import MemoryTile
+from memtile.design.merge_order import Order
 from memtile.design.object_fifo import Depth, ObjectFifo, Places, check_closed
 from memtile.design.other_tiles import ComputeTile, InterfaceTile
 from memtile.design.packet_bus import PacketBus
@@ -277,22 +278,25 @@ class Array(Bench):
         self,
         name: str,
         *routes: tuple[End, Sequence[End]],
-        keep_headers: bool = False,
+        keep_headers: bool | Sequence[End] = False,
         ids: Sequence[int] | None = None,
+        order: Order = (),
     ) -> PacketBus:
         """Streams of packets that share links, each from one channel to others; routed by :meth:`route`.
 
         Args:
             name: for messages.
             routes: per stream the MM2S channel, or another port, and the S2MM channels.
-            keep_headers: leave the header in the stream for the receivers.
+            keep_headers: leave the header in the stream for the receivers, or for these ends alone.
             ids: per stream the id in its headers; its number if omitted.
+            order: one round of a merge in a fixed order: ids, and the packets of each in a row; empty =
+                streams that meet take turns as their packets come.
 
         Raises:
             DesignError: more streams than ids, ids in conflict, or an end that another flow has.
         """
         with self.all_or_nothing():
-            bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids)
+            bus = PacketBus(name, self.circuits, routes, keep_headers=keep_headers, ids=ids, order=order)
         self._buses.append(bus)
         return bus
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
@@ -336,8 +338,23 @@ def _in_words(given: Array) -> Array | None:
 _PACKAGE = str(Path(__file__).parents[1])
 
 
+_SAID: ContextVar[str] = ContextVar("where a design says a descriptor", default="")
+
+
+@contextmanager
+def said_at(place: str) -> Iterator[None]:
+    """Context in which descriptors are said at a place such as ``graph.h:12``; empty = at their call."""
+    token = _SAID.set(place)
+    try:
+        yield
+    finally:
+        _SAID.reset(token)
+
+
 def call_site() -> str:
     """``design.py:12``: the innermost call from outside the package; empty if there is none."""
+    if said := _SAID.get():
+        return said
     frame = sys._getframe(1)
     while frame.f_code.co_filename.startswith(_PACKAGE):
         if frame.f_back is None:

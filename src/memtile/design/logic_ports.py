@@ -117,8 +117,23 @@ class PlioIn(LogicEnd):
         return self.tile.engine.logic.pending(self.index)
 
     @property
+    def latest(self) -> int:
+        """Cycle in which the last PLIO word so far began to enter; -1 = none has, or it is not known.
+
+        It is not known while words that were fed after a rest have not begun to enter.
+        """
+        logic, index = self.tile.engine.state.logic, self.index
+        stored = int(logic.stored[index])
+        left = self.tile.engine.logic.stalls(index)[stored:]
+        if not logic.beats[index] or (len(left) and not logic.place[index] + stored):
+            return -1
+        periods = 1 if logic.filled[index] else 1 + int(left[:1].sum())
+        ticks = int(logic.due[index]) * int(logic.ticks[index]) + int(logic.carry[index])
+        return (ticks - periods * int(logic.cycles[index])) // int(logic.ticks[index])
+
+    @property
     def blocked(self) -> int:
-        """Cycles in which its next word could have entered, had there been room; up to its last word."""
+        """Cycles in which its next PLIO word could have entered the FIFO, had there been room."""
         return int(self.tile.engine.state.logic.blocked[self.index])
 
 

@@ -15,11 +15,12 @@ from memtile.arch.ports import PORTS
 from memtile.bd.descriptor import Packet
 from memtile.design.buffers import Buffer
 from memtile.design.channels import Channel
-from memtile.design.circuits import Circuits, End
+from memtile.design.circuits import Circuits, End, port_of
+from memtile.design.merge_order import Order, meets, merge_arbiters, merge_words, positions
 from memtile.design.packet_ports import SOURCE as MERGE_SOURCE
 from memtile.design.packet_ports import MergePlace
 from memtile.design.packet_switches import IDS, SOURCE, Hop, packet_switch
-from memtile.design.router import RouteDemand
+from memtile.design.router import GraphPort, RouteDemand
 from memtile.design.transfers import Transfer
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.sim.doors.array_door import ArrayDoor
@@ -63,8 +64,10 @@ class PacketBus:
         name: for messages.
         circuits: where the ways are found.
         routes: per stream its source and its targets.
-        keep_headers: leave the header in the stream for the receivers.
+        keep_headers: leave the header in the stream for the receivers, or for some of them.
         ids: per stream the id in its headers; its number if omitted.
+        order: one round of a merge in a fixed order, see :mod:`~memtile.design.merge_order`; empty = streams
+            that meet take turns as their packets come.
 
     Raises:
         DesignError: more streams than there are ids, or an end that others have.
@@ -76,10 +79,11 @@ class PacketBus:
         circuits: Circuits,
         routes: Iterable[tuple[End, Sequence[End]]],
         *,
-        keep_headers: bool,
+        keep_headers: bool | Sequence[End],
         ids: Sequence[int] | None = None,
+        order: Order = (),
     ) -> None:
-        self.name, self._keep = f"packet bus {name}", keep_headers
+        self.name, self._keep, self._order = f"packet bus {name}", keep_headers, order
         ways = list(routes)
         numbers = list(range(len(ways)) if ids is None else ids)
         self._check_ids(ways, numbers)
@@ -92,13 +96,13 @@ class PacketBus:
     def restored(cls, name: str, streams: Iterable[PacketStream], *, keep_headers: bool) -> PacketBus:
         """A bus whose ways were found and configured already, in the array that this one goes on from."""
         bus = cls.__new__(cls)
-        bus.name, bus._keep, bus.streams = name, keep_headers, tuple(streams)
+        bus.name, bus._keep, bus._order, bus.streams = name, keep_headers, (), tuple(streams)
         return bus
 
     @property
     def keeps_headers(self) -> bool:
-        """Whether the receivers get the headers too."""
-        return self._keep
+        """Whether receivers get the headers too: all, or those that were named."""
+        return bool(self._keep)
 
     def conflicts(self) -> Iterator[Problem]:
         """Packets that a channel was given to send and whose id is that of another stream, or of none."""
@@ -206,7 +210,7 @@ class PacketBus:
             names = ", ".join(end.name for end in ends) or "no channel"
             says = f"the streams of the tilings end in {names}; a merge has one channel"
             problems.append(self._merge_problem("streams", names, "one channel", says))
-        if not self._keep:
+        if self._keep is not True:
             says = "it drops the headers, by which the channel knows where a packet belongs"
             step = "Make it with keep_headers=True."
             problems.append(self._merge_problem("keep_headers", "False", "True", says, step))
@@ -253,8 +257,24 @@ class PacketBus:
                 if port.is_master:
                     hops[port.column, port.row].append(Hop(before, stream.id, port))
         for place, each in hops.items():
-            tile, keep = each[0].master.tile, {hop.master: self._keep or None for hop in each}
-            found = packet_switch(each, circuits.free_arbiters(place), self.name, keep, joins=True)
-            circuits.take_arbiters(place, found.arbiters, self.name)
-            for offset, value in found.words(tile):
-                circuits.door.write32(ArrayDoor.address(*place, PORTS[tile].base) + offset, value)
+            self._configure(circuits, place, each)
+
+    def _configure(self, circuits: Circuits, place: tuple[int, int], hops: Sequence[Hop]) -> None:
+        """Write the registers of one switch."""
+        tile, free = hops[0].master.tile, circuits.free_arbiters(place)
+        if self._order and meets(hops):
+            free = merge_arbiters(free, hops[0].master.place)
+        found = packet_switch(hops, free, self.name, self._kept(hops), joins=True)
+        circuits.take_arbiters(place, found.arbiters, self.name)
+        words = [*found.words(tile)]
+        for arbiter, served in positions(hops, found, self._order).items():
+            words += merge_words(tile, arbiter, served)
+        for offset, value in words:
+            circuits.door.write32(ArrayDoor.address(*place, PORTS[tile].base) + offset, value)
+
+    def _kept(self, hops: Sequence[Hop]) -> dict[GraphPort, bool | None]:
+        """By master whether it leaves headers in the stream; None = as its kind does."""
+        if isinstance(self._keep, bool):
+            return {hop.master: self._keep or None for hop in hops}
+        ends = {port_of(end) for end in self._keep}
+        return {hop.master: True if hop.master in ends else None for hop in hops}

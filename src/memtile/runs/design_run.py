@@ -113,6 +113,12 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
     return replace(found, parameters=dict(machine.parameters), words_needed_by=engine.words_needed_by)
 
 
+def stopped(machine: Machine, stop: Stop | None) -> Result:
+    """The result of a machine as it stands; ``stop``: why it does not run on, None = Ctrl-C."""
+    machine.engine.checks.pause()
+    return _result(machine, stop, timed=True)
+
+
 def _result(machine: Machine, stop: Stop | None, *, timed: bool) -> Result:
     engine = machine.engine
     taken = [channel for tile in machine.members for channel in tile.mm2s if channel.taken]

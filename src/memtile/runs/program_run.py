@@ -247,10 +247,10 @@ class ProgramRun:
             result = replace(result, findings=(*result.findings, *late.findings(array.engine)))
         if any(not sequence.ended for sequence in array.hosts):
             return result
-        return _over(result) if waited else result
+        return after_all_waits(result) if waited else result
 
 
-def _over(result: Result) -> Result:
+def after_all_waits(result: Result) -> Result:
     """The result of a program that has met all its waits: what still waits is no unfinished work.
 
     Where it waits for words, another program may send them. Words that somebody holds up stay behind.

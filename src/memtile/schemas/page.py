@@ -128,6 +128,7 @@ class Report(TypedDict):
         title: Name of the file of the design.
         command: That made it; empty if none did.
         text: The result as memtile run prints it.
+        ahead: What the front end says of the run, such as the ports of a graph; texts for people.
         record: As memtile run --record writes it; schema record.
         began: First cycle of the timeline.
         ended: The cycle after the last one.
@@ -145,6 +146,7 @@ class Report(TypedDict):
     title: str
     command: str
     text: str
+    ahead: list[str]
     record: Annotated[dict[str, Any], having("verdict", "why", "result", "bytes", "provenance")]
     began: Count
     ended: Count

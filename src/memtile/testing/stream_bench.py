@@ -10,20 +10,15 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from memtile.arch.ports import MERGE_POSITIONS, PORTS, SLOTS_PER_SLAVE
+from memtile.arch.ports import PORTS, SLOTS_PER_SLAVE
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
-from memtile.arch.switch_registers import (
-    MERGE_OFFSET,
-    MERGE_STRIDE,
-    PACKET_CONFIGURATION,
-    SLAVE_CONFIG_OFFSET,
-    SLOT_OFFSET,
-)
+from memtile.arch.switch_registers import PACKET_CONFIGURATION, SLAVE_CONFIG_OFFSET, SLOT_OFFSET
 from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS, WORD_BYTES, TileName
 from memtile.arch.timing import Timing
 from memtile.bd.codec import encode
 from memtile.bd.descriptor import Descriptor
+from memtile.design.merge_order import merge_words
 from memtile.model.state.tile_columns import Placed
 from memtile.sim.doors.tile_door import Door
 from memtile.sim.loop.engine import Engine
@@ -32,8 +27,6 @@ _SLAVE = register_named("memory_tile", "Stream_Switch_Slave_Config_DMA_0")
 _SLOT = register_named("memory_tile", "Stream_Switch_Slave_DMA_0_Slot0")
 _MASTER = register_named("memory_tile", "Stream_Switch_Master_Config_DMA0")
 _MSELS, _ARBITER = (field_of(PACKET_CONFIGURATION, name) for name in ("Msel_Enable", "Arbiter"))
-_PAIR = register_named("memory_tile", "Stream_Switch_Deterministic_Merge_arb0_slave0_1")
-_MERGE = register_named("memory_tile", "Stream_Switch_Deterministic_Merge_arb0_ctrl")
 _QUEUE = register_named("memory_tile", "DMA_S2MM_0_Start_Queue")
 _CONTROL = register_named("memory_tile", "DMA_S2MM_0_Ctrl")
 
@@ -130,20 +123,9 @@ class Bench:
             positions: slave port and packets of each, in order.
             at: which of the tiles.
         """
-        ports = PORTS[self.names[at]]
-        base = ports.base + MERGE_OFFSET + arbiter * MERGE_STRIDE
-        padded = [*positions, *[("", 0)] * (MERGE_POSITIONS - len(positions))]
-        indices = [ports.slave(slave) if slave else 0 for slave, _ in padded]
-        for first in range(0, MERGE_POSITIONS, 2):
-            low, high = first, first + 1
-            word = _PAIR.pack(
-                Slave_ID_0=indices[low],
-                Packet_Count_0=padded[low][1],
-                Slave_ID_1=indices[high],
-                Packet_Count_1=padded[high][1],
-            )
-            self.door(at).write32(base + first // 2 * WORD_BYTES, word)
-        self.door(at).write32(base + _MERGE.offset % MERGE_STRIDE, _MERGE.pack(Enable=1))
+        tile = self.names[at]
+        for offset, word in merge_words(tile, arbiter, positions):
+            self.door(at).write32(PORTS[tile].base + offset, word)
 
     # work ------------------------------------------------------------------------------------------------
 

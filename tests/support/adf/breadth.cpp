@@ -4,6 +4,7 @@
 #include <cstring>
 
 breadth gr;
+simulation::platform<1, 1> files("data/in.txt", "data/out.txt");
 
 int main(int count, char** words) {
     std::printf("began with %d words\n", count);

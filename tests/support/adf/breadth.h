@@ -59,7 +59,8 @@ public:
             for (kernel& each : row) each = kernel::create(routed);
         split = pktsplit<2>::create();
         merge = pktmerge<2>::create();
-        ordered = pktorderedmerge<2>::create({3, 1});
+        ordered = pktorderedmerge<2>::create();
+        packet_count(ordered.in[0]) = 3;
         from_memory = input_gmio::create("in", 64, 1000);
         to_memory = output_gmio::create(256, 500);
         outside = external_buffer<int32>::create({4, 8}, 0, 1);
@@ -72,6 +73,10 @@ public:
         connect<window<64>, stream>(filters[0].out[0], to_memory.in[0]);
         write_access(bytes.in[0]) = buffer_descriptor(8, 0, {1}, {});
         read_access(bytes.out[0]) = buffer_descriptor({.length = 16, .offset = 2, .stepsize = {1, 4}, .wrap = {2}});
+        std::vector<access_pattern> halves;
+        for (int n = 0; n < 2; n++)
+            halves.push_back(tiling({.tiling_dimension = {32}, .offset = {32 * n}, .tile_traversal = {}, .packet_port_id = n}));
+        write_access(bytes.in[1]) = halves;
         std::vector<tiling_parameters> two(2);
         two[0].tiling_dimension = {2, 2};
         two[1].packet_port_id = 1;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,12 @@ import numpy.typing as npt
 
 from memtile.adf.kernel_calls import Caller, PortMemory, PortValue
 from memtile.adf.plan import Blocks, End, Net, Plan, PlannedKernel, PlannedMemory
+from memtile.adf.planning import plan_of
+from memtile.adf.running import GraphResult, GraphRun
+from memtile.explain.results import Status
 from memtile.sim.kernels.actions import Action
 from memtile.sim.kernels.kernel_core import Core
-from support.adf.sketch import Sketch
+from support.adf.sketch import ROOT, Made, Sketch
 
 Body = Callable[..., Generator[Action, Any, None]]
 Simple = Callable[..., None]
@@ -51,6 +54,23 @@ def compute(function: Simple, cycles: int = 20) -> Body:
     return body
 
 
+def started(g: Sketch, bodies: Mapping[Made, Body], device: str = "npu1") -> GraphRun:
+    """The run of a graph on a device, initialised."""
+    made = calls(**{f"k{k.id}": body for k, body in bodies.items()})
+    run = GraphRun(plan_of(g.description(), device), made)
+    run.init(ROOT)
+    return run
+
+
+def ended(run: GraphRun, iterations: int) -> GraphResult:
+    """What a run gives that finishes."""
+    run.run(ROOT, iterations)
+    run.end(ROOT)
+    found = run.result()
+    assert found.result.status is Status.FINISHED, found.result.waiting
+    return found
+
+
 def ints(array: npt.NDArray[Any]) -> npt.NDArray[np.int32]:
     """The memory of a port as int32."""
     return array.reshape(-1).view(np.int32)
@@ -66,5 +86,7 @@ __all__ = [
     "Sketch",
     "calls",
     "compute",
+    "ended",
     "ints",
+    "started",
 ]

@@ -245,26 +245,30 @@ class Sketch:
         self._parts[part].append(kind(number, full, graph, direction, made, name, line=line, **more))
         return made
 
-    def packets(self, kind: str, name: str, ways: int, **more: Any) -> Made:
-        """``pktsplit<ways>``, ``pktmerge<ways>`` or ``pktorderedmerge<ways>``."""
+    def packets(self, kind: str, name: str, ways: int, packets: tuple[int, ...] = ()) -> Made:
+        """``pktsplit<ways>``, ``pktmerge<ways>`` or ``pktorderedmerge<ways>`` with its ``packet_count``."""
         line, number, full = self._where(), self._id(), f"gr.{name}"
         counts = (1, ways) if kind == "split" else (ways, 1)
         made = Made(
             number,
-            self._all_ports(number, full, "in", [{"kind": "packet"}] * counts[0]),
+            self._all_ports(
+                number,
+                full,
+                "in",
+                [{"kind": "packet", "packets": n} for n in packets or (1,) * counts[0]],
+            ),
             self._all_ports(number, full, "out", [{"kind": "packet"}] * counts[1]),
         )
         self._parts["packets"].append(
-            Packets(number, full, ROOT, kind, made.ins, made.outs, line=line, **more)  # type: ignore[arg-type]
+            Packets(number, full, ROOT, kind, made.ins, made.outs, line=line)  # type: ignore[arg-type]
         )
         return made
 
-    def table(self, name: str, element: str, count: int) -> int:
-        """A look-up table of zeros; its id, for ``tables=`` of kernels."""
+    def table(self, name: str, element: str, count: int, is_here: bool = True) -> int:
+        """A look-up table of zeros, or one that a kernel's source defines; its id, for ``tables=``."""
         size = BYTES[element]
-        self._parts["tables"].append(
-            Table(self._id(), f"gr.{name}", name, element, size, "00" * size * count)
-        )
+        data, nbytes = ("00" * size * count, 0) if is_here else ("", size * count)
+        self._parts["tables"].append(Table(self._id(), f"gr.{name}", name, element, size, data, nbytes))
         return int(self._parts["tables"][-1].id)
 
     def connect(self, source: int, target: int, kind: str = "", **more: Any) -> int:
@@ -281,6 +285,11 @@ class Sketch:
     def owner(self, port_id: int) -> int:
         """The id of the object that a port belongs to, as locations of PLIO need it."""
         return next(int(one.owner) for one in self._parts["ports"] if one.id == port_id)
+
+    def repeat(self, kernel: Made, count: int) -> None:
+        """``repetition_count(kernel) = count``."""
+        kernels = self._parts["kernels"]
+        kernels[:] = [replace(each, repetition=count) if each.id == kernel.id else each for each in kernels]
 
     def not_equal(self, *of: Made) -> None:
         """``not_equal`` of places."""

@@ -120,6 +120,15 @@ CALL(call_cascade)(In a_at) {
     put_mcd(a);
     put_mcd(a, 0);
 }
+CALL(call_hints)(Out out) {
+    auto *found = static_cast<int *>(out);
+    for (int at = 0; at < 4; ++at) chess_prepare_for_pipelining chess_pipeline_non_leaf_loop_solution(2) chess_loop_count(4) {
+        chess_report(at);
+        found[at] = at;
+    }
+}
+CALL(call_wide_cascade)(In a_at) { put_mcd(*static_cast<const aie::accum<acc32, 64> *>(a_at)); }
+CALL(call_wide_cascade_back)(Out out) { *static_cast<aie::accum<acc32, 64> *>(out) = memtile::get_cascade<aie::accum<acc32, 64>>(); }
 CALL(call_cascade_back)(Out out) { *static_cast<v16acc64 *>(out) = get_scd_v16acc64(); }
 CALL(call_modes)(Out out) {
     auto *found = static_cast<int *>(out);
@@ -159,4 +168,10 @@ CALL(call_integers)(In a_at, Out out) {
     const unsigned found[] = {clb(half), clb(static_cast<unsigned>(a)), clb(static_cast<long long>(a)),
                               clb(static_cast<unsigned long long>(a)), static_cast<unsigned>(scalar_abs(half))};
     std::memcpy(out, found, sizeof found);
+}
+CALL(call_pushed)(In a_at, Out out) {
+    TAKE(v64uint8, a);
+    auto *found = static_cast<v64uint8 *>(out);
+    found[0] = shiftl_elem(shiftl_elem(a, 200), 201);
+    found[1] = shiftr_elem(shiftr_elem(a, 200), 201);
 }

@@ -128,3 +128,9 @@ def floats(number: int, seed: int, dtype: npt.DTypeLike = np.float32, finite: bo
     found = np.where(plain, np.float32(1.5), found).astype(np.float32)
     found[:8] = [0.0, -0.0, 1.0, -1.0, 3.0, -0.5, 65280.0, 1e-3]
     return found.astype(dtype)
+
+
+def flushed(values: npt.ArrayLike) -> npt.NDArray[np.float32]:
+    """In float32, subnormal numbers as zeros of their sign (AM020, Floating-Point Vector Unit)."""
+    single = np.asarray(values, np.float32)
+    return np.where(np.abs(single) < np.float32(2.0**-126), np.copysign(np.float32(0), single), single)

@@ -77,9 +77,9 @@ CHECK(pack_uint16, put(out, i, (in<uint16, 32>(a, i).pack())))
 CHECK(pack_int8, put(out, i, (in<int8, 32>(a, i).pack())))
 CHECK(fixed_float_int32, put(out, i, (aie::to_fixed<int32>(in<float, 16>(a, i), p))))
 CHECK(fixed_float_int8, put(out, i, (aie::to_fixed<int8>(in<float, 16>(a, i), p))))
-CHECK(fixed_bfloat16_int16, put(out, i, (aie::to_fixed<int16>(in<bfloat16, 16>(a, i), p))))
+CHECK(fixed_bfloat16_int16, put(out, i, (aie::to_fixed<int16, 16>(in<bfloat16, 16>(a, i), p))))
 CHECK(float_of_int32, put(out, i, (aie::to_float(in<int32, 16>(a, i), p))))
-CHECK(bfloat16_of_int16, put(out, i, (aie::to_float<bfloat16>(in<int16, 16>(a, i), p))))
+CHECK(bfloat16_of_int16, put(out, i, (aie::to_float<bfloat16, 16>(in<int16, 16>(a, i), p))))
 
 // Sums and the like.
 #define BINARY(op, type, N) CHECK(op##_##type, put(out, i, aie::op(in<type, N>(a, i), in<type, N>(b, i))))
@@ -154,7 +154,7 @@ CHECK(reductions, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 3
       z[3] = aie::reduce_mul(y); z[4] = int16(aie::equal(x, y)); z[5] = int16(aie::not_equal(x, y)); put(out, i, z))
 CHECK(mul_square_int16, put(out, i, aie::mul_square(in<int16, 32>(a, i))))
 CHECK(accumulate_int16, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto w = in<int16, 16>(c, 0);
-      put(out, i, aie::accumulate<32>(w, p, x, y, x)))
+      put(out, i, p ? aie::accumulate<32>(w, p, x, y, x) : aie::accumulate<32>(w, x, y, x)))
 CHECK(accumulate_onto, const auto x = in<int16, 32>(a, i); const auto y = in<int16, 32>(b, i); const auto w = in<int16, 16>(c, 0);
       put(out, i, aie::accumulate<32>(aie::mul(y, y), w, p, x, y)))
 #define MATRIX(name, m, k, n, A, B, T)                                                                 \
@@ -227,7 +227,7 @@ LARGE(int16, 4, 4, 4)
     CHECK(unzip_##type, const auto x = aie::interleave_unzip(in<type, N>(a, i), in<type, N>(b, i), p);             \
           put(out, i, aie::concat(x.first, x.second)))                                                             \
     CHECK(transpose_##type, put(out, i, aie::transpose(in<type, N>(a, i), p, N / p)))                              \
-    CHECK(push_##type, auto x = in<type, N>(a, i); x.push(in<type, N>(b, i).get(p)); put(out, i, x))               \
+    CHECK(push_##type, auto x = in<type, N>(a, i); put(out, i, x.push(in<type, N>(b, i).get(p))))               \
     CHECK(parts_##type, auto x = in<type, N>(a, i); const auto y = in<type, N>(b, i);                              \
           x.insert(p, y.template extract<N / 4>(3 - p)); x[0] = y[N - 1]; put(out, i, x))                          \
     CHECK(grow_##type, put(out, i, (in<type, N>(a, i).template grow_replicate<2 * N>().template insert<N / 2>(p, in<type, N>(b, i).template extract<N / 2>(1)))))
@@ -322,6 +322,41 @@ CHECK(linear, const auto *table = static_cast<const int16 *>(b); const aie::lut<
 CHECK(linear_bfloat16, const auto *table = static_cast<const float *>(b); const aie::lut<4, float, bfloat16> t(32, table, table);
       put(out, i, (aie::linear_approx<bfloat16, aie::lut<4, float, bfloat16>>(t, p, 16).compute(in<bfloat16, 16>(a, i)))))
 
+// Loops that are written out: every other number, then rows and columns, then twice.
+CHECK(unrolled, const auto x = in<int16, 32>(a, i); aie::vector<int16, 32> y;
+      aie::unroll_for<int, 30, -2, -2>([&](auto at) { y.set(x.get(decltype(at)::value), unsigned(at) / 2); });
+      aie::unroll_for_2d<int, 0, 2, 1, 0, 4, 1>([&](auto row, auto column) { y.set(int16(10 * row + column), 16 + 4 * row + column); });
+      aie::unroll_times<2>([&] { y.set(int16(y.get(24) + 1), 24); }); put(out, i, y))
+CHECK(typed_circles, aie::random_circular_iterator<const int16, 8> one(static_cast<const int16 *>(a)); one -= p;
+      aie::vector_random_circular_iterator<const int16, 16, 64> many(static_cast<const int16 *>(a)); many += p;
+      auto y = aie::vector<int16, 16>(*many); y.set(*one, 0); put(out, i, y))
+
+// Elements of bfloat16 beside each other and beside floats; a vector as lanes.
+CHECK(compared_elements, const auto x = in<bfloat16, 16>(a, i); auto y = x; const bfloat16 first = x[0]; auto *to = static_cast<uint8 *>(out) + 16 * i;
+      for (unsigned at = 0; at < 16; ++at)
+          to[at] = uint8((y[at] > first) | (first >= y[at]) << 1 | (y[at] == x[0]) << 2 | (x[at] < 0.25f) << 3 | (0.25f != y[at]) << 4))
+CHECK(cast_to_lanes, const aie::accum<acc32, 8> x = aie::vector_cast<acc32>(in<int16, 16>(a, i)); put(out, i, x))
+
+// Stages of FFTs: n points, `of` are radix, vectorization, shift of the twiddles, shift and direction.
+template <typename Input, typename Output, typename Twiddle>
+void fft(const void *a, const void *b, const void *of, void *out, unsigned n) {
+    const auto *x = static_cast<const Input *>(a);
+    const auto *tw = static_cast<const Twiddle *>(b);
+    const auto *how = static_cast<const unsigned *>(of);
+    const unsigned each = n / how[0] / how[1];
+    auto *to = static_cast<Output *>(out);
+    if (how[0] == 2) aie::fft_dit_r2_stage(x, tw, n, how[1], how[2], how[3], how[4], to);
+    else aie::fft_dit_r4_stage(x, tw + each, tw, tw + 2 * each, n, how[1], how[2], how[3], how[4], to);
+}
+extern "C" void fft_cint16(const void *a, const void *b, const void *of, void *out, int n, int) { fft<cint16, cint16, cint16>(a, b, of, out, n); }
+extern "C" void fft_cint32(const void *a, const void *b, const void *of, void *out, int n, int) { fft<cint16, cint32, cint16>(a, b, of, out, n); }
+extern "C" void fft_cfloat(const void *a, const void *b, const void *of, void *out, int n, int) {
+    const auto *x = static_cast<const cfloat *>(a);
+    if (static_cast<const unsigned *>(of)[1] == 8)
+        aie::fft_dit_r2_stage<8>(x, static_cast<const cfloat *>(b), n, false, static_cast<cfloat *>(out));
+    else fft<cfloat, cfloat, cfloat>(a, b, of, out, n);
+}
+
 // Block floats.
 CHECK(blocks_of_floats, const auto x = lanes<accfloat, 64>(a, i).to_vector<bfp16ebs8>(); std::memcpy(static_cast<char *>(out) + sizeof x * i, &x, sizeof x))
 CHECK(floats_at_a_block, aie::block_vector_input_buffer_stream<bfp16ebs8, 64> from(static_cast<const bfp16ebs8 *>(a) + i);
@@ -330,6 +365,9 @@ CHECK(floats_of_blocks, aie::block_vector_input_buffer_stream<bfp16ebs8, 64> fro
       put(out, i, aie::accum<accfloat, 64>(from.pop())))
 
 // Single numbers, and modes.
+CHECK(references_compare, const auto x = in<bfloat16, 16>(a, i); auto y = x; const bfloat16 first = x.get(0);
+      RUNTIME_ASSERT(!(x[0] < first), "a reference is less than its element");
+      static_cast<uint8_t *>(out)[i] = (y[1] > first) + 2 * (y[1] < y[2]) + 4 * (y[1] == x[1]))
 CHECK(bfloat16_of_float, static_cast<bfloat16 *>(out)[i] = bfloat16(static_cast<const float *>(a)[i]))
 CHECK(constant_bfloat16, static_cast<bfloat16 *>(out)[i] = 0.044715f)
 CHECK(swap_modes, auto *to = static_cast<uint32 *>(out); to[0] = unsigned(aie::swap_rounding(aie::rounding_mode::conv_even));

@@ -6,7 +6,8 @@ The rule is counted from what XD100's tiling tutorial publishes (Memory Tiles; B
   DMA has strides, the last without a wrap; loops further out are written out, a descriptor for each turn;
 - loops of one dimension that go on where the other ends are one (DEV-ADF-60);
 - padding that is the same in each turn of a loop is the descriptor's own. Where it differs (first, middle
-  and last tile), each run of equal turns is a descriptor, and every loop around it is written out;
+  and last tile), each run of equal turns is a descriptor, and every loop around it is written out. A stride
+  that steps over its whole dimension goes through memory and pads nothing (DEV-ADF-171);
 - a buffer has two phases, so that all of it comes twice.
 """
 
@@ -129,6 +130,8 @@ def _runs(axes: Sequence[_Axis], loops: Sequence[Loop], number: int) -> list[int
     loop = loops[number]
     axis = axes[loop.dimension]
     others = [o for n, o in enumerate(loops) if o.dimension == loop.dimension and n != number]
+    if any(each.stride >= axis.end for each in (loop, *others) if each.wrap > 1):
+        return [loop.wrap]
     reach = loop.stride * (loop.wrap - 1) + sum(o.stride * (o.wrap - 1) for o in others)
     if axis.padding(0) == axis.padding(reach) == (0, 0):
         return [loop.wrap]

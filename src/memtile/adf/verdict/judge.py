@@ -6,11 +6,13 @@ from memtile.adf.description import Description
 from memtile.adf.nets import wirings
 from memtile.adf.objects import Objects
 from memtile.adf.rates import rates
-from memtile.adf.verdict.rules import RULES, Subject
+from memtile.adf.verdict import capacity, locations, rules
+from memtile.adf.verdict.subject import Subject
 from memtile.adf.verdict.verdicts import Verdict
 from memtile.arch.devices import device as device_of
 from memtile.errors import DesignError, Problem, raise_if
 
+RULES = (*rules.RULES, *locations.RULES, *capacity.RULES)
 OPEN = "not_connected"
 """Reason of a port that is left open, as users' graphs have some: a matter of plans, not of AMD's verdict."""
 

@@ -7,56 +7,25 @@ channels of a memory tile, whose choice is published (DEV-ADF-61).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
 from itertools import combinations
 
 from memtile.adf.description import MemoryObject, Place, Port
-from memtile.adf.nets import Wiring
-from memtile.adf.objects import BUFFERS, Objects
-from memtile.adf.rates import Rates, access_of
+from memtile.adf.objects import BUFFERS
+from memtile.adf.rates import access_of
 from memtile.adf.verdict.allocation import Use, memory_tile_uses
 from memtile.adf.verdict.descriptors import SOURCE as COUNTING
 from memtile.adf.verdict.descriptors import compiler_bds
 from memtile.adf.verdict.ours import our_bds
+from memtile.adf.verdict.subject import Rule, Subject
 from memtile.adf.verdict.verdicts import Verdict
-from memtile.arch.devices import Device
-from memtile.arch.pl_interface import LOGIC_MASTERS, LOGIC_SLAVES, PAIRED_BITS
 from memtile.arch.ports import PORTS, port_kind
 from memtile.arch.tiles import WORD_BYTES
-from memtile.errors import Problem
 
+FIRST_GENERATION_STREAMS = 2
+"""Streams of a core of the first generation in each direction (AM009 chapter 4)."""
 CORE_STREAMS = sum(port_kind(name) == "CORE" for name in PORTS["compute"].masters)
 """Streams of a core in each direction (AM020 chapter 3)."""
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A graph to judge.
-
-    Attributes:
-        objects: of its description.
-        device: that it is for.
-        nets: of it.
-        rates: of it.
-        problems: volumes and sizes that contradict each other.
-    """
-
-    objects: Objects
-    device: Device
-    nets: list[Wiring]
-    rates: Rates
-    problems: tuple[Problem, ...] = field(default=())
-
-    def places(self, what: str, number: int) -> tuple[Place, ...]:
-        """Of a ``location<what>`` constraint; empty = there is none."""
-        found = [
-            one for one in self.objects.description.locations if (one.what, one.object) == (what, number)
-        ]
-        return found[-1].places if found else ()
-
-
-Rule = Callable[[Subject], Iterator[Verdict]]
 
 
 def memory_tile_descriptors(subject: Subject) -> Iterator[Verdict]:
@@ -123,22 +92,34 @@ def kernel_descriptors(subject: Subject) -> Iterator[Verdict]:
 
 
 def streams_of_kernels(subject: Subject) -> Iterator[Verdict]:
-    """77-4280 and 77-4281: more streams than a core has."""
-    for kernel in subject.objects.description.kernels:
-        for number, direction, what in (("77-4280", "in", "input"), ("77-4281", "out", "output")):
+    """77-4280 and 77-4281: more streams than a core has; kernels with equally many are one verdict."""
+    for number, direction, what in (("77-4280", "in", "input"), ("77-4281", "out", "output")):
+        crowded: dict[int, list[int]] = defaultdict(list)
+        for kernel in subject.objects.description.kernels:
             ports = [subject.objects.ports[p] for p in kernel.ports]
-            streams = [p for p in ports if p.direction == direction and p.kind == "stream"]
-            if len(streams) > CORE_STREAMS:
+            count = sum(port.direction == direction and port.kind == "stream" for port in ports)
+            crowded[count].append(kernel.id)
+        for count, (first, *others) in sorted(crowded.items()):
+            if count > CORE_STREAMS:
+                more = f", as have {len(others)} other kernels" if others else ""
                 yield Verdict(
                     number,
-                    subject.objects.where(kernel.id),
-                    f"the kernel has {len(streams)} {what} streams, an AIE-ML core has {CORE_STREAMS}",
+                    subject.objects.where(first),
+                    f"the kernel has {count} {what} streams{more}; an AIE-ML core has {CORE_STREAMS}",
                     "refuses it too, because the core has no other port",
-                    "Use buffers, or packets on one stream.",
+                    _fewer_streams(count),
                     "AM020 chapter 3: streams of a core; message published for the first generation",
                     "report",
-                    {"needed": len(streams), "available": CORE_STREAMS},
+                    {"needed": count, "available": CORE_STREAMS, "kernels": 1 + len(others)},
                 )
+
+
+def _fewer_streams(count: int) -> str:
+    """What to do; whoever wrote for two streams learns where they are."""
+    step = "use buffers, or packets on one stream."
+    if count > FIRST_GENERATION_STREAMS:
+        return step.capitalize()
+    return f"Cores of the first generation have {FIRST_GENERATION_STREAMS}; for AIE-ML, {step}"
 
 
 def whole_words(subject: Subject) -> Iterator[Verdict]:
@@ -243,6 +224,24 @@ def overlapping_buffers(subject: Subject) -> Iterator[Verdict]:
             )
 
 
+def access_patterns(subject: Subject) -> Iterator[Verdict]:
+    """77-5379: a port of a shared buffer without a tiling."""
+    for memory in subject.objects.description.memories:
+        for number in (*memory.inputs, *memory.outputs) if not memory.external else ():
+            port = subject.objects.ports[number]
+            if not access_of(port):
+                which = "write_access" if number in memory.inputs else "read_access"
+                yield Verdict(
+                    "77-5379",
+                    subject.objects.where(number, memory.line),
+                    f"the port has no {which}",
+                    "runs it: all elements in order",
+                    f"Give the port a {which}, of one tile as large as the buffer.",
+                    "UG1603: AI Engine-ML Memory Tile Access; message published by a user of aiecompiler",
+                    "report",
+                )
+
+
 def size_of_memory_tiles(subject: Subject) -> Iterator[Verdict]:
     """Shared buffers of a memory tile that are larger than it together."""
     most = subject.device.kind("memory").memory_bytes
@@ -250,8 +249,10 @@ def size_of_memory_tiles(subject: Subject) -> Iterator[Verdict]:
     for memory in subject.objects.description.memories:
         nbytes = subject.objects.buffer_bytes(subject.objects.ports[(*memory.inputs, *memory.outputs)[0]])
         for place in subject.places("buffer", memory.id) if not memory.external else ():
+            if place.kind not in ("address", "bank"):
+                continue
             used[place.column, place.row] += nbytes
-            if place.kind in ("address", "bank") and used[place.column, place.row] > 2 * most:
+            if used[place.column, place.row] > 2 * most:
                 yield Verdict(
                     "",
                     subject.objects.where(memory.id),
@@ -263,51 +264,6 @@ def size_of_memory_tiles(subject: Subject) -> Iterator[Verdict]:
                     "manual",
                     {"needed": used[place.column, place.row], "available": 2 * most},
                 )
-
-
-def runtime_ratios(subject: Subject) -> Iterator[Verdict]:
-    """Kernels that the graph puts into one core, with ratios above 1 together."""
-    cores: dict[tuple[int, int], list[tuple[int, float]]] = defaultdict(list)
-    for kernel in subject.objects.description.kernels:
-        for place in subject.places("kernel", kernel.id):
-            if place.kind == "tile" and kernel.runtime_ratio is not None:
-                cores[place.column, place.row].append((kernel.id, kernel.runtime_ratio))
-    for (column, row), kernels in cores.items():
-        total = round(sum(ratio for _, ratio in kernels), 6)
-        if len(kernels) > 1 and total > 1:
-            names = ", ".join(subject.objects.name(number) for number, _ in kernels)
-            yield Verdict(
-                "",
-                subject.objects.where(kernels[-1][0]),
-                f"the runtime ratios of {names} in core ({column}, {row}) add up to {total:g}; "
-                "at most 1 is allowed",
-                "refuses it too",
-                "Lower the ratios, or move a kernel.",
-                "UG1603: Run-Time Ratio",
-                "manual",
-                {"needed": round(total * 100), "available": 100},
-            )
-
-
-def streams_of_logic(subject: Subject) -> Iterator[Verdict]:
-    """AIE-PRE-MAPPER-6: more PLIO than the interface tiles have ports."""
-    plios = subject.objects.description.plios
-    for direction, ports in (("in", len(LOGIC_SLAVES)), ("out", len(LOGIC_MASTERS))):
-        used = sum(2 if plio.width >= PAIRED_BITS else 1 for plio in plios if plio.direction == direction)
-        most = ports * subject.device.columns
-        if used > most:
-            last = [plio for plio in plios if plio.direction == direction][-1]
-            yield Verdict(
-                "AIE-PRE-MAPPER-6",
-                subject.objects.where(last.id),
-                f"{direction}put PLIO need {used} ports of 64 bits, {subject.device.name} has {most} "
-                f"({ports} in each of {subject.device.columns} columns)",
-                "refuses it too",
-                "Use fewer or narrower PLIO, or packets.",
-                "AM009: interface to the programmable logic; message published by a user of aiecompiler",
-                "report",
-                {"needed": used, "available": most},
-            )
 
 
 def unequal_volumes(subject: Subject) -> Iterator[Verdict]:
@@ -334,6 +290,5 @@ RULES: tuple[Rule, ...] = (
     size_of_memory_tiles,
     streams_of_kernels,
     whole_words,
-    runtime_ratios,
-    streams_of_logic,
+    access_patterns,
 )

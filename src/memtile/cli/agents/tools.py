@@ -1,72 +1,34 @@
 """The tools: each is a command, over the same functions, and answers with data.
 
 Their docstrings are what an agent reads to choose one; the schema of their arguments is made from the types.
-
-It also has results of commands as short answers: what an agent needs, and no more.
 """
 
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
+from memtile.cli.agents.graph_answers import graph_answer, graph_explained, graph_options
+from memtile.cli.agents.short_answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.tool_arguments import Kind, given_file
+from memtile.cli.graph_file import is_graph
 from memtile.cli.iron_program import is_iron
+from memtile.cli.kernel_sources import CPP_SUFFIXES
 from memtile.errors import InputFileError
-from memtile.runs.options import MAX_CYCLES
+from memtile.runs.options import MAX_CYCLES, RunOptions
 
-if TYPE_CHECKING:
-    from memtile.explain.results import Result
-
-LINES = 60
-"""Of a list that has no end of its own; what is left out is said."""
-FINDINGS = 20
-WORDS = 16
-"""First words of an output."""
-
-
-def shortened(lines: Sequence[Any], most: int = LINES) -> list[Any]:
-    """The first of them, and how many are left out."""
-    rest = len(lines) - most
-    return [*lines] if rest <= 0 else [*lines[:most], f"... and {rest} more"]
-
-
-def run_answer(result: Result, arrays: Mapping[str, Any]) -> dict[str, Any]:
-    """A run in short: how it ended, what is wrong, where its cycles went, the first words of its outputs."""
-    whole = result.as_json()
-    kept = ("status", "cycles", "bit_exact", "bytes_per_cycle", "bound", "errors", "unsimulated")
-    return {
-        "good": result.good,
-        **{key: whole[key] for key in kept},
-        "findings": shortened(whole["findings"], FINDINGS),
-        "waiting": shortened(whole["waiting"]),
-        "resting": shortened(whole["resting"], 8),
-        "checks": shortened([check for check in whole["checks"] if not check["exact"]], 8),
-        "channels": shortened([_busy(channel) for channel in whole["channels"]]),
-        "cores": shortened([_busy(core) for core in whole["cores"]]),
-        "outputs": {name: _array(array) for name, array in arrays.items()},
-        "assumed": whole["assumed"],
-        "parameters": whole["parameters"],
-    }
-
-
-def _busy(row: Mapping[str, Any]) -> dict[str, Any]:
-    """A channel or core with the causes that it had."""
-    spent = row["cycles"] or {}
-    left = {key: value for key, value in row.items() if value not in ("", [], None) and key != "cycles"}
-    return {**left, "cycles": {cause: cycles for cause, cycles in spent.items() if cycles}}
-
-
-def _array(array: Any) -> dict[str, Any]:
-    flat = array.reshape(-1)
-    first = [each if isinstance(each, int | float) else str(each) for each in flat[:WORDS].tolist()]
-    return {"dtype": str(array.dtype), "shape": list(array.shape), "first": first}
-
+_KINDS = {".py": "a design in Python", ".mlir": "a design in MLIR"}
+_KINDS |= dict.fromkeys(CPP_SUFFIXES, "a graph in C++")
+_GRAPH = ("settings", "device", "include", "in_folder", "costs")
+_USED = {".py": ("settings",), ".mlir": ("settings", "kernels", "inputs", "dispatch")}
+_USED |= dict.fromkeys(CPP_SUFFIXES, _GRAPH)
+_OF_IRON = ("settings", "inputs", "dispatch")
+_OTHERS = ("kernels", "inputs", "dispatch")  # that a program of register writes has a use for
 
 Answer = dict[str, Any]
 Launched = Literal["xclbin", "elf"]
@@ -80,21 +42,25 @@ def check(
     kind: Kind = "py",
     device: str = "",
     settings: Mapping[str, Any] | None = None,
+    include: str = "",
 ) -> Answer:
     """Say what is wrong with a design before it runs: budgets, circuits, locks, lengths, shared memory.
 
     Nothing is run, so it is quick; what depends on data or time is found by `run`. Give `path`, a .py file
-    with design() or a program of IRON, a .mlir file, a file of register writes or a build folder; or `text`
-    of the `kind` py, mlir or txt. `device`, such as npu1 or npu2, is for files that leave it open. `settings`
-    are values of arguments of design(), or of options and CompileTime parameters of a program; of MLIR,
-    parameters of its scratchpad. The answer has for each design its findings: code, severity, message,
-    sides, fix.
+    with design() or a program of IRON, a .mlir file, a .cpp file with the graph and main of UG1603, a file of
+    register writes or a build folder; or `text` of the `kind` py, mlir or txt. `device`, such as npu1 or
+    npu2, is for files that leave it open. `settings` are values of arguments of design(), or of options and
+    CompileTime parameters of a program; of MLIR, parameters of its scratchpad; of a graph, macros, and
+    `include` is a folder of its headers. The answer has for each design its findings: code, severity,
+    message, sides, fix.
     """
     from memtile.cli.check import checked
+    from memtile.cli.kernel_sources import KernelSources
 
     with given_file(path, text, kind) as file:
-        _fit(file.name, settings=settings)
-        results = checked([file.name], device, _settings(settings))
+        _fit(file.name, settings=settings, include=include)
+        sources = KernelSources(include=[include] if include else None)
+        results = checked([file.name], device, _settings(settings), sources)
         answers = [each.as_json() for each in results]
         for each in answers:
             each["findings"] = shortened(each["findings"], FINDINGS)
@@ -114,6 +80,9 @@ def run(
     max_cycles: int = MAX_CYCLES,
     seconds: float = SECONDS,
     whole: bool = False,
+    include: str = "",
+    in_folder: str = "",
+    costs: Mapping[str, int] | None = None,
 ) -> Answer:
     """Run a design on the twin: cycles, where they went, words that came out, and why it hangs if it does.
 
@@ -122,16 +91,25 @@ def run(
     their MLIR calls. `inputs` are arrays, NAME or number of the argument -> path of a .npy file; those that
     are missing are zeros. `dispatch` is what the host launches, xclbin or elf, which decides how fast tasks
     come and whether some are lost; without it the build or RUN: lines of the text say it, else the device,
-    and `launch` of the answer has which it was and why. `races` also looks for accesses to memory that
-    nothing orders, and costs time. The run ends after `max_cycles`, or after `seconds` with status
-    interrupted. `whole` answers with all that `memtile run --json` writes.
+    and `launch` of the answer has which it was and why. Of a graph in C++ main is run, with
+    `include` and `settings` as for `check`; its input files are in `in_folder`, else below the root or beside
+    it, and `costs` are cycles of a call, kernel or function -> cycles, of kernels whose cycles are not known.
+    Its answer names kernels and ports: what waits, what is missing, and `lines`, which the command prints.
+    `races` also looks for accesses to memory that nothing orders, and costs time. The run ends after
+    `max_cycles`, or after `seconds` with status interrupted. `whole` answers with all that `memtile run
+    --json` writes.
     """
     from memtile.cli.run_program import launch_data
     from memtile.cli.runnable import load_beside
 
     arrays = [f"{name}={file}" for name, file in (inputs or {}).items()]
     with given_file(path, text, kind) as file:
-        _fit(file.name, settings=settings, kernels=kernels, inputs=inputs, dispatch=dispatch)
+        more = {"kernels": kernels, "inputs": inputs, "dispatch": dispatch}
+        _fit(file.name, settings=settings, include=include, in_folder=in_folder, costs=costs, **more)
+        if is_graph([file.name]):
+            of_run = RunOptions(max_cycles=max_cycles, check=races, progress=_until(seconds))
+            graph = graph_options(device, include, in_folder, costs)
+            return graph_answer(file.name, graph, _settings(settings), of_run, whole=whole)
         launched = Dispatch(dispatch) if dispatch else None
         design = load_beside(
             file.name,
@@ -146,24 +124,84 @@ def run(
 
 
 def explain(
-    dump: str,
+    dump: str = "",
+    graph: str = "",
     design: str = "",
     device: str = "",
     kernels: str = "",
     settings: Mapping[str, Any] | None = None,
+    include: str = "",
+    in_folder: str = "",
+    costs: Mapping[str, int] | None = None,
+    max_cycles: int = MAX_CYCLES,
+    seconds: float = SECONDS,
 ) -> Answer:
-    """Say why a dead array does not go on, from a dump of its memories and registers.
+    """Say why a dead array does not go on, from a dump of its memories and registers, or what limits a graph.
 
     `dump` is the path of a coredump of XRT or of a register dump as text or JSON, `device` what it is of.
     With the path of the `design` that ran, it is run here too and the names are its own; `kernels` and
-    `settings` are those of `run`.
+    `settings` are those of `run`. Or give `graph`, a graph in C++, which is run with `settings`, `include`,
+    `in_folder`, `costs`, `max_cycles` and `seconds` as by `run`: the answer says why it is stuck, or what
+    limits it: `bound`, the work of its `kernels`, buffers that are waited for, and in `lifted` the cycles
+    without each limit.
     """
     from memtile.cli.explain import report_of
 
-    with given_file(dump, "", "txt") as file:
+    if bool(dump) == bool(graph):
+        raise InputFileError("arguments of the tool: give dump or graph, one of them.")
+    if graph and not is_graph([graph]):
+        says = f"graph is {graph!a}; it must be a C++ source"
+        raise InputFileError(f"arguments of the tool: {says}. Give the one that has main, or a dump.")
+    of_graph = {"include": include, "in_folder": in_folder, "costs": costs}
+    with given_file(dump or graph, "", "txt") as file:
+        if graph:
+            _fit(graph, kernels=kernels, design=design)
+            of_run = RunOptions(max_cycles=max_cycles, progress=_until(seconds))
+            chosen = graph_options(device, include, in_folder, costs)
+            return graph_explained(file.name, chosen, _settings(settings), of_run, seconds)
+        _refuse("a dump", [name for name, given in of_graph.items() if given])
         how: dict[str, Any] = {"settings": _settings(settings), "kernels": kernels or None}
         found = report_of(file.name, design or None, device=device, **how).as_json()
     return {key: shortened(value) if isinstance(value, list) else value for key, value in found.items()}
+
+
+def sweep(
+    path: str = "",
+    text: str = "",
+    vary: Mapping[str, str] | None = None,
+    settings: Mapping[str, Any] | None = None,
+    by: str = "cycles",
+    count: int | None = None,
+    seed: int = 0,
+    device: str = "",
+    include: str = "",
+    in_folder: str = "",
+    costs: Mapping[str, int] | None = None,
+    races: bool = False,
+    max_cycles: int = MAX_CYCLES,
+    seconds: float = SECONDS,
+) -> Answer:
+    """Try variants of a design and compare them: arguments of design(), or macros of a graph in C++.
+
+    Give `path`, or `text` of a design in Python. `vary` has the values, NAME -> "8,16,32", "1..8" or
+    "16..128:16", also of timing constants (timing.NAME); of a design in Python, all arguments whose
+    annotations say their values if it is left out. `settings` are not varied. All variants are tried, or
+    `count` by chance with a `seed`. `by` are figures, the first of which ranks: "cycles,l2,bds". `device`,
+    `include`, `in_folder` and `costs` are for graphs, as for `run`; with `races` a race makes a variant
+    infeasible, and each run ends after `max_cycles`. A variant may take a third of `seconds`, and none is
+    begun after a third of them. The answer has the good variants, best first, the Pareto `front`, and the
+    infeasible ones with the reason of each.
+    """
+    from memtile.cli.agents.sweep_answers import sweep_answer
+    from memtile.cli.graph_file import swept
+
+    with given_file(path, text, "py") as file:
+        of_graph = {"device": device, "include": include, "in_folder": in_folder, "costs": costs}
+        _fit(file.name, settings=settings, **of_graph)
+        subject = swept([file.name], graph_options(device, include, in_folder, costs))
+        of_run = RunOptions(max_cycles=max_cycles, check=races)
+        found = sweep_answer(subject, vary or {}, settings or {}, by, (count, seed), of_run, seconds)
+        return dict(file.said(found))
 
 
 def lower(
@@ -238,14 +276,19 @@ def _fit(name: str, **given: object) -> None:
         InputFileError: inputs, kernels or a dispatch of a design in Python, settings of a program.
     """
     suffix = Path(name).suffix
-    unused = {".py": ("kernels", "inputs", "dispatch"), ".mlir": ()}.get(suffix, ("settings",))
-    unused = ("kernels",) if is_iron(name) else unused
-    wrong = [name for name in unused if given.get(name)]
-    if wrong:
-        kinds = "a design in Python" if suffix == ".py" else "a program of register writes"
-        raise InputFileError(
-            f"arguments of the tool: {kinds} has no use for {' and '.join(wrong)}. Leave it out."
-        )
+    used = _OF_IRON if is_iron(name) else _USED.get(suffix, _OTHERS)
+    wrong = [each for each, value in given.items() if value and each not in used]
+    _refuse(_KINDS.get(suffix, "a program of register writes"), wrong)
+
+
+def _refuse(kind: str, wrong: Iterable[str]) -> None:
+    """Refuse arguments that something has no use for.
+
+    Raises:
+        InputFileError: which they are.
+    """
+    if names := " and ".join(wrong):
+        raise InputFileError(f"arguments of the tool: {kind} has no use for {names}. Leave it out.")
 
 
 def _settings(given: Mapping[str, Any] | None) -> list[str]:
@@ -281,7 +324,7 @@ def _lowered(found: Any, elements: bool) -> Answer:
     return answer
 
 
-TOOLS: tuple[Callable[..., Answer], ...] = (check, run, explain, lower, descriptor, limits)
+TOOLS: tuple[Callable[..., Answer], ...] = (check, run, explain, sweep, lower, descriptor, limits)
 """All of them, in the order in which an agent sees them."""
-MODELS = {"check", "run", "explain"}
+MODELS = {"check", "run", "explain", "sweep"}
 """Names of those that need the compiled engine."""

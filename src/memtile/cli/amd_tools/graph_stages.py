@@ -7,6 +7,7 @@ from pathlib import Path
 
 from memtile.adf import description as documents
 from memtile.adf.graph_program import MACROS
+from memtile.adf.output_files import OutputFiles
 from memtile.adf.plan import Plan
 from memtile.adf.program_run import ProgramOptions, ProgramResult, ProgramRun
 from memtile.cli.amd_tools.work_folder import Compilation
@@ -53,7 +54,8 @@ def simulate(
     Raises:
         MemtileError: as of :func:`compile_graph`, or the run cannot go on.
     """
-    ended = ProgramRun(_files(asked), _options(asked, inputs, options)).run()
+    files = OutputFiles(outputs, timed, asked.is_functional)
+    ended = ProgramRun(_files(asked), _options(asked, inputs, options, files)).run()
     ended.write_outputs(outputs, timed=timed, functional=asked.is_functional)
     return ended
 
@@ -62,12 +64,15 @@ def _files(asked: Compilation) -> list[Path]:
     return [Path(each) for each in asked.files]
 
 
-def _options(asked: Compilation, inputs: Path | None, options: RunOptions) -> ProgramOptions:
+def _options(
+    asked: Compilation, inputs: Path | None, options: RunOptions, written: OutputFiles | None = None
+) -> ProgramOptions:
     return ProgramOptions(
         device=asked.device,
         include=tuple(Path(each) for each in (*asked.include, asked.folder)),
         defines=asked.macros(),
         inputs=inputs,
+        written=written,
         macros=_X86 if asked.is_functional else MACROS,
         stack_bytes=asked.stack_bytes,
         heap_bytes=asked.heap_bytes,

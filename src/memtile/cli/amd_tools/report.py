@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -29,6 +30,11 @@ class Report:
     def info(self, text: str, number: str = "") -> None:
         """A line as AMD's tools have it, with the number of the message where it is public."""
         self.line(f"INFO: [{' '.join(filter(None, (self._tool, number)))}] {text}")
+
+    def table(self, lines: Sequence[str]) -> None:
+        """Lines of a table."""
+        for each in lines:
+            self.line(each)
 
     def without_effect(self, line: CommandLine) -> None:
         """Say which options change nothing, each once."""

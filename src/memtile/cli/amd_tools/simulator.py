@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from memtile.cli.amd_tools.command_line import CommandLine, read_command_line
 from memtile.cli.amd_tools.deadline import Deadline
+from memtile.cli.amd_tools.port_tables import latency_table, profile_table, throughput_table
 from memtile.cli.amd_tools.report import Report
 from memtile.cli.amd_tools.simulator_options import AIESIMULATOR, SOURCE, X86SIMULATOR
 from memtile.cli.amd_tools.work_folder import read_work
 from memtile.cli.exit_codes import ExitCode
 from memtile.errors import DesignError
+
+if TYPE_CHECKING:
+    from memtile.adf.program_run import ProgramResult
+    from memtile.adf.running import GraphResult
 
 _TABLES = {"x86simulator": X86SIMULATOR, "aiesimulator": AIESIMULATOR}
 _TIMES, _NO_TIMES = ("yes", "ns"), "no"
@@ -54,18 +60,35 @@ def _run(tool: str, line: CommandLine, report: Report, asked: object) -> int:
     for each in (*ended.cautions, *found.notes):
         report.line(f"note: {each}")
     if not asked.is_functional:
-        report.info(f"{found.cycles:,} cycles of the array clock.")
-        for port in found.times:
-            report.info(f"{port.name}: first word in cycle {port.first:,}, {port.throughput:,.2f} MB/s.")
-    problems = [each.message for each in found.missing]
-    problems += [f"{each} did not finish" for each in found.unfinished]
+        _report_times(found, line, report)
+    problems = list(_problems(ended, found))
     for text in problems:
         report.line(f"ERROR: {text}.")
     if problems or ended.code:
-        report.line(f"Simulation ended without success: main returned {ended.code}.")
+        for number, finding in enumerate(found.result.findings, 1):
+            report.line(f"{number}. {finding.message} {finding.fix}".rstrip())
+        code = "did not return" if ended.code is None else f"returned {ended.code}"
+        report.line(f"Simulation ended without success: main {code}.")
         return ended.code or ExitCode.BAD_RESULT
     report.line("Simulation completed successfully returning zero")
     return ExitCode.OK
+
+
+def _report_times(found: GraphResult, line: CommandLine, report: Report) -> None:
+    """Cycles, and the tables that aiesimulator prints or is asked for."""
+    report.info(f"{found.cycles:,} cycles of the array clock.")
+    report.table(throughput_table(found))
+    if line.has("graph-latency"):
+        report.table(latency_table(found))
+    if line.has("profile"):
+        report.table(profile_table(found))
+
+
+def _problems(ended: ProgramResult, found: GraphResult) -> Iterator[str]:
+    if ended.held:
+        yield ended.held
+    yield from (each.message for each in found.missing)
+    yield from (f"{each} did not finish" for each in found.unfinished)
 
 
 def _number(line: CommandLine, key: str, tool: str, allowed: str) -> int:

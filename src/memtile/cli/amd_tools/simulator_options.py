@@ -5,8 +5,8 @@ from __future__ import annotations
 from memtile.cli.amd_tools.command_line import Option, Table, Takes, idle, refused, used
 
 SOURCE = "UG1076: simulator options"
-_WAVES = "memtile run --vcd writes waves of a run"
-_EVENTS = "memtile run --record and memtile explain show what happened"
+_WAVES = "memtile run graph.cpp --vcd writes waves, which takes long"
+_EVENTS = "memtile run graph.cpp --perfetto writes the timeline"
 _DEBUGGER = "memtile run --debug waits for a debugger"
 
 COMMON: tuple[Option, ...] = (
@@ -35,13 +35,17 @@ AIE: tuple[Option, ...] = (
     *COMMON,
     used("simulation-cycle-timeout"),
     used("output-time-stamp"),
-    idle("hang-detect-time", Takes.VALUE, "a graph in which nothing moves any more ends at once"),
+    idle(
+        "hang-detect-time",
+        Takes.VALUE,
+        "a graph in which nothing moves any more ends at once, with what waits",
+    ),
     idle("end-wait-time", Takes.VALUE, "outputs are complete when the run ends"),
     idle("display-run-interval", Takes.VALUE, "memtile shows its own progress"),
     idle("dump-vcd", Takes.VALUE, _WAVES),
     idle("options-file", Takes.VALUE, _WAVES),
-    idle("profile", Takes.OPTIONAL, "memtile explain says where the cycles went"),
-    idle("graph-latency", Takes.OPTIONAL, "latency of each port is in the result"),
+    used("profile", Takes.OPTIONAL),
+    used("graph-latency", Takes.OPTIONAL),
     idle("online", Takes.NOTHING, _EVENTS),
     idle("wdb", Takes.NOTHING, _EVENTS),
     idle("ctf", Takes.NOTHING, _EVENTS),

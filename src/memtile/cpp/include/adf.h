@@ -5,6 +5,8 @@
 #ifndef MEMTILE_ADF
 #define MEMTILE_ADF
 
+#include "memtile/own_letters.h"
+
 #include "adf/elements.h"
 
 #include "adf/buffers.h"
@@ -20,5 +22,7 @@
 #include "adf/graph/packets.h"
 #include "adf/graph/places.h"
 #include "adf/graph/profiling.h"
+
+#include "memtile/users_letters.h"
 
 #endif

@@ -31,6 +31,7 @@ struct Recorder {
     std::deque<Node> nodes;
     std::unordered_map<const void*, const Node*> held;
     std::map<const graph*, Node*> graphs;
+    std::map<const graph*, const graph*> around;  // the graph in whose constructor each was made
     const graph* latest = nullptr;
 };
 // Never destroyed: handles outlive it otherwise.
@@ -106,12 +107,15 @@ void drop(const void* variable) { recorder().held.erase(variable); }
 void begin_graph(const graph* made, void* from) {
     Recorder& r = recorder();
     r.graphs[made] = record("graphs", from);
+    r.around[made] = r.latest;
     r.latest = made;
 }
 void end_graph(const graph* gone) {
     Recorder& r = recorder();
-    if (r.latest == gone) r.latest = nullptr;
+    const graph* around = r.around[gone];
+    if (r.latest == gone) r.latest = r.graphs.contains(around) ? around : nullptr;
     r.graphs.erase(gone);
+    r.around.erase(gone);
 }
 int graph_id(const graph* of) { return recorder().graphs.at(of)->id; }
 

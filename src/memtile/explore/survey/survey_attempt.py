@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.devices import device as find_device
+from memtile.cpp.build import SUFFIXES
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.findings import Severity
 from memtile.explain.results import Status
@@ -60,6 +61,8 @@ def _tried(case: SurveyCase, functions: Functions, device: str, options: RunOpti
     if case.path.suffix == ".py":
         return _program(case, device, options)
     facts = facts_of(case.data.facts)
+    if case.path.suffix in SUFFIXES:
+        return _graph(case, facts, device, options)
     if facts.functions is not None:
         functions = {**functions_of(facts.functions), **functions}
     chosen = facts.device or device or case.data.device
@@ -155,6 +158,26 @@ def _loaded(case: SurveyCase, facts: Facts, functions: Functions, device: str) -
         if not device or [problem.reason for problem in error.problems] != ["device_open"]:
             raise
         return load(case.path, device=device, **more)
+
+
+def _graph(case: SurveyCase, facts: Facts, device: str, options: RunOptions) -> DesignOutcome:
+    """Run the ``main`` of a graph, in its folder or the one above, wherever its input files are."""
+    from memtile.adf.graph_file import load as load_graph
+    from memtile.adf.program_run import ProgramOptions
+    from memtile.explore.sweep.graph_variants import error_line, graph_fault
+
+    chosen = facts.device or device or ProgramOptions().device
+    try:
+        found = load_graph(case.path, include=facts.include, defines=facts.macros, device=chosen)
+        graph = found.within([case.path.parent, case.path.parent.parent])
+        done, name = graph.run(options), graph.options.device
+    except InputFileError as error:
+        why = error_line(error).replace(f"{case.path.parent}{os.sep}", "")
+        return DesignOutcome(case.name, Bucket.REFUSED, why)
+    if done.graph is None:
+        return DesignOutcome(case.name, Bucket.REFUSED, "main ran no graph")
+    bucket, why = (Bucket.FINISHED, "") if done.good else (Bucket.STUCK, graph_fault(done)[1])
+    return DesignOutcome(case.name, bucket, why, device=name, cycles=done.cycles)
 
 
 def _zeros(uses: Sequence[ExternalUse], given: Sequence[Given], wanted: Sequence[Wanted]) -> list[Given]:

@@ -16,6 +16,8 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from memtile.adf.macros import GraphTexts
+from memtile.cpp.build import SUFFIXES
 from memtile.errors import InputFileError, Problem
 from memtile.importers.mlir.token_packets import BUILD_FILES
 from memtile.input_files import read_beside, read_bytes, read_text
@@ -38,6 +40,8 @@ _KEYS: Mapping[str, tuple[type, str]] = {
     "out": (dict, "files by number of the argument"),
     "scalars": (dict, "numbers by number of the argument"),
     "parameters": (dict, "32-bit words by name"),
+    "macros": (dict, "values by name of a macro"),
+    "include": (list, "folders of headers beside it"),
 }
 
 
@@ -70,6 +74,8 @@ class Facts:
         expected: files of arrays that must come out, by number of the argument.
         scalars: arguments that are numbers, by their number.
         parameters: of the scratchpad, by name.
+        macros: of a graph in C++.
+        include: folders of its headers.
     """
 
     device: str = ""
@@ -79,6 +85,8 @@ class Facts:
     expected: Mapping[int, Path] = field(default_factory=dict)
     scalars: Mapping[int, int] = field(default_factory=dict)
     parameters: Mapping[str, int] = field(default_factory=dict)
+    macros: Mapping[str, str] = field(default_factory=dict)
+    include: Sequence[Path] = ()
 
 
 def beside(places: Sequence[Path]) -> Beside:
@@ -124,6 +132,8 @@ def facts_of(file: Path | None) -> Facts:
         _files(file, data.get("out", {})),
         {_number(file, key): _whole(file, key, value) for key, value in data.get("scalars", {}).items()},
         {key: _whole(file, key, value) for key, value in data.get("parameters", {}).items()},
+        {name: str(value) for name, value in data.get("macros", {}).items()},
+        [file.parent / str(name) for name in data.get("include", ())],
     )
 
 
@@ -172,6 +182,9 @@ def _whole(facts: Path, key: str, value: object) -> int:
 
 
 _DEVICE = re.compile(rb"\b(?:aie|AIE)\.device\b")
+_MAIN, _INIT = re.compile(rb"\bmain\s*\("), re.compile(rb"\.\s*init\s*\(")
+_RUN, _END = re.compile(rb"\.\s*run\s*\("), re.compile(rb"\.\s*end\s*\(")
+_ADF = re.compile(r"^[ \t]*#[ \t]*include[ \t]*[\"<](?:[\w/]*/)?adf\.h", re.MULTILINE)
 _NAMED = re.compile(rb"\baie\.device\s*\([^)]*\)\s*(?:@([\w.$-]+))?")
 _COMMENT = re.compile(rb"//[^\n]*")
 _TOGETHER = (b"aiex.configure", b"load_pdi")
@@ -186,7 +199,8 @@ class SurveyCase:
 
     Attributes:
         name: path below the folder.
-        path: a file of MLIR text, a program of IRON, or the folder of a build.
+        path: a file of MLIR text, a program of IRON, a source with ``main`` of a graph, or the folder of a
+            build.
         data: what lies beside it.
         part: symbol or place of the device that is meant; empty if the text has one.
     """
@@ -235,11 +249,12 @@ class FolderContents:
 
 
 def find(folder: Path) -> FolderContents:
-    """The designs and builds below a folder.
+    """The designs, graphs and builds below a folder.
 
-    Each MLIR file with a device is a design, or several if it has several devices; each program of IRON is
-    one too, by what it builds when it is run. Configuration and
-    instructions are a build, a row of its own where such a file lies beside or above them; there, and in
+    Each C++ source with ``main`` and ``init()`` is a graph that leads to ``adf.h`` or has ``run()`` and
+    ``end()``. Each MLIR file with a device is a design, or several if it has several devices; each program
+    of IRON is one too, by what it builds when it is run. Configuration
+    and instructions are a build, a row of its own where such a file lies beside or above them; there, and in
     an ELF, both must be. Arrays in the folder of a design, or in the one above, are its arguments and what
     must become of them, see :func:`beside`.
 
@@ -253,6 +268,8 @@ def find(folder: Path) -> FolderContents:
     for place, files in _folders(folder):
         texts = [file for file in files if file.suffix == ".mlir"]
         designs = [file for file in texts if _DEVICE.search(_bytes(file))]
+        graphs = [file for file in files if file.suffix in SUFFIXES and _is_graph(file)]
+        cases += [_case(folder, _name(folder, file), file) for file in graphs]
         others += [_name(folder, file) for file in texts if file not in designs]
         scripts = [file for file in files if is_script(file)]
         cases += [_case(folder, _name(folder, file), file) for file in scripts]
@@ -260,7 +277,7 @@ def find(folder: Path) -> FolderContents:
             whole = _case(folder, _name(folder, file), file)
             names = _devices(_bytes(file))
             cases += [replace(whole, name=f"{whole.name}:{part}", part=part) for part in names] or [whole]
-        with_text |= {place} if designs or scripts else set()
+        with_text |= {place} if designs or graphs or scripts else set()
         tests += [place] if any(is_test(file.name) for file in files) else []
         if place.parent not in builds and _is_build(place, files, with_text=with_text):
             builds.add(place)
@@ -273,6 +290,16 @@ def find(folder: Path) -> FolderContents:
     return FolderContents(
         tuple(sorted(cases, key=lambda case: case.name)), tuple(sorted(others)), tuple(programs)
     )
+
+
+def _is_graph(file: Path) -> bool:
+    """Whether a C++ source has the ``main`` of a graph."""
+    text = _bytes(file)
+    if not (_MAIN.search(text) and _INIT.search(text)):
+        return False
+    if _RUN.search(text) and _END.search(text):
+        return True  # its headers may lie in folders that facts name
+    return any(_ADF.search(each) for each in GraphTexts([file]).read.values())
 
 
 def _is_build(place: Path, files: Sequence[Path], *, with_text: set[Path]) -> bool:
@@ -333,8 +360,8 @@ def _problem(folder: Path, says: str) -> Problem:
         str(folder),
         "a folder with designs or builds below it",
         says,
-        "A design is an MLIR file with aie.device, or a Python program that imports aie; a build is "
-        "configuration and instructions.",
+        "A design is an MLIR file with aie.device, a Python program that imports aie, or a graph in C++; a "
+        "build is configuration and instructions.",
         reason="survey",
         where="memtile survey",
         source="docs/mlir.md",

@@ -19,7 +19,7 @@ from typing import Any
 from memtile.explore.line_process import LineProcess, NoAnswerError
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState
 from memtile.explore.sweep.space import TIMING
-from memtile.explore.sweep.sweep_attempt import Rivals, attempt
+from memtile.explore.sweep.sweep_attempt import Rivals, Subject, attempt
 
 Request = tuple[Variant, Rivals]
 _CODE = "from memtile.explore.sweep.processes import serve; serve()"
@@ -34,15 +34,15 @@ class HereRunner:
     """Tries variants in this process, one after another.
 
     Args:
-        file: of the design.
+        subject: file of a design, or a graph.
     """
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self, subject: Subject) -> None:
+        self._subject = subject
 
     def rows(self, requests: Iterable[Request]) -> Iterator[SweepRow]:
         """The row of each request, as they come."""
-        yield from (attempt(self._file, *request) for request in requests)
+        yield from (attempt(self._subject, *request) for request in requests)
 
     def close(self) -> None:
         """End what was begun."""
@@ -52,13 +52,13 @@ class ProcessRunner:
     """Tries variants in processes: those that differ in timing constants alone in one, if there are others.
 
     Args:
-        file: of the design.
+        subject: file of a design, or a graph.
         workers: how many processes.
         seconds: for each variant; what takes longer ends its process.
     """
 
-    def __init__(self, file: str, workers: int, seconds: float) -> None:
-        self._file, self._seconds = file, seconds
+    def __init__(self, subject: Subject, workers: int, seconds: float) -> None:
+        self._subject, self._seconds = _subject_data(subject), seconds
         self._pools = [ThreadPoolExecutor(1) for _ in range(workers)]
         self._all = [LineProcess(_CODE) for _ in range(workers)]
         self._designs: list[str] = [""] * workers  # that each process was given last
@@ -102,7 +102,7 @@ class ProcessRunner:
 
     def _attempt(self, worker: int, request: Request) -> SweepRow:
         task, rivals = request
-        line = json.dumps({"file": self._file, "task": asdict(task), "rivals": asdict(rivals)})
+        line = json.dumps({"subject": self._subject, "task": asdict(task), "rivals": asdict(rivals)})
         try:
             return SweepRow.of(json.loads(self._all[worker].ask(line, self._seconds)))
         except NoAnswerError as lost:
@@ -134,6 +134,24 @@ def request_of(data: dict[str, Any]) -> Request:
     return Variant(**data["task"]), Rivals(rivals["objectives"], [tuple(costs) for costs in rivals["costs"]])
 
 
+def _subject_data(subject: Subject) -> Any:
+    """A subject that goes through JSON."""
+    if isinstance(subject, str):
+        return subject
+    from memtile.explore.sweep.graph_variants import as_data
+
+    return as_data(subject)
+
+
+def _subject_of(data: Any) -> Subject:
+    """A subject that went through JSON."""
+    if isinstance(data, str):
+        return data
+    from memtile.explore.sweep.graph_variants import graph_of
+
+    return graph_of(data)
+
+
 def serve() -> None:
     """Try the variants that come in, until there are no more; Ctrl-C is for whoever asks."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -142,5 +160,5 @@ def serve() -> None:
         os.dup2(2, 1)  # what designs print is no answer
         for line in sys.stdin:
             asked = json.loads(line)
-            found = attempt(asked["file"], *request_of(asked))
+            found = attempt(_subject_of(asked["subject"]), *request_of(asked))
             print(json.dumps(found.as_json()), file=out, flush=True)

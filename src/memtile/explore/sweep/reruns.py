@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from memtile.arch.energy import PUBLISHED
+from memtile.cpp.build import SUFFIXES
 from memtile.errors import InputFileError
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState
 from memtile.explore.sweep.sources import DesignSources
+from memtile.explore.sweep.space import TIMING
 from memtile.explore.sweep.sweep_attempt import Rivals, attempt
 from memtile.explore.sweep.sweep_result import SweepResult, read_result
 from memtile.explore.sweep.variant_figures import ENERGY
@@ -68,6 +71,19 @@ class VariantReplay:
         )
 
 
+def _macros(row: SweepRow) -> str:
+    """The options of ``memtile run`` for a variant of a graph."""
+    options = (
+        ("--timing", name.removeprefix(TIMING)) if name.startswith(TIMING) else ("-D", name)
+        for name in row.point
+    )
+    return shlex.join(
+        word
+        for (option, name), value in zip(options, row.point.values(), strict=True)
+        for word in (option, f"{name}={value}")
+    )
+
+
 def _best_of(result: SweepResult) -> list[SweepRow]:
     return [result.best] if result.best else []
 
@@ -92,6 +108,11 @@ def replay(path: str | Path, key: str = "") -> VariantReplay:
     (then,) = rows
     if then.state is VariantState.BEATEN:
         raise InputFileError(f"{path}: {then.key} was stopped early: there is nothing to compare with.")
+    if Path(head["design"]).suffix in SUFFIXES:
+        raise InputFileError(
+            f"{path}: the log is of a graph in C++, whose sources and data a log does not have. "
+            f"Run the variant: memtile run {head['design']} {_macros(then)}"
+        )
     if then.sources not in head["sources"]:
         raise InputFileError(f"{path}: the log has no sources of {then.key}. Give another log.")
     sources = DesignSources(**head["sources"][then.sources])

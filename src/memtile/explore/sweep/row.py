@@ -11,7 +11,9 @@ from enum import StrEnum
 from typing import Any
 
 from memtile.errors import InputFileError
-from memtile.explore.sweep.space import Label
+from memtile.explain.findings import Severity
+from memtile.explain.results import Result, Status
+from memtile.explore.sweep.space import TIMING, Label
 from memtile.explore.sweep.variant_figures import FIGURES
 from memtile.forms import Each, Either, Form, NamedForms, Such, misfit
 from memtile.runs.options import RunOptions
@@ -208,3 +210,30 @@ def checked_row(data: Any, path: object, number: int) -> dict[str, Any]:
         raise InputFileError(f"{path}: the log is damaged: {wrong}. Give another log.")
     row: dict[str, Any] = data
     return row
+
+
+def points_of(task: Variant) -> tuple[dict[str, Label], dict[str, Label]]:
+    """The values of a variant: of parameters, and of timing constants."""
+    given = {name: value for name, value in task.point.items() if not name.startswith(TIMING)}
+    constants = {n.removeprefix(TIMING): v for n, v in task.point.items() if n.startswith(TIMING)}
+    return given, constants
+
+
+def row_of(task: Variant, state: VariantState, why: str, kind: str, figures: Mapping[str, float]) -> SweepRow:
+    """The row of a variant."""
+    return SweepRow(task.key, task.sources, task.point, state, why, kind, dict(figures))
+
+
+def fault(result: Result) -> tuple[str, str]:
+    """Code or word, and a line, for what is wrong with a run."""
+    wrong = [finding for finding in result.findings if finding.severity is Severity.ERROR]
+    if wrong:
+        return wrong[0].code, wrong[0].message
+    if result.errors:
+        return "error", result.errors[0]
+    if result.exact is False:
+        return "wrong", next(check.text for check in result.checks if not check.exact)
+    if result.status is Status.LIMIT:
+        return "limit", f"not done after {result.cycles} cycles, the limit"
+    known = [str(each) for each in result.findings] or result.waiting
+    return result.status.value, "; ".join(known) or f"the run is {result.status}"

@@ -105,6 +105,8 @@ def sources_of(file: str) -> DesignSources:
     return DesignSources(path.name, found)
 
 
+_OWN = (".py", ".h", ".hpp", ".cc")
+"""What memtile is made of, headers of kernels and graphs too."""
 _LOADED: dict[tuple[str, str], Callable[..., Any]] = {}
 
 
@@ -194,6 +196,6 @@ def own_hash() -> str:
     """Hash of memtile's own sources: another memtile may count other cycles."""
     digest = hashlib.sha256()
     root = Path(_package.__file__).parent
-    for path in sorted(root.rglob("*.py")):
+    for path in sorted(each for each in root.rglob("*") if each.suffix in _OWN):
         digest.update(str(path.relative_to(root)).encode() + path.read_bytes())
     return digest.hexdigest()[:16]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from enum import Enum
@@ -26,6 +27,8 @@ Label = int | float | bool | str | None
 Point = Mapping[str, Label]
 _ANNOTATIONS = "with Range, Literal, an Enum or Choices"
 _MOST_VALUES = 1 << 20  # of an axis: more are taken for a slip
+_WHOLE = re.compile(r"-?[0-9]{1,18}")
+_NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
 _problem = partial(Problem, reason="space", source="annotations of the design function")
 
 
@@ -139,7 +142,7 @@ def space_of(
     for name in vary:
         if name in constants and name not in fixed:
             try:
-                axes.append(_constant(name, vary[name]))
+                axes.append(constant_axis(name, vary[name]))
             except ValueError as error:
                 problems.append(_no_values(where, name, vary[name], _allowed(name), error))
         elif name not in found:
@@ -252,7 +255,34 @@ def _parts(text: str) -> Iterator[str]:
     yield part
 
 
-def _constant(name: str, text: str) -> SweepAxis:
+def text_axis(name: str, text: str) -> SweepAxis:
+    """An axis of texts, which numbers may be: ``8,16,32``, ``1..8``, ``16..128:16``, ``int8,bfloat16``.
+
+    Raises:
+        ValueError: there are no values, one of them is empty, or the ends of a range are none.
+    """
+    ends, _, step = text.partition(":")
+    numbers = [each.strip() for each in ends.split("..")]
+    if len(numbers) == 2 and all(map(_NUMBER.fullmatch, numbers)):
+        whole = all(map(_WHOLE.fullmatch, filter(None, [*numbers, step.strip()])))
+        return _range(name, int if whole else float, (numbers[0], numbers[1]), step)
+    parts = [each.strip() for each in _parts(text)]
+    if not all(parts):
+        raise ValueError("a value is empty" if text else "nothing says which values it has")
+    return SweepAxis(name, tuple(dict.fromkeys(map(text_label, parts))))
+
+
+def text_label(text: str) -> Label:
+    """The label of a text: a whole number where it is written as one, else the text."""
+    return int(text) if _WHOLE.fullmatch(text) and str(int(text)) == text else text
+
+
+def constant_axis(name: str, text: str) -> SweepAxis:
+    """The axis of a timing constant; without a text, the range in which it is expected to be.
+
+    Raises:
+        ValueError: no such values, or none are expected but the measured one.
+    """
     constant = name.removeprefix(TIMING)
     low, high = likely(constant)
     if not text and low == high:

@@ -8,24 +8,27 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from memtile.arch.timing import chosen_timing
 from memtile.design.parameters import chosen
 from memtile.documents import plain
-from memtile.errors import SimulationError
+from memtile.errors import DesignError, Problem, SimulationError, raise_if
 from memtile.explore.sweep.cluster import ClusterRunner
 from memtile.explore.sweep.extras import extra
 from memtile.explore.sweep.log import Log
 from memtile.explore.sweep.processes import HereRunner, ProcessRunner, Request
 from memtile.explore.sweep.row import SweepRow, Variant, VariantState, costs_of, front
-from memtile.explore.sweep.sources import DesignSources, loaded, sources_of
+from memtile.explore.sweep.sources import loaded, sources_of
 from memtile.explore.sweep.space import TIMING, Label, Point, Space, label, space_of
 from memtile.explore.sweep.strategy import Batches, listed, optimised
-from memtile.explore.sweep.sweep_attempt import Rivals
+from memtile.explore.sweep.sweep_attempt import Rivals, Subject
 from memtile.explore.sweep.sweep_result import INTERRUPTED, SweepResult
 from memtile.explore.sweep.variant_figures import objectives_of, table_for
 from memtile.runs.options import RunOptions
+
+if TYPE_CHECKING:
+    from memtile.adf.graph_file import GraphProgram
 
 Strategy = Literal["grid", "random", "optimise"]
 SECONDS = 120.0
@@ -67,7 +70,7 @@ class SweepPlan(RunOptions):
 
 
 def sweep(
-    design: str | Path,
+    design: str | Path | GraphProgram,
     plan: SweepPlan | None = None,
     *,
     log: str | Path | None = None,
@@ -78,7 +81,8 @@ def sweep(
     Ctrl-C ends it and keeps what is done, in the result and in the log.
 
     Args:
-        design: Python file with a ``design()`` function.
+        design: Python file with a ``design()`` function, or a graph in C++ (:func:`memtile.adf.load`), whose
+            macros are varied.
         plan: what is tried, and how; None = the grid of all parameters with known values, by cycles.
         log: Parquet file with the rows; what it has of the same sources is not run again. None = no log.
         watch: called with each row.
@@ -89,33 +93,86 @@ def sweep(
             does not have, an unknown objective.
         SimulationError: no scheduler at the address; one that is lost ends the sweep, ``SweepResult.lost``.
     """
-    return Sweep(str(design), plan or SweepPlan()).run(None if log is None else Path(log), watch)
+    subject = str(design) if isinstance(design, str | Path) else design
+    return Sweep(subject, plan or SweepPlan()).run(None if log is None else Path(log), watch)
+
+
+@dataclass(frozen=True, slots=True)
+class _Swept:
+    """What a sweep goes through.
+
+    Attributes:
+        name: of the file.
+        hash: of its sources and of memtile's.
+        sources: for logs; empty = of a graph, which no log brings along.
+        space: what is varied.
+        fixed: labels of what is set.
+    """
+
+    name: str
+    hash: str
+    sources: Mapping[str, Any]
+    space: Space
+    fixed: Mapping[str, Label]
+
+
+def _of_design(file: str, plan: SweepPlan, constants: Mapping[str, object]) -> _Swept:
+    sources = sources_of(file)
+    function = loaded(file, sources.hash)
+    space = space_of(function, plan.vary, {**plan.set, **constants}, file)
+    first = {axis.name: (*axis.values, axis.span[0])[0] for axis in space.axes}
+    given = {name: value for name, value in first.items() if not name.startswith(TIMING)}
+    values = chosen(function, {**given, **plan.set}, file)
+    fixed = {name: label(values[name]) for name in plan.set}
+    return _Swept(sources.name, sources.hash, {sources.hash: plain(sources)}, space, fixed)
+
+
+def _of_graph(graph: GraphProgram, plan: SweepPlan, constants: Mapping[str, object]) -> _Swept:
+    from memtile.explore.sweep.graph_variants import fixed_labels, graph_hash, macro_space
+
+    plan.refuse("a sweep of a graph", "data", "pad_arguments", "dispatch")
+    wrong = {"--scheduler": plan.scheduler, "--prune": plan.prune}
+    raise_if([_not_of_graphs(name) for name, given in wrong.items() if given], DesignError)
+    space = macro_space(graph, plan.vary, {**plan.set, **constants})
+    return _Swept(graph.files[0].name, graph_hash(graph), {}, space, fixed_labels(plan.set))
+
+
+def _not_of_graphs(name: str) -> Problem:
+    says = f"{name} is for designs in Python; variants of a graph in C++ run here, and to their end"
+    return Problem(
+        name,
+        "given",
+        "a sweep without it",
+        says,
+        f"Leave {name} out.",
+        reason="option",
+        where="sweep",
+        source="docs/sweep.md",
+    )
 
 
 class Sweep:
     """A sweep that is ready to run.
 
     Args:
-        file: of the design.
+        subject: file of a design, or a graph in C++.
         plan: what is tried.
     """
 
-    def __init__(self, file: str, plan: SweepPlan) -> None:
-        self.file, self.plan = file, plan.refuse("a sweep", "untimed", "history", "progress")
+    def __init__(self, subject: Subject, plan: SweepPlan) -> None:
+        self.subject, self.plan = subject, plan.refuse("a sweep", "untimed", "history", "progress")
         self.objectives = objectives_of(plan.objectives)
         self.energy = table_for(plan.energy, self.objectives)
-        self.sources: DesignSources = sources_of(file)
-        function = loaded(file, self.sources.hash)
         with chosen_timing(plan.timing):  # names and ranges
             pass
-        clash = [f"{TIMING}{name}" for name in plan.timing]
-        self.space: Space = space_of(function, plan.vary, {**plan.set, **dict.fromkeys(clash)}, file)
-        first = {axis.name: (*axis.values, axis.span[0])[0] for axis in self.space.axes}
-        given = {name: value for name, value in first.items() if not name.startswith(TIMING)}
-        values = chosen(function, {**given, **plan.set}, file)
-        fixed: dict[str, Label] = {name: label(values[name]) for name in plan.set}
-        self._fixed = {**fixed, **{f"{TIMING}{name}": value for name, value in plan.timing.items()}}
-        self.hash = self.sources.hash
+        constants = dict.fromkeys(f"{TIMING}{name}" for name in plan.timing)
+        of = (
+            _of_design(subject, plan, constants)
+            if isinstance(subject, str)
+            else _of_graph(subject, plan, constants)
+        )
+        self._swept, self.space, self.hash = of, of.space, of.hash
+        self._fixed = {**of.fixed, **{f"{TIMING}{name}": value for name, value in plan.timing.items()}}
         self._rows: dict[str, SweepRow] = {}
         self._numbers: dict[str, int] = {}
         self._ran, self._stopped, self._lost = 0, "", False
@@ -133,9 +190,9 @@ class Sweep:
     def head(self) -> dict[str, Any]:
         """What the log says of it."""
         return {
-            "design": self.sources.name,
+            "design": self._swept.name,
             "hash": self.hash,
-            "sources": {self.hash: plain(self.sources)},
+            "sources": dict(self._swept.sources),
             "space": plain(self.space.axes),
             "set": dict(self._fixed),
             "objectives": list(self.objectives),
@@ -183,15 +240,17 @@ class Sweep:
 
     @property
     def _prunes(self) -> bool:
+        if not isinstance(self.subject, str):
+            return False  # main may wait more than once, and each wait has its own limit
         return self.plan.strategy == "optimise" if self.plan.prune is None else self.plan.prune
 
     def _runner(self) -> Runner:
         plan = self.plan
-        if plan.scheduler:
-            return ClusterRunner(plan.scheduler, self.file, self.sources)
+        if plan.scheduler and isinstance(self.subject, str):
+            return ClusterRunner(plan.scheduler, self.subject, sources_of(self.subject))
         if plan.workers == 0:
-            return HereRunner(self.file)
-        return ProcessRunner(self.file, plan.workers or _processors(), plan.seconds)
+            return HereRunner(self.subject)
+        return ProcessRunner(self.subject, plan.workers or _processors(), plan.seconds)
 
     def _go(self, batches: Batches, runner: Runner, log: Log | None, watch: Watch, begin: float) -> None:
         end = None if self.plan.budget is None else begin + self.plan.budget
@@ -245,7 +304,7 @@ class Sweep:
     def _result(self, seconds: float) -> SweepResult:
         rows = sorted(self._rows.values(), key=lambda row: row.number)
         return SweepResult(
-            design=self.sources.name,
+            design=self._swept.name,
             space=self.space,
             objectives=self.objectives,
             rows=tuple(rows),

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from memtile.arch.energy import energy_table
 from memtile.arch.timing import chosen_timing
@@ -18,15 +18,26 @@ from memtile.design.bench import Bench
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError
-from memtile.explain.findings import Severity
 from memtile.explain.outcome import reasons_at_limit
 from memtile.explain.results import Result, Status
 from memtile.explore.sweep.prepared import keep, prepared
-from memtile.explore.sweep.row import Costs, SweepRow, Variant, VariantState, costs_of, dominates
+from memtile.explore.sweep.row import (
+    Costs,
+    SweepRow,
+    Variant,
+    VariantState,
+    costs_of,
+    dominates,
+    fault,
+    points_of,
+    row_of,
+)
 from memtile.explore.sweep.sources import loaded
-from memtile.explore.sweep.space import TIMING
 from memtile.explore.sweep.variant_figures import after_run, before_run, energy_of
 from memtile.importers.design_file import guarded, user_code
+
+if TYPE_CHECKING:
+    from memtile.adf.graph_file import GraphProgram
 
 _MAKING = threading.Lock()  # modules of users are loaded, and designs made, one after another
 
@@ -34,6 +45,10 @@ _MAKING = threading.Lock()  # modules of users are loaded, and designs made, one
 _BEST = {"energy": 0.0, "share": 1.0}  # what only a run tells, at its best
 BOUND = "bound"
 """Among the figures of what was stopped early: cycles that it needs at least."""
+
+
+Subject: TypeAlias = "str | GraphProgram"
+"""What variants are of: a design by its file, or a graph in C++."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,24 +86,28 @@ class Rivals:
         return min(worse, default=math.inf)
 
 
-def attempt(file: str, task: Variant, rivals: Rivals) -> SweepRow:
-    """Try a variant of a design.
+def attempt(subject: Subject, task: Variant, rivals: Rivals) -> SweepRow:
+    """Try a variant.
 
     Args:
-        file: of the design.
+        subject: file of a design, or a graph.
         task: the variant.
-        rivals: variants that are known.
+        rivals: variants that are known; those of graphs run to their end whatever is known.
     """
     begin = time.perf_counter()
-    row = _attempt(file, task, rivals)
+    if isinstance(subject, str):
+        file, row = subject, _attempt(subject, task, rivals)
+    else:
+        from memtile.explore.sweep.graph_variants import attempt_graph
+
+        file, row = str(subject.files[0]), attempt_graph(subject, task)
     folder = f"{Path(file).parent}/"
     why = row.why.replace(folder, "") if folder != "./" else row.why
     return replace(row, why=why, seconds=time.perf_counter() - begin)
 
 
 def _attempt(file: str, task: Variant, rivals: Rivals) -> SweepRow:
-    given = {name: value for name, value in task.point.items() if not name.startswith(TIMING)}
-    constants = {n.removeprefix(TIMING): v for n, v in task.point.items() if n.startswith(TIMING)}
+    given, constants = points_of(task)
     figures: dict[str, float] = {}
     bad, beaten = VariantState.INFEASIBLE, VariantState.BEATEN
     try:
@@ -103,7 +122,7 @@ def _attempt(file: str, task: Variant, rivals: Rivals) -> SweepRow:
             if rivals.costs and rivals.beat(figures, bound := ready.bound):
                 keep(key, ready)
                 why = f"no run of it is shorter than {bound} cycles, and a variant that is known is better"
-                return _row(task, beaten, why, "bound", {**figures, BOUND: bound})
+                return row_of(task, beaten, why, "bound", {**figures, BOUND: bound})
             limit = min(task.max_cycles, rivals.cycles(figures) + 1)
             options = replace(task, max_cycles=int(limit), data=task.data and _bench(made).compares)
             with reasons_at_limit(limit >= task.max_cycles):
@@ -111,9 +130,9 @@ def _attempt(file: str, task: Variant, rivals: Rivals) -> SweepRow:
             row = _judged(task, made, result, figures, limit)
             keep(key, ready)
     except InputFileError as error:
-        return _row(task, bad, _line(error), "failed", figures)
+        return row_of(task, bad, _line(error), "failed", figures)
     except MemtileError as error:
-        return _row(task, bad, _line(error), "refused", figures)
+        return row_of(task, bad, _line(error), "refused", figures)
     return row
 
 
@@ -138,32 +157,13 @@ def _judged(
         found = after_run(made, figures, result)
         if task.energy:
             found["energy"] = energy_of(made, result, energy_table(task.energy))
-        return _row(task, VariantState.GOOD, "", "", found)
+        return row_of(task, VariantState.GOOD, "", "", found)
     if result.status is Status.LIMIT and limit < task.max_cycles:
         why = f"not done after {limit - 1:.0f} cycles, in which a variant that is known was"
-        return _row(task, VariantState.BEATEN, why, "cycles", {**figures, BOUND: int(limit)})
-    kind, why = _fault(result)
-    return _row(task, VariantState.INFEASIBLE, why, kind, figures)
-
-
-def _fault(result: Result) -> tuple[str, str]:
-    """Code or word, and a line, for what is wrong with a run."""
-    wrong = [finding for finding in result.findings if finding.severity is Severity.ERROR]
-    if wrong:
-        return wrong[0].code, wrong[0].message
-    if result.errors:
-        return "error", result.errors[0]
-    if result.exact is False:
-        return "wrong", next(check.text for check in result.checks if not check.exact)
-    if result.status is Status.LIMIT:
-        return "limit", f"not done after {result.cycles} cycles, the limit"
-    known = [str(each) for each in result.findings] or result.waiting
-    return result.status.value, "; ".join(known) or f"the run is {result.status}"
+        return row_of(task, VariantState.BEATEN, why, "cycles", {**figures, BOUND: int(limit)})
+    kind, why = fault(result)
+    return row_of(task, VariantState.INFEASIBLE, why, kind, figures)
 
 
 def _line(error: MemtileError) -> str:
     return " ".join(" ".join(error.messages).split())
-
-
-def _row(task: Variant, state: VariantState, why: str, kind: str, figures: Mapping[str, float]) -> SweepRow:
-    return SweepRow(task.key, task.sources, task.point, state, why, kind, dict(figures))

@@ -1,8 +1,8 @@
 """Semaphore locks: 6-bit counters, two kinds of acquire, sticky overflow and underflow (AM020, AM025).
 
-An operand V below 0 waits for a value of at least -V and subtracts it; V of 0 or more waits for exactly V
-and changes nothing (DEV-LOCK-3). A release adds a signed value. A result outside 0..63 sets the lock's
-sticky flag and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the
+An operand V below 0 waits for a value of at least -V and subtracts it; V of 0 or more waits for exactly V and
+changes nothing (DEV-LOCK-3). A release adds a signed value. A result outside 0..63 sets the lock's sticky
+flag and saturates (DEV-LOCK-1). One acquire is granted per lock and cycle, in rotating order over the
 channels and cores; releases of a cycle are seen by the acquires of the next (DEV-LOCK-2).
 
 It also has lock registers: values (DEV-LOCK-4), sticky flags, request window (DEV-LOCK-5).

@@ -133,6 +133,9 @@ class LogicPorts(NamedTuple):
     # parts of a cycle, ``ticks`` of which are one, by which the next PLIO word is due after ``due``
     carry: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Holds(0, c.Same("ticks", -1)))]
     due: Annotated[Ints, Column(c.DUE, 0, c.OUTSIDE, c.MOVES, c.SOON)]  # cycle of the next PLIO word
+    # source: words that fit into the FIFO between the two clocks, and those in it
+    depth: Annotated[Ints, Column(c.SETTING, 0, c.OUTSIDE, c.STAYS, c.BYTE)]
+    stored: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Holds(0, c.Same("depth")))]
     # source: words of the PLIO word still to enter; sink: those that have left
     filled: Annotated[Ints, Column(c.EQUAL, 0, c.OUTSIDE, c.STAYS, c.Holds(0, c.Same("words")))]
     ready: Annotated[Ints, Column(c.STAMP, 0, c.OUTSIDE, c.MOVES, c.SOON)]  # source: when it could enter

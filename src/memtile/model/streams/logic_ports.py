@@ -1,10 +1,11 @@
 """Streams of the programmable logic at South ports of interface tiles: words of a PLIO, by its clock.
 
 A PLIO hands over a word of its width at most once in a period of its clock, which is a fraction of array
-cycles; a word that TLAST ends may be shorter. Its 32-bit words enter a slave port one a cycle, while the port
-has room. From a master port they leave one a cycle too, but the last one of each PLIO word only when a period
-has passed since the last PLIO word before. A PLIO word that is held up moves all later ones on: how the two
-clocks stand to each other is not modelled (DEV-ADF-54). In AIE-ML v2 it is one word a cycle too (DEV-ADF-55).
+cycles; a word that TLAST ends may be shorter. It enters a FIFO between the two clocks, if that has room for
+it; from there its 32-bit words enter a slave port one a cycle, while the port has room. From a master port
+they leave one a cycle too, but the last one of each PLIO word only when a period has passed since the last
+PLIO word before. A PLIO word that is held up moves all later ones on: how the two clocks stand to each other
+is not modelled (DEV-ADF-54). In AIE-ML v2 it is one word a cycle too (DEV-ADF-55).
 """
 
 from __future__ import annotations
@@ -30,8 +31,9 @@ def put_off(st: State, port: int, periods: int) -> None:
 def stall(st: State, port: int) -> None:
     """A source is at the beginning of a word of the PLIO: periods without one may come before it."""
     logic = st.logic
-    if logic.stalls_at[port] != 0 and logic.place[port] < logic.end[port]:
-        put_off(st, port, word_at(logic.stalls_at[port] + logic.place[port] * WORD_BYTES))
+    at = logic.place[port] + logic.stored[port]
+    if logic.stalls_at[port] != 0 and at < logic.end[port]:
+        put_off(st, port, word_at(logic.stalls_at[port] + at * WORD_BYTES))
 
 
 @inlined
@@ -42,28 +44,55 @@ def next_word(st: State, port: int) -> None:
     st.logic.beats[port] += 1
 
 
-@jit
-def offer_word(st: State, port: int) -> None:
-    """Let the next word of a source enter its slave port, if it is time and there is room."""
+@inlined
+def flag_of(st: State, port: int, place: int) -> int:
+    """TLAST of a word of a source."""
+    flags = st.logic.flags_at[port]
+    return int(byte_at(flags + place)) if flags != 0 else 0
+
+
+@inlined
+def may_cross(st: State, port: int) -> bool:
+    """Whether the next PLIO word of a source may enter its FIFO: it is time, and there is room."""
     logic, now = st.logic, st.clock.now[0]
     if logic.filled[port] == 0 and now < logic.due[port]:
         st.clock.activity[0] = 1  # only time separates the word from its move
-        return
-    if not has_room(st, port):
+        return False
+    return bool(logic.filled[port] > 0 or logic.stored[port] + logic.words[port] <= logic.depth[port])
+
+
+@inlined
+def cross(st: State, port: int) -> None:
+    """Let the next PLIO word of a source enter its FIFO, as far as the source has it, if it may."""
+    logic, now = st.logic, st.clock.now[0]
+    if logic.place[port] + logic.stored[port] == logic.end[port] or not may_cross(st, port):
         return
     if logic.filled[port] == 0:
         logic.filled[port] = logic.words[port]
+        logic.blocked[port] += now - logic.ready[port]
         next_word(st, port)
-    at, flags = logic.place[port], logic.flags_at[port]
-    last = byte_at(flags + at) if flags != 0 else 0
-    push(st, port, word_at(logic.words_at[port] + at * WORD_BYTES), last | st.switch.parity[port])
-    logic.place[port] += 1
-    logic.sent[port] += 1
-    logic.filled[port] = 0 if last != 0 else logic.filled[port] - 1
+    while logic.filled[port] > 0 and logic.place[port] + logic.stored[port] < logic.end[port]:
+        last = flag_of(st, port, logic.place[port] + logic.stored[port])
+        logic.stored[port] += 1
+        logic.filled[port] = 0 if last != 0 else logic.filled[port] - 1
     if logic.filled[port] == 0:
         stall(st, port)
-    logic.blocked[port] += now - logic.ready[port]
-    logic.ready[port] = now + 1 if logic.filled[port] > 0 else max(now + 1, logic.due[port])
+    logic.ready[port] = max(now + 1, logic.due[port])
+
+
+@jit
+def offer_word(st: State, port: int) -> None:
+    """One cycle of a source: a PLIO word may enter its FIFO, and the oldest word there its slave port."""
+    logic = st.logic
+    cross(st, port)
+    if logic.stored[port] == 0 or not has_room(st, port):
+        return
+    at = logic.place[port]
+    word = word_at(logic.words_at[port] + at * WORD_BYTES)
+    push(st, port, word, flag_of(st, port, at) | st.switch.parity[port])
+    logic.place[port] += 1
+    logic.stored[port] -= 1
+    logic.sent[port] += 1
 
 
 @jit

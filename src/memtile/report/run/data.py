@@ -158,6 +158,7 @@ class Report:
         inputs: SHA-256 of the files that went in, by name.
         ignored: operations that were read and change nothing, a line each.
         command: that made it; empty if none did.
+        ahead: what its front end says of the run, such as the ports of a graph; a line each.
     """
 
     engine: Engine
@@ -167,6 +168,12 @@ class Report:
     inputs: Mapping[str, str] = field(default_factory=dict)
     ignored: Sequence[str] = ()
     command: str = ""
+    ahead: Sequence[str] = ()
+
+    @property
+    def text(self) -> str:
+        """The run for people: what its front end says, then the result."""
+        return "\n".join([*self.ahead, str(self.result)])
 
 
 def report_data(report: Report) -> dict[str, Any]:
@@ -187,7 +194,8 @@ def report_data(report: Report) -> dict[str, Any]:
         "version": VERSION,
         "title": report.title,
         "command": report.command,
-        "text": str(report.result),
+        "text": report.text,
+        "ahead": list(report.ahead),
         "record": known,
         "began": history.began,
         "ended": history.ended,

@@ -29,7 +29,7 @@ def report_lines(report: Report) -> Iterator[str]:
     """Lines without line ends; those of the timeline are ``first..last cycle TAB track TAB what it did``."""
     verdict, why = judged(report.result, list(stored_registers(report.engine)))
     yield f"{report.title}: {verdict}: {'; '.join(why)}"
-    yield from str(report.result).splitlines()
+    yield from report.text.splitlines()
     yield from _provenance(report)
     yield ""
     yield "descriptors, as they stand at the end"

@@ -176,6 +176,10 @@ def _faults_at_ports(snapshot: Snapshot) -> Iterator[Fault]:
             yield Fault(
                 f"{_STALLS}/{port}", (0,), len(stalls.get(port, ())), f"{len(words)}, as there are words"
             )
+    stored = snapshot.arrays["state/logic.stored"]
+    held = {port: len(words) for port, (words, _) in _streams(snapshot, "logic").items()}
+    most = np.array([held.get(port, 0) for port in range(len(stored))])
+    yield from wrong("logic.stored", stored > most, stored, "at most the words of the file")
     has_words = np.isin(np.arange(len(sending)), list(sources))
     yield from wrong("logic.sending", sending != has_words, sending, "1 where the file has words to send")
     patterns = snapshot.under("pattern/")

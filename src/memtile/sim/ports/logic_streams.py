@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from memtile.arch.pl_interface import CROSSING_DEPTH
 from memtile.jit.tables import plain
 from memtile.model.roster import append
 from memtile.model.state.state import State
@@ -55,6 +56,7 @@ class LogicStreams:
         """
         logic, rough = plain(self._state.logic), period.limit_denominator(_MOST_TICKS)
         logic.words[port], logic.cycles[port], logic.ticks[port] = words, rough.numerator, rough.denominator
+        logic.depth[port] = CROSSING_DEPTH * words
         if plain(self._state.switch).is_master[port]:
             self._times.setdefault(port, [])
 
@@ -75,8 +77,12 @@ class LogicStreams:
                 word of the PLIO are not looked at.
         """
         if len(words):
+            logic = plain(self._state.logic)
+            rests = logic.place[port] + logic.stored[port] == logic.end[port]
             self._lay_out(port, words, tlast, stalls)
             self._wake(port)
+            if rests:
+                self._begin(port)
 
     def _lay_out(self, port: int, words: Words, tlast: Flags, stalls: Words) -> None:
         """Put words behind those that wait."""
@@ -92,15 +98,19 @@ class LogicStreams:
         logic.place[port], logic.end[port] = 0, len(source.words)
 
     def _wake(self, port: int) -> None:
-        """Have the clock loop serve a source, which begins with a word of the PLIO if it was at rest."""
+        """Have the clock loop serve a source."""
         logic = plain(self._state.logic)
-        if logic.sending[port]:
-            return
-        logic.sending[port] = 1
-        append(self._state.logic_sources, port)
+        if not logic.sending[port]:
+            logic.sending[port] = 1
+            append(self._state.logic_sources, port)
+
+    def _begin(self, port: int) -> None:
+        """Let a source that was at rest begin with a word of the PLIO."""
+        logic = plain(self._state.logic)
         begins = max(int(logic.due[port]), int(self._state.clock.now[0]))
         if logic.filled[port] == 0:
-            passed = int(logic.carry[port]) + int(self._sources[port].stalls[0]) * int(logic.cycles[port])
+            first = int(self._sources[port].stalls[int(logic.stored[port])])
+            passed = int(logic.carry[port]) + first * int(logic.cycles[port])
             begins += passed // int(logic.ticks[port])
             logic.due[port], logic.carry[port] = begins, passed % int(logic.ticks[port])
         logic.ready[port] = begins
@@ -113,7 +123,7 @@ class LogicStreams:
         return _Source(words[at:], tlast[at:], stalls[at:])
 
     def waiting(self, port: int) -> Offer:
-        """Words that a source has not sent, and their TLAST."""
+        """Words of a source that have not entered the array, and their TLAST."""
         words, tlast, _ = self._left(port)
         return words, tlast
 
@@ -122,7 +132,7 @@ class LogicStreams:
         return self._left(port).stalls
 
     def pending(self, port: int) -> int:
-        """How many words a source has not sent."""
+        """How many words of a source have not entered the array: in the FIFO, or before it."""
         logic = plain(self._state.logic)
         return int(logic.end[port] - logic.place[port])
 

@@ -180,9 +180,10 @@ def ask_lock(book: RaceLog, lock: int, slot: int) -> None:
 @jit
 def acquire(book: RaceLog, slot: int, lock: int, operand: int) -> None:
     """An acquire was granted."""
-    if operand >= 0:
+    if operand < 0:
+        take_credits(book, lock, slot, -operand)
+    else:
         ask_lock(book, lock, slot)
-    take_credits(book, lock, slot, max(-operand, 0))
     tell_lock(book, lock, slot)
     tick(book, slot)
     book.acquired[slot] = book.clocks[slot, slot]

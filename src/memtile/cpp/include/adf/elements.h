@@ -42,8 +42,10 @@ using ::uint32;
 using ::uint64;
 using ::uint8;
 
-#ifdef MEMTILE_GRAPH  // in kernels it would meet aie::vector
-using std::vector;    // MaxEVA (github.com/enyac-group/MaxEVA) names it without std
+#ifdef MEMTILE_GRAPH  // in kernels they would meet aie::vector; users name them without std
+using std::cout;
+using std::endl;    // github.com/Xilinx/xup_aie_training
+using std::vector;  // github.com/enyac-group/MaxEVA
 #endif
 
 }  // namespace adf

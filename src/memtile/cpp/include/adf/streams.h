@@ -213,17 +213,24 @@ inline void writeHeader(output_pktstream* to, unsigned type, unsigned id, bool t
     writeincr(to, detail::packet_header(type, id), tlast);
 }
 
-// Streams and cascades by name of what they carry.
+// Streams and cascades by name of what they carry. Streams of accumulators are cascades; DSPLib names those of cacc48
+// itself, `input_cascade<cacc64>` on AIE-ML, which must be the same type.
+#define MEMTILE_CASCADE_NAMES(type)                    \
+    using input_cascade_##type = input_cascade<type>;  \
+    using output_cascade_##type = output_cascade<type>;
 #define MEMTILE_STREAM_NAMES(type)                     \
     using input_stream_##type = input_stream<type>;    \
     using output_stream_##type = output_stream<type>;  \
-    using input_cascade_##type = input_cascade<type>;  \
-    using output_cascade_##type = output_cascade<type>;
-#define MEMTILE_STREAM_TYPES(use)                                                                            \
-    use(int8) use(uint8) use(int16) use(uint16) use(int32) use(uint32) use(int64) use(uint64) use(cint16)    \
+    MEMTILE_CASCADE_NAMES(type)
+#define MEMTILE_STREAM_TYPES(use)                                                                          \
+    use(int8) use(uint8) use(int16) use(uint16) use(int32) use(uint32) use(int64) use(uint64) use(cint16)  \
     use(cint32) use(float) use(cfloat) use(bfloat16) use(acc32) use(acc48) use(acc64) use(acc80) use(cacc32) \
-    use(cacc48) use(cacc64) use(cacc80) use(accfloat) use(caccfloat)
+    use(cacc64) use(cacc80) use(accfloat) use(caccfloat)
 MEMTILE_STREAM_TYPES(MEMTILE_STREAM_NAMES)
+MEMTILE_CASCADE_NAMES(cacc48)
+using input_stream_cacc48 = input_cascade<cacc64>;
+using output_stream_cacc48 = output_cascade<cacc64>;
+#undef MEMTILE_CASCADE_NAMES
 #undef MEMTILE_STREAM_NAMES
 
 }  // namespace adf
@@ -234,6 +241,7 @@ MEMTILE_STREAM_TYPES(MEMTILE_STREAM_NAMES)
     using adf::output_cascade_##type;  \
     using adf::output_stream_##type;
 MEMTILE_STREAM_TYPES(MEMTILE_STREAM_NAMES)
+MEMTILE_STREAM_NAMES(cacc48)
 #undef MEMTILE_STREAM_NAMES
 #undef MEMTILE_STREAM_TYPES
 

@@ -4,10 +4,13 @@
 #ifndef MEMTILE_AIE_API
 #define MEMTILE_AIE_API
 
+#include "memtile/own_letters.h"
+
 #include "block_vector.hpp"
 #include "compare_select.hpp"
 #include "conversions.hpp"
 #include "elementary.hpp"
+#include "fft.hpp"
 #include "iterators.hpp"
 #include "load_store.hpp"
 #include "lookup.hpp"
@@ -22,6 +25,8 @@
 #include "tensor_streams.hpp"
 #include "tile.hpp"
 #include "utils.hpp"
+
+#include "memtile/users_letters.h"
 
 #endif
 

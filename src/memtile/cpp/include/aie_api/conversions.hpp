@@ -61,7 +61,7 @@ constexpr T from_lane(const Slot& value, bool is_signed, int shift, rounding_mod
                 from_lane<Part>(value.imag, is_signed, shift, rounding, saturation)};
     } else if constexpr (std::is_same_v<T, bfloat16>) {
         static_assert(std::is_same_v<Slot, float>, "aie::accum: bfloat16 comes from an accumulator of floats");
-        return bfloat16::rounded(value, rounding);
+        return bfloat16::rounded(flushed(value), rounding);
     } else if constexpr (std::is_same_v<T, float>) {
         static_assert(sizeof(Slot) == sizeof(float), "aie::accum: float comes from lanes of 32 bits");
         return std::bit_cast<float>(value);  // integer lanes keep the bits of floats: DEV-AIEAPI-4
@@ -237,6 +237,11 @@ vector<R, N> to_fixed(const vector<T, N>& v, int shift = 0) {
     memtile::count(memtile::Unit::convert, detail::instructions(v.bits()));
     return detail::each<R, N>([&](unsigned at) { return detail::fixed<R>(v.get(at), shift, mode); });
 }
+template <typename R, unsigned N, detail::Vector V>
+    requires(detail::is_floating_v<detail::element_t<V>> && V::size() == N)
+vector<R, N> to_fixed(const V& v, int shift = 0) {
+    return to_fixed<R>(v, shift);
+}
 template <typename R = int32_t, typename T>
     requires(std::is_same_v<T, float> || std::is_same_v<T, bfloat16>)
 R to_fixed(T value, int shift = 0) {
@@ -251,6 +256,11 @@ vector<R, N> to_float(const vector<T, N>& v, int shift = 0) {
         const double exact = std::ldexp(static_cast<double>(static_cast<int64_t>(v.get(at))), -shift);
         return detail::narrowed<R>(static_cast<float>(exact));
     });
+}
+template <typename R, unsigned N, detail::Vector V>
+    requires(!detail::is_floating_v<detail::element_t<V>> && V::size() == N)
+vector<R, N> to_float(const V& v, int shift = 0) {
+    return to_float<R>(v, shift);
 }
 template <typename R = float, typename T>
     requires std::is_integral_v<T>

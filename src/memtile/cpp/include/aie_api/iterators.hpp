@@ -238,6 +238,22 @@ MEMTILE_CIRCULAR_SCALAR(begin_circular)
 MEMTILE_CIRCULAR_SCALAR(begin_random_circular)
 #undef MEMTILE_CIRCULAR_SCALAR
 
+// The types of circular iterators whose number of elements is known (AIE API, iterator.hpp).
+#define MEMTILE_CIRCULAR_CLASS(name, base)                                                         \
+    template <typename T, std::size_t Elements, aie_dm_resource Resource = aie_dm_resource::none>  \
+    class name : public detail::base<T> {                                                          \
+      public:                                                                                      \
+        explicit name(T* from) : detail::base<T>(from, Elements) {}                                \
+    };                                                                                             \
+    template <typename T, unsigned N, std::size_t Elements, aie_dm_resource Resource = aie_dm_resource::none> \
+    class vector_##name : public detail::circular_iterator<T, N> {                                 \
+      public:                                                                                      \
+        explicit vector_##name(T* from) : detail::circular_iterator<T, N>(from, Elements) {}       \
+    };
+MEMTILE_CIRCULAR_CLASS(circular_iterator, circular_scalar)
+MEMTILE_CIRCULAR_CLASS(random_circular_iterator, circular_scalar)
+#undef MEMTILE_CIRCULAR_CLASS
+
 /// Vectors one after another from memory.
 template <typename T, unsigned N, aie_dm_resource Resource = aie_dm_resource::none>
 class input_buffer_stream {

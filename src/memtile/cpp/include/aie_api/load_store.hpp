@@ -69,6 +69,11 @@ P* store_v(P* to, const vector<T, N>& from) {
     detail::stored(to, from, detail::access_alignment(sizeof from.slots));
     return to;
 }
+/// The same with the number of elements before the pointer, as some write it.
+template <unsigned Elems, aie_dm_resource Resource = aie_dm_resource::none, typename T>
+T* store_v(T* to, const std::type_identity_t<vector<T, Elems>>& from) {
+    return store_v(to, from);
+}
 /// A store to any multiple of `aligned_elems` elements.
 template <aie_dm_resource Resource = aie_dm_resource::none, typename P, typename T, unsigned N>
 P* store_unaligned_v(P* to, const vector<T, N>& from, unsigned aligned_elems = 1) {
@@ -78,6 +83,11 @@ P* store_unaligned_v(P* to, const vector<T, N>& from, unsigned aligned_elems = 1
     memtile::before_store_window(to, sizeof from.slots, vector_decl_align);
     std::memcpy(static_cast<void*>(to), from.slots, sizeof from.slots);
     return to;
+}
+
+template <unsigned Elems, aie_dm_resource Resource = aie_dm_resource::none, typename T>
+T* store_unaligned_v(T* to, const std::type_identity_t<vector<T, Elems>>& from, unsigned aligned_elems = 1) {
+    return store_unaligned_v(to, from, aligned_elems);
 }
 
 template <typename T, unsigned N>
@@ -169,7 +179,14 @@ constexpr auto concat(const accum<Tag, N>& first, const Others&... others) {
 /// The same bits as elements of another type.
 template <typename U, detail::Vector V>
 auto vector_cast(const V& v) {
-    return v.template cast_to<U>();
+    if constexpr (requires { typename detail::lane<U>::slot; }) {
+        constexpr unsigned bits = 8 * sizeof(typename detail::lane<U>::slot);
+        accum<U, V::bits() / bits> found;
+        std::memcpy(static_cast<void*>(found.slots), v.slots, sizeof v.slots);
+        return found;
+    } else {
+        return v.template cast_to<U>();
+    }
 }
 template <typename U, detail::Accum A>
 auto accum_cast(const A& a) {

@@ -1,7 +1,8 @@
 // Products of small matrices (UG1529, Matrix Multiplication): C of M x N += A of M x K times B of K x N, row by row.
 //
 // Integers are exact, in lanes that wrap. In floats the products of one call are exact and summed in double, in
-// the order of k; the sum with the lane is rounded once, to nearest even (DEV-AIEAPI-1).
+// the order of k; the sum with the lane is rounded once, to nearest even (DEV-AIEAPI-1); subnormal numbers are zeros
+// (DEV-AIEAPI-11).
 #pragma once
 
 #include "block_vector.hpp"
@@ -42,6 +43,24 @@ inline constexpr bool fits_int16_v =
 template <typename Slot, typename A, typename B>
 using factor_t = std::conditional_t<fits_int16_v<A> && fits_int16_v<B>, int16_t, sum_t<Slot>>;
 
+/// An element as a factor of a matrix product.
+template <typename Factor, typename T>
+__attribute__((always_inline)) constexpr Factor as_factor(const T& value) {
+    if constexpr (std::is_same_v<Factor, double>)
+        return static_cast<double>(flushed(static_cast<float>(value)));
+    else
+        return static_cast<Factor>(widened(value));
+}
+
+/// Lane + sum, in a lane.
+template <typename Slot>
+__attribute__((always_inline)) constexpr Slot onto_lane(Slot lane, sum_t<Slot> sum) {
+    if constexpr (std::is_same_v<Slot, float>)
+        return flushed(static_cast<float>(static_cast<double>(flushed(lane)) + sum));
+    else
+        return static_cast<Slot>(static_cast<sum_t<Slot>>(lane) + sum);
+}
+
 /// Whether products of a shape are summed in pairs.
 template <unsigned K, unsigned N, typename Slot, typename A, typename B>
 inline constexpr bool in_pairs_v = has_pair_products && std::is_same_v<factor_t<Slot, A, B>, int16_t> && K % 2 == 0 &&
@@ -70,10 +89,10 @@ __attribute__((always_inline)) constexpr void add_products(sum_t<Slot> (&sums)[M
     using Sum = sum_t<Slot>;
     using Factor = factor_t<Slot, A, B>;
     Factor right[K * N] = {};
-    for (unsigned at = 0; at < K * N; ++at) right[at] = static_cast<Factor>(widened(b.get(at)));
+    for (unsigned at = 0; at < K * N; ++at) right[at] = as_factor<Factor>(b.get(at));
     for (unsigned m = 0; m < M; ++m)
         for (unsigned k = 0; k < K; ++k) {
-            const Factor left = static_cast<Factor>(widened(a.get(m * K + k)));
+            const Factor left = as_factor<Factor>(a.get(m * K + k));
             // Compilers vectorize 32-bit sums of 16-bit products by themselves; other loops run faster unrolled.
             if constexpr (std::is_same_v<Factor, int16_t> && sizeof(Sum) == 4) {
                 for (unsigned n = 0; n < N; ++n)
@@ -177,8 +196,7 @@ class mmul {
                 }
             detail::sum_t<Slot> sums[size_C] = {};
             detail::add_products<M, K, N, Slot>(sums, a, b);
-            for (unsigned at = 0; at < size_C; ++at)
-                sum.slots[at] = static_cast<Slot>(static_cast<detail::sum_t<Slot>>(sum.slots[at]) + sums[at]);
+            for (unsigned at = 0; at < size_C; ++at) sum.slots[at] = detail::onto_lane(sum.slots[at], sums[at]);
         }
     }
 

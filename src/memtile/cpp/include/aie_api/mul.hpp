@@ -1,7 +1,7 @@
 // Products of elements into accumulators (UG1529, Multiplication; Operation modifiers).
 //
 // Integers: exact, in lanes that wrap. Products of floats and of bfloat16 are exact; the sum with the lane is made in
-// double and rounded to float, to nearest even (DEV-AIEAPI-1).
+// double and rounded to float, to nearest even (DEV-AIEAPI-1); subnormal numbers are zeros (DEV-AIEAPI-11).
 #pragma once
 
 #include "arithmetic.hpp"
@@ -50,7 +50,7 @@ constexpr auto product(const A& a, const B& b) {
             return complex_number<std::remove_cvref_t<decltype(real)>>(real, product<Part>(a, b.imag));
         }
     } else if constexpr (std::is_same_v<Slot, float>) {
-        return static_cast<double>(static_cast<float>(a)) * static_cast<double>(static_cast<float>(b));
+        return static_cast<double>(flushed(static_cast<float>(a))) * static_cast<double>(flushed(static_cast<float>(b)));
     } else {
         using Bits = std::make_unsigned_t<Slot>;
         return static_cast<Bits>(static_cast<Bits>(widened(a)) * static_cast<Bits>(widened(b)));
@@ -63,7 +63,7 @@ constexpr Slot lane_sum(Slot lane, P p, bool minus) {
     if constexpr (is_complex_v<Slot>)
         return {lane_sum(lane.real, p.real, minus), lane_sum(lane.imag, p.imag, minus)};
     else if constexpr (std::is_same_v<Slot, float>)
-        return static_cast<float>(minus ? static_cast<P>(lane) - p : static_cast<P>(lane) + p);
+        return flushed(static_cast<float>(minus ? static_cast<P>(flushed(lane)) - p : static_cast<P>(flushed(lane)) + p));
     else
         return static_cast<Slot>(minus ? static_cast<P>(lane) - p : static_cast<P>(lane) + p);
 }
@@ -71,6 +71,8 @@ template <typename Slot, typename P>
 constexpr Slot lane_of(P p, bool minus) {
     if constexpr (is_complex_v<Slot>)
         return {lane_of<typename Slot::part_type>(p.real, minus), lane_of<typename Slot::part_type>(p.imag, minus)};
+    else if constexpr (std::is_same_v<Slot, float>)
+        return flushed(static_cast<float>(minus ? P(0) - p : p));
     else
         return static_cast<Slot>(minus ? P(0) - p : p);
 }
@@ -177,6 +179,11 @@ constexpr auto accumulate(const C& coeff, unsigned start, const V& first, const 
     auto sum = mul<Tag>(first, coeff.get(start % C::size()));
     ((sum = mac(sum, others, coeff.get(++start % C::size()))), ...);
     return sum;
+}
+/// The same from the first coefficient on.
+template <unsigned Lanes, typename Tag = accauto, detail::Vector C, detail::Vector V, typename... Vs>
+constexpr auto accumulate(const C& coeff, const V& first, const Vs&... others) {
+    return accumulate<Lanes, Tag>(coeff, 0, first, others...);
 }
 /// The same, onto an accumulator.
 template <unsigned Lanes, detail::Accum Acc, detail::Vector C, detail::Vector V, typename... Vs>

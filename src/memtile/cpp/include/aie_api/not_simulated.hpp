@@ -56,12 +56,10 @@ struct sliding_mul_ch_ops {
     template <unsigned... Vectorization, typename Input, typename... More>                                             \
     void name(const Input*, const More&...) {                                                                          \
         static_assert(detail::never_v<Input>,                                                                          \
-                      "memtile does not have the stages of FFTs: UG1529 does not say where they round and saturate "  \
-                      "between the shifts, nor in which order they write");                                            \
+                      "memtile has stages of FFTs of radix 2 and 4: neither UG1529 nor a published output says where " \
+                      "those of radix 3 and 5 round and saturate between the shifts");                                 \
     }
-MEMTILE_FFT(fft_dit_r2_stage)
 MEMTILE_FFT(fft_dit_r3_stage)
-MEMTILE_FFT(fft_dit_r4_stage)
 MEMTILE_FFT(fft_dit_r5_stage)
 #undef MEMTILE_FFT
 

@@ -10,8 +10,14 @@ struct tile_id {
     uint32_t row;
 };
 
+/// The tile of a kernel, or one that a graph names (UG1603, Location Constraints).
 class tile {
   public:
+    constexpr tile() = default;
+    constexpr tile(int column, int row) : named_column(column), named_row(row) {}
+    int named_column = 0;
+    int named_row = 0;
+
     static tile current() { return {}; }
     /// Simulated cycles of the array's clock.
     uint64_t cycles() const { return memtile::get_cycles(); }

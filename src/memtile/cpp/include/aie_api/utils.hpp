@@ -1,9 +1,13 @@
-// Printing of vectors, accumulators and masks (UG1529, Utility functions).
+// Printing of vectors, accumulators and masks, and loops that are written out (UG1529, Utility functions).
 #pragma once
 
 #include <cstdio>
 
 #include "detail/operands.hpp"
+
+/// Ends the run with a message where a condition does not hold, as kernels of Vitis Libraries ask for it.
+#undef RUNTIME_ASSERT
+#define RUNTIME_ASSERT(condition, message) ((condition) ? void() : memtile::fail(message))
 
 namespace aie {
 
@@ -48,6 +52,28 @@ void print(const mask<N>& m, bool newline = false, const char* prefix = nullptr)
     detail::print_start(prefix);
     for (unsigned at = 0; at < N; ++at) std::printf("%d ", m.test(at) ? 1 : 0);
     if (newline) std::printf("\n");
+}
+
+/// fn(Start), fn(Start + Step), ... below End; the number is a constant of its own type each time.
+template <typename T, T Start, T End, T Step = 1, typename Fn>
+constexpr void unroll_for(Fn&& fn) {
+    if constexpr (Step > 0 ? Start < End : Start > End) {
+        fn(std::integral_constant<T, Start>{});
+        unroll_for<T, static_cast<T>(Start + Step), End, Step>(fn);
+    }
+}
+/// The same over rows and columns, row by row.
+template <typename T, T StartY, T EndY, T StepY, T StartX, T EndX, T StepX, typename Fn>
+constexpr void unroll_for_2d(Fn&& fn) {
+    unroll_for<T, StartY, EndY, StepY>([&](auto y) { unroll_for<T, StartX, EndX, StepX>([&](auto x) { fn(y, x); }); });
+}
+/// fn() or fn(0), fn(1), ... so many times.
+template <unsigned Times, typename Fn>
+constexpr void unroll_times(Fn&& fn) {
+    unroll_for<unsigned, 0, Times>([&](auto at) {
+        if constexpr (std::is_invocable_v<Fn&, decltype(at)>) fn(at);
+        else fn();
+    });
 }
 
 }  // namespace aie

@@ -242,8 +242,9 @@ inline void before_store_window(const void *pointer, std::size_t bytes, std::siz
 inline void check_aligned(const void *pointer, std::size_t bytes) { MEMTILE_CHECK(load, pointer, 0, bytes); }
 #undef MEMTILE_CHECK
 
-// Ends the run with a finding: a condition that the real core does not define, as one sentence.
-[[noreturn]] inline void fail(const char *reason) {
+// Ends the run with a finding: a condition that the real core does not define, as one sentence. It is always a part of its
+// caller, whose line is the user's.
+[[noreturn, gnu::always_inline]] inline void fail(const char *reason) {
     the_core.hooks->fail(the_core, reason, nullptr);
     __builtin_unreachable();
 }

@@ -6,6 +6,7 @@
 // graph and here: b buffer, a asynchronous buffer, w window, s stream, p pointer, v value.
 #pragma once
 
+#include "memtile/own_letters.h"
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -175,3 +176,5 @@ void call_kernel(Class& object, R (Base::*function)(P...) const, const std::int6
 }
 
 }  // namespace memtile
+
+#include "memtile/users_letters.h"

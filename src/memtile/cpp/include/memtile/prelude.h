@@ -3,5 +3,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #if __has_include("memtile/intrinsics.h")
+#include "memtile/own_letters.h"
 #include "memtile/intrinsics.h"
+#include "memtile/users_letters.h"
 #endif

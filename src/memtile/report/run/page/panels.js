@@ -320,7 +320,8 @@ function drawHead() {
   at("verdict").title = run.record.why.join("; ");
   at("facts").textContent = `${plural(elapsed, "cycle")} \u00b7 ${time(elapsed)} at ${result.clock_mhz} MHz \u00b7 ${result.status}${exact}`
     + (result.findings.length ? ` \u00b7 ${plural(result.findings.length, "finding")}` : "");
-  at("bound").textContent = run.text.split("\n").find(line => /^(limited by|nothing is busy)/.test(line)) ?? "";
+  at("bound").textContent = run.text.split("\n").find(line => /^(limited by|no resource is saturated)/.test(line)) ?? "";
+  at("ahead").replaceChildren(...run.ahead.filter(line => line !== at("bound").textContent).map(line => element("li", {}, line)));
 }
 
 function drawLegend() {

@@ -157,11 +157,11 @@ public:
 
 private:
     place same(relative_offset_parameters by) const {
-        return {recorder::object({{"kind", recorder::text("same")},
-                                  {"other", recorder::integer(object_)},
-                                  {"what", recorder::text(what_)},
-                                  {"column", recorder::integer(by.col_offset)},
-                                  {"row", recorder::integer(by.row_offset)}})};
+        return place{recorder::object({{"kind", recorder::text("same")},
+                                       {"other", recorder::integer(object_)},
+                                       {"what", recorder::text(what_)},
+                                       {"column", recorder::integer(by.col_offset)},
+                                       {"row", recorder::integer(by.row_offset)}})};
     }
     Location& set(const std::vector<std::string>& places, bool contains = false, bool excludes = false, bool exclusive = false) {
         recorder::Node* node = recorder::record("locations", from_);
@@ -218,6 +218,10 @@ MEMTILE_CALLED inline void single_buffer(const port_base& of) {
 }
 MEMTILE_CALLED inline detail::Number async_repetition(const port_base& of) {
     return {of.node(MEMTILE_CALLER, "a port"), "repetition"};
+}
+/// Packets that a `pktorderedmerge` takes of an input before the next one has its turn.
+MEMTILE_CALLED inline detail::Number packet_count(const port_base& of) {
+    return {of.node(MEMTILE_CALLER, "an input of a pktorderedmerge"), "packets"};
 }
 MEMTILE_CALLED inline detail::Access write_access(const port_base& of) { return {of.node(MEMTILE_CALLER, "a port"), "write_access"}; }
 MEMTILE_CALLED inline detail::Access read_access(const port_base& of) { return {of.node(MEMTILE_CALLER, "a port"), "read_access"}; }

@@ -81,6 +81,9 @@ struct tiling {
     }
 };
 
+/// What UG1603 calls the elements of a list of tilings.
+using access_pattern = tiling;
+
 /// The older form of a tiling.
 struct buffer_descriptor : tiling {
     buffer_descriptor(const buffer_descriptor_parameters& of) : tiling(std::vector<tiling_parameters>{}) {

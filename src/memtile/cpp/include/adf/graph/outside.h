@@ -24,6 +24,12 @@ inline recorder::Node* new_outside(const char* list, const char* direction, cons
     recorder::set(node, "label", recorder::text(label));
     return node;
 }
+inline void set_plio(recorder::Node* node, plio_type width, const std::string& file, double mhz, bool hex) {
+    recorder::set(node, "width", recorder::integer(width));
+    recorder::set(node, "file", recorder::text(file));
+    recorder::set(node, "mhz", recorder::number(mhz));
+    recorder::set(node, "hex", recorder::truth(hex));
+}
 /// The port of one of them within the array: data that comes in leaves it by an output port.
 template <typename D>
 recorder::Node* port_of_outside(recorder::Node* node, const char* kind, void* from) {
@@ -47,10 +53,7 @@ public:
 
 protected:
     PLIO(recorder::Node* node, plio_type width, const std::string& file, double mhz, bool hex) : IoAttr(node) {
-        recorder::set(node, "width", recorder::integer(width));
-        recorder::set(node, "file", recorder::text(file));
-        recorder::set(node, "mhz", recorder::number(mhz));
-        recorder::set(node, "hex", recorder::truth(hex));
+        detail::set_plio(node, width, file, mhz, hex);
     }
 };
 
@@ -149,7 +152,8 @@ MEMTILE_GMIO(output_gmio, in, in, "out")
 
 namespace simulation {
 
-/// What older graphs connect to: the first `Inputs` lead into the array, the others out of it (UG1076 of 2021).
+/// What older graphs connect to: the first `Inputs` lead into the array, the others out of it (UG1076 of 2021). The
+/// name of a file is a PLIO of 32 bits.
 template <int Inputs, int Outputs>
 class platform {
 public:
@@ -162,12 +166,19 @@ public:
         src.begin("platform");
         sink.begin("platform");
         int number = 0;
-        (add(*attributes, number++, std::is_base_of_v<GMIO, Attr> ? "gmio" : "plio", MEMTILE_CALLER), ...);
+        (add(attributes, number++, std::is_base_of_v<GMIO, Attr> ? "gmio" : "plio", MEMTILE_CALLER), ...);
     }
 
 private:
-    void add(const IoAttr& attribute, int number, const char* kind, void* from) {
-        recorder::Node* node = attribute.node(from, "a PLIO or GMIO");
+    void add(const char* file, int number, const char* kind, void* from) {
+        recorder::Node* node = detail::new_outside("plios", "in", file, from);
+        detail::set_plio(node, plio_32_bits, file, 0, false);
+        join(node, number, kind, from);
+    }
+    void add(const IoAttr* attribute, int number, const char* kind, void* from) {
+        join(attribute->node(from, "a PLIO or GMIO"), number, kind, from);
+    }
+    void join(recorder::Node* node, int number, const char* kind, void* from) {
         recorder::set(node, "direction", recorder::text(number < Inputs ? "in" : "out"));
         if (number < Inputs) src.add(detail::port_of_outside<direction::out>(node, kind, from));
         else sink.add(detail::port_of_outside<direction::in>(node, kind, from));

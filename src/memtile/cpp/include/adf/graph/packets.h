@@ -54,19 +54,15 @@ public:
     pktmerge() = default;
     MEMTILE_CALLED static pktmerge create() { return pktmerge(MEMTILE_CALLER); }
 };
-/// A merge in a fixed order: `counts` packets of each source in turn, one of each where none are given.
+/// A merge in a fixed order: of each source in turn as many packets as `packet_count` says, one where it says nothing.
 template <int N>
 class pktorderedmerge : public packet_object {
     static_assert(N > 0, "pktorderedmerge<n>: n is the number of its inputs");
-    pktorderedmerge(const std::vector<std::uint32_t>& counts, void* from) : packet_object("ordered_merge", N, 1, from) {
-        recorder::set(node_or_null(), "counts", recorder::integers(counts));
-    }
+    explicit pktorderedmerge(void* from) : packet_object("ordered_merge", N, 1, from) {}
 
 public:
     pktorderedmerge() = default;
-    MEMTILE_CALLED static pktorderedmerge create(const std::vector<std::uint32_t>& counts = {}) {
-        return pktorderedmerge(counts, MEMTILE_CALLER);
-    }
+    MEMTILE_CALLED static pktorderedmerge create() { return pktorderedmerge(MEMTILE_CALLER); }
 };
 
 }  // namespace adf

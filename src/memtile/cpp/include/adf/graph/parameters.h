@@ -26,6 +26,7 @@ private:
         recorder::set(node, "symbol", recorder::text(recorder::symbol_at(table, is_here)));
         recorder::set(node, "element", recorder::text(element));
         recorder::set(node, "element_bytes", recorder::integer(static_cast<long long>(element_bytes)));
+        recorder::set(node, "bytes", recorder::integer(static_cast<long long>(bytes)));
         recorder::set(node, "data", is_here ? recorder::hexadecimal(table, bytes) : recorder::text(""));
     }
 };

@@ -16,17 +16,19 @@ inline std::string tile_text(tile_type type) {
 }
 }  // namespace detail
 
+using aie::tile;  // one class, so that sources may use both namespaces
+
 /// One place, as JSON of the description.
 struct place {
+    place() = default;
+    explicit place(std::string text) : json(std::move(text)) {}
+    place(const tile& at)
+        : json(recorder::object({{"kind", recorder::text("tile")},
+                                 {"column", recorder::integer(at.named_column)},
+                                 {"row", recorder::integer(at.named_row)}})) {}
     std::string json;
 };
 
-struct tile : place {
-    tile(int column, int row)
-        : place{recorder::object({{"kind", recorder::text("tile")},
-                                  {"column", recorder::integer(column)},
-                                  {"row", recorder::integer(row)}})} {}
-};
 struct address : place {
     address(int column, int row, int offset)
         : place{recorder::object({{"kind", recorder::text("address")},

@@ -103,6 +103,15 @@ constexpr auto widened(T value) {
         return value;
 }
 
+/// A number as an operand or a result of a sum: as widened, but subnormal floats are zeros (DEV-AIEAPI-11).
+template <typename T>
+constexpr auto summand(T value) {
+    if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, bfloat16>)
+        return flushed(static_cast<float>(value));
+    else
+        return widened(value);
+}
+
 /// A wide result in an element again: integers wrap, floats are rounded by the mode of the core.
 template <typename T, typename Wide>
 constexpr T narrowed(Wide value) {
@@ -125,7 +134,7 @@ constexpr T wrapped_add(T a, T b) {
     else if constexpr (is_complex_v<T>)
         return {wrapped_add(a.real, b.real), wrapped_add(a.imag, b.imag)};
     else
-        return narrowed<T>(widened(a) + widened(b));
+        return narrowed<T>(summand(summand(a) + summand(b)));
 }
 template <typename T>
 constexpr T wrapped_sub(T a, T b) {
@@ -134,7 +143,7 @@ constexpr T wrapped_sub(T a, T b) {
     else if constexpr (is_complex_v<T>)
         return {wrapped_sub(a.real, b.real), wrapped_sub(a.imag, b.imag)};
     else
-        return narrowed<T>(widened(a) - widened(b));
+        return narrowed<T>(summand(summand(a) - summand(b)));
 }
 
 /// The vector of what `f` makes of each element or pair of elements.

@@ -59,6 +59,13 @@ constexpr bool rounds_up(rounding_mode mode, bool odd, bool negative, bool above
     return false;
 }
 
+/// A float as the vector unit's floating-point data path has it: a subnormal number is a zero of its sign
+/// (DEV-AIEAPI-11).
+constexpr float flushed(float value) {
+    const uint32_t word = std::bit_cast<uint32_t>(value);
+    return std::bit_cast<float>((word & 0x7f800000u) != 0 ? word : word & 0x80000000u);
+}
+
 /// The upper half of a float's word, rounded; NaN stays NaN (quiet), a carry may reach infinity.
 constexpr uint16_t bf16_word(float value, rounding_mode mode) {
     const uint32_t word = std::bit_cast<uint32_t>(value);
@@ -98,7 +105,7 @@ struct [[gnu::may_alias]] bfloat16 {
         if (std::is_constant_evaluated() || __builtin_constant_p(value))
             word = aie::detail::bf16_word(value, aie::rounding_mode::conv_even);
         else
-            word = aie::detail::bf16_word(value, aie::get_rounding());
+            word = aie::detail::bf16_word(aie::detail::flushed(value), aie::get_rounding());
     }
     constexpr operator float() const { return std::bit_cast<float>(static_cast<uint32_t>(word) << 16); }
     static constexpr bfloat16 of_word(uint16_t w) {

@@ -110,6 +110,12 @@ class vector_elem_ref {
     constexpr vector_elem_ref(const vector_elem_ref&) = default;
     constexpr T get() const { return parent.get(offset); }
     constexpr operator T() const { return get(); }
+    /// Numbers of bfloat16 compare and add as floats.
+    constexpr operator float() const
+        requires std::is_same_v<T, bfloat16>
+    {
+        return get();
+    }
     constexpr vector_elem_ref& operator=(const T& value) {
         parent.set(value, offset);
         return *this;
@@ -129,6 +135,12 @@ class vector_elem_const_ref {
     constexpr vector_elem_const_ref(const vector_elem_ref<T, N>& other) : parent(other.parent), offset(other.offset) {}
     constexpr T get() const { return parent.get(offset); }
     constexpr operator T() const { return get(); }
+    /// Numbers of bfloat16 compare and add as floats.
+    constexpr operator float() const
+        requires std::is_same_v<T, bfloat16>
+    {
+        return get();
+    }
 
     const vector<T, N>& parent;
     unsigned offset;
@@ -200,9 +212,10 @@ class alignas(detail::alignment_of(N* detail::type_bits_v<T> / 8)) [[gnu::may_al
     constexpr vector_elem_const_ref<T, N> elem_const_ref(unsigned at) const { return {*this, at}; }
 
     /// All elements one place up, the value at place 0; the last one falls out.
-    constexpr void push(T value) {
+    constexpr vector& push(T value) {
         for (unsigned at = N; at-- > 1;) set(get(at - 1), at);
         set(value, 0);
+        return *this;
     }
 
     template <unsigned M>

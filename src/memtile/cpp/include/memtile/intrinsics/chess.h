@@ -27,6 +27,7 @@ constexpr bool is_processor_bus(const char *place) { return place[0] == 'T' && p
 #define chess_peel_pipelined_loop(...)
 #define chess_pipeline_adjust_preamble
 #define chess_modulo_scheduling_budget_ratio(...)
+#define chess_pipeline_non_leaf_loop_solution(...)
 #define chess_keep_sw_loop
 #define chess_no_hw_loop
 #define chess_allocate(...)
@@ -37,6 +38,7 @@ constexpr bool is_processor_bus(const char *place) { return place[0] == 'T' && p
 #define chess_protect_access
 #define chess_output
 #define chess_dont_warn_dead(...)
+#define chess_report(...) ((void)0)
 #define chess_separator() ((void)0)
 #define chess_separator_scheduler(...) ((void)0)
 #define chess_separator_scheduler_local() ((void)0)

@@ -54,21 +54,27 @@ inline void put_ms_nb(T value, bool &success) {
     put_ms_nb(value, 0, success);
 }
 
-// Cascade: 512 bits a word; a value of 1,024 bits goes as two words, the low half first (DEV-INTRINSIC-3). With
+// Cascade: 512 bits a word; a value of 1,024 or 2,048 bits goes as two or four, the lowest first (DEV-INTRINSIC-3). With
 // `enabled` 0 nothing moves.
 namespace memtile {
 
 inline constexpr unsigned cascade_words = 16;
 
 template <typename V>
+constexpr void check_cascade() {
+    static_assert(sizeof(V) == 64 || sizeof(V) == 128 || sizeof(V) == 256,
+                  "a cascade takes vectors and accumulators of 512, 1,024 or 2,048 bits");
+}
+template <typename V>
 inline void put_cascade(const V &value) {
-    static_assert(sizeof(V) == 64 || sizeof(V) == 128, "put_mcd takes vectors and accumulators of 512 or 1,024 bits");
+    check_cascade<V>();
     std::uint32_t words[sizeof(V) / 4];
     std::memcpy(words, &value, sizeof value);
     for (unsigned at = 0; at < sizeof(V) / 4; at += cascade_words) put_mcd(words + at, cascade_words);
 }
 template <typename V>
 inline V get_cascade() {
+    check_cascade<V>();
     std::uint32_t words[sizeof(V) / 4];
     for (unsigned at = 0; at < sizeof(V) / 4; at += cascade_words) get_scd(words + at, cascade_words);
     V value;

@@ -51,9 +51,15 @@ template <typename T, unsigned N>
 inline aie::vector<T, N> insert_elem(const aie::vector<T, N> &to, long long index, std::type_identity_t<T> value) {
     return upd_elem(to, index, value);
 }
-// A new element at place 0 (high: at the end); the others move by one.
+// A new element at one end; the others move by one. To the left, with the new one in the last place, are bytes of the pair
+// (vector, element) from 1 element on in LLVM-AIE's header; to the right is into place 0.
 template <typename T, unsigned N>
-inline aie::vector<T, N> shiftl_elem(aie::vector<T, N> to, std::type_identity_t<T> value) {
+inline aie::vector<T, N> shiftl_elem(const aie::vector<T, N> &to, std::type_identity_t<T> value) {
+    memtile::count(memtile::Unit::shuffle);
+    return aie::detail::each<T, N>([&](unsigned at) { return at + 1 < N ? to.get(at + 1) : value; });
+}
+template <typename T, unsigned N>
+inline aie::vector<T, N> shiftr_elem(aie::vector<T, N> to, std::type_identity_t<T> value) {
     memtile::count(memtile::Unit::shuffle);
     to.push(value);
     return to;

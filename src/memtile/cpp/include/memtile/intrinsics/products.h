@@ -1,8 +1,9 @@
 // Products of vectors: element by element (mul_elem_..) and of small matrices (mul_RxK_KxC), with their variants.
 //
 // mul, negmul: +-(a b); mac, msc: acc +- a b; addmac, addmsc: acc1 + acc2 +- a b. Integer lanes wrap; floats are summed
-// in double and rounded once to the nearest float32, the accumulator with them (DEV-AIEVEC-2, DEV-INTRINSIC-1). A name
-// `elem_N_2` multiplies two vectors of 2 N elements and adds those N apart. Names: UG1583, Multiply Accumulate.
+// in double and rounded once to the nearest float32, the accumulator with them (DEV-AIEVEC-2, DEV-INTRINSIC-1);
+// subnormal numbers are zeros (DEV-AIEAPI-11). A name `elem_N_2` multiplies two vectors of 2 N elements and adds those N
+// apart. Names: UG1583, Multiply Accumulate.
 #pragma once
 
 #include <cmath>
@@ -23,14 +24,14 @@ using sum_type = std::conditional_t<std::is_floating_point_v<Slot>, double, std:
 template <typename Sum, typename T>
 inline Sum widened(T value) {
     if constexpr (std::is_floating_point_v<Sum>)
-        return static_cast<Sum>(static_cast<float>(value));
+        return static_cast<Sum>(aie::detail::flushed(static_cast<float>(value)));
     else
         return static_cast<Sum>(static_cast<std::int64_t>(value));
 }
 template <typename Slot, typename Sum>
 inline Slot narrowed(Sum sum) {
     if constexpr (std::is_floating_point_v<Slot>)
-        return static_cast<float>(sum);
+        return aie::detail::flushed(static_cast<float>(sum));
     else
         return static_cast<Slot>(sum);
 }

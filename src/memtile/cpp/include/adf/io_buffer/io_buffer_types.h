@@ -1,0 +1,3 @@
+// Buffers of kernels, by a path that users include.
+#pragma once
+#include "adf/buffers.h"

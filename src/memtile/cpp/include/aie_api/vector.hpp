@@ -1,0 +1,3 @@
+// A path that users include; all of it is in aie.hpp.
+#pragma once
+#include "aie.hpp"
