@@ -7235,7 +7235,8 @@ MUTANTS = (
         "errors of the program itself lose their traceback",
         "iron/program_file.py",
         "        if found is not None:\n",
-        "        if found is None:\n            raise InputFileError(str(error)) from None\n        if found:\n",
+        "        if found is None:\n            raise InputFileError(str(error)) from None\n"
+        "        if found:\n",
         "tests/clients/test_iron.py::test_what_a_program_has_wrong_is_told_with_its_line",
     ),
     Mutant(

@@ -83,7 +83,9 @@ class Buffer(Resolvable):
             NotResolvedError: it is not built yet.
         """
         if self._op is None:
-            raise NotResolvedError(f"buffer {self._name} is not resolved: no worker has it, so it is on no tile")
+            raise NotResolvedError(
+                f"buffer {self._name} is not resolved: no worker has it, so it is on no tile"
+            )
         return self._op
 
     def __getitem__(self, at: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
@@ -186,7 +186,7 @@ class ExternalFunction(Kernel):
         ValueError: no source, or an object file of the same name with other contents.
     """
 
-    _instances: set[Any] = set()
+    _instances: ClassVar[set[Any]] = set()
 
     def __init__(
         self,
@@ -217,8 +217,8 @@ class ExternalFunction(Kernel):
         suffix = ".ll" if inline else ".o"
         if inline and object_file_name and Path(object_file_name).suffix.lower() not in (".ll", ".bc"):
             raise ValueError(
-                f"ExternalFunction {name!r}: inline=True emits LLVM IR, so object_file_name must end in '.ll' "
-                f"(textual LLVM IR) or '.bc' (bitcode); got {object_file_name!r}."
+                f"ExternalFunction {name!r}: inline=True emits LLVM IR, so object_file_name must end in "
+                f"'.ll' (textual LLVM IR) or '.bc' (bitcode); got {object_file_name!r}."
             )
         super().__init__(
             called,
@@ -239,8 +239,8 @@ class ExternalFunction(Kernel):
                 continue
             if named:
                 raise ValueError(
-                    f"two ExternalFunctions {self._name} with other contents have one file {self._object_file_name}; "
-                    "give them other names, or other object_file_name"
+                    f"two ExternalFunctions {self._name} with other contents have one file "
+                    f"{self._object_file_name}; give them other names, or other object_file_name"
                 )
             path = Path(self._object_file_name)
             self._object_file_name = f"{path.stem}_{self._content_digest()[:8]}{path.suffix}"

@@ -122,7 +122,8 @@ class _Tiled:
         self.is_kernel = isinstance(func, ExternalFunction)
         if self.is_kernel and func.tile_size() != tile_size:
             raise ValueError(
-                f"tile_size {tile_size} does not match kernel {func.name}, which has tiles of {func.tile_size()} elements"
+                f"tile_size {tile_size} does not match kernel {func.name}, which has tiles of "
+                f"{func.tile_size()} elements"
             )
         self.tile = np.ndarray[(tile_size,), np.dtype[kind.dtype]]
         self.params = _Parameters(func, inputs + 1, params)
@@ -135,8 +136,8 @@ class _Tiled:
         """
         if self.kind.size % (self.tile_size * cores):
             raise ValueError(
-                f"{self.kind.size} elements must be a multiple of tile size {self.tile_size} in each of {cores} cores, "
-                f"that is of {self.tile_size * cores}"
+                f"{self.kind.size} elements must be a multiple of tile size {self.tile_size} in each of "
+                f"{cores} cores, that is of {self.tile_size * cores}"
             )
         return self.kind.size // (self.tile_size * cores)
 

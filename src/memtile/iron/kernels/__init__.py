@@ -1,7 +1,8 @@
 """``aie.iron.kernels``: kernels of mlir-aie's library, with the types of their arguments.
 
-Names, types and options are facts of mlir-aie's ``aie_kernels`` (2026-08-14). The C++ is taken from a checkout of
-it (``aie.utils.config``); without one, functions of ``memtile.kernels.aie`` of the same names stand for it.
+Names, types and options are facts of mlir-aie's ``aie_kernels`` (2026-08-14). The C++ is taken from a
+checkout of it (``aie.utils.config``); without one, functions of ``memtile.kernels.aie`` of the same names stand
+for it.
 """
 
 from memtile.iron.kernels.activation import (

@@ -22,7 +22,9 @@ def _table(who: str, name: str, file: str, tile_size: int, more: list[Any], coun
     if arch() == "aie2" and root is not None:
         tables: Path = root / "aie_runtime_lib" / "AIE2"
         text = f'#include "{path}"\n#include "{tables / "lut_based_ops.cpp"}"\n'
-        return ExternalFunction(name, source_string=text, arg_types=types, include_dirs=[*folders, str(tables)])
+        return ExternalFunction(
+            name, source_string=text, arg_types=types, include_dirs=[*folders, str(tables)]
+        )
     return ExternalFunction(name, source_file=str(path), arg_types=types, include_dirs=folders)
 
 

@@ -45,7 +45,7 @@ def conv2dk3(
     line = array(input_width * input_channels, act_dtype)
     weights = array(9 * input_channels * (weight_output_channels or output_channels), np.int8)
     out = array(input_width * output_channels, np.uint8)
-    return kernel(name, "conv2dk3.cc", [line, line, line, weights, out] + _i32(8), flags)
+    return kernel(name, "conv2dk3.cc", [line, line, line, weights, out, *_i32(8)], flags)
 
 
 def conv2dk1_skip(
@@ -127,7 +127,7 @@ def bn_conv2dk3(input_width: int = 32, input_channels: int = 64, output_channels
     line = array(input_width * input_channels, np.int8)
     weights = array(9 * input_channels * output_channels, np.int8)
     out = array((input_width // 2) * output_channels, np.uint8)
-    return _bottleneck("conv2dk3_stride2_i8", "k3", [line, line, line, weights, out] + _i32(8), [])
+    return _bottleneck("conv2dk3_stride2_i8", "k3", [line, line, line, weights, out, *_i32(8)], [])
 
 
 def bn_conv2dk1_i8(input_width: int = 32, input_channels: int = 64, output_channels: int = 64) -> Any:
@@ -175,7 +175,10 @@ def bn_conv2dk3_dw(
 
 
 def bn_conv2dk1_relu_xy_pool_padded(
-    input_width: int = 7, input_channels: int = 80, output_channels: int = 1280, weight_chunk_count: int | None = None
+    input_width: int = 7,
+    input_channels: int = 80,
+    output_channels: int = 1280,
+    weight_chunk_count: int | None = None,
 ) -> Any:
     """1 x 1, ReLU and the mean over all pixels."""
     weights = input_channels * output_channels if weight_chunk_count is None else weight_chunk_count
@@ -225,7 +228,11 @@ def bn_conv2dk1_partial_get_relu_i8(
 
 
 def bn_conv2dk3_dw_out_split(
-    input_width: int = 7, input_channels: int = 480, output_split_channels: int = 240, *, block_index: int = 13
+    input_width: int = 7,
+    input_channels: int = 480,
+    output_split_channels: int = 240,
+    *,
+    block_index: int = 13,
 ) -> Any:
     """3 x 3, channel by channel, into two halves."""
     at = _block("bn_conv2dk3_dw_out_split", block_index)

@@ -16,7 +16,9 @@ def passthrough(tile_size: int = 4096, dtype: Any = np.int32) -> Any:
     return kernel("passThroughLine", "passThrough.cc", [tile, tile, np.int32], flags)
 
 
-def scale(tile_size: int = 1024, dtype: Any = np.int32, vectorized: bool = True, use_chess: bool = False) -> Any:
+def scale(
+    tile_size: int = 1024, dtype: Any = np.int32, vectorized: bool = True, use_chess: bool = False
+) -> Any:
     """Multiplies by a number."""
     one_of("scale", "dtype", dtype, (np.int16, np.int32))
     tile = array(tile_size, dtype)

@@ -19,7 +19,7 @@ _MM = {
     (bfloat16, bfloat16): {"aie2": (4, 8, 4), "aie2p": (4, 8, 8)},
     (bfloat16, np.float32): {"aie2": (4, 8, 4), "aie2p": (4, 8, 8)},
 }
-"""Rows, inner size and columns of one multiplication, by types of in and out (mlir-aie's kernels, 2026-08-14)."""
+"""Rows, inner size and columns of one multiplication, by types of in and out (mlir-aie, 2026-08-14)."""
 _CASCADE = ((np.int16, np.int16), (np.int16, np.int32), (bfloat16, bfloat16), (bfloat16, np.float32))
 
 

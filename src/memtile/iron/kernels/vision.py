@@ -64,5 +64,10 @@ def filter2d(line_width: int = 1920, use_chess: bool = False) -> Any:
 def add_weighted(line_width: int = 1920, dtype: Any = np.uint8, use_chess: bool = False) -> Any:
     """The weighted sum of two lines."""
     width = bits(dtype, "add_weighted")
-    types = [array(line_width, dtype)] * 3 + [np.int32, np.int16, np.int16, {8: np.int8, 16: np.int16, 32: np.int32}[width]]
+    types = [array(line_width, dtype)] * 3 + [
+        np.int32,
+        np.int16,
+        np.int16,
+        {8: np.int8, 16: np.int16, 32: np.int32}[width],
+    ]
     return kernel("addWeightedLine", "addWeighted.cc", types, [f"-DBIT_WIDTH={width}"], use_chess=use_chess)

@@ -23,7 +23,7 @@ DEFAULT_TENSOR_CLASS = Tensor
 
 
 def get_current_device(*, probe_runtime: bool = True) -> Any:
-    """The device that was chosen, else the NPU that the twin is: ``npu2``, or what ``MEMTILE_DEVICE`` says."""
+    """The device that was chosen, else the NPU that the twin is: what ``MEMTILE_DEVICE`` says, or npu2."""
     if chosen_device() is not None or not probe_runtime:
         return chosen_device()
     import os

@@ -29,7 +29,9 @@ def _stats(samples: list[float]) -> Stats:
     return Stats(sum(samples) / len(samples), min(samples), max(samples))
 
 
-def run_iters(fn: Callable[..., Any], *args: Any, warmup: int = 0, iters: int = 1, **kwargs: Any) -> BenchmarkResult:
+def run_iters(
+    fn: Callable[..., Any], *args: Any, warmup: int = 0, iters: int = 1, **kwargs: Any
+) -> BenchmarkResult:
     """Call a design ``warmup + iters`` times and take the times of the last ``iters``.
 
     Raises:

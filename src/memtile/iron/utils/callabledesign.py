@@ -67,7 +67,9 @@ class Parameters:
 
     def _take_dispatch(self, name: str, parameter: inspect.Parameter, mark: DispatchTime) -> None:
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
-            raise TypeError(f"{name} is a DispatchTime parameter: it stands behind * in the function's parameters")
+            raise TypeError(
+                f"{name} is a DispatchTime parameter: it stands behind * in the function's parameters"
+            )
         self.dispatch[name] = mark
         self.compile.append(name)
 
@@ -81,7 +83,9 @@ class Parameters:
         for name, mark in self.dispatch.items():
             value = given.get(name, self.signature.parameters[name].default)
             if value is inspect.Parameter.empty:
-                raise TypeError(f"{name} is a DispatchTime parameter without a default: give {name}= in the call")
+                raise TypeError(
+                    f"{name} is a DispatchTime parameter without a default: give {name}= in the call"
+                )
             found[name] = mark.constant(name, value)
         return found
 
@@ -236,12 +240,14 @@ class CallableDesign:
             )
         if len(arguments) > len(parameters.tensors) + len(parameters.others):
             raise TypeError(
-                f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} arguments; "
-                f"{', '.join(parameters.compile)} are given by name"
+                f"{self.generator_name} takes {len(parameters.tensors)} tensors, not {len(arguments)} "
+                f"arguments; {', '.join(parameters.compile)} are given by name"
             )
         fixed = [name for name in named if name in parameters.dispatch and name in self.compile_kwargs]
         if fixed:
-            raise TypeError(f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one")
+            raise TypeError(
+                f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one"
+            )
         from memtile.iron.running import load_design, run_design
         from memtile.iron.utils.npuruntime import KernelHandle, KernelResult
 

@@ -21,7 +21,9 @@ class Tensor:
             self._data = np.zeros(shape_or_data, dtype)
         else:
             given = np.asarray(shape_or_data)
-            self._data = np.array(given, dtype=given.dtype if isinstance(shape_or_data, np.ndarray) else dtype)
+            self._data = np.array(
+                given, dtype=given.dtype if isinstance(shape_or_data, np.ndarray) else dtype
+            )
         self.device = device
 
     @property
@@ -106,7 +108,9 @@ class Tensor:
         return cls(np.zeros(cls._size(size), dtype), device=device)
 
     @classmethod
-    def full(cls, size: Any, fill_value: Any, *, dtype: Any = np.uint32, device: str = "npu", out: Any = None) -> Tensor:
+    def full(
+        cls, size: Any, fill_value: Any, *, dtype: Any = np.uint32, device: str = "npu", out: Any = None
+    ) -> Tensor:
         """Full of one value."""
         return cls(np.full(cls._size((size,)), fill_value).astype(dtype), device=device)
 
@@ -136,7 +140,14 @@ class Tensor:
 
     @classmethod
     def randint(
-        cls, low: int, high: int | None = None, size: Any = None, *, dtype: Any = np.int64, device: str = "npu", **_: Any
+        cls,
+        low: int,
+        high: int | None = None,
+        size: Any = None,
+        *,
+        dtype: Any = np.int64,
+        device: str = "npu",
+        **_: Any,
     ) -> Tensor:
         """Random whole numbers, ``high`` not included."""
         if size is None:
@@ -155,8 +166,15 @@ def tensor(*args: Any, **kwargs: Any) -> Tensor:
     Raises:
         TypeError: an array and another type of elements.
     """
-    if args and isinstance(args[0], np.ndarray) and "dtype" in kwargs and args[0].dtype != np.dtype(kwargs["dtype"]):
-        raise TypeError(f"an array of {args[0].dtype} is no tensor of {np.dtype(kwargs['dtype'])}; convert it before")
+    if (
+        args
+        and isinstance(args[0], np.ndarray)
+        and "dtype" in kwargs
+        and args[0].dtype != np.dtype(kwargs["dtype"])
+    ):
+        raise TypeError(
+            f"an array of {args[0].dtype} is no tensor of {np.dtype(kwargs['dtype'])}; convert it before"
+        )
     return Tensor(*args, **kwargs)
 
 

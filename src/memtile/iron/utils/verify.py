@@ -10,7 +10,9 @@ import numpy as np
 _RELATIVE = 0.128  # mlir-aie's own bound for what tables approximate
 
 
-def nearly_equal(a: Any, b: Any, *, rtol: float = _RELATIVE, atol: float | None = None) -> np.ndarray[Any, Any]:
+def nearly_equal(
+    a: Any, b: Any, *, rtol: float = _RELATIVE, atol: float | None = None
+) -> np.ndarray[Any, Any]:
     """Where ``abs(a - b)`` is below ``max(atol, rtol * (abs(a) + abs(b)))``, or both are equal."""
     left, right = (np.asarray(each, np.float32) for each in (a, b))
     floor = float(np.finfo(np.float32).tiny) if atol is None else atol
@@ -20,7 +22,12 @@ def nearly_equal(a: Any, b: Any, *, rtol: float = _RELATIVE, atol: float | None 
 
 
 def count_mismatches(
-    actual: Any, ref: Any, *, rtol: float = _RELATIVE, atol: float | None = None, stop_at_nonfinite: bool = True
+    actual: Any,
+    ref: Any,
+    *,
+    rtol: float = _RELATIVE,
+    atol: float | None = None,
+    stop_at_nonfinite: bool = True,
 ) -> tuple[int, int]:
     """How many elements differ, and how many were compared: up to the first that is not finite.
 
@@ -79,7 +86,7 @@ def assert_close_with_benchmark(
     Raises:
         SystemExit: it is wrong.
     """
-    from memtile.iron.utils.benchmark import print_benchmark  # noqa: PLC0415
+    from memtile.iron.utils.benchmark import print_benchmark
 
     whole = np.issubdtype(np.asarray(expected).dtype, np.integer)
     if whole and mismatch_indices and not np.array_equal(np.asarray(actual), np.asarray(expected)):

@@ -20,7 +20,7 @@ def run_design_cli(
     emit_mlir: Callable[[Any], None] | None = None,
     validate: Callable[[Any], None] | None = None,
 ) -> None:
-    """Print the design's MLIR (``--emit-mlir``), compile it (``--xclbin-path``), or run it and verify the result.
+    """Print the design's MLIR (``--emit-mlir``), compile it (``--xclbin-path``), or run it and verify.
 
     Args:
         design: of ``iron.jit``.
@@ -50,8 +50,8 @@ def run_design_cli(
         design.specialize(**_of(compile_kwargs, opts)).generate()
     if run_and_verify is None:
         sys.exit(
-            "this program only compiles: pass --xclbin-path and --insts-path (memtile writes what it runs there), and "
-            "run its host program; or pass --emit-mlir"
+            "this program only compiles: pass --xclbin-path and --insts-path (memtile writes what it runs "
+            "there), and run its host program; or pass --emit-mlir"
         )
     run_and_verify(opts)
 
