@@ -1,8 +1,8 @@
 """``aie.iron.kernels``: kernels of mlir-aie's library, with the types of their arguments.
 
 Names, types and options are facts of mlir-aie's ``aie_kernels`` (2026-08-14). The C++ is taken from a
-checkout of it (``aie.utils.config``); without one, functions of ``memtile.kernels.aie`` of the same names stand
-for it.
+checkout of it (``aie.utils.config``); without one, functions of ``memtile.kernels.aie`` of the same names
+stand for it.
 """
 
 from memtile.iron.kernels.activation import (
@@ -51,4 +51,53 @@ from memtile.iron.kernels.vision import (
     threshold,
 )
 
-__all__ = [name for name in dir() if not name.startswith("_")]
+__all__ = [
+    "add",
+    "add_weighted",
+    "bf16_exp",
+    "bf16_exp_ref",
+    "bitwise_and",
+    "bitwise_or",
+    "bn_conv2dk1_i8",
+    "bn_conv2dk1_input_split_partial_put_ui8",
+    "bn_conv2dk1_input_split_partial_skip_get",
+    "bn_conv2dk1_partial_get_relu_i8",
+    "bn_conv2dk1_partial_put_i8",
+    "bn_conv2dk1_relu",
+    "bn_conv2dk1_relu_xy_pool_padded",
+    "bn_conv2dk1_skip",
+    "bn_conv2dk3",
+    "bn_conv2dk3_dw",
+    "bn_conv2dk3_dw_out_split",
+    "bn_fc_relu_ui16_pad",
+    "cascade_mm",
+    "compute_max",
+    "conv2dk1",
+    "conv2dk14",
+    "conv2dk1_i8",
+    "conv2dk1_skip",
+    "conv2dk1_skip_init",
+    "conv2dk3",
+    "filter2d",
+    "gelu",
+    "gelu_ref",
+    "gray2rgba",
+    "mm",
+    "mul",
+    "mv",
+    "passthrough",
+    "reduce_add",
+    "reduce_max",
+    "reduce_min",
+    "relu",
+    "relu_ref",
+    "rgba2gray",
+    "rgba2hue",
+    "scale",
+    "silu",
+    "silu_ref",
+    "softmax",
+    "softmax_ref",
+    "swiglu",
+    "threshold",
+]
