@@ -10,7 +10,7 @@ import numpy as np
 
 from memtile.iron.device import Tile
 from memtile.iron.dialects.aie import buffer
-from memtile.iron.helpers.util import np_ndarray_type_get_dtype, np_ndarray_type_get_shape
+from memtile.iron.helpers.util import array_type, np_ndarray_type_get_dtype, np_ndarray_type_get_shape
 from memtile.iron.resolvable import NotResolvedError, Resolvable
 
 
@@ -43,7 +43,7 @@ class Buffer(Resolvable):
         if type is None:
             if initial_value is None:
                 raise ValueError("a Buffer needs its type, its initial value, or both")
-            type = np.ndarray[initial_value.shape, np.dtype[initial_value.dtype.type]]
+            type = array_type(initial_value.shape, initial_value.dtype.type)
         self._arr_type, self._initial_value = type, initial_value
         self._name = name or f"buf_{next(Buffer._numbers)}"
         self._use_write_rtp, self._address = use_write_rtp, address

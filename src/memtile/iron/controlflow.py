@@ -75,8 +75,7 @@ def range_(
     Args:
         args: bounds, as those of Python's ``range``.
         iter_args: what goes from turn to turn: values, transfers, or groups of transfers. A group that is
-            given is
-            spent: the loop gives the one that lives in a turn, and the one that is left behind the loop.
+            given is spent: the loop gives the one that lives in a turn, and the one that is left behind it.
         insert_yield: end the body with a ``scf.yield`` of nothing.
         more: of ``scf.for``.
     """
@@ -85,7 +84,8 @@ def range_(
     special = any(type(each) is not _Value for each in carried)
     _carried.append(carried)
     try:
-        for turn in scf._for(*args, iter_args=plain, insert_yield=insert_yield, **more):
+        more |= {"iter_args": plain, "insert_yield": insert_yield}
+        for turn in scf._for(*args, **more):
             if not special:
                 yield turn
             else:

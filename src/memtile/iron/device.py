@@ -100,17 +100,17 @@ class Device(Resolvable):
     @property
     def cols(self) -> int:
         """The number of its columns."""
-        return self._model.columns()  # type: ignore[no-any-return]
+        return self._model.columns()
 
     @property
     def rows(self) -> int:
         """The number of its rows."""
-        return self._model.rows()  # type: ignore[no-any-return]
+        return self._model.rows()
 
     @property
     def arch(self) -> AIEArch:
         """Its architecture."""
-        return self._model.get_target_arch()  # type: ignore[no-any-return]
+        return self._model.get_target_arch()
 
     def get_tile_type(self, col: int, row: int) -> AIETileType:
         """What is at a place.
@@ -122,7 +122,7 @@ class Device(Resolvable):
             raise ValueError(
                 f"({col}, {row}) is outside of {self._device} ({self.cols} columns, {self.rows} rows)"
             )
-        return self._model.get_tile_type(col, row)  # type: ignore[no-any-return]
+        return self._model.get_tile_type(col, row)
 
     def resolve(self, loc: object = None, ip: Any = None) -> Any:
         """mlir-aie's name of it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from memtile.iron.dialects import aiex
-from memtile.iron.helpers.util import np_dtype_to_mlir_type
+from memtile.iron.ops.numpy_types import np_dtype_to_mlir_type
 from memtile.iron.resolvable import Resolvable
 
 

@@ -121,14 +121,16 @@ class Worker(ObjectFifoEndpoint):
         for barrier in self._barriers:
             barrier._locks.append(lock(self._tile.op))
 
-        @core(self._tile.op, stack_size=self.stack_size, dynamic_objfifo_lowering=self._dynamic)
-        def body() -> None:
-            for _ in range_(sys.maxsize if self._while_true else 1):
-                if self.core_fn is None:
-                    for _ in range_(sys.maxsize):
-                        pass
-                else:
-                    self.core_fn(*self.fn_args)
+        begun = core(self._tile.op, stack_size=self.stack_size, dynamic_objfifo_lowering=self._dynamic)
+        begun(self._body)
+
+    def _body(self) -> None:
+        for _ in range_(sys.maxsize if self._while_true else 1):
+            if self.core_fn is None:
+                for _ in range_(sys.maxsize):
+                    pass
+            else:
+                self.core_fn(*self.fn_args)
 
     def __str__(self) -> str:
         return f"Worker({getattr(self.core_fn, '__name__', self.core_fn)})"

@@ -11,6 +11,7 @@ import numpy as np
 from memtile.iron.controlflow import range_
 from memtile.iron.dataflow import ObjectFifo
 from memtile.iron.helpers.taplib import TensorAccessPattern
+from memtile.iron.helpers.util import array_type
 from memtile.iron.kernel import ExternalFunction
 from memtile.iron.ops.operations import Module
 from memtile.iron.program import Program
@@ -39,12 +40,12 @@ class TensorKind:
     @property
     def type(self) -> Any:
         """NumPy's type of it, with its dimensions."""
-        return np.ndarray[self.shape, np.dtype[self.dtype]]
+        return array_type(self.shape, self.dtype)
 
     @property
     def flat(self) -> Any:
         """NumPy's type of it, in one dimension."""
-        return np.ndarray[(self.size,), np.dtype[self.dtype]]
+        return array_type((self.size,), self.dtype)
 
 
 def make_param_descriptor(tensor_ty: Any) -> TensorKind:
@@ -125,7 +126,7 @@ class _Tiled:
                 f"tile_size {tile_size} does not match kernel {func.name}, which has tiles of "
                 f"{func.tile_size()} elements"
             )
-        self.tile = np.ndarray[(tile_size,), np.dtype[kind.dtype]]
+        self.tile = array_type((tile_size,), kind.dtype)
         self.params = _Parameters(func, inputs + 1, params)
 
     def turns(self, cores: int) -> int:

@@ -164,8 +164,8 @@ class TileDma(Resolvable):
         locks: dict[int, Lock] = {}
         for bd in (bd for channel in self._channels for bd in channel.bds):
             buffers[id(bd.buffer)] = bd.buffer
-            for use in (*bd.acquires, *bd.releases):
-                locks[id(use.lock)] = use.lock
+            locks |= {id(use.lock): use.lock for use in bd.acquires}
+            locks |= {id(use.lock): use.lock for use in bd.releases}
         return list(buffers.values()), list(locks.values())
 
     def resolve(self, loc: object = None, ip: Any = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from types import GenericAlias
 from typing import Any, TypeVar, get_args, get_origin
 
 import numpy as np
@@ -38,6 +39,11 @@ def mlir_type_to_np_dtype(mlir_type: Type) -> Any:
 def memref_type_to_np_dtype(memref_type: MemRefType) -> Any:
     """The type of NumPy of a buffer's elements."""
     return mlir_type_to_np_dtype(memref_type.element_type)
+
+
+def array_type(shape: Sequence[int], dtype: Any) -> Any:
+    """``np.ndarray[shape, np.dtype[dtype]]``, of values that only a run knows."""
+    return GenericAlias(np.ndarray, (tuple(shape), GenericAlias(np.dtype, (dtype,))))
 
 
 def np_ndarray_type_get_shape(ndarray_type: Any) -> tuple[int, ...]:

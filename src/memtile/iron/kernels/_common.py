@@ -10,6 +10,7 @@ from typing import Any, get_args
 import ml_dtypes
 import numpy as np
 
+from memtile.iron.helpers.util import array_type
 from memtile.iron.kernel import ExternalFunction
 from memtile.iron.utils import config, get_current_device
 from memtile.iron.utils.compile import resolve_target_arch
@@ -27,7 +28,7 @@ def arch() -> str:
 def array(size: Any, dtype: Any) -> Any:
     """NumPy's type of an array of one dimension, or of several."""
     shape = size if isinstance(size, tuple) else (size,)
-    return np.ndarray[shape, np.dtype[dtype]]
+    return array_type(shape, dtype)
 
 
 def source(file: str, folder: str | None = None) -> Path:
@@ -119,4 +120,4 @@ def one_of(who: str, what: str, given: Any, allowed: Sequence[Any]) -> Any:
 
 def whole_words(dtype: Any) -> int:
     """The least number of elements that fill words of 32 bits."""
-    return max(1, -(-4 // np.dtype(dtype).itemsize))
+    return max(1, -(-4 // int(np.dtype(dtype).itemsize)))

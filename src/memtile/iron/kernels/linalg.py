@@ -55,7 +55,7 @@ def mm(
     emulated = emulate_bf16_mmul_with_bfp16 and arch() == "aie2p" and input_dtype is bfloat16
     flags += ["-DAIE_API_EMULATE_BFLOAT16_MMUL_WITH_BFP16"] * emulated
     name = f"{'matmul' if vectorized else 'matmul_scalar'}_{suffix}"
-    made = kernel(name, "mm.cc", types, flags, use_chess=use_chess)
+    made: Any = kernel(name, "mm.cc", types, flags, use_chess=use_chess)
     made.mac_dims = (8, 8, 8) if emulated else _MM[pair][arch()]
     zero = f"{'zero' if vectorized else 'zero_scalar'}_{_SHORT[output_dtype]}"
     made.zero = Kernel(zero, made.object_file_name, types[2:])
@@ -76,7 +76,7 @@ def mv(
     types = [array(dim_m * dim_k, input_dtype), array(dim_k, input_dtype), out]
     word = "vectorized" if vectorized else "scalar"
     flags = [f"-DDIM_M={dim_m}", f"-DDIM_K={dim_k}"]
-    made = kernel(f"matvec_{word}_{suffix}", "mv.cc", types, flags, use_chess=use_chess)
+    made: Any = kernel(f"matvec_{word}_{suffix}", "mv.cc", types, flags, use_chess=use_chess)
     made.zero = Kernel(f"zero_{word}_i32", made.object_file_name, [out])
     return made
 
@@ -94,7 +94,7 @@ def cascade_mm(
     types = _matrices(dim_m, dim_k, dim_n, input_dtype, output_dtype)
     flags = [f"-DDIM_M={dim_m}", f"-DDIM_K={dim_k}", f"-DDIM_N={dim_n}"]
     name = "matmul_scalar_cascade"
-    made = kernel(f"{name}_get_only_{suffix}", "cascade_mm.cc", types, flags, use_chess=use_chess)
+    made: Any = kernel(f"{name}_get_only_{suffix}", "cascade_mm.cc", types, flags, use_chess=use_chess)
     made.get_only = made
     made.put_only, made.put_get = (
         Kernel(f"{name}_{word}_{suffix}", made.object_file_name, types) for word in ("put_only", "put_get")

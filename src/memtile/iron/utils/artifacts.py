@@ -43,7 +43,7 @@ class Artifacts:
             return path, None
         xclbin, insts = Path(self.xclbin or folder / "final.xclbin"), Path(self.insts or folder / "insts.bin")
         design.write(xclbin, insts)
-        for path in (self.elf, self.pdi):
-            if path is not None:
-                design.write(path)
+        for more in (self.elf, self.pdi):
+            if more is not None:
+                design.write(more)
         return xclbin, insts

@@ -34,7 +34,7 @@ class Tensor:
     @property
     def shape(self) -> tuple[int, ...]:
         """Its dimensions."""
-        return self._data.shape
+        return tuple(self._data.shape)
 
     @property
     def dtype(self) -> Any:

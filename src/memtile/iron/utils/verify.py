@@ -18,7 +18,7 @@ def nearly_equal(
     floor = float(np.finfo(np.float32).tiny) if atol is None else atol
     with np.errstate(over="ignore", invalid="ignore"):
         sum_ = np.minimum(np.abs(left) + np.abs(right), np.finfo(np.float32).max)
-        return (left == right) | (np.abs(left - right) < np.maximum(floor, rtol * sum_))
+        return np.asarray((left == right) | (np.abs(left - right) < np.maximum(floor, rtol * sum_)))
 
 
 def count_mismatches(

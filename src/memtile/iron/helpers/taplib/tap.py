@@ -275,7 +275,7 @@ class TensorAccessPattern:
         sent = flat[self._places()].reshape(self._sizes)
         if self._padding is not None:
             sent = np.pad(sent, self._padding, constant_values=pad_value)
-        return sent.reshape(-1)
+        return np.asarray(sent.reshape(-1))
 
     def from_stream(self, stream: Any) -> np.ndarray[Any, Any]:
         """The tensor that a DMA writes with a stream by the pattern; elements it does not write are 0."""

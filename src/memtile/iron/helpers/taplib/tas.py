@@ -99,13 +99,15 @@ class TensorAccessSequence(MutableSequence[TensorAccessPattern]):
 
     def access_count(self) -> np.ndarray[Any, Any]:
         """How often each element is accessed."""
-        counts = [tap.access_count() for tap in self._taps]
-        return np.sum(counts, axis=0, dtype=np.int32) if counts else np.zeros(self._tensor_dims, np.int32)
+        counts = np.zeros(self._tensor_dims, np.int32)
+        for tap in self._taps:
+            counts += tap.access_count()
+        return counts
 
     def compare_access_orders(self, other: TensorAccessSequence) -> bool:
         """Whether another accesses the same elements in the same order."""
-        mine, theirs = ([tap._places() for tap in each] for each in (self, other))
-        return np.array_equal(np.concatenate(mine or [[]]), np.concatenate(theirs or [[]]))
+        mine, theirs = ([place for tap in each for place in tap._places()] for each in (self, other))
+        return np.array_equal(mine, theirs)
 
     def visualize(self, **more: Any) -> None:
         """Draw the order over all. Needs matplotlib."""
