@@ -176,9 +176,7 @@ def test_require_refuses_conditions_that_a_loop_decides():
         out_h.drain(b, wait=True)
 
     fifo = iron.ObjectFifo(OBJECT, name="in")
-    with pytest.raises(
-        NotImplementedError, match=r"'few tiles'.*depends on a loop.*Move require.. out of the loop"
-    ):
+    with pytest.raises(ValueError, match=r"'few tiles'.*depends on a loop.*Move require.. out of the loop"):
         text(fifo, fifo.cons().forward(name="out"), sequence=sequence)
 
 

@@ -31,6 +31,7 @@ ROOMS = (
     {"check"},
     {"hosts"},
     {"iron"},
+    {"mlir_writer"},
     {"report", "explore"},
     {"schemas"},
     {"cli"},

@@ -273,9 +273,7 @@ class ExternalFunction(Kernel):
         return int(self._content_digest(), 16)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, ExternalFunction):
-            return NotImplemented
-        return self._content_digest() == other._content_digest()
+        return isinstance(other, ExternalFunction) and self._content_digest() == other._content_digest()
 
     def __repr__(self) -> str:
         return f"ExternalFunction({self._name!r}, digest={self._content_digest()})"

@@ -3,7 +3,8 @@
 from memtile.iron.dataflow.cascadeflow import CascadeFlow
 from memtile.iron.dataflow.endpoint import ObjectFifoEndpoint
 from memtile.iron.dataflow.flow import Flow, PacketDest, PacketFlow
-from memtile.iron.dataflow.objectfifo import ObjectFifo, ObjectFifoHandle, ObjectFifoLink, PadDims, StreamDims
+from memtile.iron.dataflow.objectfifo import ObjectFifo, ObjectFifoHandle, PadDims, StreamDims
+from memtile.iron.dataflow.objectfifolink import ObjectFifoLink
 from memtile.iron.dataflow.tile_dma import Acquire, Bd, BdIteration, DmaChannel, Release, TileDma
 
 __all__ = [

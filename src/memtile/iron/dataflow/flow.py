@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,7 +29,7 @@ def _allocate(symbol: str, src: Tile, src_channel: int, dst: Tile, dst_channel: 
     )
 
 
-class _Route(Resolvable):
+class _Route(Resolvable, ABC):
     """A route from a port of a tile."""
 
     def __init__(
@@ -64,8 +65,8 @@ class _Route(Resolvable):
         """Its tiles."""
         return [self._src, self._dst]
 
-    def _build(self) -> Any:
-        raise NotImplementedError
+    @abstractmethod
+    def _build(self) -> Any: ...
 
     def resolve(self, loc: object = None, ip: Any = None) -> None:
         """Build it, once."""

@@ -34,10 +34,10 @@ def mlir_mod_ctx(
     """Build into a new module.
 
     Raises:
-        NotImplementedError: a text is to be read.
+        ValueError: a text is to be read.
     """
     if src is not None:
-        raise NotImplementedError("mlir_mod_ctx(src) reads a text of MLIR; give the text to memtile.load")
+        raise ValueError("mlir_mod_ctx(src) reads a text of MLIR; give the text to memtile.load")
     module = Module.create()
     with InsertionPoint(module.body):
         yield MLIRContext(module)

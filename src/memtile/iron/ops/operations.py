@@ -1,6 +1,6 @@
 """What a program builds: operations with values, regions and blocks, and the place where the next one goes.
 
-The names are those of MLIR's Python interface (``mlir.ir``), as programs use them. Nothing is checked here
+The names are those of mlir-aie's Python (``aie.ir``), as programs use them. Nothing is checked here
 beyond what builds the tree: what mlir-aie's verifier refuses, the importer refuses when the design is read.
 """
 
@@ -60,9 +60,7 @@ class Value:
 
     def get_name(self, *_: object, **__: object) -> str:
         """Its name in the text of its module."""
-        from memtile.iron.ops.printing import name_of
-
-        return name_of(self)
+        return _writers["value"](self)
 
     def replace_all_uses_with(self, other: Value) -> None:
         """Put another value wherever this one is an operand."""
@@ -401,9 +399,7 @@ class Operation:
         return str(self)
 
     def __str__(self) -> str:
-        from memtile.iron.ops.printing import text_of
-
-        return text_of(self)
+        return _writers["operation"](self)
 
     def __repr__(self) -> str:
         return f"<{self._name}>"
@@ -476,6 +472,14 @@ def top_of(block: Block | None) -> Operation | None:
     while owner is not None and owner.parent is not None:
         owner = owner.parent
     return owner
+
+
+_writers: dict[str, Callable[[Any], str]] = {}
+
+
+def print_with(text_of: Callable[[Operation], str], name_of: Callable[[Value], str]) -> None:
+    """Let these functions write operations and the names of values; ``printing`` does when it is imported."""
+    _writers.update(operation=text_of, value=name_of)
 
 
 _makers: list[Callable[[Type, Operation | Block, int], Value | None]] = []

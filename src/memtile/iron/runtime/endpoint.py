@@ -28,7 +28,7 @@ class RuntimeEndpoint(ObjectFifoEndpoint):
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, RuntimeEndpoint):
-            return NotImplemented
+            return False
         return (self.tile.col, self.tile.row) == (other.tile.col, other.tile.row)
 
     def __hash__(self) -> int:

@@ -48,34 +48,31 @@ def transfer(
             own.
     """
     sequence = active_sequence()
-    if not isinstance(data, RuntimeData) or not sequence.has(data):
-        raise ValueError(f"{handle} moves a buffer that the function of Runtime is given, not {data!r}")
     said = any(each is not None for each in (sizes, strides, offset, transfer_len))
-    if tap is not None and said:
-        raise ValueError(f"{handle} takes a tap, or sizes, strides, offset and transfer_len, not both")
-    if group is not None and not managed:
-        raise ValueError(f"{handle}: a transfer with managed=False is in no group")
+    _check(handle, data, said=said and tap is not None, grouped=group is not None and not managed)
     if handle.endpoint is None:
         handle.endpoint = RuntimeEndpoint(handle._shim_tile)
     sequence.note(handle)
     if isinstance(offset_parameter, ScratchpadParameter):
         sequence.note_parameter(offset_parameter)
         offset_parameter = offset_parameter.name
+    walk = {"offset": offset, "sizes": sizes, "strides": strides, "transfer_len": transfer_len}
     if not said:
         form = (data.default_tap() if tap is None else tap)._dma_form()
-        offset, sizes, strides = form.offset, form.sizes, form.strides
-    task = shim_dma_single_bd_task(
-        handle.name,
-        data.op,
-        offset=offset,
-        sizes=sizes,
-        strides=strides,
-        transfer_len=transfer_len,
-        issue_token=wait,
-        offset_parameter=offset_parameter,
-        packet=packet,
-    )
+        walk |= {"offset": form.offset, "sizes": form.sizes, "strides": form.strides}
+    of_task = {"issue_token": wait, "offset_parameter": offset_parameter, "packet": packet}
+    task = shim_dma_single_bd_task(handle.name, data.op, **walk, **of_task)
     dma_start_task(task)
     if managed:
         sequence.add(task, wait, group)
     return Task(task.result)
+
+
+def _check(handle: Any, data: Any, *, said: bool, grouped: bool) -> None:
+    """Refuse what a transfer cannot be; ``said``: its walk is said twice, ``grouped``: a group has it too."""
+    if not isinstance(data, RuntimeData) or not active_sequence().has(data):
+        raise ValueError(f"{handle} moves a buffer that the function of Runtime is given, not {data!r}")
+    if said:
+        raise ValueError(f"{handle} takes a tap, or sizes, strides, offset and transfer_len, not both")
+    if grouped:
+        raise ValueError(f"{handle}: a transfer with managed=False is in no group")

@@ -286,3 +286,6 @@ def _index(at: Any, count: Any) -> Any:
     if not -count <= at < count:
         raise IndexError(f"place {at} of {count} steps")
     return at % count
+
+
+TensorAccessPattern.grids = TileGrid

@@ -83,11 +83,11 @@ def require(condition: Any, message: str) -> None:
 
     Raises:
         ValueError: it does not hold.
-        NotImplementedError: it depends on a loop: memtile checks conditions when a design is built.
+        ValueError: it depends on a loop: memtile checks conditions when a design is built.
     """
     found = known_value(condition)
     if found is None:
-        raise NotImplementedError(
+        raise ValueError(
             f"require({message!r}): the condition depends on a loop or a parameter; memtile checks "
             f"conditions of "
             "constants when the design is built. Move require() out of the loop."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -22,9 +22,8 @@ class TensorAccessPattern:
     """Offset, sizes and strides within a tensor: a walk, as a buffer descriptor runs it.
 
     ``full()`` walks all of a tensor; the other methods make new patterns of one. Dimensions of size 1 never
-    step, and
-    ``==`` leaves them out. Numbers may be values of the design, as far as no method needs to know them.
-    Source: AMD's reference of taplib (mlir-aie 1.4.6).
+    step, and ``==`` leaves them out. Numbers may be values of the design, as far as no method needs to know
+    them. Source: AMD's reference of taplib (mlir-aie 1.4.6).
 
     Args:
         tensor_dims: dimensions of the tensor.
@@ -36,6 +35,9 @@ class TensorAccessPattern:
     Raises:
         ValueError: sizes below 1, negative strides, an offset outside, numbers that do not match.
     """
+
+    grids: ClassVar[Any]
+    """The class of grids of tiles, which is made of this one."""
 
     def __init__(
         self,
@@ -175,7 +177,7 @@ class TensorAccessPattern:
         return self._changed(dims)
 
     def coalesce(self) -> TensorAccessPattern:
-        """The same accesses in the fewest dimensions.
+        """These accesses in the fewest dimensions.
 
         Raises:
             TypeError: a number is a value of the design.
@@ -215,15 +217,13 @@ class TensorAccessPattern:
 
     def tile(self, tile_dims: Sequence[Any]) -> TileGrid:
         """The walk cut into tiles of equal size."""
-        from memtile.iron.helpers.taplib.grid import TileGrid
-
-        return TileGrid.of_tiles(self, tile_dims)
+        grid: TileGrid = self.grids.of_tiles(self, tile_dims)
+        return grid
 
     def partition(self, parts: Any, dim: int = -1) -> TileGrid:
         """The walk cut into ``parts`` of equal size, along a dimension."""
-        from memtile.iron.helpers.taplib.grid import TileGrid
-
-        return TileGrid.of_parts(self, parts, dim)
+        grid: TileGrid = self.grids.of_parts(self, parts, dim)
+        return grid
 
     def __getitem__(self, key: Any) -> TensorAccessPattern:
         """Part of the walk: ``full(shape)[key]`` accesses the elements of NumPy's ``array[key]``, in order.
@@ -332,12 +332,12 @@ class TensorAccessPattern:
         """Draw the order; ``file_path`` is written if it is given. Needs matplotlib.
 
         Raises:
-            NotImplementedError: the tensor has more than two dimensions.
+            ValueError: the tensor has more than two dimensions.
         """
         from memtile.iron.helpers.taplib.visualization2d import visualize_from_accesses
 
         if len(self._tensor_dims) != 2:
-            raise NotImplementedError("a picture needs a tensor of one or two dimensions")
+            raise ValueError("a picture needs a tensor of one or two dimensions")
         count = self.access_count() if plot_access_count else None
         visualize_from_accesses(
             self.access_order(), count, title or str(self), show_arrows, file_path, show_plot

@@ -97,18 +97,8 @@ class TensorTiler2D:
             validate_tensor_dims(each, expected_dims=2)
             for each in (tensor_dims, tile_dims, tile_group_repeats, tile_group_steps or (1, 1))
         )
-        for at, (whole, part) in enumerate(zip(dims, tile, strict=True)):
-            if whole % part:
-                raise ValueError(
-                    f"dimension {at} of the tensor, {whole}, is no multiple of the tile's {part}"
-                )
-            group = part * repeats[at] * steps[at]
-            if not allow_partial and whole % group:
-                raise ValueError(
-                    f"dimension {at} of the tensor, {whole}, is no multiple of the group's {group}: "
-                    f"allow_partial=True "
-                    "lets groups at the edge be smaller"
-                )
+        groups = [part * often * step for part, often, step in zip(tile, repeats, steps, strict=True)]
+        _check_sizes(dims, tile, dims if allow_partial else groups)
         if not isinstance(pattern_repeat, int) or pattern_repeat < 1:
             raise ValueError(f"pattern_repeat is at least 1, not {pattern_repeat}")
         axes = [
@@ -117,33 +107,33 @@ class TensorTiler2D:
         ]
         rows, cols = (axis.groups for axis in axes)
 
-        def group_of(step: int) -> tuple[int, int]:
-            return (step % rows, step // rows) if iter_col_major else (step // cols, step % cols)
-
-        def offset(step: int, _: object) -> int:
-            row, col = group_of(step)
-            return axes[0].first(row) * tile[0] * dims[1] + axes[1].first(col) * tile[1]
-
-        shapes = [
-            _shape(
-                axes,
-                tile,
-                group_of(step),
-                dims[1],
-                tile_col_major,
-                tile_group_col_major,
-                pattern_repeat,
-                prune_step,
-            )
-            for step in range(rows * cols)
-        ]
+        order = [divmod(n, rows)[::-1] if iter_col_major else divmod(n, cols) for n in range(rows * cols)]
+        how = (dims[1], tile_col_major, tile_group_col_major, pattern_repeat, prune_step)
+        shapes = [_shape(axes, tile, group, *how) for group in order]
+        starts = [axes[0].first(y) * tile[0] * dims[1] + axes[1].first(x) * tile[1] for y, x in order]
         return TensorAccessSequence(
             dims,
-            rows * cols,
-            offset_fn=offset,
+            len(order),
+            offset_fn=lambda step, _: starts[step],
             sizes_fn=lambda step, _: shapes[step][0],
             strides_fn=lambda step, _: shapes[step][1],
         )
+
+
+def _check_sizes(dims: Sequence[int], tile: Sequence[int], groups: Sequence[int]) -> None:
+    """Refuse tiles and groups that do not fill a tensor.
+
+    Raises:
+        ValueError: which dimension, and what it is no multiple of.
+    """
+    for at, (whole, part, group) in enumerate(zip(dims, tile, groups, strict=True)):
+        if whole % part:
+            raise ValueError(f"dimension {at} of the tensor, {whole}, is no multiple of the tile's {part}")
+        if whole % group:
+            raise ValueError(
+                f"dimension {at} of the tensor, {whole}, is no multiple of the group's {group}: "
+                f"allow_partial=True lets groups at the edge be smaller"
+            )
 
 
 def _shape(
