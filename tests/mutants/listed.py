@@ -39,6 +39,13 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a worker makes the place again that it forgets",
+        "explore/sweep/cluster.py",
+        "shutil.rmtree(_place(sources), ignore_errors=True)",
+        "shutil.rmtree(_kept(sources), ignore_errors=True)",
+        "tests/clients/test_sweep_cluster.py::test_a_worker_forgets_what_another_has_forgotten",
+    ),
+    Mutant(
         "tools of agents read input files of a graph outside the root",
         "cli/agents/tool_arguments.py",
         '"include", "in_folder")',
