@@ -39,6 +39,13 @@ class Mutant(NamedTuple):
 
 MUTANTS = (
     Mutant(
+        "a check lets a core take an exact value",
+        "check/play.py",
+        "            if turn.exact:\n",
+        "            if turn.exact and not turn.takes:\n",
+        "tests/faults/test_check_play.py::test_an_exact_value_is_there_in_each_turn",
+    ),
+    Mutant(
         "a worker makes the place again that it forgets",
         "explore/sweep/cluster.py",
         "shutil.rmtree(_place(sources), ignore_errors=True)",

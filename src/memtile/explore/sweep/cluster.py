@@ -174,7 +174,7 @@ def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def forget_there(sources: str) -> None:
-    """On a worker: remove what was written down for a sweep; others beside it may do the same at once."""
+    """On a worker: remove the answers of a sweep; other workers of the machine may do so at the same time."""
     shutil.rmtree(_place(sources), ignore_errors=True)
 
 
