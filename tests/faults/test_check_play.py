@@ -153,6 +153,47 @@ def test_to_acquire_objects_is_to_hold_them(tmp_path: Path) -> None:
     assert codes(mlir(tmp_path, both)) == []
 
 
+EXACT = """module { aie.device(npu1_1col) {
+  %t = aie.tile(0, 2)
+  %s = aie.tile(0, 0)
+  %b = aie.buffer(%t) {sym_name = "b"} : memref<16xi32>
+  %l = aie.lock(%t, 0) {init = 1 : i32}
+  %f = aie.lock(%t, 1) {init = 0 : i32}
+  aie.flow(%t, DMA : 0, %s, DMA : 0)
+  aie.shim_dma_allocation @out(%s, S2MM, 0)
+  aie.core(%t) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    scf.for %i = %c0 to %c2 step %c1 {
+      aie.use_lock(%l, Acquire, 1)
+      aie.use_lock(%f, Release, 1)
+    }
+    aie.end
+  }
+  aie.mem(%t) {
+    %0 = aie.dma_start(MM2S, 0, ^bd, ^end)
+  ^bd:
+    aie.use_lock(%f, AcquireGreaterEqual, 1)
+    aie.dma_bd(%b : memref<16xi32>, 0, 16)
+    aie.next_bd ^bd
+  ^end:
+    aie.end
+  }
+  aie.runtime_sequence(%x : memref<32xi32>) {
+    aiex.npu.dma_memcpy_nd(%x[0,0,0,0][1,1,1,32][0,0,0,1]) {metadata = @out, id = 0 : i64} : memref<32xi32>
+    aiex.npu.dma_wait {symbol = @out}
+  }
+} }
+"""
+
+
+def test_an_exact_value_is_there_in_each_turn(tmp_path: Path) -> None:
+    """A core that waits for it leaves it (DEV-LOCK-3); one that takes it waits in its second turn."""
+    assert codes(mlir(tmp_path, EXACT)) == []
+    assert codes(mlir(tmp_path, EXACT.replace("%l, Acquire, 1", "%l, AcquireGreaterEqual, 1"))) == ["MT0103"]
+
+
 def test_the_turns_of_a_core_end_where_the_text_does_not_decide(tmp_path: Path) -> None:
     file = tmp_path / "design.mlir"
     file.write_text(of_corpus("acquire-in-a-loop-fine"))

@@ -80,7 +80,7 @@ def test_what_a_mutant_leaves_behind_ends_with_it(end: str, code: int) -> None:
     ],
 )
 def test_a_mutant_is_dead_when_pytest_says_that_its_test_failed(code: int, said: str, wanted: str) -> None:
-    """What Python complains of after the summary does not hide it."""
+    """Warnings after the summary do not hide it."""
     assert alone.outcome(code, said) == wanted
 
 

@@ -35,9 +35,9 @@ def main() -> int:
 
 
 def outcome(code: int, said: str) -> str:
-    """Whether tests passed, failed, hang or did not run: by the exit code of pytest and what it said.
+    """Whether tests passed, failed, hung or did not run, by the exit code and the output of pytest.
 
-    Python may complain after the summary of what a test that failed left open.
+    After the summary Python may still warn about files that a failed test left open.
     """
     summary = next(filter(SUMMARY.match, reversed(said.splitlines())), "")
     if code == LATE:

@@ -86,7 +86,7 @@ def one(source: str, tests: list[str], seconds: float, said: str) -> int:
 
 def main() -> None:
     folder = Path(sys.argv[1])
-    answers = os.dup(1)  # no file: a fork would warn at its end that nobody has closed it
+    answers = os.dup(1)  # a descriptor: each fork would warn about an unclosed file
     os.dup2(os.open(folder / LOADED, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), 1)
     signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     adopt()

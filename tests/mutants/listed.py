@@ -39,6 +39,20 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 MUTANTS = (
     Mutant(
+        "a check lets a core take an exact value",
+        "check/play.py",
+        "            if turn.exact:\n",
+        "            if turn.exact and not turn.takes:\n",
+        "tests/faults/test_check_play.py::test_an_exact_value_is_there_in_each_turn",
+    ),
+    Mutant(
+        "a worker makes the place again that it forgets",
+        "explore/sweep/cluster.py",
+        "shutil.rmtree(_place(sources), ignore_errors=True)",
+        "shutil.rmtree(_kept(sources), ignore_errors=True)",
+        "tests/clients/test_sweep_cluster.py::test_a_worker_forgets_what_another_has_forgotten",
+    ),
+    Mutant(
         "tools of agents read input files of a graph outside the root",
         "cli/agents/tool_arguments.py",
         '"include", "in_folder")',

@@ -26,13 +26,13 @@ class Stream(NamedTuple):
     stalls: list[int]
 
     def cycles(self) -> list[int]:
-        """In which each word leaves a sink that holds nothing up."""
+        """In which each word leaves a sink that holds nothing up; the FIFO has room for all of them."""
         period, found = Fraction(ARRAY_CLOCK_MHZ) / Fraction(self.mhz), list[int]()
-        begins, part = 0, Fraction(0)  # of the PLIO word before: cycle, and what is left over of its due one
+        crosses, part = 0, Fraction(0)  # of the PLIO word before: cycle, and what is left over of its due one
         for first, end in self.plio_words():
             due = part + (self.stalls[first] + (first > 0)) * period
-            part = due % 1
-            begins = max(begins + int(due), found[-1] + 1 if found else 0)
+            crosses, part = crosses + int(due), due % 1
+            begins = max(crosses, found[-1] + 1 if found else 0)
             found += range(begins, begins + end - first)
         return [cycle + LATENCY for cycle in found]
 

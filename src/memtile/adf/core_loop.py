@@ -318,6 +318,6 @@ def _parameter(core: Core, port: ParameterPort) -> npt.NDArray[Any]:
 
 
 def _uses(turn: Turn) -> tuple[LockUse, ...]:
-    """What ``acquire`` of an asynchronous buffer takes, and what ``release`` gives to the other ends."""
+    """The locks of an asynchronous buffer: the one that is acquired, then those that are released."""
     assert turn.acquire is not None  # it has writers and readers
     return LockUse(turn.acquire, -turn.count), *(LockUse(lock, 1) for lock in turn.releases)

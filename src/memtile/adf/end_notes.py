@@ -1,4 +1,4 @@
-"""What a run that ended at its limit of cycles says: cores that wait for nothing, PLIOs with extra data."""
+"""Notes on a run that ended at its limit of cycles: cores that wait for nothing, PLIOs with extra data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the constructors of a graph program recorded as a description: its objects get names and lines."""
+"""Turn what a graph program's constructors recorded into a description with names and source lines."""
 
 from __future__ import annotations
 

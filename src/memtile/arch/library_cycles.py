@@ -79,7 +79,7 @@ class LibraryCount(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """What a published row says of an iteration at a stable rate; its terms are those of the file.
+    """An iteration at a stable rate, as a published row has it, in the terms of the file.
 
     Attributes:
         cycles: from iteration to iteration.

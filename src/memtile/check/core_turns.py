@@ -51,12 +51,14 @@ class Turn(NamedTuple):
         takes: units that it waits for and takes; 0 = it gives.
         gives: units.
         place: where the text says it.
+        exact: it waits for exactly that value, and leaves it (DEV-LOCK-3).
     """
 
     lock: int
     takes: int
     gives: int
     place: str
+    exact: bool = False
 
 
 class UndecidedError(Exception):
@@ -204,7 +206,9 @@ class CoreText:
         said = lock_form(form)
         if said is not None:
             count = self._value(said.units, form.operation, values)
-            yield from self._turn(form, said.lock, count, acquires=said.action != "release")
+            exact = said.action == "acquire"
+            turns = self._turn(form, said.lock, count, acquires=said.action != "release")
+            yield from (turn._replace(exact=exact) for turn in turns)
 
     def _fifo(self, form: OperationForm, values: Values, *, acquires: bool) -> Iterator[Turn]:
         """To acquire n objects is to hold n (see ``importers.kernels.kernel``)."""

@@ -216,7 +216,9 @@ class Play:
         for turn in turns:
             self._turns[number] = turn
             tile, lock = owner(self.engine, turn.lock)
-            if turn.takes:
+            if turn.exact:
+                yield core.acquire(lock, turn.takes, tile=tile)
+            elif turn.takes:
                 yield core.acquire(lock, -turn.takes, tile=tile)
                 self._allowed.note_taken(number, turn.lock, turn.takes)
             elif turn.gives:

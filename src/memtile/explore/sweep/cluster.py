@@ -174,8 +174,8 @@ def attempt_there(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def forget_there(sources: str) -> None:
-    """On a worker: remove what was written down for a sweep."""
-    shutil.rmtree(_kept(sources), ignore_errors=True)
+    """On a worker: remove the answers of a sweep; other workers of the machine may do so at the same time."""
+    shutil.rmtree(_place(sources), ignore_errors=True)
 
 
 def _file(path: str, sources: DesignSources, folder: Path) -> str:
@@ -185,14 +185,19 @@ def _file(path: str, sources: DesignSources, folder: Path) -> str:
     return sources.put(folder)
 
 
+def _place(sources: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """Where a worker writes down what it has found."""
+    caches = Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "memtile"
+    return Path(environment.get("MEMTILE_CACHE") or caches) / "sweeps" / sources
+
+
 def _kept(sources: str, environment: Mapping[str, str] = os.environ) -> Path:
-    """Where a worker writes down what it has found, made if it is not there.
+    """That place, made if it is not there.
 
     Raises:
         DesignError: others can write there, and could have put there what is run.
     """
-    caches = Path(environment.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "memtile"
-    folder = Path(environment.get("MEMTILE_CACHE") or caches) / "sweeps" / sources
+    folder = _place(sources, environment)
     make_own(folder, _LEVELS)
     if why := why_unsafe(folder) or why_unsafe_inside(folder):
         raise DesignError(_open_to_others(folder, why))

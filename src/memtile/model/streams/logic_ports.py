@@ -53,7 +53,7 @@ def flag_of(st: State, port: int, place: int) -> int:
 
 @inlined
 def may_cross(st: State, port: int) -> bool:
-    """Whether the next PLIO word of a source may enter its FIFO: it is time, and there is room."""
+    """Whether the next PLIO word of a source is due, and its FIFO has room."""
     logic, now = st.logic, st.clock.now[0]
     if logic.filled[port] == 0 and now < logic.due[port]:
         st.clock.activity[0] = 1  # only time separates the word from its move
