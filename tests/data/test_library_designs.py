@@ -139,6 +139,8 @@ def test_the_object_file_says_which_of_two_functions_of_a_name_it_is(
         ("passthrough", ["kernel.o"], False),
         ("matmul_i16_i16", ["mm_32x32x8.o"], False),
         ("zero_i16", ["mm_32x32x8.o"], False),
+        ("zero_i16", ["matmul_i16_i16_93f9add7.o"], False),
+        ("zero_i16", ["bf16_softmax_93f9add7.o"], True),
         ("softmax_bf16", ["softmax_bf16_xdna1.o"], True),
         ("mean", ["mean.o"], True),
         ("event_0", ["anything.o"], False),

@@ -140,7 +140,7 @@ def test_templates_are_literals() -> None:
 
 
 def test_nothing_else_of_the_package_compiles_a_text() -> None:
-    """``exec``, ``eval`` and ``compile`` are called once, for a tree that was verified."""
+    """``exec``, ``eval`` and ``compile`` are called for a verified tree and a user's program."""
     found = [
         f"{source.relative_to(SOURCES.parents[1])}: {node.func.id}"
         for source in sorted(SOURCES.parents[1].rglob("*.py"))
@@ -153,6 +153,8 @@ def test_nothing_else_of_the_package_compiles_a_text() -> None:
     assert found == [
         "importers/kernels/body_segments.py: exec",
         "importers/kernels/body_segments.py: compile",
+        "iron/program_file.py: exec",  # the user's program, as Python runs it
+        "iron/program_file.py: compile",
     ]
 
 

@@ -90,11 +90,11 @@ def test_the_forms_are_those_that_mlir_aie_prints() -> None:
     lines = [line.strip() for line in memtile.to_mlir(moves()).split("\n")]
     for wanted in (
         "aie.device(npu1_1col) {",
-        "%tile_0_1 = aie.tile(0, 1)",
+        "%mem_tile_0_1 = aie.tile(0, 1)",
         '%free = aie.lock(%tile_0_2, 0) {init = 1 : i32, sym_name = "free"}',
-        "%switchbox_0_1 = aie.switchbox(%tile_0_1) {",
+        "%switchbox_0_1 = aie.switchbox(%mem_tile_0_1) {",
         "aie.connect<DMA : 0, North : 0>",
-        "%memtile_dma_0_1 = aie.memtile_dma(%tile_0_1) {",
+        "%memtile_dma_0_1 = aie.memtile_dma(%mem_tile_0_1) {",
         "aie.use_lock(%free, AcquireGreaterEqual, %c1_i32)",
         "aie.dma_bd(%target : memref<64xi32> len = 64) {bd_id = 0 : i32}",
         "aie.next_bd ^bb1",

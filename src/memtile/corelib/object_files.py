@@ -16,7 +16,9 @@ from memtile.corelib.registry import ANY_OBJECT, Declared, External
 from memtile.errors import DesignError
 
 _ENDING = re.compile(r"(?:\.cc|\.cpp)?\.o$")
-_VARIANT = re.compile(r"^(?:[0-9a-f]{8}_|op\d+_)|_\d+(?:x\d+)+$")  # IRON's digest, sizes of a matrix product
+_VARIANT = re.compile(
+    r"^(?:[0-9a-f]{8}_|op\d+_)|_(?:[0-9a-f]{8}|\d+(?:x\d+)+)$"
+)  # IRON's digest, sizes of a product
 _OPEN = re.compile(r"kernels?|external\d*|combined.*")  # names that say nothing of what is in them
 _STEP = "Give one of your own with --kernels FILE.py or functions= if it does something else."
 
@@ -44,6 +46,8 @@ def linked(library: Library, name: str, files: Sequence[str], declared: Sequence
     """
     found = library.all_of(name)
     stems = {stem for stem in map(_stem, files) if stem}
+    # IRON calls an object file as the function that it was made for; others of the same source are in it too.
+    stems |= {each for stem in stems if stem in library for each in _objects(library, stem)}
     own = [each for each in found if _is_in(each, stems)]
     fitting = [each for each in own or found if _fits(each, declared)]
     chosen = (fitting or own or found)[0]
@@ -57,6 +61,10 @@ def _stem(file: str) -> str:
         return ""
     stem = _VARIANT.sub("", _VARIANT.sub("", _ENDING.sub("", name))).lower()
     return "" if _OPEN.fullmatch(stem) else stem
+
+
+def _objects(library: Library, name: str) -> set[str]:
+    return {each.lower() for function in library.all_of(name) for each in function.entry.objects}
 
 
 def _is_in(function: External, stems: Iterable[str]) -> bool:

@@ -78,9 +78,9 @@ class FuncBase:
     ) -> None:
         self.body_builder, self.func_name = body_builder, body_builder.__name__
         self.sym_visibility, self.func_attrs = sym_visibility, func_attrs or {}
-        signature = inspect.signature(body_builder)
-        annotations = [parameter.annotation for parameter in signature.parameters.values()]
-        self.input_types = [each for each in annotations if each is not inspect.Parameter.empty]
+        # texts (``from __future__ import annotations``) stand for what they name in the program
+        annotations = inspect.get_annotations(body_builder, eval_str=True)
+        self.input_types = [given for name, given in annotations.items() if name != "return"]
         self.return_types = list(return_types)
         self._built: list[tuple[Operation | None, Operation]] = []  # the top it is in, and it
 
@@ -107,8 +107,6 @@ class FuncBase:
         return "private" if self._is_declaration() else self.sym_visibility
 
     def _type(self, given: Any) -> Type:
-        if isinstance(given, str):
-            given = eval(given, self.body_builder.__globals__)
         if inspect.isfunction(given):
             given = given()
         found = try_convert_np_type_to_mlir_type(given)
