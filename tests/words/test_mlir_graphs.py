@@ -413,7 +413,7 @@ def late(what: str) -> Graph:
         ("synchronous", "gr.k.in[1] is a synchronous parameter: main updates it before each call"),
         (
             "no value",
-            "gr.k.in[1] is a parameter without initial_value: its kernel waits until main updates it",
+            "gr.k.in[1] is a parameter without a value: its kernel waits until main updates it",
         ),
         ("order", "the packets of gr.mg merge in an order that switches keep"),
         ("descriptors", "packets of gr.m.out[0] have several descriptors each"),

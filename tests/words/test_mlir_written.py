@@ -90,7 +90,7 @@ def test_the_forms_are_those_that_mlir_aie_prints() -> None:
     lines = [line.strip() for line in memtile.to_mlir(moves()).split("\n")]
     for wanted in (
         "aie.device(npu1_1col) {",
-        "%tile_0_1 = aie.tile(0, 1)",
+        "%mem_tile_0_1 = aie.tile(0, 1)",
         '%free = aie.lock(%tile_0_2, 0) {init = 1 : i32, sym_name = "free"}',
         "%switchbox_0_1 = aie.switchbox(%tile_0_1) {",
         "aie.connect<DMA : 0, North : 0>",

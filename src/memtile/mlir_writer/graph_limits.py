@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+
 from memtile.adf.core_loop import BufferPort, KernelPort, ParameterPort
+from memtile.adf.host_record import Updated
 from memtile.adf.lowering import Lowered
 from memtile.adf.packet_ways import PacketWays
 from memtile.adf.plan import Net
+from memtile.bd.descriptor import Descriptor
 from memtile.mlir_writer.machine import channel_work
 from memtile.mlir_writer.refusals import refused
 
@@ -39,7 +44,32 @@ def check_graph(lowered: Lowered) -> None:
     for net in lowered.plan.nets:
         if net.packets:
             _check_order(lowered, net)
-    _check_packets(lowered)
+    _check_descriptors(lowered)
+
+
+def check_updates(lowered: Lowered, updates: Sequence[Updated]) -> None:
+    """Refuse parameters that ``main`` changes once the graph runs, and those that take part in each call.
+
+    Args:
+        lowered: the graph.
+        updates: of its ``main``.
+
+    Raises:
+        DesignError: there is one.
+    """
+    values: dict[int, bytes] = {}
+    for each in updates:
+        port = lowered.parameters[each.port]
+        if not port.is_async:
+            _check_parameter(port)
+        if each.runs and values.get(each.port) != each.data:
+            raise refused(
+                port.name,
+                f"main updates {port.name} after run(), and the text has no main",
+                "parameters that keep the value which they have at the first run()",
+                "Update it before the first run() alone, or pass it as data.",
+            )
+        values[each.port] = each.data
 
 
 def _check_port(lowered: Lowered, port: KernelPort) -> None:
@@ -63,11 +93,11 @@ def _check_parameter(port: ParameterPort) -> None:
         says = f"{port.name} is a synchronous parameter: main {does} each call, and the text has no main"
         step = "Make it asynchronous (adf::async), or pass it as data."
     elif not port.writes and not port.written:
-        says = f"{port.name} is a parameter without initial_value: its kernel waits until main updates it"
-        step = "Give it an initial_value, or pass it as data."
+        says = f"{port.name} is a parameter without a value: its kernel waits until main updates it"
+        step = "Give it an initial_value, update it before the first run(), or pass it as data."
     else:
         return
-    allowed = "asynchronous parameters, those that kernels read with an initial_value"
+    allowed = "asynchronous parameters, with a value before the first run() if kernels read them"
     raise refused(port.name, says, allowed, step)
 
 
@@ -96,18 +126,37 @@ def _check_order(lowered: Lowered, net: Net) -> None:
     )
 
 
-def _check_packets(lowered: Lowered) -> None:
-    """Refuse packets that several descriptors fill: all but the last one suppress TLAST."""
-    ends = [end for net in lowered.plan.nets if net.packets for end in net.sources]
+def _check_descriptors(lowered: Lowered) -> None:
+    """Refuse packets that several descriptors fill, and padding that a descriptor's length cuts off."""
+    ends = [end for net in lowered.plan.nets for end in net.sources]
     for tile in lowered.array.tiles:
         for work in channel_work(tile):
-            if not any(bd.tlast_suppress for task in work.tasks for _, bd in work.chain(task)):
-                continue
-            port = next(end.port for end in ends if (end.tile, end.channel) == (tile.place, work.channel))
-            name = lowered.lookup.label(port)
-            raise refused(
-                name,
-                f"packets of {name} have several descriptors each, and aie.dma_bd ends each with TLAST",
-                "packets of one descriptor",
-                "Let the tilings be such that one descriptor walks each.",
-            )
+            chain = [bd for task in work.tasks for _, bd in work.chain(task)]
+            mine = (end.port for end in ends if (end.tile, end.channel) == (tile.place, work.channel))
+            name = lowered.lookup.label(port) if (port := next(mine, None)) is not None else tile.title
+            if any(bd.tlast_suppress for bd in chain):  # all but the last one of a packet
+                raise refused(
+                    name,
+                    f"packets of {name} have several descriptors each, and aie.dma_bd ends each with TLAST",
+                    "packets of one descriptor",
+                    "Let the tilings be such that one descriptor walks each.",
+                )
+            if cut := next((bd for bd in chain if _is_cut(bd)), None):
+                raise refused(
+                    name,
+                    f"a descriptor of {name} ends after {cut.length} words, within its padding, and "
+                    "aie.dma_bd moves all of it",
+                    "tilings that are padded as a whole",
+                    "Choose a tiling whose last elements are those of its last dimension.",
+                )
+
+
+def _is_cut(bd: Descriptor) -> bool:
+    """Whether a descriptor with padding is at its end before its dimensions are."""
+    pads = [*bd.pad, *[(0, 0)] * len(bd.dims)]
+    wraps = [wrap for _, wrap in bd.dims]
+    return (
+        any(map(any, bd.pad))
+        and all(wraps)
+        and bd.length != prod(wrap + sum(pad) for wrap, pad in zip(wraps, pads, strict=False))
+    )

@@ -5,29 +5,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from memtile.adf.host_record import Updated
 from memtile.adf.lowering import Lowered
+from memtile.adf.parameters import HostParameters
 from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM
 from memtile.iron.ops.operations import Module
 from memtile.mlir_writer.cores import CallLoop
 from memtile.mlir_writer.graph_calls import core_loop
 from memtile.mlir_writer.graph_functions import functions_of, objects_of
-from memtile.mlir_writer.graph_limits import check_graph
+from memtile.mlir_writer.graph_limits import check_graph, check_updates
 from memtile.mlir_writer.scene import Place, Scene
 from memtile.mlir_writer.writer import module_of
 
 
-def module_of_graph(lowered: Lowered) -> Module:
+def module_of_graph(lowered: Lowered, updates: Sequence[Updated] = ()) -> Module:
     """The module of a graph that is in an array and has not run.
 
     Args:
         lowered: the graph; channels that begin with its run begin with the array now.
+        updates: what its ``main`` gives parameters; those before the first run are in the array now.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with the graph's names.
     """
+    check_updates(lowered, updates)
+    first = {each.port: each.data for each in updates if not each.runs}
+    host = HostParameters(lowered.array, lowered.parameters, lambda is_met: is_met())
+    for port, data in first.items():
+        host.update(port, data)
     check_graph(lowered)
     for fill in lowered.fills:
         fill.channel.start(*fill.work, loop=True)
