@@ -20,6 +20,7 @@ from memtile.errors import InputFileError
 from memtile.runs.options import RunKeywords, RunOptions
 
 if TYPE_CHECKING:  # the array is imported when a graph is brought into one
+    from memtile.adf.host_record import Updated
     from memtile.adf.kernel_calls import RangeEnd
     from memtile.adf.lowering import Lowered
     from memtile.design.array import Array
@@ -151,6 +152,16 @@ class GraphProgram:
             DesignError: as of :meth:`check`.
         """
         return self._run.lowered(self.plan)
+
+    def updates(self) -> list[Updated]:
+        """What ``main`` gives parameters, by a run of it without a model, in which all is done at once.
+
+        Raises:
+            InputFileError: as of ``run``.
+            DesignError: ``main`` goes on and on.
+        """
+        silent = replace(self.options, stdout=subprocess.DEVNULL, watch=None, written=None)
+        return ProgramRun(self.files, silent).updates()
 
     def array(self) -> Array:
         """The array that the graphs become, routed; made anew, and nothing of it has run.

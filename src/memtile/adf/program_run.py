@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from functools import singledispatchmethod
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,7 @@ from memtile.io.plio_elements import element_of, values_of
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:  # the array is imported when a graph runs
+    from memtile.adf.host_record import Updated
     from memtile.adf.host_transfers import Received
     from memtile.adf.lowering import Lowered
     from memtile.adf.plio_ports import PlioPorts
@@ -335,6 +336,27 @@ class ProgramRun:
                 else:
                     self._answer(request)
         return self._described()
+
+    def updates(self) -> list[Updated]:
+        """What ``main`` gives parameters, as it runs without a model: see :mod:`memtile.adf.host_record`.
+
+        Raises:
+            InputFileError: as of :meth:`run`.
+            DesignError: ``main`` goes on and on.
+        """
+        from memtile.adf.host_record import HostRecord
+
+        record: HostRecord | None = None
+        with self._host_program() as host:
+            self._host = host
+            for request in host:
+                if record is None and not isinstance(request, asked.Describe | asked.Refuse):
+                    record = HostRecord(self._described())
+                    self._run = cast("GraphRun", record)
+                if record is not None:
+                    record.count()
+                self._answer(request)
+        return [] if record is None else record.updates
 
     def _host_program(self) -> HostProgram:
         options = self._options

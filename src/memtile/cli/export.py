@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
-  memtile export graph.cpp --mlir -o graph.mlir
+  memtile export graph.cpp --mlir -o graph.mlir --functions .
   memtile export design.py --mlir --set columns=2
   memtile export design.mlir --mlir -o placed.mlir
 """
@@ -42,6 +42,10 @@ def export(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of a design in Python."),
     ] = None,
+    functions: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Folder for C++ of a graph: the functions that its text calls."),
+    ] = None,
     device: Annotated[
         str | None, typer.Option(help="Device of a graph, or of a text that leaves it open.")
     ] = None,
@@ -56,8 +60,8 @@ def export(
 
     Everything has its place: buffers addresses, locks and descriptors numbers, streams switch settings. A
     text that is made of object FIFOs stays at that level. The kernels of a graph become calls of functions
-    in objects named after their sources; its cores repeat them without end. What no operation says is
-    refused by name.
+    in objects named after their sources; its cores repeat them without end, and --functions writes these
+    functions. What no operation says is refused by name.
     """
     from memtile.mlir_writer.designs import to_mlir
 
@@ -66,8 +70,15 @@ def export(
     graph = is_graph(files)
     if not graph and len(files) != 1:
         raise typer.BadParameter("give one design, or the C++ sources of one graph.")
-    _refuse(graph, files[0], {"--set": settings, "-I": include, "-D": define, "--device": device})
-    text = to_mlir(_design(files, settings or [], device, KernelSources(include=include, define=define)))
+    _refuse(
+        graph,
+        files[0],
+        {"--set": settings, "-I": include, "-D": define, "--device": device, "--functions": functions},
+    )
+    design = _design(files, settings or [], device, KernelSources(include=include, define=define))
+    text = to_mlir(design)
+    if functions is not None:
+        _write_functions(design, functions)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -77,11 +88,29 @@ def export(
 
 def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
     """Refuse options that mean nothing to a design."""
-    allowed = {"-I", "-D", "--device"} if graph else {"--device"} if file.endswith(SUFFIX) else {"--set"}
+    allowed = (
+        {"-I", "-D", "--device", "--functions"}
+        if graph
+        else {"--device"}
+        if file.endswith(SUFFIX)
+        else {"--set"}
+    )
     wrong = [name for name, value in given.items() if value and name not in allowed]
     if wrong:
         kind = "a graph in C++" if graph else "MLIR text" if file.endswith(SUFFIX) else "a design in Python"
         raise typer.BadParameter(f"{', '.join(wrong)} is not for {kind}.")
+
+
+def _write_functions(design: Array | Loaded | GraphProgram, folder: Path) -> None:
+    """Write the C++ of a graph's functions into a folder that is there."""
+    from memtile.adf.graph_file import GraphProgram
+    from memtile.mlir_writer.graph_functions import function_files
+
+    assert isinstance(design, GraphProgram)  # options of others were refused
+    root = design.files[0].resolve().parent
+    for name, text in function_files(design.lowered(), root, design.options.include).items():
+        with output_file(folder / name) as file:
+            file.write(text.encode())
 
 
 def _design(

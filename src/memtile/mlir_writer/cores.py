@@ -11,9 +11,9 @@ from memtile.design.locks import Lock
 from memtile.importers.mlir.description import CoreDescription
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.iron.ops.operation_classes import operation_class
-from memtile.iron.ops.operations import InsertionPoint, Value
+from memtile.iron.ops.operations import Block, InsertionPoint, Value
 from memtile.iron.ops.scalars import constant
-from memtile.iron.ops.types import FunctionType, MemRefType, Type
+from memtile.iron.ops.types import FunctionType, IntegerType, MemRefType, Type
 from memtile.mlir_writer import texts
 from memtile.mlir_writer.scene import Place, Scene
 from memtile.mlir_writer.transfers import use_lock
@@ -83,14 +83,49 @@ class ScalarArgument:
 
 
 @dataclass(frozen=True, slots=True)
+class NumberArgument:
+    """A number that a call always gets, of 32 bits."""
+
+    value: int
+
+
+Argument = Buffer | ScalarArgument | NumberArgument
+
+
+@dataclass(frozen=True, slots=True)
 class CallStep:
     """A call of a kernel with buffers and numbers."""
 
     function: str
-    arguments: tuple[Buffer | ScalarArgument, ...]
+    arguments: tuple[Argument, ...]
 
 
-Step = LockStep | CallStep
+@dataclass(frozen=True, slots=True)
+class CopyStep:
+    """Words that the core copies to the beginning of a buffer of words.
+
+    Attributes:
+        source: buffer of words.
+        first: of its words.
+        target: buffer that gets them; it may be the source.
+        count: of words.
+    """
+
+    source: Buffer
+    first: int
+    target: Buffer
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class LoopStep:
+    """Steps that the core does so many times."""
+
+    count: int
+    steps: tuple[Step, ...]
+
+
+Step = LockStep | CallStep | CopyStep | LoopStep
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,19 +145,27 @@ class CallLoop:
     def write(self, scene: Scene, place: Place) -> None:
         """Write the core as a loop without end, and the functions that it calls."""
         for step in self.steps:
-            if isinstance(step, CallStep):
-                _declare(scene, step)
+            _declare(scene, step)
         named: dict[str, Any] = {"stack_size": self.stack} if self.stack else {}
         named |= {"link_with": self.files[0]} if len(self.files) == 1 else {"link_files": list(self.files)}
         core = scene.add("aie.core", scene.tiles[place], **named)
         with InsertionPoint(core.regions[0].blocks.append()):
-            first, last, step_by = (constant(n, index=True) for n in (0, _ENDLESS, 1))
-            loop = operation_class("scf.for")(first, last, step_by)
+            inside = _loop(_ENDLESS)
             operation_class("aie.end")()
-        inside = loop.regions[0].blocks.append(first.type)
-        for step in self.steps:
-            _step(scene, step, InsertionPoint(inside))
-        operation_class("scf.yield")(ip=InsertionPoint(inside))
+        _fill(scene, self.steps, inside)
+
+
+def _loop(count: int) -> Block:
+    """The block of a loop that goes round so many times."""
+    first, last, step_by = (constant(n, index=True) for n in (0, count, 1))
+    return operation_class("scf.for")(first, last, step_by).regions[0].blocks.append(first.type)
+
+
+def _fill(scene: Scene, steps: Sequence[Step], block: Block) -> None:
+    """The steps of a loop."""
+    for step in steps:
+        _step(scene, step, InsertionPoint(block))
+    operation_class("scf.yield")(ip=InsertionPoint(block))
 
 
 def _step(scene: Scene, step: Step, point: InsertionPoint) -> None:
@@ -130,14 +173,39 @@ def _step(scene: Scene, step: Step, point: InsertionPoint) -> None:
         assert step.lock.place is not None
         use_lock(scene.locks[step.lock.place, step.lock.id], step.action, step.value, point)
         return
+    if isinstance(step, CopyStep):
+        _copy(scene, step, point)
+        return
+    if isinstance(step, LoopStep):
+        with point:
+            inside = _loop(step.count)
+        _fill(scene, step.steps, inside)
+        return
     with point:
         values = [_argument(scene, each) for each in step.arguments]
         operation_class("func.call")([], step.function, values)
 
 
-def _argument(scene: Scene, given: Buffer | ScalarArgument) -> Value:
+def _copy(scene: Scene, step: CopyStep, point: InsertionPoint) -> None:
+    """A loop over the words, first to last, so that a buffer may be copied within itself."""
+    source, target = scene.buffer(step.source), scene.buffer(step.target)
+    assert isinstance(source.type, MemRefType)
+    with point:
+        inside = _loop(step.count)
+    with InsertionPoint(inside):
+        (at,) = inside.arguments
+        place = operation_class("arith.addi")(at.type, at, constant(step.first, index=True)).result
+        word = operation_class("memref.load")(source.type.element_type, source, [place]).result
+        operation_class("memref.store")(word, target, [at])
+        operation_class("scf.yield")()
+
+
+def _argument(scene: Scene, given: Argument) -> Value:
     if isinstance(given, Buffer):
         return scene.buffer(given)
+    if isinstance(given, NumberArgument):
+        number: Value = constant(given.value, IntegerType(32))
+        return number
     value = scene.buffer(given.buffer)
     assert isinstance(value.type, MemRefType)
     at = [constant(0, index=True) for _ in value.type.shape]
@@ -145,17 +213,22 @@ def _argument(scene: Scene, given: Buffer | ScalarArgument) -> Value:
     return found
 
 
-def _type(scene: Scene, given: Buffer | ScalarArgument) -> Type:
+def _type(scene: Scene, given: Argument) -> Type:
     if isinstance(given, Buffer):
         return scene.buffer(given).type
+    if isinstance(given, NumberArgument):
+        return IntegerType(32)
     type = scene.buffer(given.buffer).type
     assert isinstance(type, MemRefType)
     return type.element_type
 
 
-def _declare(scene: Scene, step: CallStep) -> None:
-    """Declare a function once."""
-    if step.function in scene.functions:
+def _declare(scene: Scene, step: Step) -> None:
+    """Declare the functions of a step, each once."""
+    if isinstance(step, LoopStep):
+        for each in step.steps:
+            _declare(scene, each)
+    if not isinstance(step, CallStep) or step.function in scene.functions:
         return
     types = [_type(scene, each) for each in step.arguments]
     scene.functions.add(step.function)

@@ -38,7 +38,7 @@ def to_mlir(design: Array | Loaded | GraphProgram) -> str:
         return str(module_of_text(design))
     from memtile.mlir_writer.graphs import module_of_graph
 
-    return str(module_of_graph(design.lowered()))
+    return str(module_of_graph(design.lowered(), design.updates()))
 
 
 class _Python:

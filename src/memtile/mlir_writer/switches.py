@@ -8,6 +8,7 @@ from memtile.arch.ports import (
     DEMUX_BITS,
     DMA_MASTERS,
     DMA_SLAVES,
+    MERGE_ARBITERS,
     MUX_BITS,
     SOUTH_ATTACHMENT,
     port_kind,
@@ -18,6 +19,7 @@ from memtile.design.tile import Tile
 from memtile.iron.ops.operation_classes import OperationOf, operation_class
 from memtile.iron.ops.operations import Block, InsertionPoint
 from memtile.mlir_writer.machine import SwitchSettings, has_dma, switch_settings
+from memtile.mlir_writer.refusals import refused
 from memtile.mlir_writer.scene import Scene
 
 _BUNDLES = {
@@ -51,6 +53,7 @@ def write_switch(scene: Scene, tile: Tile) -> None:
     """Write the switch of a tile, and its multiplexer where it has one."""
     assert tile.place is not None
     settings = switch_settings(tile)
+    _check_merges(tile)
     if tile.kind.role == "interface":
         _mux(scene, tile)
     if settings.is_empty:
@@ -72,6 +75,20 @@ def write_switch(scene: Scene, tile: Tile) -> None:
         inside = InsertionPoint(block_of(rules).operations[0])
         for mask, number, arbiter, msel in slots:
             operation_class("aie.rule")(mask, number, selects[arbiter, msel], ip=inside)
+
+
+def _check_merges(tile: Tile) -> None:
+    """Refuse packets that an arbiter takes in a programmed order."""
+    for arbiter in range(MERGE_ARBITERS):
+        register = tile_register(tile.kind.name, f"Stream_Switch_Deterministic_Merge_arb{arbiter}_ctrl")
+        if register.unpack(tile.own_door.read32(register.offset))["Enable"]:
+            raise refused(
+                tile.title,
+                f"arbiter {arbiter} in the switch of the {tile.title} merges packets in an order, for which "
+                "mlir-aie has no operation",
+                "packets that merge as they come",
+                "Leave the order out.",
+            )
 
 
 def _selects(settings: SwitchSettings) -> Iterable[tuple[int, int]]:

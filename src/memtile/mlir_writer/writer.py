@@ -129,7 +129,9 @@ def _memories(
     descriptors = [(each.tile, bd) for each in work for task in each.tasks for _, bd in each.chain(task)]
     for tile in tiles:
         assert tile.place is not None
-        is_free = all(buffer.offset >= _stack(tile, cores.get(tile.place)) for buffer in tile.buffers)
+        stack = _stack(tile, cores.get(tile.place))
+        is_free = all(buffer.offset >= stack for buffer in tile.buffers)
+        _check_room(tile, stack)
         for buffer in tile.buffers:
             dtype = text_dtype(buffer, [bd for user, bd in descriptors if _reaches(user, tile)])
             type = memref(buffer, dtype)
@@ -143,6 +145,24 @@ def _memories(
             ).result
             place = MemoryPlace(value, buffer.offset, buffer.words * WORD_BYTES, dtype.itemsize, buffer.name)
             scene.memories.setdefault(tile.place, []).append(place)
+
+
+def _check_room(tile: Tile, stack: int) -> None:
+    """Refuse a memory in which there is no room for the stack that mlir-aie has there.
+
+    Raises:
+        DesignError: its buffers leave too few bytes.
+    """
+    used, whole = sum(buffer.words for buffer in tile.buffers) * WORD_BYTES, tile.kind.memory_bytes
+    if used + stack > whole:
+        names = ", ".join(each.name for each in tile.buffers)
+        raise refused(
+            tile.title,
+            f"the buffers of the {tile.title} ({names}) take {used:,} of its {whole:,} bytes, and mlir-aie "
+            f"has the stack of its core there too, {stack:,} bytes",
+            f"up to {whole - stack:,} bytes of buffers in a tile with this stack",
+            "Put some of them into tiles beside it, or make the stack smaller.",
+        )
 
 
 def _reaches(user: Tile, tile: Tile) -> bool:

@@ -198,12 +198,23 @@ inline void acquire(std::uint32_t lock, std::int32_t value) {
 }
 inline void release(std::uint32_t lock, std::int32_t value) { detail::send(detail::ask(Ask::release, lock, value, 0)); }
 
-// Ports of a graph's kernel, by the place of their parameters.
+// Ports of a graph's kernel, by the place of their parameters. The model answers, or the text that calls the kernel.
+struct PortAnswers {
+    std::uint32_t (*acquire)(std::uint32_t port);
+    void (*release)(std::uint32_t port);
+    std::uint32_t (*packet_id)(std::uint32_t port, std::int32_t branch);
+};
+inline const PortAnswers* port_answers = nullptr;
 inline std::uint32_t acquire_buffer(std::uint32_t port) {
+    if (port_answers) return port_answers->acquire(port);
     return detail::send(detail::ask(Ask::acquire_buffer, port, 0, 0)).words[0];
 }
-inline void release_buffer(std::uint32_t port) { detail::send(detail::ask(Ask::release_buffer, port, 0, 0)); }
+inline void release_buffer(std::uint32_t port) {
+    if (port_answers) return port_answers->release(port);
+    detail::send(detail::ask(Ask::release_buffer, port, 0, 0));
+}
 inline std::uint32_t packet_id(std::uint32_t port, std::int32_t branch) {
+    if (port_answers) return port_answers->packet_id(port, branch);
     return detail::send(detail::ask(Ask::packet_id, port, branch, 0)).words[0];
 }
 
