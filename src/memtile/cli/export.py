@@ -15,6 +15,7 @@ from memtile.output_files import output_file
 if TYPE_CHECKING:
     from memtile.adf.graph_file import GraphProgram
     from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
     from memtile.importers.loaded import Loaded
 
 EXAMPLES = """\b
@@ -86,7 +87,7 @@ def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
 
 def _design(
     files: list[str], settings: list[str], device: str | None, kernels: KernelSources
-) -> Array | Loaded | GraphProgram:
+) -> Array | MemoryTile | Loaded | GraphProgram:
     """The design that is named."""
     if is_graph(files):
         return graph_program(files, device, kernels, quiet=True)
@@ -97,23 +98,8 @@ def _design(
     return _array(files[0], settings)
 
 
-def _array(file: str, settings: list[str]) -> Array:
-    """The array of a design in Python."""
+def _array(file: str, settings: list[str]) -> Array | MemoryTile:
+    """What a design in Python makes."""
     from memtile.cli.design_file import load_design
-    from memtile.design.array import Array
-    from memtile.errors import DesignError
 
-    made = load_design(file, settings)
-    if not isinstance(made, Array):
-        says = "the design is a memory tile alone, which no device of mlir-aie is"
-        raise DesignError.of(
-            "mlir",
-            "a memory tile",
-            "an array",
-            says,
-            "Put the tile into an Array.",
-            reason="mlir_export",
-            where=file,
-            source="mlir-aie: aie.device",
-        )
-    return made
+    return load_design(file, settings)
