@@ -208,18 +208,25 @@ def _column(array: Array, column: int, random: np.random.Generator) -> None:
 def passing(source: End, sink: End, rounds: int, *, endless: bool) -> Any:
     """A kernel that passes blocks on."""
 
-    def kernel(core: Core) -> Iterator[Action]:
+    def block(core: Core, n: int) -> Iterator[Action]:
+        yield core.acquire(source.full)
+        yield core.acquire(sink.free)
+        yield core.cycles(3)
+        core.write(sink.buffer(n), core.read(source.buffer(n)))
+        yield core.release(source.free)
+        yield core.release(sink.full)
+
+    def passes(core: Core) -> Iterator[Action]:
+        for n in range(rounds):
+            yield from block(core, n)
+
+    def serves(core: Core) -> Iterator[Action]:
         n = 0
-        while endless or n < rounds:
-            yield core.acquire(source.full)
-            yield core.acquire(sink.free)
-            yield core.cycles(3)
-            core.write(sink.buffer(n), core.read(source.buffer(n)))
-            yield core.release(source.free)
-            yield core.release(sink.full)
+        while True:
+            yield from block(core, n)
             n += 1
 
-    return kernel
+    return serves if endless else passes
 
 
 def _transfers(array: Array, fifos: Any, shape: tuple[int, ...], dtype: Any, random: np.random.Generator) -> None:

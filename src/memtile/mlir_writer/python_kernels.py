@@ -32,8 +32,11 @@ from memtile.sim.kernels.actions import (
     Wait,
 )
 from memtile.sim.kernels.kernel_core import Core, Kernel, KernelBuffer
+from memtile.sim.kernels.running_cores import is_endless
 
-MOST_ACTIONS = 200_000
+MOST_ACTIONS = 100_000
+_PROBE = 4096
+"""Actions after which a kernel in a loop without end is looked at for a period, and twice as many, and so on."""
 _CASCADE_BYTES = 64
 
 
@@ -142,13 +145,14 @@ class _RecordingCore(Core):
         super().__init__(array.engine.state, tile, kernel)
         self.bus: Any = _NoBus(self.name)
         self._noise = noise
+        tiles = array.engine.spec.tiles
+        self._places = list(zip(tiles.column.tolist(), tiles.row.tolist(), strict=True))
         self._memories: dict[int, npt.NDArray[np.uint8]] = {}
         self._touched: dict[TouchedPart, Hashable] = {}
 
     def place_of(self, owner: int) -> Place:
         """Column and row of a tile."""
-        tiles = self._spec.tiles
-        return int(tiles.column[owner]), int(tiles.row[owner])
+        return self._places[owner]
 
     def taken(self) -> dict[TouchedPart, Hashable]:
         """What was touched since the last call."""
@@ -176,7 +180,7 @@ class _RecordingCore(Core):
     def view(self, piece: KernelBuffer, *, tile: Any = None) -> npt.NDArray[Any]:
         """The copy of the buffer."""
         owner, first, nbytes = self._place(piece, tile)
-        part = TouchedPart(self.place_of(owner), first, nbytes)
+        part = TouchedPart(self._places[owner], first, nbytes)
         self._touched.setdefault(part, (tuple(piece.shape), piece.dtype.str))
         return self._array(piece, owner, first).reshape(piece.shape)
 
@@ -216,8 +220,10 @@ class _Recorder:
     cycles: int = 0
     busy: bool = False
     ended: bool = False
+    period: int = 0
     failed: bool = False
     found: list[Recorded] = field(default_factory=list)
+    known: dict[tuple[int, int, bool], LockAction] = field(default_factory=dict)
 
     def add(self, action: Action, line: int) -> None:
         """Note an action that the kernel yields at a line."""
@@ -240,6 +246,12 @@ class _Recorder:
         self.line, self.cycles, self.busy = line, 0, False
 
     def _lock(self, action: LockOperation) -> LockAction:
+        key = action.lock, action.value, action.acquire
+        if key not in self.known:
+            self.known[key] = self._found(action)
+        return self.known[key]
+
+    def _found(self, action: LockOperation) -> LockAction:
         side, first = next(
             (side, at) for side, at in CORE.lock_windows.items() if at <= action.lock < at + COMPUTE.locks
         )
@@ -263,6 +275,10 @@ def record(array: Array, place: Place, kernel: Kernel) -> Recording:
     """
     recorder = _recorded(array, place, kernel, None)
     found = recorder.found
+    if not recorder.ended and not recorder.period:
+        says = f"core {place} runs a kernel that after {MOST_ACTIONS:,} actions has no end"
+        allowed = "kernels that end, or repeat themselves in a loop without end"
+        raise refused(f"core {place}", says, allowed, "Write while True where it has no end.")
     for most in _NOISE:
         again = _recorded(array, place, kernel, _Noise(most))
         same = again.found == found[: len(again.found)]
@@ -270,7 +286,11 @@ def record(array: Array, place: Place, kernel: Kernel) -> Recording:
             raise _depends(place, kernel)
     if recorder.ended:
         return Recording(_limited(place, rolled(found)), False)
-    return Recording(_limited(place, _period(place, found)), True)
+    first = len(found) - 2 * recorder.period
+    while first and found[first - 1] == found[first - 1 + recorder.period]:
+        first -= 1
+    loop = Loop(0, rolled(found[first : first + recorder.period]))
+    return Recording(_limited(place, (*rolled(found[:first]), loop)), True)
 
 
 def recorded_actions(array: Array, place: Place, kernel: Kernel) -> list[Recorded]:
@@ -309,9 +329,13 @@ def _recorded(array: Array, place: Place, kernel: Kernel, noise: _Noise | None) 
 
 
 def _follow(recorder: _Recorder, actions: Iterator[Action]) -> None:
-    """Note all actions of a kernel."""
+    """Note all actions of a kernel, or those up to where it repeats itself for ever."""
     answer: npt.NDArray[Any] | None = None
-    for _ in range(MOST_ACTIONS):
+    for count in range(MOST_ACTIONS):
+        if count >= _PROBE and count & (count - 1) == 0 and is_endless(actions):
+            recorder.period = _shortest(recorder.found)
+            if recorder.period:
+                return
         try:
             action = actions.send(answer) if isinstance(actions, GeneratorType) else next(actions)
         except StopIteration:
@@ -322,18 +346,6 @@ def _follow(recorder: _Recorder, actions: Iterator[Action]) -> None:
         frame = actions.gi_frame if isinstance(actions, GeneratorType) else None
         recorder.add(action, frame.f_lineno or 0 if frame else 0)
         answer = recorder.core.answer(action)
-
-
-def _period(place: Place, found: Sequence[Recorded]) -> tuple[Hashable, ...]:
-    """The steps before a kernel repeats itself, and the loop that it repeats."""
-    period = _shortest(found)
-    if not period:
-        says = f"core {place} runs a kernel that after {MOST_ACTIONS:,} actions has no end and no period"
-        raise refused(f"core {place}", says, "kernels that end, or repeat themselves")
-    first = len(found) - 2 * period
-    while first and found[first - 1] == found[first - 1 + period]:
-        first -= 1
-    return (*rolled(found[:first]), Loop(0, rolled(found[first : first + period])))
 
 
 def _shortest(found: Sequence[Recorded]) -> int:

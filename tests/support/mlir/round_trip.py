@@ -27,7 +27,7 @@ from memtile.importers.design import load_still
 from memtile.importers.kernels.user_functions import called_by
 from memtile.importers.loaded import Loaded
 from memtile.mlir_writer.machine import SwitchSettings, channel_work, switch_settings
-from memtile.mlir_writer.python_kernels import LockAction, Work, recorded_actions
+from memtile.mlir_writer.python_kernels import LockAction, Work, record, recorded_actions
 from memtile.runs.core_kernels import attached
 from memtile.runs.operations import ArrayShape, BlockWrite, MaskWrite, Other, Write, locate
 from memtile.sim.kernels.actions import LockOperation
@@ -52,8 +52,15 @@ def differences(made: Array, text: str, path: Path, *, hosts: bool = False) -> l
     found = [f"{place} {part}" for place, part in _parts(made, read.array)]
     wanted = _queued(made)
     cores = _cores(made)
-    ours = _read_cores(path)
-    found += [f"core {place}" for place in {*cores, *ours} if cores.get(place) != ours.get(place)]
+    most = max((len(steps) for steps in cores.values()), default=0) + 1
+    ours = _read_cores(path, most)
+    if {*cores} != {*ours}:
+        found.append("other cores")
+    for place, steps in cores.items():
+        is_endless = record(made, place, attached(made.engine)[place]).endless
+        its = ours.get(place, [])
+        if its[: len(steps)] != steps or (len(its) > len(steps)) != is_endless:
+            found.append(f"core {place}")
     if hosts:
         _append(wanted, _of_hosts(made))
     got = _sequence(read)
@@ -176,15 +183,12 @@ def _dims(bd: Descriptor) -> tuple[tuple[int, int], ...]:
 
 # cores ---------------------------------------------------------------------------------------------------
 
-_MOST = 20_000
-
-
 def _cores(made: Array) -> dict[Any, list[Any]]:
     """Locks and buffers of calls of each core, in order; buffers by number in their tile."""
     found = {}
     for place, kernel in attached(made.engine).items():
         steps: list[Any] = []
-        for each in recorded_actions(made, place, kernel)[:_MOST]:
+        for each in recorded_actions(made, place, kernel):
             if isinstance(each, Work):
                 parts = [_number(made.tile(*p.place), p.first) for p in each.parts]
                 steps.append(list(dict.fromkeys(parts)))
@@ -200,7 +204,7 @@ def _number(tile: Tile, at: int) -> Any:
     )
 
 
-def _read_cores(path: Path) -> dict[Any, list[Any]]:
+def _read_cores(path: Path, most: int) -> dict[Any, list[Any]]:
     """The same of the cores of a text, whose functions are noted."""
     described = load_still(path).configured.device
     names = {name for core in described.cores for name in called_by(described, core.operation)}
@@ -209,7 +213,7 @@ def _read_cores(path: Path) -> dict[Any, list[Any]]:
     array, found = loaded.array, {}
     for place, kernel in loaded.kernels.items():
         log.clear()
-        found[place] = _walked(array, place, kernel, log)
+        found[place] = _walked(array, place, kernel, log, most)
     return found
 
 
@@ -220,19 +224,19 @@ def _noting(log: list[Any]) -> Callable[..., None]:
     return function
 
 
-def _walked(array: Array, place: Any, kernel: Any, log: list[Any]) -> list[Any]:
+def _walked(array: Array, place: Any, kernel: Any, log: list[Any], most: int) -> list[Any]:
     state, steps = array.engine.state, []
     core = Core(state, array.compute_tile(*place).index, "read")
-    for count, action in enumerate(kernel(core)):
+    for action in kernel(core):
         steps += log
         log.clear()
         if isinstance(action, LockOperation):
             steps.append(_lock(array, core, action))
-        if count > 4 * _MOST or len(steps) > _MOST:
+        if len(steps) > most:
             break
     steps += log
     log.clear()
-    return [_buffers(array, each) if isinstance(each, list) else each for each in steps][:_MOST]
+    return [_buffers(array, each) if isinstance(each, list) else each for each in steps]
 
 
 def _lock(array: Array, core: Core, action: LockOperation) -> Any:
