@@ -21,7 +21,7 @@ from memtile.kernels import Action, Core
 from memtile.mlir_writer.rolled import Loop, rolled
 from support.mlir.round_trip import differences
 
-EXAMPLES = int(os.environ.get("MEMTILE_WRITTEN", "4"))
+EXAMPLES = int(os.environ.get("MEMTILE_WRITTEN", "1"))
 """Random designs; 500 in a deep run."""
 WORDS, BLOCKS, STARTS = 16, 6, 9
 
@@ -55,7 +55,9 @@ def scaled(*, choose: bool = False) -> Array:
     return array
 
 
-def hosted(steps: Callable[[Host, Array, Callable[[int], Transfer]], Iterator[HostAction]] | None = None) -> Array:
+def hosted(
+    steps: Callable[[Host, Array, Callable[[int], Transfer]], Iterator[HostAction]] | None = None,
+) -> Array:
     """A host that starts more tasks than a queue holds, whose words a memory tile takes."""
     array = Array("npu1", columns=1)
     outside, shared = array.interface_tile(0), array.memory_tile(0)
@@ -188,7 +190,7 @@ def random_design(random: np.random.Generator) -> Array:
 
 
 def _column(array: Array, column: int, random: np.random.Generator) -> None:
-    """External memory through a memory tile to some cores, whose kernels have turns of their own, and back."""
+    """External memory through a memory tile to some cores, which pass it on, and back."""
     dtype = np.dtype(random.choice(["int8", "int16", "int32", "float32"]))
     count, rounds, inner = (int(random.integers(1, high)) for high in (5, 7, 4))
     outside, shared = array.interface_tile(column), array.memory_tile(column)
@@ -229,7 +231,9 @@ def passing(source: End, sink: End, rounds: int, *, endless: bool) -> Any:
     return serves if endless else passes
 
 
-def _transfers(array: Array, fifos: Any, shape: tuple[int, ...], dtype: Any, random: np.random.Generator) -> None:
+def _transfers(
+    array: Array, fifos: Any, shape: tuple[int, ...], dtype: Any, random: np.random.Generator
+) -> None:
     """Start what moves external memory: at once, or by a host block for block."""
     come, go = fifos
     outside, back = come.producer.channel.tile, go.consumers[0].channel

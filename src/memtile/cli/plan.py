@@ -79,7 +79,8 @@ Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 = this one.")]
 Out = Annotated[
     Path | None,
     typer.Option(
-        metavar="FILE", help="Write a design: FILE.py in Python, FILE.iron.py for IRON, FILE.mlir for mlir-aie."
+        metavar="FILE",
+        help="Write a design: FILE.py in Python, FILE.iron.py for IRON, FILE.mlir for mlir-aie.",
     ),
 ]
 Pick = Annotated[int, typer.Option(min=0, help="Which one --out writes, by its number in the table.")]

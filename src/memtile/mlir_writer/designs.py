@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
+from memtile.importers.hosted_array import HostedArray
 from memtile.importers.loaded import Loaded
 from memtile.mlir_writer.host_steps import host_steps
 from memtile.mlir_writer.kernel_functions import functions_of
@@ -39,6 +40,8 @@ def to_mlir(design: Array | MemoryTile | Loaded | GraphProgram) -> str:
         DesignError: what no operation of mlir-aie says, with its name and place.
         InputFileError: a graph that does not compile.
     """
+    if isinstance(design, HostedArray):
+        return str(module_of_text(design.loaded))
     if isinstance(design, Array):
         check_not_run(design)
         front = _Python(design)

@@ -106,7 +106,9 @@ class HostSteps:
             before = QueuedTask(channel, chain, each.runs, token=each.token)
             self._begin([before])
 
-    def start(self, channel: Channel, work: Sequence[Transfer], repeat: int, *, token: bool) -> list[QueuedTask]:
+    def start(
+        self, channel: Channel, work: Sequence[Transfer], repeat: int, *, token: bool
+    ) -> list[QueuedTask]:
         """Add the tasks of ``host.start``; returns them."""
         tile = channel.tile
         plan = plan_of(sent(channel, work, tile.bench.buses), repeat, tile.kind.queue_depth)
@@ -195,15 +197,15 @@ def _record(array: Array, sequence: HostSequence, found: HostSteps) -> None:
     if len(array.hosts) > 1:
         says = f"the design has {len(array.hosts)} host sequences side by side"
         raise refused(sequence.host.name, says, "one", "Put their steps into one function.")
-    first = [_plain(each) for each in _actions(array, sequence)]
-    with _noise(array):
-        again = [_plain(each) for each in _actions(array, sequence)]
+    first = [_plain(each) for each in _actions(sequence)]
+    with _Noise(array):
+        again = [_plain(each) for each in _actions(sequence)]
     if first != again:
         name = sequence.host.name
         says = f"{name} does other steps with other data in external memory"
         raise refused(name, says, "steps that do not depend on data", "Decide in the core.")
     tasks: dict[HostTask, list[QueuedTask]] = {}
-    for each in _actions(array, sequence):
+    for each in _actions(sequence):
         if isinstance(each, HostTask):
             work = each.channel._transfers(each.start.args)
             named = each.start.keywords
@@ -213,7 +215,7 @@ def _record(array: Array, sequence: HostSequence, found: HostSteps) -> None:
                 found.settle(tasks[task][-1])
 
 
-def _actions(array: Array, sequence: HostSequence) -> Iterator[HostAction]:
+def _actions(sequence: HostSequence) -> Iterator[HostAction]:
     """The steps of a host sequence, none of which is done."""
     host = Host(getattr(sequence.program, "__name__", "host"), _no_register(sequence))
     for each in sequence.program(host):
@@ -246,7 +248,7 @@ def _plain(action: HostAction) -> object:
     return [_plain(each) for each in action.tasks]
 
 
-class _noise:
+class _Noise:
     """Context in which external memory holds noise, where it may be written."""
 
     def __init__(self, array: Array) -> None:
@@ -263,5 +265,3 @@ class _noise:
     def __exit__(self, *_: object) -> None:
         for each, kept in self._kept:
             each[...] = kept
-
-

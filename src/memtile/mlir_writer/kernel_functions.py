@@ -37,7 +37,7 @@ def functions_of(array: Array, cores: dict[Place, RecordedCore], names: Function
     """
     kernels = attached(array.engine)
     replays = {place: _Replay(array, place, kernels[place], core) for place, core in cores.items()}
-    return {name: _function(array, replays, key[2]) for key, name in names.names.items()}
+    return {name: _function(array, replays, key.cycles) for key, name in names.names.items()}
 
 
 def _function(array: Array, replays: dict[Place, _Replay], cycles: int) -> Callable[..., None]:
@@ -62,7 +62,9 @@ class _ReplayingCore(Core):
         place = int(self._spec.tiles.column[owner]), int(self._spec.tiles.row[owner])
         self.touched = True
         buffer, data = next(pair for pair in self.given if _holds(pair[0], TouchedPart(place, first, nbytes)))
-        raw = data.reshape(-1).view(np.uint8)[first - buffer.offset :][: prod(piece.shape) * piece.dtype.itemsize]
+        raw = data.reshape(-1).view(np.uint8)[first - buffer.offset :][
+            : prod(piece.shape) * piece.dtype.itemsize
+        ]
         return raw.view(piece.dtype).reshape(piece.shape)
 
     def read(self, piece: KernelBuffer, *, tile: Any = None) -> Data:
@@ -76,7 +78,9 @@ class _ReplayingCore(Core):
 
 def _holds(buffer: Buffer, part: TouchedPart) -> bool:
     last = part.first + part.nbytes
-    return buffer.place == part.place and buffer.offset <= part.first and last <= buffer.offset + buffer.nbytes
+    return (
+        buffer.place == part.place and buffer.offset <= part.first and last <= buffer.offset + buffer.nbytes
+    )
 
 
 class _Replay:
@@ -100,7 +104,9 @@ class _Replay:
             self._core.made.remove(action)
             if isinstance(action, LinkAction):
                 says = f"core {self._place} uses its stream or cascade, which a function of a text does not"
-                raise refused(f"core {self._place}", says, "kernels of memory and locks", "Run the design itself.")
+                raise refused(
+                    f"core {self._place}", says, "kernels of memory and locks", "Run the design itself."
+                )
             if not isinstance(action, LockOperation | EventInstruction):
                 busy = True
             elif busy or self._core.touched:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import InsertionPoint, Value
@@ -19,15 +19,31 @@ from memtile.mlir_writer.transfers import use_lock
 _ENDLESS = 2**63 - 1
 
 
+class FunctionKey(NamedTuple):
+    """What calls of one function have in common.
+
+    Attributes:
+        kernel: its name.
+        lines: of the kernel, where the work begins and ends.
+        cycles: that it takes.
+        types: of the arguments.
+    """
+
+    kernel: str
+    lines: tuple[int, int]
+    cycles: int
+    types: tuple[str, ...]
+
+
 @dataclass(slots=True)
 class FunctionNames:
     """Names of functions: one for all calls from the same lines with arguments of the same types."""
 
-    names: dict[Hashable, str] = field(default_factory=dict)
+    names: dict[FunctionKey, str] = field(default_factory=dict)
 
     def of(self, scene: Scene, kernel: str, work: Work, types: Sequence[Type]) -> str:
         """The name of what a kernel does; the function is declared at its first call."""
-        key = kernel, work.lines, work.cycles, tuple(map(str, types))
+        key = FunctionKey(kernel, work.lines, work.cycles, tuple(map(str, types)))
         if key not in self.names:
             self.names[key] = scene.names.of(kernel)
             operation_class("func.func")(

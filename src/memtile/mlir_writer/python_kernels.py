@@ -36,7 +36,7 @@ from memtile.sim.kernels.running_cores import is_endless
 
 MOST_ACTIONS = 100_000
 _PROBE = 4096
-"""Actions after which a kernel in a loop without end is looked at for a period, and twice as many, and so on."""
+"""Actions after which a kernel in a loop without end is probed for a period, then after twice as many."""
 _CASCADE_BYTES = 64
 
 

@@ -97,7 +97,11 @@ class Scene:
     def has_core_streams(self) -> bool:
         """Whether a stream leads to the core of a tile, which sees where packets and messages end."""
         found = (switch_settings(tile) for tile in self.array.tiles if tile.kind.role == "compute")
-        ports = (port for each in found for port in (*(to for _, to in each.circuits), *(m.port for m in each.masters)))
+        ports = (
+            port
+            for each in found
+            for port in (*(to for _, to in each.circuits), *(m.port for m in each.masters))
+        )
         return any(port.startswith("CORE") for port in ports)
 
     def add(self, name: str, *given: Any, **named: Any) -> OperationOf:

@@ -66,7 +66,7 @@ def _configure(scene: Scene, task: QueuedTask, point: InsertionPoint) -> Value:
     )
     region = made.regions[0]
     blocks = [region.blocks.append() for _ in task.chain]
-    for (number, bd), block in zip(task.chain, blocks, strict=True):
+    for number, bd in task.chain:
         if bd.iteration.current:
             raise refused(
                 task.channel.name,

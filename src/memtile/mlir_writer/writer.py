@@ -39,10 +39,6 @@ class Front(Protocol):
     def controllers(self) -> Mapping[Place, int]:
         """Ids that tokens of tiles carry."""
 
-    @property
-    def has_arguments(self) -> bool:
-        """Whether buffers in external memory are arguments of a host sequence, which the front end writes."""
-
     def begin(self, scene: Scene) -> None:
         """Write what stands before the cores; tiles, memories and locks are there."""
 

@@ -8,18 +8,17 @@ stack takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import memtile
-from memtile.arch.tiles import INTERFACE, MM2S, S2MM, TILE_KINDS, WORD_BYTES
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.bd.codec import decode
-from memtile.bd.descriptor import DEFAULT_AXI, Descriptor
+from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
 from memtile.design.channels import Channel
 from memtile.design.tile import Tile
@@ -29,13 +28,13 @@ from memtile.importers.loaded import Loaded
 from memtile.mlir_writer.machine import SwitchSettings, channel_work, switch_settings
 from memtile.mlir_writer.python_kernels import LockAction, Work, record, recorded_actions
 from memtile.runs.core_kernels import attached
-from memtile.runs.operations import ArrayShape, BlockWrite, MaskWrite, Other, Write, locate
+from memtile.runs.operations import BlockWrite, MaskWrite, Other, Write, locate
 from memtile.sim.kernels.actions import LockOperation
 from memtile.sim.kernels.kernel_core import Core
 from support.mlir.machines import machine
 
-Pushes = dict[tuple[tuple[int, int], int], list[Any]]
-"""What each channel is told, by place of its tile and number, S2MM first: a chain and its runs for each push."""
+Pushes = dict[tuple[Any, int], list[Any]]
+"""A chain and its runs for each push, by place of the tile and number of the channel, S2MM first."""
 
 
 def differences(made: Array, text: str, path: Path, *, hosts: bool = False) -> list[str]:
@@ -131,7 +130,10 @@ def where(bd: Descriptor, tile: Tile, array: Array) -> Any:
     """The buffer in which a descriptor begins, by its number in its tile, and the first byte in it."""
     address = int(bd.address) * WORD_BYTES
     if tile.kind.role == "interface":
-        every = [(n, each.address, each.array.nbytes) for n, each in enumerate(array.engine.external.buffers.values())]
+        every = [
+            (n, each.address, each.array.nbytes)
+            for n, each in enumerate(array.engine.external.buffers.values())
+        ]
         return next((n, address - at) for n, at, size in every if at <= address < at + size)
     assert tile.place is not None
     for window, first in tile.kind.memory_windows.items():
@@ -150,9 +152,22 @@ def said(bd: Descriptor, start: Any) -> tuple[Any, ...]:
     dims = _dims(bd)
     packet = bd.packet if bd.packet is not None else None
     iteration = bd.iteration if bd.iteration.wrap > 1 else None
-    locks = (tuple(bd.acquire) if bd.acquire.enable else None, tuple(bd.release) if bd.release.value else None)
+    locks = (
+        tuple(bd.acquire) if bd.acquire.enable else None,
+        tuple(bd.release) if bd.release.value else None,
+    )
     axi = bd.axi._replace(cache=0) if bd.tile in TILE_KINDS and bd.kind.role == "interface" else None
-    return start, bd.length, dims, tuple(bd.pad) if any(map(any, bd.pad)) else (), packet, iteration, locks, axi, bd.compression
+    return (
+        start,
+        bd.length,
+        dims,
+        tuple(bd.pad) if any(map(any, bd.pad)) else (),
+        packet,
+        iteration,
+        locks,
+        axi,
+        bd.compression,
+    )
 
 
 def _dims(bd: Descriptor) -> tuple[tuple[int, int], ...]:
@@ -182,6 +197,7 @@ def _dims(bd: Descriptor) -> tuple[tuple[int, int], ...]:
 
 
 # cores ---------------------------------------------------------------------------------------------------
+
 
 def _cores(made: Array) -> dict[Any, list[Any]]:
     """Locks and buffers of calls of each core, in order; buffers by number in their tile."""
@@ -243,7 +259,9 @@ def _lock(array: Array, core: Core, action: LockOperation) -> Any:
     from memtile.arch.core import CORE, SIDES
     from memtile.arch.tiles import COMPUTE
 
-    side, first = next((s, at) for s, at in CORE.lock_windows.items() if at <= action.lock < at + COMPUTE.locks)
+    side, first = next(
+        (s, at) for s, at in CORE.lock_windows.items() if at <= action.lock < at + COMPUTE.locks
+    )
     tiles = array.engine.spec.tiles
     owner = int(tiles.core_reach[core.tile][SIDES.index(side)])
     place = int(tiles.column[owner]), int(tiles.row[owner])
@@ -288,7 +306,7 @@ def _of_hosts(made: Array) -> Pushes:
                 found.setdefault((channel.tile.place, local), []).append((told, entry.runs))
         return numbers
 
-    Channel._start = noted  # type: ignore[method-assign]
+    Channel._start = noted  # type: ignore[method-assign,assignment]
     try:
         made.run(data=False)
     finally:
@@ -309,7 +327,6 @@ def _sequence(read: Loaded) -> Pushes:
     if read.sequence is None:
         return {}
     kept, found = _Words(), Pushes()
-    shape = ArrayShape.of(read.array.device, read.array.columns)
     for step in read.sequence.steps:
         if isinstance(step, BlockWrite):
             for n, word in enumerate(step.words):
@@ -317,14 +334,14 @@ def _sequence(read: Loaded) -> Pushes:
         elif isinstance(step, MaskWrite):
             kept.words[step.address] = kept.words.get(step.address, 0) & ~step.mask | step.value & step.mask
         elif isinstance(step, Write):
-            _pushed(read.array, shape, kept, step, found)
+            _pushed(read.array, kept, step, found)
         elif isinstance(step, Other) and step.name == "DDR_PATCH":
             details = dict(step.details)
             kept.arguments[details["address"]] = details["argument"], details["offset"]
     return found
 
 
-def _pushed(array: Array, shape: ArrayShape, kept: _Words, step: Write, found: Pushes) -> None:
+def _pushed(array: Array, kept: _Words, step: Write, found: Pushes) -> None:
     column, row, offset = locate(step.address)
     tile = array.tile(column, row)
     local, rest = divmod(offset - tile.kind.queue_base, tile.kind.channel_stride)
@@ -343,7 +360,9 @@ def _pushed(array: Array, shape: ArrayShape, kept: _Words, step: Write, found: P
         at = base + tile.kind.bd_base + number * tile.kind.bd_stride
         words = [kept.words[at + WORD_BYTES * n] for n in range(tile.kind.bd_words)]
         bd = decode(tile.kind.name, words, number)
-        start = kept.arguments.get(at + WORD_BYTES) if tile.kind.role == "interface" else where(bd, tile, array)
+        start = (
+            kept.arguments.get(at + WORD_BYTES) if tile.kind.role == "interface" else where(bd, tile, array)
+        )
         chain[number] = bd, start
         number = bd.next
     order = [*chain]

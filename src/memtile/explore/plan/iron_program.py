@@ -95,7 +95,7 @@ def iron_source(layer: str, title: str, values: Values, head: str) -> str:
 
 
 def iron_fault(layer: str, values: Values) -> tuple[str, str, str] | None:
-    """What a program of IRON cannot have of a plan: what it is, what is allowed, what to do; None = nothing."""
+    """What a program of IRON cannot have of a plan, what is allowed, and what to do; None = nothing."""
     if layer not in _FILLED:
         says = f"a plan of {layer} has no form as a program of IRON"
         step = "Write it as Python (--out FILE.py), or its machine as MLIR (--out FILE.mlir)."
@@ -134,7 +134,9 @@ def _gemm(values: Values) -> Mapping[str, str]:
     dtype = str(values["dtype"])
     device = find_device(str(values["device"]))
     names = ("m", "k", "n"), ("columns", "rows"), ("tall", "wide", "deep"), ("s", "t"), ("ways", "depth")
-    lines = [f"{', '.join(map(str.upper, each))} = {', '.join(str(values[n]) for n in each)}" for each in names]
+    lines = [
+        f"{', '.join(map(str.upper, each))} = {', '.join(str(values[n]) for n in each)}" for each in names
+    ]
     lines += [f'DTYPE, DEVICE, SPREAD = "{dtype}", "{device.name}", "{values["spread"]}"']
     block = BLOCKS[device.generation].get(_MULTIPLIERS.get(dtype, ""))
     into = "float" if dtype == "bfloat16" else "int32_t"
@@ -154,7 +156,9 @@ def _gemm(values: Values) -> Mapping[str, str]:
 def _rows(values: Values) -> Mapping[str, str]:
     """What fills the holes of the row-wise reductions."""
     names = ("rows", "width"), ("columns", "cores"), ("tall", "depth")
-    lines = [f"{', '.join(map(str.upper, each))} = {', '.join(str(values[n]) for n in each)}" for each in names]
+    lines = [
+        f"{', '.join(map(str.upper, each))} = {', '.join(str(values[n]) for n in each)}" for each in names
+    ]
     lines += [f'DTYPE, DEVICE, WHAT = "{values["dtype"]}", "{values["device"]}", "{values["what"]}"']
     body = _REDUCED[str(values["what"])]
     kernel = f"using Number = {_C_TYPES[str(values['dtype'])]};\n"
