@@ -23,6 +23,7 @@ Examples:
   memtile export graph.cpp --mlir -o graph.mlir
   memtile export design.py --mlir --set columns=2
   memtile export design.mlir --mlir -o placed.mlir
+  memtile export examples/iron/gemm.py --mlir --set m=64
 """
 
 
@@ -31,7 +32,7 @@ def export(
         list[str],
         typer.Argument(
             metavar="DESIGN",
-            help="A design.py, a design.mlir, or the C++ sources of a graph.",
+            help="A design.py, a program of IRON, a design.mlir, or the C++ sources of a graph.",
             show_default=False,
         ),
     ],
@@ -56,9 +57,9 @@ def export(
     """Write a design as MLIR that mlir-aie takes.
 
     Everything has its place: buffers addresses, locks and descriptors numbers, streams switch settings. A
-    text that is made of object FIFOs stays at that level. The kernels of a graph become calls of functions
-    in objects named after their sources; its cores repeat them without end. What no operation says is
-    refused by name.
+    text or a program that is made of object FIFOs stays at that level. Kernels become calls of functions in
+    objects named after them or their sources, between the same locks; a host becomes a runtime sequence.
+    What no operation says is refused by name.
     """
     from memtile.mlir_writer.designs import to_mlir
 
