@@ -76,7 +76,7 @@ if TYPE_CHECKING:
     from memtile.importers.design import load
     from memtile.importers.loaded import Loaded
     from memtile.iron.program_design import load_iron
-    from memtile.mlir_writer.designs import to_mlir
+    from memtile.mlir_writer.designs import kernel_functions, to_mlir
     from memtile.model.state.causes import Cause, CoreCause
     from memtile.report.access_picture import tiles_figure
     from memtile.report.cycles_picture import save_cycles
@@ -151,6 +151,7 @@ _HOMES = {
     "device": "memtile.arch.devices",
     "dma_dimensions": "memtile.access.notation",
     "hand_over": "memtile.design.protocols",
+    "kernel_functions": "memtile.mlir_writer.designs",
     "load": "memtile.importers.design",
     "load_iron": "memtile.iron.program_design",
     "one_reader": "memtile.design.protocols",
@@ -244,6 +245,7 @@ __all__ = [
     "device",
     "dma_dimensions",
     "hand_over",
+    "kernel_functions",
     "load",
     "load_iron",
     "one_reader",

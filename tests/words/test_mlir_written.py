@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -169,31 +168,19 @@ def test_random_arrays_are_the_same_machine(made: Array, tmp_path_factory: pytes
     assert machine(again(text, tmp_path_factory.mktemp("written"))) == machine(made)
 
 
-def kernel(core: Any) -> Any:
-    """A kernel in Python."""
-    yield core.cycles(1)
-
-
 def faulty(what: str) -> Array:
     """An array with something that MLIR does not have."""
     array = moves()
-    if what == "kernel":
-        array.compute_tile(0, 2).run_kernel(kernel)
-    elif what == "run":
+    if what == "run":
         array.run(10)
     elif what == "fed":
         array.memory_tile(0).s2mm[1].feed(np.arange(4, dtype=np.int32))
-    elif what == "tasks":
-        tile_ = array.memory_tile(0)
-        tile_.mm2s[0].start(tile_.read(tile_.buffers[0]))
     return array
 
 
 FAULTS = {
-    "kernel": "core (0, 2) runs the Python kernel 'kernel', which has no operations of MLIR",
     "run": "the array has run 10 cycles, and memories and locks have changed",
     "fed": "is fed with words by the test bench, which MLIR does not have",
-    "tasks": "a channel of the memory tile (0,1) starts 2 tasks",
 }
 
 

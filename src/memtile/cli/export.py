@@ -15,6 +15,7 @@ from memtile.output_files import output_file
 if TYPE_CHECKING:
     from memtile.adf.graph_file import GraphProgram
     from memtile.design.array import Array
+    from memtile.design.memory_tile import MemoryTile
     from memtile.importers.loaded import Loaded
 
 EXAMPLES = """\b
@@ -22,6 +23,7 @@ Examples:
   memtile export graph.cpp --mlir -o graph.mlir --functions .
   memtile export design.py --mlir --set columns=2
   memtile export design.mlir --mlir -o placed.mlir
+  memtile export examples/iron/gemm.py --mlir --set m=64
 """
 
 
@@ -30,7 +32,7 @@ def export(
         list[str],
         typer.Argument(
             metavar="DESIGN",
-            help="A design.py, a design.mlir, or the C++ sources of a graph.",
+            help="A design.py, a program of IRON, a design.mlir, or the C++ sources of a graph.",
             show_default=False,
         ),
     ],
@@ -59,9 +61,10 @@ def export(
     """Write a design as MLIR that mlir-aie takes.
 
     Everything has its place: buffers addresses, locks and descriptors numbers, streams switch settings. A
-    text that is made of object FIFOs stays at that level. The kernels of a graph become calls of functions
-    in objects named after their sources; its cores repeat them without end, and --functions writes these
-    functions. What no operation says is refused by name.
+    text or a program that is made of object FIFOs stays at that level. Kernels become calls of functions in
+    objects named after them or their sources, between the same locks; a host becomes a runtime sequence.
+    The cores of a graph repeat its kernels without end, and --functions writes what they call. What no
+    operation says is refused by name.
     """
     from memtile.mlir_writer.designs import to_mlir
 
@@ -115,7 +118,7 @@ def _write_functions(design: Array | Loaded | GraphProgram, folder: Path) -> Non
 
 def _design(
     files: list[str], settings: list[str], device: str | None, kernels: KernelSources
-) -> Array | Loaded | GraphProgram:
+) -> Array | MemoryTile | Loaded | GraphProgram:
     """The design that is named."""
     if is_graph(files):
         return graph_program(files, device, kernels, quiet=True)
@@ -126,23 +129,8 @@ def _design(
     return _array(files[0], settings)
 
 
-def _array(file: str, settings: list[str]) -> Array:
-    """The array of a design in Python."""
+def _array(file: str, settings: list[str]) -> Array | MemoryTile:
+    """What a design in Python makes."""
     from memtile.cli.design_file import load_design
-    from memtile.design.array import Array
-    from memtile.errors import DesignError
 
-    made = load_design(file, settings)
-    if not isinstance(made, Array):
-        says = "the design is a memory tile alone, which no device of mlir-aie is"
-        raise DesignError.of(
-            "mlir",
-            "a memory tile",
-            "an array",
-            says,
-            "Put the tile into an Array.",
-            reason="mlir_export",
-            where=file,
-            source="mlir-aie: aie.device",
-        )
-    return made
+    return load_design(file, settings)

@@ -23,6 +23,7 @@ EXAMPLES = """\b
 Examples:
   memtile plan gemm --m 512 --n 512 --k 512 --dtype int8 --device npu1 --columns 4
   memtile plan gemm --by l2,cycles --out gemm_small.py --pick 2
+  memtile plan gemm --m 128 --n 128 --k 128 --columns 2 --out gemm.iron.py
   memtile plan conv --height 32 --width 32 --channels 8 --layers 2
   memtile plan conv --size 1 --channels 32 --features 64 --columns 1
   memtile plan conv --height 64 --width 64 --stride 2 --pool 2
@@ -75,7 +76,13 @@ By = Annotated[str, typer.Option(metavar="FIGURES", help="What designs are ranke
 Tried = Annotated[int, typer.Option(min=1, help="Candidates that are simulated, the most promising ones.")]
 Proved = Annotated[int, typer.Option(min=0, help="How many of the best run with data and are checked.")]
 Workers = Annotated[int, typer.Option(min=0, help="Processes; 0 = this one.")]
-Out = Annotated[Path | None, typer.Option(metavar="FILE.py", help="Write a design to keep.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE",
+        help="Write a design: FILE.py in Python, FILE.iron.py for IRON, FILE.mlir for mlir-aie.",
+    ),
+]
 Pick = Annotated[int, typer.Option(min=0, help="Which one --out writes, by its number in the table.")]
 Top = Annotated[int, typer.Option(min=1, help="Rows of the table.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Data instead of a table.")]
@@ -105,12 +112,13 @@ def _plan(
     """Plan a layer; the options are those of every command."""
     from dataclasses import replace
 
+    from memtile.explore.plan.plan_result import FORMS
     from memtile.explore.plan.planner import plan
 
     if out is not None:
         check_writable(out)
-        if out.suffix != ".py":
-            raise typer.BadParameter(f"--out is {str(out)!r}; its name must end in .py.")
+        if not out.name.endswith(FORMS):
+            raise typer.BadParameter(f"--out is {str(out)!r}; its name must end in .py, .iron.py or .mlir.")
     result = plan(
         layer,
         device=device,

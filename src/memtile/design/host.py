@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from types import GeneratorType
 from typing import TYPE_CHECKING
 
@@ -41,7 +42,7 @@ class HostTask:
     """
 
     channel: Channel
-    start: Callable[[], tuple[int, ...]]
+    start: partial[tuple[int, ...]]
     bds: tuple[int, ...] = ()
     done_at: int = -1
 
@@ -123,7 +124,7 @@ class Host:
         if not isinstance(channel, Channel):
             step = "Name the channel first: host.start(tile.mm2s[0], transfer)."
             raise self._error("channel", repr(channel), "a channel of a tile", step)
-        task = HostTask(channel, lambda: channel.start(*work, repeat=repeat, token=token))
+        task = HostTask(channel, partial(channel.start, *work, repeat=repeat, token=token))
         return self.made.add(task, f"host.start({channel.name}, ...)")
 
     def wait(self, *what: HostTask | Channel) -> HostWait:
@@ -177,6 +178,7 @@ class HostSequence:
     Attributes:
         host: what it sees.
         steps: what it still asks for.
+        program: that makes the steps.
         present: the step that is not done yet; None = it has none, or has ended.
         ended: whether it has.
         line: of its source that made the present step, 0 = not known.
@@ -186,6 +188,7 @@ class HostSequence:
 
     host: Host
     steps: Iterator[HostAction]
+    program: HostProgram
     present: HostAction | None = None
     ended: bool = False
     line: int = 0
@@ -330,7 +333,7 @@ def sequence_of(program: HostProgram, read: Callable[[int], int]) -> HostSequenc
         raise _step_error(
             host, repr(steps), f"the sequence is {steps!r}; it must be a generator function", step
         )
-    return HostSequence(host, steps)
+    return HostSequence(host, steps, program)
 
 
 def _step_error(host: Host, given: str, says: str, step: str = "") -> DesignError:

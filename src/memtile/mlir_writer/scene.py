@@ -20,6 +20,7 @@ from memtile.iron.ops.numpy_types import TYPES
 from memtile.iron.ops.operation_classes import OperationOf, operation_class
 from memtile.iron.ops.operations import Block, InsertionPoint, Module, Value
 from memtile.iron.ops.types import MemRefType, Type
+from memtile.mlir_writer.machine import ChannelWork, switch_settings
 from memtile.mlir_writer.refusals import refused
 
 Place = tuple[int, int]
@@ -78,6 +79,7 @@ class Scene:
         external: buffers in external memory.
         locks: by place of their tile and number.
         functions: that are declared, by name.
+        queued: work that a host sequence starts.
     """
 
     array: Array
@@ -89,6 +91,18 @@ class Scene:
     external: list[MemoryPlace] = field(default_factory=list)
     locks: dict[tuple[Place, int], Value] = field(default_factory=dict)
     functions: set[str] = field(default_factory=set)
+    queued: list[ChannelWork] = field(default_factory=list)
+
+    @property
+    def has_core_streams(self) -> bool:
+        """Whether a stream leads to the core of a tile, which sees where packets and messages end."""
+        found = (switch_settings(tile) for tile in self.array.tiles if tile.kind.role == "compute")
+        ports = (
+            port
+            for each in found
+            for port in (*(to for _, to in each.circuits), *(m.port for m in each.masters))
+        )
+        return any(port.startswith("CORE") for port in ports)
 
     def add(self, name: str, *given: Any, **named: Any) -> OperationOf:
         """An operation at the end of the device."""

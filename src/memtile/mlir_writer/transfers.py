@@ -63,16 +63,29 @@ def _check_ends(work: ChannelWork, chain: Sequence[tuple[int, Descriptor]]) -> N
 
 
 def fill_chain(
-    scene: Scene, tile: Tile, chain: Sequence[tuple[int, Descriptor]], blocks: Sequence[Block]
+    scene: Scene,
+    tile: Tile,
+    chain: Sequence[tuple[int, Descriptor]],
+    blocks: Sequence[Block],
+    *,
+    in_task: bool = False,
 ) -> None:
-    """Write the descriptors of a chain, one into each block, with their locks."""
+    """Write the descriptors of a chain, one into each block, with their locks.
+
+    Args:
+        scene: that is written.
+        tile: that has the descriptors.
+        chain: each with its number.
+        blocks: one for each.
+        in_task: they are those of a task of a host: the outermost of four sizes is the iteration.
+    """
     for block, (number, bd) in zip(blocks, chain, strict=True):
         point = InsertionPoint(block)
         if bd.acquire.enable:
             value = bd.acquire.value
             action = "Acquire" if value >= 0 else "AcquireGreaterEqual"
             use_lock(scene.lock_at(tile, bd.acquire.id), action, abs(value), point)
-        write_bd(scene, tile, bd, number, point)
+        write_bd(scene, tile, bd, number, point, in_task=in_task)
         if bd.release.value:
             use_lock(scene.lock_at(tile, bd.release.id), "Release", bd.release.value, point)
 
@@ -95,13 +108,15 @@ def _number(block: Block, value: int) -> Value | None:
     return None
 
 
-def write_bd(scene: Scene, tile: Tile, bd: Descriptor, number: int, point: InsertionPoint) -> OperationOf:
-    """``aie.dma_bd`` of a descriptor.
+def write_bd(
+    scene: Scene, tile: Tile, bd: Descriptor, number: int, point: InsertionPoint, *, in_task: bool = False
+) -> OperationOf:
+    """``aie.dma_bd`` of a descriptor; see :func:`fill_chain`.
 
     Raises:
         DesignError: it has what no operation says.
     """
-    _check(tile, bd, number)
+    _check(scene, tile, bd, number)
     memory, first = scene.memory_at(tile, int(bd.address) * WORD_BYTES)
     size = memory.itemsize
     named: dict[str, Any] = {"bd_id": number}
@@ -109,13 +124,21 @@ def write_bd(scene: Scene, tile: Tile, bd: Descriptor, number: int, point: Inser
         named["static_offset"] = _elements(tile, number, first, size)
     named["static_len"] = _elements(tile, number, bd.length * WORD_BYTES, size)
     sizes, strides = pattern(tile, bd, number, size)
+    if in_task and bd.iteration.wrap > 1:
+        missing = 3 - len(sizes)
+        if not sizes:
+            sizes, strides = [named["static_len"]], [1]
+            missing -= 1
+        outer = bd.iteration.wrap, _elements(tile, number, bd.iteration.step * WORD_BYTES, size)
+        sizes = [outer[0], *[1] * missing, *sizes]
+        strides = [outer[1], *[0] * missing, *strides]
     if sizes:
         named |= {"static_sizes": sizes, "static_strides": strides}
     if bd.pad:
         named["pad_dimensions"] = padding(bd, size, len(sizes))
     if bd.packet is not None:
         named["packet"] = (bd.packet.type, bd.packet.id)
-    if bd.iteration.wrap > 1:
+    if bd.iteration.wrap > 1 and not in_task:
         stride = _elements(tile, number, bd.iteration.step * WORD_BYTES, size)
         named["iteration"] = (bd.iteration.wrap, stride, bd.iteration.current)
     if tile.kind.role == "interface":
@@ -173,14 +196,17 @@ def padding(bd: Descriptor, size: int, dimensions: int) -> list[tuple[int, int]]
     return found[::-1]
 
 
-def _check(tile: Tile, bd: Descriptor, number: int) -> None:
-    """Refuse what no operation says."""
+def _check(scene: Scene, tile: Tile, bd: Descriptor, number: int) -> None:
+    """Refuse what no operation says.
+
+    Every BD of mlir-aie ends with TLAST. DMAs that receive from a circuit count words and do not look at it.
+    """
     if bd.compression:
         raise _refused_bd(tile, number, "its words go through the compressor")
     if bd.ooo_id:
         raise _refused_bd(tile, number, f"its packets carry the out-of-order id {bd.ooo_id}")
-    if bd.tlast_suppress:
-        raise _refused_bd(tile, number, "it ends without TLAST")
+    if bd.tlast_suppress and (bd.packet is not None or scene.has_core_streams):
+        raise _refused_bd(tile, number, "it ends without TLAST, which packets and cores see")
     if bd.axi._replace(burst=DEFAULT_AXI.burst, cache=0) != DEFAULT_AXI:
         raise _refused_bd(tile, number, "it has AXI properties of its own")
     if not bd.valid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from memtile.arch.tiles import WORD_BYTES
@@ -46,12 +46,16 @@ class Front(Protocol):
         """Write what stands at the end of the device."""
 
 
-def module_of(array: Array, front: Front) -> Module:
+def module_of(
+    array: Array, front: Front, *, is_queued: Callable[[ChannelWork], bool] | None = None
+) -> Module:
     """The module of an array that is configured and has not run.
 
     Args:
         array: the array, routed.
         front: what its front end adds.
+        is_queued: which work a host sequence starts, which the front end writes at the end; external memory
+            is then its arguments. None = no work, and external memory has addresses.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with its place.
@@ -64,21 +68,26 @@ def module_of(array: Array, front: Front) -> Module:
     cores = front.cores
     tiles = _tiles(array, cores)
     work = {tile: list(channel_work(tile)) for tile in tiles}
+    every = [each for found in work.values() for each in found]
     for tile in tiles:
         assert tile.place is not None
         number = front.controllers.get(tile.place)
         named = {} if number is None else {"controller_id": (0, number)}
         scene.tiles[tile.place] = scene.add("aie.tile", *tile.place, **named).result
     _locks(scene, tiles)
-    _memories(scene, tiles, cores, [each for found in work.values() for each in found])
-    write_external(scene)
+    _memories(scene, tiles, cores, every)
+    if is_queued is None:
+        write_external(scene)
+    else:
+        scene.queued += [each for each in every if is_queued(each)]
     front.begin(scene)
     for tile in tiles:
         write_switch(scene, tile)
         write_cascade(scene, tile)
     for tile in tiles:
-        _check_single(work[tile])
-        write_dma(scene, tile, work[tile])
+        started = [each for each in work[tile] if each not in scene.queued]
+        _check_single(started)
+        write_dma(scene, tile, started)
     for place, core in cores.items():
         core.write(scene, place)
     front.end(scene)

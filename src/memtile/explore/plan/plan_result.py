@@ -26,6 +26,7 @@ from memtile.documents import plain
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.results import Result
 from memtile.explore.plan.budgets import refuse
+from memtile.explore.plan.iron_program import iron_fault, iron_refusal, iron_source
 from memtile.explore.sweep.data_frames import frame_of, table_of
 from memtile.explore.sweep.row import SweepRow, VariantState, costs_of, front
 from memtile.explore.sweep.space import TIMING
@@ -188,6 +189,20 @@ def _import(module: str, names: list[str]) -> Iterator[str]:
 
 
 _SHOWN = 10
+FORMS = (".iron.py", ".mlir", ".py")
+"""Ends of names of files that a design may be written to: a program of IRON, MLIR, a design in Python."""
+
+
+def form_of(path: str | Path) -> str:
+    """Which of ``FORMS`` a name ends in.
+
+    Raises:
+        InputFileError: none.
+    """
+    found = next((form for form in FORMS if Path(path).name.endswith(form)), None)
+    if found is None:
+        raise InputFileError(f"{path}: the name of a design must end in .py, .iron.py or .mlir.")
+    return found
 
 
 def arguments_of(row: SweepRow) -> dict[str, Any]:
@@ -253,25 +268,48 @@ class PlanResult:
         Raises:
             DesignError: there is none with this number.
         """
+        return filled(self.layer, self.values(number), self._head(number))
+
+    def iron(self, number: int = 0) -> str:
+        """The text of a program of IRON with the tiles of a design, and kernels in C++.
+
+        Raises:
+            DesignError: there is none with this number, or object FIFOs cannot have it.
+        """
         values = self.values(number)
+        if fault := iron_fault(self.layer, values):
+            others = (n for n in range(len(self.ranked)) if not iron_fault(self.layer, self.values(n)))
+            raise iron_refusal(self.layer, fault, next(others, None))
+        return iron_source(self.layer, self.title, values, self._head(number))
+
+    def mlir(self, number: int = 0) -> str:
+        """A design as MLIR that mlir-aie takes; see :func:`memtile.to_mlir`.
+
+        Raises:
+            DesignError: there is none with this number, or no operation of mlir-aie says it.
+        """
+        from memtile.mlir_writer.designs import to_mlir
+
+        return to_mlir(self.design(number))
+
+    def _head(self, number: int) -> str:
+        """Lines that say where a design comes from."""
         row = self.ranked[number]
         figures = ", ".join(f"{row.figures[name]:.0f} {name}" for name in ("cycles", "l2", "l1", "bds"))
         lines = [f"Planned by memtile {__version__}: {self.title}; {self.place}.", f"Simulated: {figures}."]
         if proof := self.proofs.get(row.key):
             lines.append(f"With data: {proof.text}.")
-        return filled(self.layer, values, "\n".join(lines))
+        return "\n".join(lines)
 
     def save(self, path: str | Path, number: int = 0) -> None:
-        """Write the text of a design to a file.
+        """Write the text of a design to a file: as a program of IRON, Python or MLIR, by the end of its name.
 
         Raises:
-            DesignError: there is none with this number.
-            InputFileError: the file cannot be written, or its name does not end in ``.py``.
+            DesignError: there is none with this number, or its form cannot have it.
+            InputFileError: the file cannot be written, or its name ends in none of ``FORMS``.
         """
-        target = Path(path)
-        if target.suffix != ".py":
-            raise InputFileError(f"{path}: the name of a design must end in .py.")
-        write_output(target, self.source(number))
+        texts = {".iron.py": self.iron, ".mlir": self.mlir, ".py": self.source}
+        write_output(Path(path), texts[form_of(path)](number))
 
     def design(self, number: int = 0, *, data: bool = True) -> Array:
         """A design, made and not yet run.

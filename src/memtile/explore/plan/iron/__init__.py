@@ -1,0 +1,1 @@
+"""Texts of programs of IRON with holes, one for each layer."""
