@@ -23,9 +23,6 @@ from memtile.iron.taking import take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
-_INLINE = "-fno-semantic-interposition"
-"""Lets g++ inline functions that mlir-aie's headers mark ``always_inline`` and define without ``inline``."""
-
 
 class HostRuntimeError(MemtileError):
     """A design does not finish, or its arguments do not fit."""
@@ -141,7 +138,7 @@ def _source(kernel: KernelSource) -> Path | None:
 
 
 def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
-    functions = cpp(path, include=kernel.include, flags=(*kernel.flags, _INLINE)).compiled(generation)
+    functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
     if kernel.function not in functions:
         names = ", ".join(sorted(functions)) or "none"
         raise InputFileError(f"{path}: there is no function {kernel.function}; functions are {names}.")
