@@ -47,6 +47,30 @@ def test_each_compiler_makes_a_checked_kernel(
     np.testing.assert_array_equal(done.arrays["1"], np.arange(WORDS) + 1)
 
 
+CLASH = """
+template <typename T> struct Turns {{ static inline int n = 0; }};
+__attribute__((always_inline)) int helper(int x) {{ return x * {}; }}
+__attribute__((noinline)) int called(int x) {{ Turns<int>::n++; return helper(x) + Turns<int>::n; }}
+extern "C" int dup(int x) {{ return called(x); }}
+extern "C" void f(int *in, int *out, int n) {{ for (int i = 0; i < n; i++) out[i] = dup(in[i]); }}
+"""
+
+
+def test_kernels_with_functions_of_the_same_names_do_not_meet(tmp_path: Path) -> None:
+    """Libraries of kernels share a process with each other and with libc's ``dup``; each calls its own.
+
+    GCC by itself refuses to inline what another library could replace, ``always_inline`` of mlir-aie's headers
+    too, and lets all libraries have one static member of a template.
+    """
+    made = {}
+    for factor in (3, 5):
+        (tmp_path / str(factor)).mkdir()
+        made[factor] = Kernel(tmp_path / str(factor)).loaded(CLASH.format(factor))
+    for factor in (3, 5):
+        done = made[factor].run(*Kernel.arrays())
+        np.testing.assert_array_equal(done.arrays["1"], factor * np.arange(WORDS) + np.arange(1, WORDS + 1))
+
+
 def test_one_function_by_name(kernel: Kernel) -> None:
     made = load(kernel.design, functions={"f": kernel.cpp(ADD_ONE)})
     np.testing.assert_array_equal(made.run(*kernel.arrays()).arrays["1"], np.arange(WORDS) + 1)

@@ -76,6 +76,21 @@ def test_a_device_that_is_not_there_and_a_number_are_named() -> None:
         loaded(_module(_use("add2", 0).replace("@part", "@other")), name="main")
 
 
+@pytest.mark.parametrize("named", [None, "main"])
+def test_a_device_without_a_name_is_called_main(named: str | None) -> None:
+    """mlir-aie gives a device without a symbol the name main (``DeviceOp``), and prints leave it out."""
+    text = "\n".join(
+        (
+            device(_FIFOS, _adds(2), _PART, name="@add2"),
+            device(
+                host(_use("add2", 0), "aiex.npu.load_pdi {device_ref = @main}", _use("add2", 16)), tiles=""
+            ),
+        )
+    )
+    got = ran(loaded(text, name=named), NUMBERS)[1]
+    np.testing.assert_array_equal(got[:32], NUMBERS[:32] + 2)
+
+
 @pytest.mark.parametrize(("initial", "wanted"), [("", 3), (", initial_value = dense<4> : tensor<64xi32>", 4)])
 def test_memory_outlives_a_load_and_streams_do_not(initial: str, wanted: int) -> None:
     """DEV-PDI-1: the second sends what the first left in the memory tile, unless it says itself."""

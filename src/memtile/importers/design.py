@@ -249,7 +249,7 @@ def _still(
     array = Array(_device_name(described, device), timing=timing)
     check_rules(described, array.device)
     made = configure(described, array)
-    others = {each.name: each for each in found}
+    others = {each.symbol: each for each in found}
     program = _program(made, sequence, others, parameters)
     return Loaded(
         array,
@@ -299,12 +299,12 @@ def _chosen(text: Text, found: Sequence[DeviceDescription], name: str | None) ->
         found = (
             found[int(by_number[1]) - 1 : int(by_number[1])]
             if by_number
-            else [each for each in found if name in (each.name, each.device)]
+            else [each for each in found if name in (each.name, each.device, each.symbol)]
         )
     if len(found) == 1:
         return found[0]
-    configured = {name for each in found for name in _configured_by(each)}
-    with_sequence = [each for each in found if each.sequences and each.name not in configured]
+    configured = {name for each in found for name in _configured_by(each) if name != each.symbol}
+    with_sequence = [each for each in found if each.sequences and each.symbol not in configured]
     if name is None and len(with_sequence) == 1:
         return with_sequence[0]
     given = f"{len(names)} devices: {', '.join(names)}" if names else "no device"

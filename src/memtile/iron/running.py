@@ -18,12 +18,10 @@ from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
+from memtile.iron.library_kernels import library_kernel
 from memtile.iron.taking import take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
-
-_INLINE = "-fno-semantic-interposition"
-"""Lets g++ inline functions that mlir-aie's headers mark ``always_inline`` and define without ``inline``."""
 
 
 class HostRuntimeError(MemtileError):
@@ -106,7 +104,8 @@ def kernel_functions(kernels: Sequence[KernelSource], device: str) -> dict[str, 
         device: that the design is for.
 
     Raises:
-        InputFileError: a source has changed since the design was compiled, or does not compile.
+        InputFileError: a source has changed since the design was compiled, or does not compile; or there is
+            none, and the kernel is built with a macro that the library's function does not follow.
     """
     found: dict[str, Any] = {}
     for kernel in kernels:
@@ -114,7 +113,7 @@ def kernel_functions(kernels: Sequence[KernelSource], device: str) -> dict[str, 
         if path is not None:
             found[kernel.name] = _compiled(kernel, path, find_device(device).generation)
         else:
-            found.update(_of_library(kernel, device))
+            found.update(library_kernel(kernel, device))
     return found
 
 
@@ -139,20 +138,11 @@ def _source(kernel: KernelSource) -> Path | None:
 
 
 def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
-    functions = cpp(path, include=kernel.include, flags=(*kernel.flags, _INLINE)).compiled(generation)
+    functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
     if kernel.function not in functions:
         names = ", ".join(sorted(functions)) or "none"
         raise InputFileError(f"{path}: there is no function {kernel.function}; functions are {names}.")
     return functions[kernel.function]
-
-
-def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
-    """A kernel of the library, with the macros that change what it does."""
-    from memtile.corelib.library import library
-
-    columns = ["-DB_COL_MAJ" in kernel.flags, "-DC_COL_MAJ" in kernel.flags]
-    known = library(device, b_columns=columns[0], c_columns=columns[1])
-    return {kernel.name: known[kernel.function]} if kernel.function in known else {}
 
 
 __all__ = ["HostRuntimeError", "kernel_functions", "load_design", "run_design"]

@@ -470,3 +470,8 @@ class DeviceDescription:
     parameters: dict[str, ParameterDescription] = field(default_factory=dict)
     parameter_words: dict[str, int] = field(default_factory=dict)
     parameter_locks: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def symbol(self) -> str:
+        """Its name; a device without one is ``main`` in mlir-aie, and prints leave that name out."""
+        return self.name or "main"
