@@ -14,6 +14,7 @@ from memtile.iron.dataflow import (
     CascadeFlow,
     DmaChannel,
     Flow,
+    FlowEndpoint,
     ObjectFifo,
     PacketDest,
     PacketFlow,
@@ -23,11 +24,21 @@ from memtile.iron.dataflow import (
     TileDma,
 )
 from memtile.iron.dtype import dtype_to_str, str_to_dtype
+from memtile.iron.external_buffer import ExternalBuffer
 from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.kernel import ExternalFunction, Kernel
 from memtile.iron.lock import Lock
 from memtile.iron.program import Program
-from memtile.iron.runtime import Runtime, RuntimeData, Task, TaskGroup, sync_parameters
+from memtile.iron.runtime import (
+    Runtime,
+    RuntimeData,
+    Task,
+    TaskGroup,
+    TileDmaTask,
+    sync_parameters,
+    tile_dma_chain,
+    tile_dma_task,
+)
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
 from memtile.iron.utils import (
     arange,
@@ -69,8 +80,10 @@ __all__ = [
     "CompileTime",
     "DispatchTime",
     "DmaChannel",
+    "ExternalBuffer",
     "ExternalFunction",
     "Flow",
+    "FlowEndpoint",
     "In",
     "InOut",
     "Kernel",
@@ -89,6 +102,7 @@ __all__ = [
     "Task",
     "TaskGroup",
     "TileDma",
+    "TileDmaTask",
     "Worker",
     "WorkerRuntimeBarrier",
     "algorithms",
@@ -112,6 +126,8 @@ __all__ = [
     "str_to_dtype",
     "sync_parameters",
     "tensor",
+    "tile_dma_chain",
+    "tile_dma_task",
     "zeros",
     "zeros_like",
 ]

@@ -145,6 +145,8 @@ class Device(Resolvable):
                 kind, col=tile.col, row=tile.row, allocation_scheme=tile.allocation_scheme, ip=ip
             )
             self._resolved[id(tile)] = found
+            if tile.tile_type is None and None not in (tile.col, tile.row):
+                tile.tile_type = kind  # its place says it
         tile.op = found
 
 

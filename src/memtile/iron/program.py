@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from memtile.iron.buffer import Buffer
+from memtile.iron.dataflow.channels import number_channels
+from memtile.iron.dataflow.flow import Flow
 from memtile.iron.dialects.aie import device
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.helpers.dialects.func import FuncBase
@@ -91,17 +94,19 @@ class Program:
                 yield fifo._object_fifo._delegate_tile
         for each in (*self._rt.flows, *self._rt.tile_dmas):
             yield from each.all_tiles()
-        yield from (lock.tile for lock in self._rt.locks)
+        yield from (each.tile for each in (*self._rt.locks, *self._rt.buffers))
 
     def _build(self) -> None:
         fifos = self._fifos()
         for tile in self._tiles(fifos):
             self._device.resolve_tile(tile)
-        for each in (*fifos, *self._rt.flows, *self._rt.locks):
+        number_channels([*self._rt.flows], [*self._rt.tile_dmas])
+        for each in (*fifos, *self._rt.flows, *self._rt.locks, *self._rt.buffers, *self._rt.external_buffers):
             each.resolve()
         for dma in self._rt.tile_dmas:
             for buffer in dma.all_buffers_and_locks()[0]:
-                buffer._tile = dma.tile if buffer.tile is None else buffer._tile
+                if isinstance(buffer, Buffer):
+                    buffer._tile = dma.tile if buffer.tile is None else buffer._tile
                 buffer.resolve()
         for arg in self._arguments((FuncBase, Resolvable)):
             arg.emit() if isinstance(arg, FuncBase) else arg.resolve()
@@ -114,6 +119,9 @@ class Program:
         for dma in self._rt.tile_dmas:
             dma.resolve()
         self._rt.resolve(begins=self._configure_trace())
+        for flow in (*self._rt.flows, *self._arguments(Flow)):
+            if flow.fills:
+                flow.allocate()
 
     def _refuse_shared_tiles(self) -> None:
         """Refuse two cores on one tile, which mlir-aie's verifier of ``aie.device`` refuses.

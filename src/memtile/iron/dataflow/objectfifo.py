@@ -497,8 +497,12 @@ class ObjectFifoHandle(Resolvable):
         pad_value: list[int] | None = None,
         to_stream: list[Any] | None = None,
         from_stream: list[Any] | None = None,
+        channels: list[int | None] | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that this consumer fills, each with a part of its object at an offset.
+
+        Args:
+            channels: DMA channels of their producers; default = any.
 
         Raises:
             ValueError: it is the producer's handle, or a list has another length.
@@ -531,7 +535,9 @@ class ObjectFifoHandle(Resolvable):
             )
             for obj_type, depth, name, to, of, repeat, pads, value in parts
         ]
-        ObjectFifoLink(self, [fifo.prod() for fifo in made], tile, [], offsets)
+        numbers = _each(channels, None, count, "channels")
+        ends = [fifo.prod(channel=number) for fifo, number in zip(made, numbers, strict=True)]
+        ObjectFifoLink(self, ends, tile, [], offsets)
         return made
 
     def forward(
@@ -548,8 +554,12 @@ class ObjectFifoHandle(Resolvable):
         pad_value: int = 0,
         to_stream: Any = None,
         from_stream: Any = None,
+        channel: int | None = None,
     ) -> ObjectFifo:
         """A new object FIFO that this consumer fills with its whole object.
+
+        Args:
+            channel: DMA channel of the new one's producer; default = any.
 
         Raises:
             ValueError: it is the producer's handle.
@@ -568,6 +578,7 @@ class ObjectFifoHandle(Resolvable):
             [pad_value],
             _alone(newer(to_stream, dims_to_stream, self.name, _TO_STREAM)),
             _alone(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM)),
+            None if channel is None else [channel],
         )
         return made
 

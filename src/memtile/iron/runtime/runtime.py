@@ -16,7 +16,7 @@ from memtile.iron.ops.operations import InsertionPoint
 from memtile.iron.ops.scalars import constant
 from memtile.iron.ops.types import IntegerType
 from memtile.iron.resolvable import Resolvable
-from memtile.iron.runtime._context import active_sequence, building
+from memtile.iron.runtime._context import active_sequence, building, maybe_active_sequence
 from memtile.iron.runtime.data import RuntimeData
 from memtile.iron.runtime.endpoint import RuntimeEndpoint
 from memtile.iron.runtime.taskgroup import TaskGroup
@@ -62,6 +62,10 @@ class ActiveSequence:
         """Whether a buffer is one of the sequence."""
         return any(data is each for each in self._runtime._rt_data)
 
+    def has_flow(self, flow: Any) -> bool:
+        """Whether the Runtime has a route, or a worker of its Program."""
+        return flow._op is not None or any(flow is each for each in self._runtime._flows)
+
     def note(self, handle: ObjectFifoHandle) -> None:
         """The sequence fills or drains it."""
         self._runtime._note(handle)
@@ -70,6 +74,12 @@ class ActiveSequence:
         """The sequence uses it."""
         if parameter not in self._runtime._scratchpad_parameters:
             self._runtime._scratchpad_parameters.append(parameter)
+
+    def build_before(self, *parts: Any) -> None:
+        """Build buffers and locks that only the sequence uses, in front of it."""
+        with InsertionPoint(self._runtime._sequence):
+            for each in parts:
+                each.resolve()
 
     def add(self, task: Any, waits: bool, group: TaskGroup | None) -> None:
         """A transfer of a group, or of the sequence's own."""
@@ -117,8 +127,11 @@ class Runtime(Resolvable):
         self._flows: list[Any] = []
         self._locks: list[Any] = []
         self._tile_dmas: list[Any] = []
+        self._buffers: list[Any] = []
+        self._external_buffers: list[Any] = []
         self._scratchpad_parameters: list[ScratchpadParameter] = []
         self._groups = itertools.count()
+        self._sequence: Any = None
         for arg in flatten_fn_args(self._fn_args):
             if isinstance(arg, ObjectFifoHandle):
                 if arg.endpoint is None:
@@ -140,6 +153,33 @@ class Runtime(Resolvable):
     def add_tile_dma(self, tile_dma: Any) -> None:
         """A tile's DMA that the program says itself."""
         self._tile_dmas.append(tile_dma)
+
+    def add_buffer(self, buffer: Any) -> None:
+        """A buffer of a tile that only the sequence's tasks use.
+
+        Raises:
+            IronRuntimeError: the sequence is being built: buffers are built before.
+        """
+        if maybe_active_sequence() is not None:
+            raise IronRuntimeError(
+                f"Cannot register a Buffer after DMA resolution: call rt.add_buffer({buffer.name}) before "
+                f"the Program is built, not in its sequence"
+            )
+        self._buffers.append(buffer)
+
+    def add_external_buffer(self, buffer: Any) -> None:
+        """A buffer outside of the array whose address the design says."""
+        self._external_buffers.append(buffer)
+
+    @property
+    def buffers(self) -> list[Any]:
+        """Buffers of tiles that only the sequence uses."""
+        return list(self._buffers)
+
+    @property
+    def external_buffers(self) -> list[Any]:
+        """Buffers outside of the array."""
+        return list(self._external_buffers)
 
     @property
     def flows(self) -> list[Any]:
@@ -172,7 +212,7 @@ class Runtime(Resolvable):
         types = [
             try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None
         ]
-        sequence = RuntimeSequenceOp(sym_name="sequence")
+        self._sequence = sequence = RuntimeSequenceOp(sym_name="sequence")
         block = sequence.regions[0].blocks.append(*types)
         with InsertionPoint(block):
             arguments = iter(block.arguments)
