@@ -7,6 +7,7 @@ them under those names.
 
 from memtile.iron import algorithms, kernels
 from memtile.iron.buffer import Buffer
+from memtile.iron.buffer import Buffer as GlobalBuffer
 from memtile.iron.dataflow import (
     Acquire,
     Bd,
@@ -27,6 +28,7 @@ from memtile.iron.dtype import dtype_to_str, str_to_dtype
 from memtile.iron.external_buffer import ExternalBuffer
 from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.kernel import ExternalFunction, Kernel
+from memtile.iron.localbuffer import LocalBuffer
 from memtile.iron.lock import Lock
 from memtile.iron.program import Program
 from memtile.iron.runtime import (
@@ -84,9 +86,11 @@ __all__ = [
     "ExternalFunction",
     "Flow",
     "FlowEndpoint",
+    "GlobalBuffer",
     "In",
     "InOut",
     "Kernel",
+    "LocalBuffer",
     "Lock",
     "ObjectFifo",
     "Out",

@@ -14,6 +14,7 @@ from memtile.iron.helpers.dialects.func import FuncBase
 from memtile.iron.ir import MLIRError
 from memtile.iron.ops.enums import TraceMode
 from memtile.iron.ops.operations import Module
+from memtile.iron.placers import Placer
 from memtile.iron.resolvable import Resolvable
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
 
@@ -24,7 +25,7 @@ class Program:
     Args:
         device: that it is for.
         rt: what the host does.
-        workers: what the cores do.
+        workers: what the cores do, beside those that ``rt.start`` names.
 
     Raises:
         ValueError: no device.
@@ -33,8 +34,11 @@ class Program:
     def __init__(self, device: Any, rt: Any, workers: Iterable[Any] | None = None) -> None:
         if device is None:
             raise ValueError("a Program needs a device: NPU1(), NPU2() or another of aie.iron.device")
-        self._device, self._rt, self._workers = device, rt, list(workers or ())
+        self._device, self._rt = device, rt
+        self._workers = list(dict.fromkeys([*(workers or ()), *rt.workers]))
         self._trace: dict[str, Any] = {}
+        if rt._trace:
+            self.enable_trace(**rt._trace)
 
     def enable_trace(
         self,
@@ -63,8 +67,19 @@ class Program:
             },
         }
 
-    def resolve_program(self, device_name: str = "main") -> Module:
-        """Build the module."""
+    def resolve_program(
+        self, device_name: str | Placer | None = "main", *, placer: Placer | None = None
+    ) -> Module:
+        """Build the module.
+
+        Args:
+            device_name: of the device in it; programs until April 2026 give a placer here.
+            placer: what places workers.
+        """
+        if not isinstance(device_name, str):
+            device_name, placer = "main", device_name or placer
+        if placer is not None:
+            placer.make_placement(self._device, self._workers)
         with mlir_mod_ctx() as context:
             self._device = type(self._device)()
             for parameter in self._arguments(ScratchpadParameter):

@@ -19,6 +19,7 @@ from memtile.iron.resolvable import Resolvable
 from memtile.iron.runtime._context import active_sequence, building, maybe_active_sequence
 from memtile.iron.runtime.data import RuntimeData
 from memtile.iron.runtime.endpoint import RuntimeEndpoint
+from memtile.iron.runtime.recorded import RecordedSequence
 from memtile.iron.runtime.taskgroup import TaskGroup
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
 
@@ -102,11 +103,11 @@ class ActiveSequence:
         self._own.flush()
 
 
-class Runtime(Resolvable):
+class Runtime(RecordedSequence, Resolvable):
     """What the host does.
 
     Args:
-        seq_fn: function that is called once, with ``fn_args``.
+        seq_fn: function that is called once, with ``fn_args``; None = ``with rt.sequence(...)`` records one.
         fn_args: types of NumPy become buffers of the host, or its numbers; whole numbers become constants;
             all else is
             given as it is.
@@ -115,11 +116,12 @@ class Runtime(Resolvable):
 
     def __init__(
         self,
-        seq_fn: Callable[..., Any],
+        seq_fn: Callable[..., Any] | None = None,
         fn_args: Sequence[Any] | None = None,
         *,
         strict_task_groups: bool = True,
     ) -> None:
+        super().__init__()
         self._seq_fn, self._fn_args = seq_fn, list(fn_args or ())
         self._strict = strict_task_groups
         self._rt_data = [RuntimeData(arg) if _is_type(arg) else None for arg in self._fn_args]
@@ -208,7 +210,12 @@ class Runtime(Resolvable):
 
         Args:
             begins: builds what stands at its beginning.
+
+        Raises:
+            IronRuntimeError: there is no sequence.
         """
+        if self._seq_fn is None:
+            raise IronRuntimeError("the Runtime has no sequence: give it a function, Runtime(sequence, [types])")
         types = [
             try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None
         ]

@@ -24,6 +24,7 @@ CONFIG = [
     "object_files",
     "trace_config",
     "full_elf",
+    "is_placed",  # until April 2026: whether the function builds operations itself; it makes no difference
 ]
 """Options that are not parameters of the design."""
 
@@ -72,6 +73,11 @@ class Parameters:
             )
         self.dispatch[name] = mark
         self.compile.append(name)
+
+    @property
+    def by_place(self) -> list[str]:
+        """Those that a call gives by place: tensors, or all of a function that marks none (until June 2026)."""
+        return self.tensors or self.others
 
     def constants(self, given: dict[str, Any]) -> dict[str, Any]:
         """Numbers of ``DispatchTime`` parameters, those of the call or of the signature.
@@ -159,7 +165,7 @@ class CallableDesign:
         merged = with_values(self, self.compile_kwargs | values, self.parameters.compile)
         self._check(merged)
         merged = merged | self.parameters.constants(merged)
-        given = dict(zip(self.parameters.tensors, tensors, strict=False))
+        given = dict(zip(self.parameters.by_place, tensors, strict=False))
         missing = {name: None for name in self.parameters.tensors if name not in given}
         with compile_context(**merged), mlir_mod_ctx() as context:
             made = self.mlir_generator(**(missing | given | merged))
