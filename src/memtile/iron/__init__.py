@@ -8,6 +8,7 @@ them under those names.
 from memtile.iron import algorithms, kernels
 from memtile.iron.buffer import Buffer
 from memtile.iron.buffer import Buffer as GlobalBuffer
+from memtile.iron.configuration import DeviceConfiguration
 from memtile.iron.dataflow import (
     Acquire,
     Bd,
@@ -80,6 +81,7 @@ __all__ = [
     "CascadeFlow",
     "CompilableDesign",
     "CompileTime",
+    "DeviceConfiguration",
     "DispatchTime",
     "DmaChannel",
     "ExternalBuffer",

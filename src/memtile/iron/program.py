@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from memtile.iron.buffer import Buffer
+from memtile.iron.configuration import DeviceConfiguration
 from memtile.iron.dataflow.channels import number_channels
 from memtile.iron.dataflow.flow import Flow
 from memtile.iron.dialects.aie import device
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.helpers.dialects.func import FuncBase
 from memtile.iron.ir import MLIRError
+from memtile.iron.ops.attributes import IntegerAttr, StringAttr
 from memtile.iron.ops.enums import TraceMode
 from memtile.iron.ops.operations import Module
+from memtile.iron.ops.types import IntegerType
 from memtile.iron.placers import Placer
 from memtile.iron.resolvable import Resolvable
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
+
+
+_MODES = ("load-pdi", "expand-load-pdis", "control-packets")
 
 
 class Program:
@@ -26,12 +32,25 @@ class Program:
         device: that it is for.
         rt: what the host does.
         workers: what the cores do, beside those that ``rt.start`` names.
+        reconfiguration_mode: how mlir-aie's compiler loads configurations; memtile loads them all alike.
 
     Raises:
-        ValueError: no device.
+        ValueError: no device, or an unknown mode.
     """
 
-    def __init__(self, device: Any, rt: Any, workers: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self,
+        device: Any,
+        rt: Any,
+        workers: Iterable[Any] | None = None,
+        *,
+        reconfiguration_mode: str = "load-pdi",
+    ) -> None:
+        if reconfiguration_mode not in _MODES:
+            raise ValueError(
+                f"Unsupported reconfiguration mode {reconfiguration_mode!r}; known are {', '.join(_MODES)}"
+            )
+        self._mode, self._composed = reconfiguration_mode, ()
         if device is None:
             raise ValueError("a Program needs a device: NPU1(), NPU2() or another of aie.iron.device")
         self._device, self._rt = device, rt
@@ -81,13 +100,44 @@ class Program:
         if placer is not None:
             placer.make_placement(self._device, self._workers)
         with mlir_mod_ctx() as context:
-            self._device = type(self._device)()
-            for parameter in self._arguments(ScratchpadParameter):
-                parameter.resolve()
-            device(self._device.resolve(), sym_name=device_name)(self._build)
-            for parameter in self._rt._scratchpad_parameters:
-                parameter.resolve()
+            for name, program in self._composed or ((device_name, self),):
+                program._into_module(name)
+        if self._composed:
+            self._mark(context.module)
+        if self._mode != _MODES[0]:
+            context.module.operation.attributes["iron.reconfiguration_mode"] = StringAttr(self._mode)
         return context.module
+
+    @classmethod
+    def compose(cls, configurations: Sequence[DeviceConfiguration], *, entry: Any) -> Program:
+        """A program of several configurations of the array.
+
+        Args:
+            configurations: in the order of the module.
+            entry: the sequence that the host runs.
+
+        Raises:
+            ValueError: the sequence belongs to none of them.
+        """
+        if not any(entry.configuration is each for each in configurations):
+            raise ValueError(f"entry={entry.name!r} is a sequence of none of the configurations")
+        made = cls(entry.configuration.device, entry)
+        made._composed = tuple((each.name, cls(each.device, each)) for each in configurations)
+        return made
+
+    def _mark(self, module: Module) -> None:
+        attributes = module.operation.attributes
+        attributes["iron.configuration_count"] = IntegerAttr(IntegerType(32), len(self._composed))
+        attributes["iron.entry"] = StringAttr(f"{self._rt.configuration.name}:{self._rt.name}")
+
+    def _into_module(self, device_name: str) -> None:
+        """Build the device in the module that is open."""
+        self._device = type(self._device)()
+        for parameter in self._arguments(ScratchpadParameter):
+            parameter.resolve()
+        device(self._device.resolve(), sym_name=device_name)(self._build)
+        for parameter in self._rt._scratchpad_parameters:
+            parameter.resolve()
 
     def _arguments(self, kind: Any) -> list[Any]:
         return [arg for worker in self._workers for arg in worker.flat_fn_args if isinstance(arg, kind)]

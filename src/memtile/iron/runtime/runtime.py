@@ -8,6 +8,7 @@ from typing import Any, get_origin
 
 import numpy as np
 
+from memtile.iron.configuration import call
 from memtile.iron.dataflow import ObjectFifoHandle
 from memtile.iron.dialects import aiex
 from memtile.iron.dialects.aie import RuntimeSequenceOp
@@ -112,6 +113,9 @@ class Runtime(RecordedSequence, Resolvable):
             all else is
             given as it is.
         strict_task_groups: transfers with and without a group are not mixed.
+        name: of the sequence.
+        implicit_configure: whether mlir-aie loads the configuration at the start of a full ELF; memtile has it
+            loaded before.
     """
 
     def __init__(
@@ -120,10 +124,14 @@ class Runtime(RecordedSequence, Resolvable):
         fn_args: Sequence[Any] | None = None,
         *,
         strict_task_groups: bool = True,
+        name: str = "sequence",
+        implicit_configure: bool = True,
     ) -> None:
         super().__init__()
         self._seq_fn, self._fn_args = seq_fn, list(fn_args or ())
-        self._strict = strict_task_groups
+        self._strict, self.name = strict_task_groups, name
+        self.implicit_configure = implicit_configure
+        self.configuration: Any = None
         self._rt_data = [RuntimeData(arg) if _is_type(arg) else None for arg in self._fn_args]
         self._fifos: list[ObjectFifoHandle] = []
         self._flows: list[Any] = []
@@ -139,6 +147,14 @@ class Runtime(RecordedSequence, Resolvable):
                 if arg.endpoint is None:
                     arg.endpoint = RuntimeEndpoint(arg._shim_tile)
                 self._note(arg)
+
+    def call(self, *arguments: Any) -> None:
+        """Run this sequence from another one, within ``with configuration.configure():``.
+
+        Args:
+            arguments: buffers of the host, their windows, or numbers.
+        """
+        call(self, arguments)
 
     def _note(self, handle: ObjectFifoHandle) -> None:
         if not any(handle is each for each in self._fifos):
@@ -219,7 +235,7 @@ class Runtime(RecordedSequence, Resolvable):
         types = [
             try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None
         ]
-        self._sequence = sequence = RuntimeSequenceOp(sym_name="sequence")
+        self._sequence = sequence = RuntimeSequenceOp(sym_name=self.name)
         block = sequence.regions[0].blocks.append(*types)
         with InsertionPoint(block):
             arguments = iter(block.arguments)
