@@ -7,6 +7,8 @@ them under those names.
 
 from memtile.iron import algorithms, kernels
 from memtile.iron.buffer import Buffer
+from memtile.iron.buffer import Buffer as GlobalBuffer
+from memtile.iron.configuration import DeviceConfiguration
 from memtile.iron.dataflow import (
     Acquire,
     Bd,
@@ -14,6 +16,7 @@ from memtile.iron.dataflow import (
     CascadeFlow,
     DmaChannel,
     Flow,
+    FlowEndpoint,
     ObjectFifo,
     PacketDest,
     PacketFlow,
@@ -23,11 +26,22 @@ from memtile.iron.dataflow import (
     TileDma,
 )
 from memtile.iron.dtype import dtype_to_str, str_to_dtype
+from memtile.iron.external_buffer import ExternalBuffer
 from memtile.iron.helpers.taplib.symbolic import require
 from memtile.iron.kernel import ExternalFunction, Kernel
+from memtile.iron.localbuffer import LocalBuffer
 from memtile.iron.lock import Lock
 from memtile.iron.program import Program
-from memtile.iron.runtime import Runtime, RuntimeData, Task, TaskGroup, sync_parameters
+from memtile.iron.runtime import (
+    Runtime,
+    RuntimeData,
+    Task,
+    TaskGroup,
+    TileDmaTask,
+    sync_parameters,
+    tile_dma_chain,
+    tile_dma_task,
+)
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
 from memtile.iron.utils import (
     arange,
@@ -67,13 +81,18 @@ __all__ = [
     "CascadeFlow",
     "CompilableDesign",
     "CompileTime",
+    "DeviceConfiguration",
     "DispatchTime",
     "DmaChannel",
+    "ExternalBuffer",
     "ExternalFunction",
     "Flow",
+    "FlowEndpoint",
+    "GlobalBuffer",
     "In",
     "InOut",
     "Kernel",
+    "LocalBuffer",
     "Lock",
     "ObjectFifo",
     "Out",
@@ -89,6 +108,7 @@ __all__ = [
     "Task",
     "TaskGroup",
     "TileDma",
+    "TileDmaTask",
     "Worker",
     "WorkerRuntimeBarrier",
     "algorithms",
@@ -112,6 +132,8 @@ __all__ = [
     "str_to_dtype",
     "sync_parameters",
     "tensor",
+    "tile_dma_chain",
+    "tile_dma_task",
     "zeros",
     "zeros_like",
 ]

@@ -24,6 +24,7 @@ class Buffer(Resolvable):
         tile: default = that of the worker that has it.
         use_write_rtp: the host writes its elements as parameters.
         address: in the tile's memory, in bytes.
+        placement: the older name of ``tile``.
 
     Raises:
         ValueError: neither type nor initial value.
@@ -39,6 +40,7 @@ class Buffer(Resolvable):
         tile: Tile | None = None,
         use_write_rtp: bool = False,
         address: int | None = None,
+        placement: Tile | None = None,
     ) -> None:
         if type is None:
             if initial_value is None:
@@ -47,6 +49,7 @@ class Buffer(Resolvable):
         self._arr_type, self._initial_value = type, initial_value
         self._name = name or f"buf_{next(Buffer._numbers)}"
         self._use_write_rtp, self._address = use_write_rtp, address
+        tile = placement if tile is None else tile
         self._tile, self._explicit_tile = tile, tile is not None
         self._owner_worker: Any = None
         self._op: Any = None

@@ -81,6 +81,17 @@ AnyMemTile = Tile(tile_type=AIETileType.MemTile)
 AnyComputeTile = Tile(tile_type=AIETileType.CoreTile)
 
 
+def older_tile(tile: Tile | None, placement: Tile | None, default: Tile) -> Tile:
+    """The tile of ``tile=``, or of ``placement=``, its name until April 2026.
+
+    Raises:
+        ValueError: both are given.
+    """
+    if placement is not None and tile not in (None, default):
+        raise ValueError("tile= and placement= are one: placement is the older name, give tile= alone")
+    return placement or tile or default
+
+
 class Device(Resolvable):
     """A device.
 
@@ -145,6 +156,8 @@ class Device(Resolvable):
                 kind, col=tile.col, row=tile.row, allocation_scheme=tile.allocation_scheme, ip=ip
             )
             self._resolved[id(tile)] = found
+            if tile.tile_type is None and None not in (tile.col, tile.row):
+                tile.tile_type = kind  # its place says it
         tile.op = found
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from memtile.iron.device import Tile
 from memtile.iron.dialects.aie import lock as _lock
 from memtile.iron.dialects.aie import use_lock
+from memtile.iron.dialects.aiex import set_lock_value
+from memtile.iron.helpers.taplib.symbolic import known_value
 from memtile.iron.ops.enums import LockAction
 from memtile.iron.resolvable import NotResolvedError, Resolvable
 
@@ -64,6 +66,20 @@ class Lock(Resolvable):
     def acquire_exact(self, value: int = 1) -> None:
         """Wait in a core until it is ``value``, and take that."""
         use_lock(self.op, LockAction.Acquire, value)
+
+    def set(self, value: Any) -> None:
+        """Set it from the host, within the runtime sequence.
+
+        Raises:
+            ValueError: the value depends on a loop.
+        """
+        from memtile.iron.runtime._context import active_sequence
+
+        active_sequence().build_before(self)
+        known = known_value(value)
+        if known is None:
+            raise ValueError(f"lock {self._name}: set() takes a number that is known when the design is built")
+        set_lock_value(self.op, known)
 
     def release(self, value: int = 1) -> None:
         """Give ``value`` to it in a core."""

@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
+from memtile.iron.buffer import Buffer
+from memtile.iron.configuration import DeviceConfiguration
+from memtile.iron.dataflow.channels import number_channels
+from memtile.iron.dataflow.flow import Flow
 from memtile.iron.dialects.aie import device
 from memtile.iron.extras.context import mlir_mod_ctx
 from memtile.iron.helpers.dialects.func import FuncBase
 from memtile.iron.ir import MLIRError
+from memtile.iron.ops.attributes import IntegerAttr, StringAttr
 from memtile.iron.ops.enums import TraceMode
 from memtile.iron.ops.operations import Module
+from memtile.iron.ops.types import IntegerType
+from memtile.iron.placers import Placer
 from memtile.iron.resolvable import Resolvable
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
+
+
+_MODES = ("load-pdi", "expand-load-pdis", "control-packets")
 
 
 class Program:
@@ -21,17 +31,33 @@ class Program:
     Args:
         device: that it is for.
         rt: what the host does.
-        workers: what the cores do.
+        workers: what the cores do, beside those that ``rt.start`` names.
+        reconfiguration_mode: how mlir-aie's compiler loads configurations; memtile loads them all alike.
 
     Raises:
-        ValueError: no device.
+        ValueError: no device, or an unknown mode.
     """
 
-    def __init__(self, device: Any, rt: Any, workers: Iterable[Any] | None = None) -> None:
+    def __init__(
+        self,
+        device: Any,
+        rt: Any,
+        workers: Iterable[Any] | None = None,
+        *,
+        reconfiguration_mode: str = "load-pdi",
+    ) -> None:
+        if reconfiguration_mode not in _MODES:
+            raise ValueError(
+                f"Unsupported reconfiguration mode {reconfiguration_mode!r}; known are {', '.join(_MODES)}"
+            )
+        self._mode, self._composed = reconfiguration_mode, ()
         if device is None:
             raise ValueError("a Program needs a device: NPU1(), NPU2() or another of aie.iron.device")
-        self._device, self._rt, self._workers = device, rt, list(workers or ())
+        self._device, self._rt = device, rt
+        self._workers = list(dict.fromkeys([*(workers or ()), *rt.workers]))
         self._trace: dict[str, Any] = {}
+        if rt._trace:
+            self.enable_trace(**rt._trace)
 
     def enable_trace(
         self,
@@ -60,16 +86,58 @@ class Program:
             },
         }
 
-    def resolve_program(self, device_name: str = "main") -> Module:
-        """Build the module."""
+    def resolve_program(
+        self, device_name: str | Placer | None = "main", *, placer: Placer | None = None
+    ) -> Module:
+        """Build the module.
+
+        Args:
+            device_name: of the device in it; programs until April 2026 give a placer here.
+            placer: what places workers.
+        """
+        if not isinstance(device_name, str):
+            device_name, placer = "main", device_name or placer
+        if placer is not None:
+            placer.make_placement(self._device, self._workers)
         with mlir_mod_ctx() as context:
-            self._device = type(self._device)()
-            for parameter in self._arguments(ScratchpadParameter):
-                parameter.resolve()
-            device(self._device.resolve(), sym_name=device_name)(self._build)
-            for parameter in self._rt._scratchpad_parameters:
-                parameter.resolve()
+            for name, program in self._composed or ((device_name, self),):
+                program._into_module(name)
+        if self._composed:
+            self._mark(context.module)
+        if self._mode != _MODES[0]:
+            context.module.operation.attributes["iron.reconfiguration_mode"] = StringAttr(self._mode)
         return context.module
+
+    @classmethod
+    def compose(cls, configurations: Sequence[DeviceConfiguration], *, entry: Any) -> Program:
+        """A program of several configurations of the array.
+
+        Args:
+            configurations: in the order of the module.
+            entry: the sequence that the host runs.
+
+        Raises:
+            ValueError: the sequence belongs to none of them.
+        """
+        if not any(entry.configuration is each for each in configurations):
+            raise ValueError(f"entry={entry.name!r} is a sequence of none of the configurations")
+        made = cls(entry.configuration.device, entry)
+        made._composed = tuple((each.name, cls(each.device, each)) for each in configurations)
+        return made
+
+    def _mark(self, module: Module) -> None:
+        attributes = module.operation.attributes
+        attributes["iron.configuration_count"] = IntegerAttr(IntegerType(32), len(self._composed))
+        attributes["iron.entry"] = StringAttr(f"{self._rt.configuration.name}:{self._rt.name}")
+
+    def _into_module(self, device_name: str) -> None:
+        """Build the device in the module that is open."""
+        self._device = type(self._device)()
+        for parameter in self._arguments(ScratchpadParameter):
+            parameter.resolve()
+        device(self._device.resolve(), sym_name=device_name)(self._build)
+        for parameter in self._rt._scratchpad_parameters:
+            parameter.resolve()
 
     def _arguments(self, kind: Any) -> list[Any]:
         return [arg for worker in self._workers for arg in worker.flat_fn_args if isinstance(arg, kind)]
@@ -91,17 +159,19 @@ class Program:
                 yield fifo._object_fifo._delegate_tile
         for each in (*self._rt.flows, *self._rt.tile_dmas):
             yield from each.all_tiles()
-        yield from (lock.tile for lock in self._rt.locks)
+        yield from (each.tile for each in (*self._rt.locks, *self._rt.buffers))
 
     def _build(self) -> None:
         fifos = self._fifos()
         for tile in self._tiles(fifos):
             self._device.resolve_tile(tile)
-        for each in (*fifos, *self._rt.flows, *self._rt.locks):
+        number_channels([*self._rt.flows], [*self._rt.tile_dmas])
+        for each in (*fifos, *self._rt.flows, *self._rt.locks, *self._rt.buffers, *self._rt.external_buffers):
             each.resolve()
         for dma in self._rt.tile_dmas:
             for buffer in dma.all_buffers_and_locks()[0]:
-                buffer._tile = dma.tile if buffer.tile is None else buffer._tile
+                if isinstance(buffer, Buffer):
+                    buffer._tile = dma.tile if buffer.tile is None else buffer._tile
                 buffer.resolve()
         for arg in self._arguments((FuncBase, Resolvable)):
             arg.emit() if isinstance(arg, FuncBase) else arg.resolve()
@@ -114,6 +184,9 @@ class Program:
         for dma in self._rt.tile_dmas:
             dma.resolve()
         self._rt.resolve(begins=self._configure_trace())
+        for flow in (*self._rt.flows, *self._arguments(Flow)):
+            if flow.fills:
+                flow.allocate()
 
     def _refuse_shared_tiles(self) -> None:
         """Refuse two cores on one tile, which mlir-aie's verifier of ``aie.device`` refuses.

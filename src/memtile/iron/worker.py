@@ -9,7 +9,7 @@ from typing import Any
 from memtile.iron.buffer import Buffer
 from memtile.iron.controlflow import range_
 from memtile.iron.dataflow import ObjectFifo, ObjectFifoEndpoint, ObjectFifoHandle
-from memtile.iron.device import AnyComputeTile, Tile
+from memtile.iron.device import AnyComputeTile, Tile, older_tile
 from memtile.iron.dialects.aie import core, lock, use_lock
 from memtile.iron.dialects.aiex import set_lock_value
 from memtile.iron.helpers.util import flatten_fn_args
@@ -30,6 +30,7 @@ class Worker(ObjectFifoEndpoint):
         trace: above 0 it is traced.
         trace_events: what is traced.
         dynamic_objfifo_lowering: how its loops over objects are lowered.
+        placement: the older name of ``tile``.
 
     Raises:
         ValueError: the tile is no compute tile; an object FIFO is given instead of its end; a buffer
@@ -48,8 +49,9 @@ class Worker(ObjectFifoEndpoint):
         trace: int | None = None,
         trace_events: list[Any] | None = None,
         dynamic_objfifo_lowering: bool | None = None,
+        placement: Tile | None = None,
     ) -> None:
-        tile = AnyComputeTile if tile is None else tile
+        tile = older_tile(tile, placement, AnyComputeTile)
         if tile.tile_type not in (None, AIETileType.CoreTile):
             raise ValueError(f"Worker requires a compute tile, not {tile}")
         keeps = tile.tile_type is not None and allocation_scheme is None and tile is not AnyComputeTile

@@ -2,7 +2,7 @@
 
 from memtile.iron.dataflow.cascadeflow import CascadeFlow
 from memtile.iron.dataflow.endpoint import ObjectFifoEndpoint
-from memtile.iron.dataflow.flow import Flow, PacketDest, PacketFlow
+from memtile.iron.dataflow.flow import Flow, FlowEndpoint, PacketDest, PacketFlow
 from memtile.iron.dataflow.objectfifo import ObjectFifo, ObjectFifoHandle, PadDims, StreamDims
 from memtile.iron.dataflow.objectfifolink import ObjectFifoLink
 from memtile.iron.dataflow.tile_dma import Acquire, Bd, BdIteration, DmaChannel, Release, TileDma
@@ -14,6 +14,7 @@ __all__ = [
     "CascadeFlow",
     "DmaChannel",
     "Flow",
+    "FlowEndpoint",
     "ObjectFifo",
     "ObjectFifoEndpoint",
     "ObjectFifoHandle",

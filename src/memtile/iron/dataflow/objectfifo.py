@@ -11,7 +11,7 @@ import numpy as np
 from memtile.iron.dataflow.endpoint import ObjectFifoEndpoint
 from memtile.iron.dataflow.objectfifolink import ObjectFifoLink
 from memtile.iron.dataflow.walks import newer, pads, pairs
-from memtile.iron.device import AnyMemTile, Tile
+from memtile.iron.device import AnyMemTile, Tile, older_tile
 from memtile.iron.dialects.aie import object_fifo
 from memtile.iron.helpers.util import (
     np_ndarray_type_get_dtype,
@@ -62,6 +62,8 @@ class ObjectFifo(Resolvable):
         init_values: what is in the producer's objects at first.
         consumer_obj_type: type of a consumer's object, if it is another.
         aie_stream: end and port of a core's own stream.
+        default_depth: the name of ``depth`` until June 2025.
+        default_dims_from_stream_per_cons: the oldest name of ``from_stream_per_cons``.
 
     Raises:
         ValueError: a depth below 1.
@@ -72,13 +74,13 @@ class ObjectFifo(Resolvable):
     def __init__(
         self,
         obj_type: Any,
-        *,
         depth: int | None = 2,
         name: str | None = None,
         dims_to_stream: StreamDims | None = None,
         dims_from_stream_per_cons: StreamDims | None = None,
         plio: bool = False,
         pad_dimensions: PadDims | None = None,
+        *,
         pad_value: int = 0,
         disable_synchronization: bool = False,
         repeat_count: int | None = None,
@@ -89,7 +91,11 @@ class ObjectFifo(Resolvable):
         aie_stream: tuple[int, int] | None = None,
         to_stream: Any = None,
         from_stream_per_cons: Any = None,
+        default_depth: int | None = None,
+        default_dims_from_stream_per_cons: StreamDims | None = None,
     ) -> None:
+        depth = depth if default_depth is None else default_depth
+        dims_from_stream_per_cons = dims_from_stream_per_cons or default_dims_from_stream_per_cons
         self.name = name if name is not None else f"of{next(ObjectFifo._numbers)}"
         self._depth = depth if depth is None else _checked_depth(depth, self.name)
         self._obj_type, self._consumer_obj_type = obj_type, consumer_obj_type
@@ -456,6 +462,7 @@ class ObjectFifoHandle(Resolvable):
         repeat_counts: list[int | None] | None = None,
         to_stream: list[Any] | None = None,
         from_stream: list[Any] | None = None,
+        placement: Tile | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that fill this producer, each a part of its object at an offset.
 
@@ -479,7 +486,7 @@ class ObjectFifoHandle(Resolvable):
             fifo = ObjectFifo(obj_type, name=name, depth=depth, to_stream=to, plio=plio, repeat_count=repeat)
             made.append(fifo)
             ends.append(fifo.cons(depth=depth, from_stream=of))
-        ObjectFifoLink(ends, self, tile, offsets, [])
+        ObjectFifoLink(ends, self, older_tile(tile, placement, AnyMemTile), offsets, [])
         return made
 
     def split(
@@ -497,8 +504,13 @@ class ObjectFifoHandle(Resolvable):
         pad_value: list[int] | None = None,
         to_stream: list[Any] | None = None,
         from_stream: list[Any] | None = None,
+        channels: list[int | None] | None = None,
+        placement: Tile | None = None,
     ) -> list[ObjectFifo]:
         """New object FIFOs that this consumer fills, each with a part of its object at an offset.
+
+        Args:
+            channels: DMA channels of their producers; default = any.
 
         Raises:
             ValueError: it is the producer's handle, or a list has another length.
@@ -531,7 +543,9 @@ class ObjectFifoHandle(Resolvable):
             )
             for obj_type, depth, name, to, of, repeat, pads, value in parts
         ]
-        ObjectFifoLink(self, [fifo.prod() for fifo in made], tile, [], offsets)
+        numbers = _each(channels, None, count, "channels")
+        ends = [fifo.prod(channel=number) for fifo, number in zip(made, numbers, strict=True)]
+        ObjectFifoLink(self, ends, older_tile(tile, placement, AnyMemTile), [], offsets)
         return made
 
     def forward(
@@ -548,15 +562,20 @@ class ObjectFifoHandle(Resolvable):
         pad_value: int = 0,
         to_stream: Any = None,
         from_stream: Any = None,
+        channel: int | None = None,
+        placement: Tile | None = None,
     ) -> ObjectFifo:
         """A new object FIFO that this consumer fills with its whole object.
+
+        Args:
+            channel: DMA channel of the new one's producer; default = any.
 
         Raises:
             ValueError: it is the producer's handle.
         """
         (made,) = self.split(
             [0],
-            tile,
+            older_tile(tile, placement, AnyMemTile),
             [depth] if depth else None,
             [obj_type] if obj_type else None,
             [name or f"{self.name}_fwd"],
@@ -568,6 +587,7 @@ class ObjectFifoHandle(Resolvable):
             [pad_value],
             _alone(newer(to_stream, dims_to_stream, self.name, _TO_STREAM)),
             _alone(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM)),
+            None if channel is None else [channel],
         )
         return made
 

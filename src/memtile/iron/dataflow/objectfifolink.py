@@ -33,9 +33,8 @@ class ObjectFifoLink(ObjectFifoEndpoint, Resolvable):
                 raise ValueError(f"a link of {len(ends)} ends has {len(offsets)} offsets: {names}")
         self._resolving = False
         tile = AnyMemTile if tile is None else tile
-        super().__init__(
-            tile.with_type(tile.tile_type if tile.tile_type is not None else AIETileType.MemTile)
-        )
+        says_kind = tile.tile_type is not None or None not in (tile.col, tile.row)
+        super().__init__(tile.copy() if says_kind else tile.with_type(AIETileType.MemTile))
         for handle in (*self._srcs, *self._dsts):
             handle.endpoint = self
 

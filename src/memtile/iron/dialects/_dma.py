@@ -178,6 +178,7 @@ def dma_start(
     chain: Any = None,
     repeat_count: int = 0,
     pad_value: int = 0,
+    out_of_order: bool = False,
     loc: object = None,
     ip: Any = None,
 ) -> tuple[Successor, Successor]:
@@ -190,6 +191,7 @@ def dma_start(
         *blocks,
         repeat_count=repeat_count or None,
         pad_value=pad_value or None,
+        out_of_order=out_of_order or None,
         ip=ip,
     )
     return Successor(started, blocks[0], 0), Successor(started, blocks[1], 1)

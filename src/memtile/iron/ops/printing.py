@@ -338,8 +338,14 @@ def _template_part(text: str, inside: bool) -> tuple[tuple[tuple[str, Any], ...]
     return tuple(pieces), text
 
 
+def _attributes_of(operation: Operation) -> str:
+    """Attributes behind their keyword; empty if there are none."""
+    each = ", ".join(named(key, value) for key, value in sorted(operation.attributes.items()))
+    return f" attributes {{{each}}}" if each else ""
+
+
 def _module(text: _Text, operation: Operation, indent: str) -> str:
-    return f"module {text.region(operation.regions[0], indent)}"
+    return f"module{_attributes_of(operation)} {text.region(operation.regions[0], indent)}"
 
 
 def _constant(text: _Text, operation: Operation, indent: str) -> str:

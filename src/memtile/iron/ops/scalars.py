@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -119,6 +119,19 @@ class ScalarValue(Value):
     def __init__(self, type: Any = None, owner: Any = None, at: int = 0, **_: Any) -> None:
         if isinstance(type, Type):
             super().__init__(type, owner, at)
+
+    alone = False
+    """Whether a loop carries it, and nothing else."""
+
+    def __iter__(self) -> Iterator[Any]:
+        """Itself, if a loop carries it alone: programs since November 2026 write ``(value,)``.
+
+        Raises:
+            TypeError: it is another value.
+        """
+        if not self.alone:
+            raise TypeError(f"a value of the design ({self.type}) is not iterable")
+        return iter((self,))
 
     @property
     def dtype(self) -> Type:

@@ -53,12 +53,13 @@ aie.packet_dest | tile:% bundle:WireBundle channel:i32 | | <{tile}, {bundle} : {
 aie.dma_bd_packet | packet_type:i32 packet_id:i32 | | ({packet_type}, {packet_id}){attributes} |
 aie.dma_bd | buffer:% offset:%? len:%? static_offset:i32? static_len:i32? sizes:%* strides:%* \
 static_sizes:i64s? static_strides:i64s? pad_dimensions:pads? bd_id:i32? packet:packet? burst_length:i32?=0 \
-iteration:iteration? offset_parameter:symbolref? offset_state_table_idx:ui8? next_bd_id:i32? | | \
+iteration:iteration? offset_parameter:symbolref? offset_state_table_idx:ui8? next_bd_id:i32? \
+out_of_order_id:i32? | | \
 ({buffer} : {type buffer}<< offset = {offset/static_offset}>><< len = {len/static_len}>>\
 << sizes = {sizes/static_sizes}>><< strides = {strides/static_strides}>><< pad \
 {pad_dimensions}>>){attributes} |
 aie.dma_start | channel_dir:DMAChannelDir channel_index:i32 dest:block chain:block repeat_count:i32?=0 \
-pad_value:i32?=0 | i1 | ({channel_dir}, {channel_index}, {dest}, {chain}<<, repeat_count = {repeat_count}>>)\
+pad_value:i32?=0 out_of_order:unit? | i1 | ({channel_dir}, {channel_index}, {dest}, {chain}<<, repeat_count = {repeat_count}>>)\
 {attributes} |
 aie.dma | channel_dir:DMAChannelDir channel_index:i32 loop:bool?=true repeat_count:i32?=0 sym_name:str? \
 pad_value:i32?=0 num_bds:regions | i1 | ({channel_dir}, {channel_index}){attributes} [{regions, }] |
@@ -163,14 +164,15 @@ valid_bd:i32 burst_length:i32?=0 | |{attributes} |
 aiex.npu.load_pdi | device_ref:symbolref? id:i32?=0 size:i32?=0 address:ui64?=0 expand_mode:ExpandMode? | |\
 {attributes} |
 aiex.dma_configure_task | tile:% direction:DMAChannelDir channel:i32 issue_token:bool?=false \
-repeat_count:i32?=0 repeat_count_val:%? bd_id_val:%? packet:packet? body:region | index | \
+repeat_count:i32?=0 repeat_count_val:%? bd_id_val:%? packet:packet? out_of_order:unit? body:region | index | \
 ({tile}, {direction}, {channel}<<, {packet}>>)<< repeat {repeat_count_val} : {type repeat_count_val}>>\
 << bd_id {bd_id_val} : {type bd_id_val}>> {regions}{attributes} |
 aiex.dma_configure_task_for | alloc:symbolref issue_token:bool?=false repeat_count:i32?=0 \
 repeat_count_val:%? body:region | index | {alloc}<< repeat {repeat_count_val} : {type repeat_count_val}>> \
 {regions}{attributes} |
 aiex.dma_free_task | task:% | | ({task}){attributes} |
-aiex.dma_start_task | task:% | | ({task}){attributes} |
+aiex.dma_start_task | task:% repeat_count:i32? repeat_count_val:%? | | ({task})\
+<< repeat {repeat_count_val} : {type repeat_count_val}>>{attributes} |
 aiex.dma_await_task | task:% | | ({task}){attributes} |
 aiex.dma_start_bd_chain | symbol:symbolref args:%* tile:% direction:DMAChannelDir channel:i32 \
 issue_token:bool?=false repeat_count:i32?=0 | index | {symbol}({args}) : ({type args}) on ({tile}, \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from memtile.iron.dialects.aiex import dma_await_task, dma_free_task
@@ -21,6 +22,10 @@ class Task:
     def handle(self) -> Any:
         """Its value."""
         return self._handle
+
+    def __iter__(self) -> Iterator[Task]:
+        """Itself: what a loop carries alone is unpacked as ``(task,)`` since November 2026."""
+        yield self
 
     def free(self) -> None:
         """Give its descriptor back."""

@@ -24,6 +24,7 @@ CONFIG = [
     "object_files",
     "trace_config",
     "full_elf",
+    "is_placed",  # until April 2026: whether the function builds operations itself; it makes no difference
 ]
 """Options that are not parameters of the design."""
 
@@ -73,14 +74,26 @@ class Parameters:
         self.dispatch[name] = mark
         self.compile.append(name)
 
-    def constants(self, given: dict[str, Any]) -> dict[str, Any]:
+    @property
+    def by_place(self) -> list[str]:
+        """Those that a call gives by place: tensors, or all of a function that marks none (until June 2026)."""
+        return self.tensors or self.others
+
+    def constants(self, given: dict[str, Any], *, open: bool = False) -> dict[str, Any]:
         """Numbers of ``DispatchTime`` parameters, those of the call or of the signature.
+
+        Args:
+            given: of the call.
+            open: one that the call does not give is its type: an argument of the sequence.
 
         Raises:
             TypeError: one has none.
         """
         found = {}
         for name, mark in self.dispatch.items():
+            if open and name not in given:
+                found[name] = mark.dtype
+                continue
             value = given.get(name, self.signature.parameters[name].default)
             if value is inspect.Parameter.empty:
                 raise TypeError(
@@ -148,18 +161,21 @@ class CallableDesign:
         }
         return CallableDesign(self.mlir_generator, compile_kwargs=self.compile_kwargs | values, **config)
 
-    def generate(self, tensors: typing.Sequence[Any] = (), **values: Any) -> Module:
+    def generate(
+        self, tensors: typing.Sequence[Any] = (), *, open_dispatch: bool = False, **values: Any
+    ) -> Module:
         """Build the module, for the device that is chosen.
 
         Args:
             tensors: arguments of the host sequence, as far as the function looks at them.
+            open_dispatch: ``DispatchTime`` parameters without a value are arguments of the sequence.
             values: of parameters, before those that are kept.
         """
         ensure_current_device()
         merged = with_values(self, self.compile_kwargs | values, self.parameters.compile)
         self._check(merged)
-        merged = merged | self.parameters.constants(merged)
-        given = dict(zip(self.parameters.tensors, tensors, strict=False))
+        merged = merged | self.parameters.constants(merged, open=open_dispatch)
+        given = dict(zip(self.parameters.by_place, tensors, strict=False))
         missing = {name: None for name in self.parameters.tensors if name not in given}
         with compile_context(**merged), mlir_mod_ctx() as context:
             made = self.mlir_generator(**(missing | given | merged))
@@ -170,11 +186,13 @@ class CallableDesign:
             )
         return found
 
-    generate_mlir = generate
+    def generate_mlir(self, *tensors: Any, **values: Any) -> Module:
+        """The module; ``DispatchTime`` parameters without a value are arguments of its sequence."""
+        return self.generate(tensors, open_dispatch=True, **values)
 
     def as_mlir(self, *tensors: Any, **values: Any) -> str:
-        """The text of the module."""
-        return str(self.generate(tensors, **values))
+        """The text of the module, see :meth:`generate_mlir`."""
+        return str(self.generate_mlir(*tensors, **values))
 
     def _compiled(self, arguments: typing.Sequence[Any] = (), **values: Any) -> Any:
         """The design with its kernels, for running it now or later."""

@@ -41,6 +41,7 @@ def _for(
     iter_args: Sequence[Any] | None = None,
     insert_yield: bool = True,
     *,
+    entries: int | None = None,
     loc: object = None,
     ip: Any = None,
 ) -> Iterator[Any]:
@@ -52,6 +53,10 @@ def _for(
         step: default = 1.
         iter_args: values that go from turn to turn; then each turn gives the number, these and the results.
         insert_yield: end the body with a ``scf.yield`` of nothing.
+        entries: what the program's ``yield_`` takes, for the message; default = as many as ``iter_args``.
+
+    Raises:
+        ValueError: a body that carries values has no ``yield_``.
     """
     if stop is None:
         start, stop = 0, start
@@ -65,11 +70,22 @@ def _for(
         if not inner:
             yield number
         elif len(inner) == 1:
-            yield number, inner[0], loop.results[0]
+            yield number, _alone(inner[0]), _alone(loop.results[0])
         else:
             yield number, tuple(inner), tuple(loop.results)
-        if insert_yield:
+        if insert_yield and not (body.operations and body.operations[-1].name == "scf.yield"):
+            if inner:
+                raise ValueError(
+                    f"a range_ body with iter_args must end with yield_([...]), one entry per iter_arg "
+                    f"({len(inner) if entries is None else entries} here)"
+                )
             yield_([])
+
+
+def _alone(value: Any) -> Any:
+    """A value that a loop carries alone: it is given as it is, and unpacks as a tuple of one."""
+    value.alone = True
+    return value
 
 
 range_ = for_ = _for

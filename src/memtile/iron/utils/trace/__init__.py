@@ -1,4 +1,4 @@
-"""``aie.utils.trace``: traces of tiles, set up; ``memtile trace decode`` reads them."""
+"""``aie.utils.trace``: traces of tiles, set up and read; ``memtile trace decode`` reads them too."""
 
 from memtile.iron.utils.trace.config import TraceConfig
 from memtile.iron.utils.trace.events import (
@@ -13,6 +13,7 @@ from memtile.iron.utils.trace.events import (
     ShimTilePortEvent,
     get_events_for_device,
 )
+from memtile.iron.utils.trace.parse import parse_trace
 from memtile.iron.utils.trace.setup import configure_packet_ctrl_flow, configure_trace, start_trace
 from memtile.iron.utils.trace.utils import (
     create_ctrl_pkt,
@@ -47,6 +48,7 @@ __all__ = [
     "get_vector_time",
     "pack4bytes",
     "parity",
+    "parse_trace",
     "print_cycles_summary",
     "split_trace_segments",
     "start_trace",

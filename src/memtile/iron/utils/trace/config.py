@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -69,3 +70,16 @@ class TraceConfig:
         lines = Path(self.trace_file).read_text().split()
         words = np.array([int(line, 16) for line in lines], np.uint32)
         return np.pad(words, (0, max(0, self.trace_size // WORD_BYTES - words.size)))
+
+    def trace_to_json(self, mlir_file: str, output_name: str = "trace.json", colshift: int | None = None) -> None:
+        """Write the trace of the file as Chrome's trace events.
+
+        Args:
+            mlir_file: the lowered design.
+            output_name: file that is written.
+            colshift: columns that the design was loaded further right; None = the least that fits.
+        """
+        from memtile.iron.utils.trace.parse import parse_trace
+
+        records = parse_trace(self.read_trace(), Path(mlir_file).read_text(), colshift)
+        write_output(Path(output_name), "[" + ",\n".join(map(json.dumps, records)) + "]\n")
