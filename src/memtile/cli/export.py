@@ -30,7 +30,7 @@ def export(
         list[str],
         typer.Argument(
             metavar="DESIGN",
-            help="A design.py, a design.mlir, or the C++ sources of a graph.",
+            help="A design.py, a program of IRON, a design.mlir, or the C++ sources of a graph.",
             show_default=False,
         ),
     ],
@@ -94,16 +94,19 @@ def _design(
         from memtile.importers.design import load_still
 
         return load_still(files[0], device=device)
-    return _array(files[0], settings)
+    return _python(files[0], settings)
 
 
-def _array(file: str, settings: list[str]) -> Array:
-    """The array of a design in Python."""
+def _python(file: str, settings: list[str]) -> Array | Loaded:
+    """The design of a file in Python: its array, or of a program of IRON what it builds."""
     from memtile.cli.design_file import load_design
     from memtile.design.array import Array
     from memtile.errors import DesignError
+    from memtile.importers.hosted_array import HostedArray
 
     made = load_design(file, settings)
+    if isinstance(made, HostedArray):
+        return made.loaded
     if not isinstance(made, Array):
         says = "the design is a memory tile alone, which no device of mlir-aie is"
         raise DesignError.of(

@@ -112,11 +112,22 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
     """What loads a design in Python."""
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
+    from memtile.importers.hosted_array import HostedArray
     from memtile.runs.core_kernels import attached
     from memtile.runs.program import Run
 
     def make() -> Runnable:
         made = load_design(file, settings)
+        if isinstance(made, HostedArray):
+            hosted = made
+            return Runnable(
+                file,
+                hosted,
+                lambda how: guarded(file, lambda: hosted.run_once(how)),
+                True,
+                [file],
+                kernels=hosted.loaded.kernels,
+            )
 
         def once(how: RunOptions) -> Run:
             return Run(guarded(file, lambda: made.run(how)))
@@ -350,5 +361,5 @@ def load_beside(
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)
     return (
-        mlir_design(name, options, settings) if path.suffix == SUFFIX else program_files([name], options)
+        mlir_design(name, options, settings, sources_beside=True) if path.suffix == SUFFIX else program_files([name], options)
     )()

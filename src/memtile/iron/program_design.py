@@ -77,7 +77,7 @@ class ProgramDesign:
 
         The program runs again, and gets the run as the answer of its design.
         """
-        again = Taking(loaded=found.loaded, arguments=found.arguments, answer=done)
+        again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done)
         set_current_device(None)
         try:
             with taking(values, again), contextlib.redirect_stdout(io.StringIO()):

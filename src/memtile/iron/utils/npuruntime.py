@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from memtile.importers.loaded import Loaded
 from memtile.iron.compiled_design import CompiledDesign, read_compiled
-from memtile.iron.running import HostRuntimeError, load_design, run_design
+from memtile.iron.running import HostRuntimeError, run_design
 from memtile.iron.utils import get_current_device
 from memtile.iron.utils.hostruntime import bfloat16_safe_allclose
 from memtile.iron.utils.tensors import Tensor
@@ -85,10 +84,6 @@ class KernelHandle:
 
     design: CompiledDesign
 
-    def loaded(self) -> Loaded:
-        """The design in an array of its own, as after a load of its xclbin."""
-        return load_design(self.design)
-
 
 class HostRuntime:
     """Loads compiled designs and runs them in memtile."""
@@ -142,7 +137,7 @@ class HostRuntime:
                 "a host program cannot fill trace_config here: run it without trace_size, memtile has its "
                 "own trace"
             )
-        done = run_design(kernel_handle.loaded(), list(args), must_finish=fail_on_error)
+        done = run_design(kernel_handle.design, list(args), must_finish=fail_on_error)
         return KernelResult(done)
 
     def load_and_run(
