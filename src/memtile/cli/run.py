@@ -253,7 +253,8 @@ def _loaded(
         of_program.kernels.check_used(beside=False)
         saved = [parse_wanted(text) for text in of_program.wanted]
         wanted = [each for each, _ in saved]
-        return iron_design(files[0], files[1:], settings, of_program.given, wanted), saved
+        device = of_program.device or ""
+        return iron_design(files[0], files[1:], settings, of_program.given, wanted, device), saved
     if SUFFIX not in kinds and ".py" in kinds:
         of_program.kernels.check_used(beside=False)
         alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None

@@ -143,6 +143,7 @@ def iron_design(
     settings: Sequence[str],
     given: Sequence[str] = (),
     wanted: Sequence[Wanted] = (),
+    device: str = "",
 ) -> Maker:
     """What loads the design of a program of IRON: the first that it runs, else the last that it builds.
 
@@ -152,6 +153,7 @@ def iron_design(
         settings: ``NAME=VALUE`` of parameters: options of the program, and ``CompileTime`` values.
         given: arrays in, ``NUMBER=FILE.npy``, instead of the program's tensors.
         wanted: arrays to take.
+        device: for a program that chooses none; empty = as the environment says.
     """
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
@@ -161,7 +163,7 @@ def iron_design(
     files = [file, *(text.partition("=")[2] for text in given)]
 
     def make() -> Runnable:
-        design = iron_array(file, arguments, values)
+        design = iron_array(file, arguments, values, device)
         for each in arrays:
             design.give(each)
 
@@ -356,7 +358,7 @@ def load_beside(
         if kernels is not None:
             raise InputFileError(f"{name}: {_OWN_KERNELS}")
         if is_iron(name):
-            return iron_design(name, (), settings, given)()
+            return iron_design(name, (), settings, given, device=device)()
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)

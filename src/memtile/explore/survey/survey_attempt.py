@@ -27,7 +27,7 @@ from memtile.importers.design_file import design_function, functions_of, guarded
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.npy import read_array
-from memtile.iron.program_design import ProgramDesign, chosen_device
+from memtile.iron.program_design import ProgramDesign
 from memtile.iron.program_file import is_program
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.array_regions import zeros_for
@@ -98,12 +98,11 @@ def _program(case: SurveyCase, device: str, options: RunOptions) -> DesignOutcom
 
     A program that has the option ``--dev`` and no default for it gets the device, ``npu2`` if none is given.
     """
-    design = ProgramDesign(str(case.path))
-    asked = design.__signature__.parameters.get("dev")
     chosen = find_device(device).name if device else "npu2"
+    design = ProgramDesign(str(case.path), device=chosen)
+    asked = design.__signature__.parameters.get("dev")
     values = {"dev": _DEV.get(chosen, chosen)} if asked is not None and asked.default is None else {}
-    with chosen_device(chosen):
-        made = design(**values)
+    made = design(**values)
     done = made.run_once(options)
     found = _outcome(case, done, {})
     if done.result.status is Status.FINISHED and done.result.errors:

@@ -133,6 +133,9 @@ class CallableDesign:
                 f"{', '.join(self.parameters.compile) or 'none'}"
             )
 
+    def __repr__(self) -> str:
+        return f"CallableDesign({self.generator_name}, parameters: {', '.join(self.parameters.compile) or 'none'})"
+
     @property
     def generator_name(self) -> str:
         """Of the function."""

@@ -65,6 +65,9 @@ class KernelResult:
         self.done, self.trace_config = done, trace_config
         self.npu_time = round(done.result.cycles * 1000 / done.result.clock_mhz)
 
+    def __repr__(self) -> str:
+        return f"KernelResult({self.done.result!r})"
+
     def is_success(self) -> bool:
         """Whether the design finished."""
         return str(self.done.result.status.value) == "finished" and not self.done.result.errors
