@@ -21,9 +21,9 @@ from memtile.importers.design_file import aside, design_function
 from memtile.importers.hosted_array import HostedArray
 from memtile.importers.loaded import Loaded
 from memtile.importers.text_design import SUFFIX, TextDesign
+from memtile.iron.aie_names import only_ours
 from memtile.iron.program_file import is_program, run
 from memtile.iron.taking import DesignTakenError, Taking, taking
-from memtile.iron.utils.hostruntime import set_current_device
 from memtile.runs.program import Run
 
 _DEVICE = "MEMTILE_DEVICE"
@@ -66,6 +66,8 @@ class ProgramDesign:
     def __call__(self, **values: Any) -> HostedArray:
         """The array of the design that the program runs first, or builds last if it runs none.
 
+        memtile's own IRON builds it, also where mlir-aie is installed.
+
         Args:
             values: of parameters; those that are as the program has them are left to it.
 
@@ -95,9 +97,8 @@ class ProgramDesign:
         The program runs again, and gets the run as the answer of its design.
         """
         again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done)
-        set_current_device(None)
         try:
-            with _chosen(device), taking(values, again), contextlib.redirect_stdout(io.StringIO()):
+            with only_ours(), _chosen(device), taking(values, again), _silent():
                 run(self.file, self.arguments)
         except SystemExit as end:
             return f"the program ends with {end.code!r}" if end.code else ""
@@ -107,8 +108,7 @@ class ProgramDesign:
 
     def _taken(self, values: Mapping[str, Any], found: Taking, device: str) -> Taking:
         """Run the program until its design is there; ``found`` has what is known where it fails."""
-        set_current_device(None)
-        with _chosen(device), taking(values, found):
+        with only_ours(), _chosen(device), taking(values, found):
             try:
                 run(self.file, self.arguments)
             except DesignTakenError:
@@ -117,6 +117,10 @@ class ProgramDesign:
                 if not found.modules:
                     raise InputFileError(f"{self.file}: {_ended(end)}") from None
         return found
+
+
+def _silent() -> contextlib.AbstractContextManager[Any]:
+    return contextlib.redirect_stdout(io.StringIO())
 
 
 @contextlib.contextmanager
