@@ -153,20 +153,20 @@ def _parts(name: str, device: str, settings: Sequence[str], kernels: KernelSourc
     if suffix == SUFFIX:
         yield from _mlir(name, device, settings, kernels)
     elif suffix == ".py":
-        yield name, partial(_python, name, settings)
+        yield name, partial(_python, name, settings, device)
     elif settings:
         raise UsageError(f"{name}: --set is for designs; a program of register writes has no parameters.")
     else:
         yield name, partial(_program, name, device)
 
 
-def _python(name: str, settings: Sequence[str]) -> Subject:
+def _python(name: str, settings: Sequence[str], device: str) -> Subject:
     from memtile.check.checked_program import of_design, of_mlir
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
     from memtile.importers.hosted_array import HostedArray
 
-    made = load_design(name, settings)
+    made = load_design(name, settings, device)
     if isinstance(made, HostedArray):
         return of_mlir(made.loaded)
     subject: Subject = guarded(name, lambda: of_design(made, name))

@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from memtile.design.memory_tile import MemoryTile
 
 
-def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
+def load_design(file: str, settings: Sequence[str] = (), device: str = "") -> MemoryTile | Array:
     """The design of a file: what its ``design()`` returns, or what a program of IRON runs.
 
     Args:
         file: Python file.
         settings: ``NAME=VALUE`` of parameters.
+        device: for a program of IRON that chooses none; empty = as the environment says.
 
     Raises:
         InputFileError: the file cannot be read, is not Python, fails, or has no ``design()``; settings of
@@ -32,7 +33,7 @@ def load_design(file: str, settings: Sequence[str] = ()) -> MemoryTile | Array:
     from memtile.design.run_design import make
     from memtile.iron.program_design import function_of
 
-    function = function_of(file)
+    function = function_of(file, device)
     given = settings_of(settings)
     return cast("MemoryTile | Array", user_code(Path(file), lambda: make(function, given, file)))
 

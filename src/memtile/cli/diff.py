@@ -73,13 +73,15 @@ def diff(
 
     if not (is_graph([first]) or is_graph([second])):
         replace(graph, device=None).refuse()
+    mixed = {Path(name).suffix for name in (first, second)} == {".py", SUFFIX}
 
     def side(name: str, its: Sequence[str]) -> ComparedSide:
         if is_graph([name]):
             return graph_side(name, graph, its, of_run)
         device = graph.device or ""
+        own = None if mixed and Path(name).suffix == ".py" else kernels  # they are for the text
         return compared_file(
-            name, device=device, settings=its, given=given or (), kernels=kernels, options=of_run
+            name, device=device, settings=its, given=given or (), kernels=own, options=of_run
         )
 
     mine = list(settings or ())

@@ -1,10 +1,11 @@
-"""``memtile explain``: why a dead machine does not go on, and what limits a graph."""
+"""``memtile explain``: why a dead machine does not go on, and what limits a design or a graph."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +13,11 @@ import typer
 
 from memtile.cli import run_options as options
 from memtile.cli.exit_codes import ExitCode
+from memtile.cli.explain_design import explain_design, is_design
 from memtile.cli.failure import UsageError
 from memtile.cli.graph_file import NO_GRAPH, GraphOptions, is_graph, of_graphs
 from memtile.cli.report_files import ReportFiles, Studies
+from memtile.cli.runnable import load_beside
 from memtile.errors import InputFileError
 from memtile.output_files import check_writable, write_output
 from memtile.plain_text import json_text
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = """\b
 Examples:
+  memtile explain gemm.py --set m=32
+  memtile explain design.mlir --kernels functions.py --in 0=a.npy
   memtile explain core.bin --device npu2
   memtile explain core.elf --design design.mlir
   memtile explain core.bin --design build/ --kernels kernels.py --in 0=a.npy
@@ -43,8 +48,8 @@ def explain(
     dump: Annotated[
         str | None,
         typer.Argument(
-            metavar="DUMP|GRAPH.cpp",
-            help="A coredump, raw or ELF, a register dump as text or JSON, or a graph in C++, which is run.",
+            metavar="DUMP|DESIGN|GRAPH.cpp",
+            help="A coredump, raw or ELF, a register dump as text or JSON; or a design or graph, to be run.",
         ),
     ] = None,
     design: Annotated[
@@ -68,7 +73,7 @@ def explain(
     graph: GraphOptions = NO_GRAPH,
     as_json: Annotated[bool, typer.Option("--json", help="Data instead of text.")] = False,
 ) -> None:
-    """Say why an array does not go on, from a dump of its memories and registers.
+    """Say why an array does not go on, from a dump of its memories and registers, or what limits a design.
 
     Coredumps are those of XRT, raw or ELF (Runtime.aie_coredump_file in xrt.ini), and those of memtile run
     --coredump. Registers show what channels, locks and cores do, not what is queued or which lock a core
@@ -77,6 +82,9 @@ def explain(
 
     A memtile serve is asked what it knows itself, which is more: what is queued, what was sent, and with its
     --check races. It gives its --record, and with its --history its --report and --perfetto so far.
+
+    A design in Python, IRON or MLIR is run, with arguments that --in does not give as in memtile diff: why it
+    is stuck, or what limits it, and what the run would be without each limit.
 
     A graph in C++ is run, as memtile run does it: why it is stuck, or what limits it: its kernels by their
     work, single buffers that are waited for, and what the run would be without each limit. No output file is
@@ -91,6 +99,14 @@ def explain(
             _explain_graph(dump, graph, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
             return
         _refuse(dump or server or "nothing", graph.given, "a graph in C++")
+        if dump is not None and is_design(dump):
+            _refuse(dump, {"--design": design, "--server": server})
+            make = partial(
+                load_beside, dump, device=graph.device or "", settings=settings or (), kernels=kernels,
+                given=given or (),
+            )  # fmt: skip
+            explain_design(make, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
+            return
         found = report_of(
             dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),
             kernels=kernels, given=given or (), of_run=of_run, files=(report, perfetto, record),
@@ -161,8 +177,6 @@ def report_of(
         raise UsageError("Give a dump or --server HOST:PORT, one of them.")
     beside = None
     if design is not None:
-        from memtile.cli.runnable import load_beside
-
         beside = load_beside(design, device=device, settings=settings, kernels=kernels, given=given)
     elif settings or given or kernels:
         raise UsageError("--set, --in and --kernels are for the design; give --design too.")

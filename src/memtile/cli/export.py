@@ -126,11 +126,11 @@ def _design(
         from memtile.importers.design import load_still
 
         return load_still(files[0], device=device)
-    return _array(files[0], settings)
+    return _python(files[0], settings)
 
 
-def _array(file: str, settings: list[str]) -> Array | MemoryTile:
-    """What a design in Python makes."""
+def _python(file: str, settings: list[str]) -> Array | MemoryTile:
+    """The design of a file in Python: what it makes, or of a program of IRON what it builds."""
     from memtile.cli.design_file import load_design
 
     return load_design(file, settings)

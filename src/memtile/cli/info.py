@@ -160,7 +160,7 @@ def info(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="DEVICE|DESIGN.py", help="Only this device; or the parameters of a design file."
+            metavar="DEVICE|DESIGN", help="Only this device; or the parameters of a design file."
         ),
     ] = None,
     registers: Annotated[
@@ -196,7 +196,7 @@ def info(
     if registers or refused:
         _show_registers(device(name).generation if name else "AIE-ML", as_json=as_json, refused=refused)
         return
-    if name and name.endswith(".py"):
+    if name and name.endswith((".py", ".mlir")):
         show_parameters(name, as_json=as_json)
         return
     if as_json:

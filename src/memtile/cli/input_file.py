@@ -7,8 +7,11 @@ from typing import Any
 
 import typer
 
+from memtile.errors import InputFileError
 from memtile.input_files import STDIN, name_of, read_text
 from memtile.io.json_text import begins_as_json, parse_json_lines
+
+_DESIGNS = (".py", ".mlir")
 
 
 def read_json_or_text(file: str) -> Any:
@@ -21,7 +24,7 @@ def read_json_or_text(file: str) -> Any:
         BadParameter: as of ``read_json_lines``.
         InputFileError: as of ``read_json_lines``.
     """
-    _refuse_terminal(file)
+    _refuse_others(file)
     text = read_text(file)
     if file.endswith((".json", ".jsonl", ".ndjson")) or begins_as_json(text):
         return parse_json_lines(text, name_of(file))
@@ -38,10 +41,15 @@ def read_json_lines(file: str) -> Any:
         BadParameter: standard input is a terminal, where nobody would know what to type.
         InputFileError: it cannot be read, is not UTF-8 or not JSON; names line and column.
     """
-    _refuse_terminal(file)
+    _refuse_others(file)
     return parse_json_lines(read_text(file), name_of(file))
 
 
-def _refuse_terminal(file: str) -> None:
+def _refuse_others(file: str) -> None:
+    if file.endswith(_DESIGNS):
+        raise InputFileError(
+            f"{file}: this is a design; the command reads tilings or descriptors. memtile run, check, explain, "
+            "sweep and diff take designs."
+        )
     if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give a file, or pipe JSON into standard input")

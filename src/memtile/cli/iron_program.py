@@ -55,8 +55,10 @@ def run_as_it_is(file: str, arguments: Sequence[str], device: str | None) -> Non
     sys.stdout.flush()
 
 
-def iron_array(file: str, arguments: Sequence[str], values: Mapping[str, object]) -> HostedArray:
-    """The array of a program's design, with values for its parameters.
+def iron_array(
+    file: str, arguments: Sequence[str], values: Mapping[str, object], device: str = ""
+) -> HostedArray:
+    """The array of a program's design, with values for its parameters, for a device if it chooses none.
 
     Raises:
         MemtileError: as the program or its design raises it; names that are no parameters.
@@ -65,4 +67,4 @@ def iron_array(file: str, arguments: Sequence[str], values: Mapping[str, object]
     from memtile.importers.design_file import aside
     from memtile.iron.program_design import ProgramDesign
 
-    return cast("HostedArray", aside(lambda: make(ProgramDesign(file, arguments), values, file)))
+    return cast("HostedArray", aside(lambda: make(ProgramDesign(file, arguments, device), values, file)))

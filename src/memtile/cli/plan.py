@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from memtile.cli.result_output import leave, show_result
 from memtile.cli.run_options import EachMaxCycles, TimingConstants, parse_timing, running
 from memtile.cli.sweep import Energy
+from memtile.errors import InputFileError
 from memtile.output_files import check_writable
 from memtile.runs.options import USUAL, RunOptions
 
@@ -31,7 +33,30 @@ Examples:
   memtile plan attention --heads 8 --length 256
   memtile plan rows --rows 1024 --width 512 --what max
 """
+
+
+class _Plans(TyperGroup):
+    """The layers; a design in the place of one is refused with the command that is for it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args and args[0].endswith((".py", ".mlir")):
+            raise InputFileError(_not_a_layer(args[0]))
+        return super().parse_args(ctx, args)
+
+
+def _not_a_layer(file: str) -> str:
+    from memtile.design.parameters import parameters_of
+    from memtile.iron.program_design import function_of
+
+    known = ", ".join(f"{each.name} = {each.default}" for each in parameters_of(function_of(file)))
+    return (
+        f"{file}: plan makes designs for a layer (gemm, conv, attention, rows), and this is a design. memtile "
+        f"sweep {file} --vary NAME=VALUES finds the best values of its parameters: {known or 'it has none'}."
+    )
+
+
 app = typer.Typer(
+    cls=_Plans,
     help="Designs for a layer: candidates simulated, ranked, and the best proved.",
     no_args_is_help=True,
     rich_markup_mode=None,

@@ -163,7 +163,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
         costs, against = cost_file(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir)
-        made, done = _run(make, asked, schedules, studies, dump)
+        made, done = studied_run(make, asked, schedules, studies, dump)
         if made.is_program:
             device = made.design.device.name
             finish(done, saved, made.notes, device, as_json=chosen["as_json"], draw=draw)
@@ -253,7 +253,8 @@ def _loaded(
         of_program.kernels.check_used(beside=False)
         saved = [parse_wanted(text) for text in of_program.wanted]
         wanted = [each for each, _ in saved]
-        return iron_design(files[0], files[1:], settings, of_program.given, wanted), saved
+        device = of_program.device or ""
+        return iron_design(files[0], files[1:], settings, of_program.given, wanted, device), saved
     if SUFFIX not in kinds and ".py" in kinds:
         of_program.kernels.check_used(beside=False)
         alone = of_program == ProgramOptions() and not of_run.pad_arguments and of_run.dispatch is None
@@ -301,10 +302,18 @@ def _waveform_file(vcd: Path | None, signals: list[str] | None, untimed: bool) -
     return WaveformFile(vcd, signals or ("*",))
 
 
-def _run(
+def studied_run(
     make: Maker, of_run: RunOptions, schedules: int, studies: Studies, dump: WaveformFile
 ) -> tuple[Runnable, Run]:
-    """What was loaded, and what its run left, with the answers to what else is asked of it."""
+    """Return what was loaded, and what its run left, with the answers to what else is asked of it.
+
+    Args:
+        make: loads what is to run, each time anew.
+        of_run: options of the run.
+        schedules: how many more runs look for what depends on timing.
+        studies: what is asked.
+        dump: a file of waveforms.
+    """
     from memtile.cli.progress import run_progress
     from memtile.design.run_design import with_schedules
 

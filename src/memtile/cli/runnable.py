@@ -112,11 +112,22 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
     """What loads a design in Python."""
     from memtile.cli.design_file import load_design
     from memtile.importers.design_file import guarded
+    from memtile.importers.hosted_array import HostedArray
     from memtile.runs.core_kernels import attached
     from memtile.runs.program import Run
 
     def make() -> Runnable:
         made = load_design(file, settings)
+        if isinstance(made, HostedArray):
+            hosted = made
+            return Runnable(
+                file,
+                hosted,
+                lambda how: guarded(file, lambda: hosted.run_once(how)),
+                True,
+                [file],
+                kernels=hosted.loaded.kernels,
+            )
 
         def once(how: RunOptions) -> Run:
             return Run(guarded(file, lambda: made.run(how)))
@@ -132,6 +143,7 @@ def iron_design(
     settings: Sequence[str],
     given: Sequence[str] = (),
     wanted: Sequence[Wanted] = (),
+    device: str = "",
 ) -> Maker:
     """What loads the design of a program of IRON: the first that it runs, else the last that it builds.
 
@@ -141,6 +153,7 @@ def iron_design(
         settings: ``NAME=VALUE`` of parameters: options of the program, and ``CompileTime`` values.
         given: arrays in, ``NUMBER=FILE.npy``, instead of the program's tensors.
         wanted: arrays to take.
+        device: for a program that chooses none; empty = as the environment says.
     """
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
@@ -150,7 +163,7 @@ def iron_design(
     files = [file, *(text.partition("=")[2] for text in given)]
 
     def make() -> Runnable:
-        design = iron_array(file, arguments, values)
+        design = iron_array(file, arguments, values, device)
         for each in arrays:
             design.give(each)
 
@@ -345,10 +358,10 @@ def load_beside(
         if kernels is not None:
             raise InputFileError(f"{name}: {_OWN_KERNELS}")
         if is_iron(name):
-            return iron_design(name, (), settings, given)()
+            return iron_design(name, (), settings, given, device=device)()
         return python_design(name, settings)()
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)
     return (
-        mlir_design(name, options, settings) if path.suffix == SUFFIX else program_files([name], options)
+        mlir_design(name, options, settings, sources_beside=True) if path.suffix == SUFFIX else program_files([name], options)
     )()

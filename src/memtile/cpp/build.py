@@ -36,6 +36,12 @@ ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
 """Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
 _GENERATED = "cpp-generated"
 _INPUTS, _OBJECT = "inputs.json", "runtime.o"
+_PRELUDE = Path("memtile", "prelude.h")
+_PRECOMPILED = f"{_PRELUDE}.gch"  # GCC takes it for the header if it was compiled with the same options
+_HEADERS = "cpp-headers"
+_FEW = 8  # precompiled headers that stay in the cache, 60 MB each
+_OF_SOURCES = ("-D", "-U", "-I")  # options that a precompiled header need not share
+_SHARED = ("-f", "-W", "-O", "-std=")
 _LINES = 20  # of a compiler's errors: a screen
 _STAY = 256  # libraries and objects that stay in the cache
 _QUIET_SECONDS = 2.0
@@ -132,7 +138,7 @@ class Sources:
             *(_SANITIZED if self.sanitize else _PLAIN),
             *(f"-D{name}" if value is None else f"-D{name}={value}" for name, value in macros),
             *(f"-I{folder}" for folder in (*self.include, INCLUDE)),
-            *("-include", "memtile/prelude.h") * prelude,
+            *("-include", str(_PRELUDE)) * prelude,
             *self.flags,
         ]
 
@@ -161,27 +167,31 @@ def built(sources: Sources, product: Product | None = None) -> Path:
     return _kept(_key(sources, found, product), product.file, make)
 
 
-def _kept(name: str, product: str, make: Callable[[Path], Mapping[str, str]]) -> Path:
+def _kept(
+    name: str, product: str, make: Callable[[Path], Mapping[str, str]], room: str = "cpp", most: int = _STAY
+) -> Path:
     """A file of the cache: as it is, or made now, if what it was made of is not as it was.
 
     Args:
         name: of its folder.
-        product: its own.
+        product: its own, below that.
         make: puts it into a folder, and returns the files that it read with their hashes.
+        room: folder of the cache.
+        most: how many stay in it.
     """
-    folder = cache_folder() / name
+    folder, own = cache_folder(room) / name, Path(product).parts[0]
     with FileLock(f"{folder}.lock"):
-        if not _is_current(folder / product):
+        if not _is_current(folder, product):
             with tempfile.TemporaryDirectory(prefix="build-", dir=folder.parent) as beside:
                 place = Path(beside, "out")
                 place.mkdir()
                 (place / _INPUTS).write_text(json.dumps(make(place)), "utf-8")
                 for each in place.iterdir():
-                    if each.name not in (_INPUTS, product):
+                    if each.name not in (_INPUTS, own):
                         each.unlink()
                 shutil.rmtree(folder, ignore_errors=True)
                 place.rename(folder)  # it is complete or not there
-            _forget_old(folder)
+            _forget_old(folder, most)
         os.utime(folder)
     return folder / product
 
@@ -216,18 +226,18 @@ def _key(sources: Sources, used: Compiler, product: Product) -> str:
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
-def _is_current(product: Path) -> bool:
+def _is_current(folder: Path, product: str) -> bool:
     """Whether a file is there, and every file that it was made of is as it was."""
     try:
-        inputs = _inputs(product)
-        return product.is_file() and all(_hash(Path(name)) == was for name, was in inputs.items())
+        inputs = _inputs(folder)
+        return (folder / product).is_file() and all(_hash(Path(name)) == was for name, was in inputs.items())
     except (OSError, ValueError):
         return False
 
 
-def _inputs(product: Path) -> dict[str, str]:
-    """The files that a file of the cache was made of, and their hashes then."""
-    found: dict[str, str] = json.loads(product.with_name(_INPUTS).read_text("utf-8"))
+def _inputs(folder: Path) -> dict[str, str]:
+    """The files that what a folder of the cache holds was made of, and their hashes then."""
+    found: dict[str, str] = json.loads((folder / _INPUTS).read_text("utf-8"))
     return found
 
 
@@ -238,7 +248,7 @@ def _hash(file: Path) -> str:
 def _make(sources: Sources, used: Compiler, place: Path, product: Product) -> dict[str, str]:
     """Compile and link into a folder; the files that were read."""
     limit = f"-ferror-limit={_ERRORS}" if used.is_clang else f"-fmax-errors={_ERRORS}"
-    options = [*sources.options(), *own_options(used), limit]
+    options = [*_precompiled(sources, used), *sources.options(), *own_options(used), limit]
     targets = [place / f"{number}.o" for number in range(len(sources.files))]
     running = [_begun(used, *each, options) for each in zip(sources.files, targets, strict=True)]
     runtime = [_runtime(file, sources, used) for file in product.runtime]
@@ -246,8 +256,30 @@ def _make(sources: Sources, used: Compiler, place: Path, product: Product) -> di
     product.link(sources, used, [*targets, *runtime], place / product.file)
     read = _read_by(targets)
     for each in runtime:
-        read |= _inputs(each)
+        read |= _inputs(each.parent)
     return read
+
+
+def _precompiled(sources: Sources, used: Compiler) -> list[str]:
+    """Options by which GCC finds what every source includes compiled; none for others.
+
+    A source whose macros change the header gets the text of it: GCC sees to that.
+    """
+    flags = [flag for flag in sources.flags if not flag.startswith(_OF_SOURCES)]
+    if used.is_clang or not all(flag.startswith(_SHARED) for flag in flags):
+        return []
+    of = replace(sources, files=(), include=(), defines={}, flags=tuple(flags), shown=())
+    options = [*of.options(prelude=False), *own_options(used), "-x", "c++-header"]
+
+    def make(place: Path) -> dict[str, str]:
+        target = place / _PRECOMPILED
+        target.parent.mkdir()
+        _finish([_PRELUDE], [_begun(used, INCLUDE / _PRELUDE, target, options)], "header")
+        return _read_by([target])
+
+    said = hashlib.sha256("\0".join([*options, *used.command, used.version]).encode()).hexdigest()
+    made = _kept(said[:24], _PRECOMPILED, make, _HEADERS, _FEW)
+    return [f"-I{made.parents[1]}", "-fpch-deps"]
 
 
 def _runtime(file: Path, sources: Sources, used: Compiler) -> Path:
@@ -326,9 +358,9 @@ def _read_by(targets: Sequence[Path]) -> dict[str, str]:
     return {str(path): _hash(path) for path in paths if path.is_file()}
 
 
-def _forget_old(mine: Path) -> None:
+def _forget_old(mine: Path, most: int) -> None:
     others = [each for each in mine.parent.iterdir() if each.is_dir() and each != mine]
-    for each in sorted(others, key=_used, reverse=True)[_STAY - 1 :]:
+    for each in sorted(others, key=_used, reverse=True)[most - 1 :]:
         shutil.rmtree(each, ignore_errors=True)
 
 

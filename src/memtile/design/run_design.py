@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, Unpack
+from typing import Any, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,14 @@ from memtile.explain.findings import Finding, Severity, Side, WordRange
 from memtile.explain.results import Result
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.sim.loop.other_schedules import schedule
+
+
+@runtime_checkable
+class Loadable(Protocol):
+    """What :func:`memtile.load` and :func:`memtile.load_iron` return."""
+
+    def hosted(self) -> Array:
+        """The design as an array whose run is that of its host sequence."""
 
 
 class ScheduleRun(NamedTuple):
@@ -89,8 +97,8 @@ def run(
     """Make a design with values for its parameters and run it; ``memtile run --set`` does the same.
 
     Args:
-        design: a function that returns a :class:`MemoryTile` or an :class:`Array`; its arguments are the
-            parameters of the design.
+        design: a function that returns a :class:`MemoryTile`, an :class:`Array`, or what
+            :func:`memtile.load` returns; its arguments are the parameters of the design.
         set: values by name; parameters that are not set have their defaults. A text stands for the value
             that it names where the parameter is no text: ``"0x20"``, ``"yes"``, ``"int8"``.
         timing: timing constants by name, over those that the design gives its array; ``--timing``.
@@ -182,6 +190,8 @@ def make(design: Callable[..., Any], given: Mapping[str, object], where: str) ->
     """
     values = chosen(design, given, where)
     made = design(**values)
+    if isinstance(made, Loadable):
+        made = made.hosted()
     if not isinstance(made, MemoryTile | Array):
         raise DesignError(_no_design(made, where))
     bench = made if isinstance(made, Array) else made.bench

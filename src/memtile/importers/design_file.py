@@ -7,6 +7,7 @@ It also has functions of a Python file by name, for cores that call what their d
 
 from __future__ import annotations
 
+import ast
 import functools
 import importlib.util
 import runpy
@@ -24,6 +25,21 @@ from memtile.errors import InputFileError, MemtileError, is_out_of_memory
 from memtile.input_files import check_size
 
 T = TypeVar("T")
+
+
+def is_own_design(file: Path) -> bool:
+    """Whether a file is Python that imports memtile and has a function ``design()``."""
+    if file.suffix not in SOURCE_SUFFIXES:
+        return False
+    try:
+        body = ast.parse(file.read_bytes()).body
+    except (SyntaxError, ValueError, OSError):
+        return False
+    imported = {alias.name for node in body if isinstance(node, ast.Import) for alias in node.names}
+    imported |= {node.module or "" for node in body if isinstance(node, ast.ImportFrom)}
+    return any(name.partition(".")[0] == "memtile" for name in imported) and any(
+        isinstance(node, ast.FunctionDef) and node.name == "design" for node in body
+    )
 
 
 class _Present(SourceFileLoader):

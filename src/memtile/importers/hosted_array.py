@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Self, Unpack
+from typing import TYPE_CHECKING, Any, Self, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,12 @@ import numpy.typing as npt
 from memtile.design.array import Array
 from memtile.errors import InputFileError, Problem
 from memtile.explain.results import Result, Status
-from memtile.importers.loaded import Loaded, design_problem
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.options import RunKeywords, RunOptions
 from memtile.runs.program import Run
+
+if TYPE_CHECKING:
+    from memtile.importers.loaded import Loaded
 
 
 class HostedArray(Array):
@@ -93,4 +95,12 @@ def _as_wanted(array: npt.NDArray[Any], wanted: Wanted) -> npt.NDArray[Any]:
 
 def _no_argument(name: str, many: int) -> Problem:
     says = f"array {name} is no argument: the host sequence has {many or 'none'}"
-    return design_problem("arguments", name, f"0..{many - 1}" if many else "none", says)
+    return Problem(
+        "arguments",
+        name,
+        f"0..{many - 1}" if many else "none",
+        says,
+        reason="mlir_arguments",
+        where="MLIR design",
+        source="mlir-aie: aie.runtime_sequence",
+    )

@@ -18,6 +18,7 @@ from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.findings import Finding
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
+from memtile.importers.hosted_array import HostedArray
 from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.user_functions import CALLED
@@ -135,6 +136,14 @@ class Loaded:
         )
         own = {str(n): done.arrays.get(str(n), array) for n, array in made.items()}
         return replace(done, arrays={**own, **self.configured.external})
+
+    def hosted(self, *arrays: npt.ArrayLike | None) -> HostedArray:
+        """The design as one that a ``design()`` function returns: its run is that of the host sequence.
+
+        Args:
+            arrays: the arguments by position, as for :meth:`run`.
+        """
+        return HostedArray.of(self, arrays)
 
     @property
     def arguments(self) -> Sequence[Shaped]:

@@ -23,6 +23,9 @@ def main() -> None:
         for module, found in names().items():
             print(f"{module}: {', '.join(found)}")
         return
+    if sys.argv[1:] in (["-h"], ["--help"]):
+        print(_USAGE)
+        return
     if len(sys.argv) < 2:
         print(_USAGE, file=sys.stderr)
         raise SystemExit(_BAD_INPUT)

@@ -6,7 +6,8 @@ import dis
 import importlib
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from difflib import get_close_matches
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -130,6 +131,23 @@ def uninstall() -> None:
 def is_installed() -> bool:
     """Whether ``aie`` is ours in this process."""
     return any(isinstance(each, _Finder) for each in sys.meta_path)
+
+
+@contextmanager
+def only_ours() -> Iterator[None]:
+    """Within ``with`` ``aie`` is memtile's, also where mlir-aie is installed and imported."""
+    if is_installed():
+        yield
+        return
+    others = {name: module for name, module in sys.modules.items() if name.partition(".")[0] == "aie"}
+    for name in others:
+        del sys.modules[name]
+    sys.meta_path.insert(0, _Finder())
+    try:
+        yield
+    finally:
+        uninstall()
+        sys.modules.update(others)
 
 
 def install() -> None:

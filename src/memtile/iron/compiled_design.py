@@ -87,7 +87,7 @@ def _digest_of(kernel: ExternalFunction) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest() if path.exists() else ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CompiledDesign:
     """A module's text with the kernels that its cores call.
 
@@ -131,6 +131,10 @@ class CompiledDesign:
             for each in found.values()
         ]
         return cls(program, str(module), tuple(kernels), flags)
+
+    def __repr__(self) -> str:
+        kernels = ", ".join(each.function for each in self.kernels) or "none"
+        return f"CompiledDesign({Path(self.name).name}, {len(self.text)} characters, C++ kernels: {kernels})"
 
     @property
     def build_line(self) -> str:

@@ -105,7 +105,7 @@ class Device(Resolvable):
         self._device = device if device is not None else self.DEVICE
         if self._device is None:
             raise TypeError("a device is NPU1(), NPU2() or another of aie.iron.device")
-        self._model = get_target_model(self._device)
+        self._tm = self._model = get_target_model(self._device)  # tests of mlir-aie use its name for it
         self._resolved: dict[int, Any] = {}
 
     @property
@@ -131,7 +131,7 @@ class Device(Resolvable):
         """
         if not (0 <= col < self.cols and 0 <= row < self.rows):
             raise ValueError(
-                f"({col}, {row}) is outside of {self._device} ({self.cols} columns, {self.rows} rows)"
+                f"({col}, {row}) is out of range of {self._device} ({self.cols} columns, {self.rows} rows)"
             )
         return self._model.get_tile_type(col, row)
 

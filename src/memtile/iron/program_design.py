@@ -14,18 +14,24 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
+from memtile.arch.devices import device as find_device
 from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError
 from memtile.importers.design_file import aside, design_function
 from memtile.importers.hosted_array import HostedArray
 from memtile.importers.loaded import Loaded
 from memtile.importers.text_design import SUFFIX, TextDesign
+from memtile.iron.aie_names import only_ours
 from memtile.iron.program_file import is_program, run
 from memtile.iron.taking import DesignTakenError, Taking, taking
-from memtile.iron.utils.hostruntime import set_current_device
 from memtile.runs.program import Run
 
 _DEVICE = "MEMTILE_DEVICE"
+_DEVICES = ("device", "dev")
+"""Options by which programs are told their device."""
+_OF_DEVICE = inspect.Parameter(
+    "device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None
+)
 _KINDS = (int, float, str)
 
 
@@ -35,6 +41,7 @@ class ProgramDesign:
     Args:
         file: of the program.
         arguments: of its command line, that are there whatever the parameters are.
+        device: for a program that chooses none; empty = as the environment says.
 
     Attributes:
         varied_by_name: a sweep varies what it is told to; choices of an option are no range to search.
@@ -45,42 +52,53 @@ class ProgramDesign:
 
     varied_by_name = True
 
-    def __init__(self, file: str, arguments: Sequence[str] = ()) -> None:
-        self.file, self.arguments = file, list(arguments)
+    def __init__(self, file: str, arguments: Sequence[str] = (), device: str = "") -> None:
+        self.file, self.arguments, self.device = file, list(arguments), device
         self.__name__ = Path(file).stem
         # a program that fails without its parameters has told its options by then
         found = Taking()
         with contextlib.suppress(MemtileError):
-            found = self._taken({}, found)
-        self.__signature__ = inspect.Signature(list(_parameters(found)))
+            found = self._taken({}, found, device)
+        own = list(_parameters(found))
+        self._has_device = any(each.name in _DEVICES for each in own)
+        self.__signature__ = inspect.Signature(own if self._has_device else [*own, _OF_DEVICE])
 
     def __call__(self, **values: Any) -> HostedArray:
         """The array of the design that the program runs first, or builds last if it runs none.
+
+        memtile's own IRON builds it, also where mlir-aie is installed.
 
         Args:
             values: of parameters; those that are as the program has them are left to it.
 
         Raises:
-            InputFileError: the program fails, or has no design; a value that it does not take.
+            InputFileError: the program fails, or has no design; a value that it does not take; a device for
+                a program that chooses another.
             MemtileError: a design that the array cannot hold.
         """
         known = self.__signature__.parameters
         chosen = {name: value for name, value in values.items() if value != known[name].default}
-        found = self._taken(chosen, Taking())
+        asked = "" if self._has_device else chosen.pop(_OF_DEVICE.name, "")
+        device = asked or self.device
+        found = self._taken(chosen, Taking(), device)
         made = taken_array(self.file, found)
+        if asked and find_device(asked).generation != made.device.generation:
+            raise InputFileError(
+                f"{self.file}: device is {asked}, and the program chooses {made.device.name} itself. Leave it "
+                f"out, or have the program call iron.get_current_device()."
+            )
         if found.loaded is not None:
-            made.verdict = lambda done: self._verdict(chosen, found, done)
+            made.verdict = lambda done: self._verdict(chosen, found, done, device)
         return made
 
-    def _verdict(self, values: Mapping[str, Any], found: Taking, done: Run) -> str:
+    def _verdict(self, values: Mapping[str, Any], found: Taking, done: Run, device: str) -> str:
         """What the program says of a run of its design; empty if it ends well.
 
         The program runs again, and gets the run as the answer of its design.
         """
-        again = Taking(loaded=found.loaded, arguments=found.arguments, answer=done)
-        set_current_device(None)
+        again = Taking(compiled=found.compiled, arguments=found.arguments, answer=done)
         try:
-            with taking(values, again), contextlib.redirect_stdout(io.StringIO()):
+            with only_ours(), _chosen(device), taking(values, again), _silent():
                 run(self.file, self.arguments)
         except SystemExit as end:
             return f"the program ends with {end.code!r}" if end.code else ""
@@ -88,10 +106,9 @@ class ProgramDesign:
             return str(error)
         return ""
 
-    def _taken(self, values: Mapping[str, Any], found: Taking) -> Taking:
+    def _taken(self, values: Mapping[str, Any], found: Taking, device: str) -> Taking:
         """Run the program until its design is there; ``found`` has what is known where it fails."""
-        set_current_device(None)
-        with taking(values, found):
+        with only_ours(), _chosen(device), taking(values, found):
             try:
                 run(self.file, self.arguments)
             except DesignTakenError:
@@ -102,11 +119,18 @@ class ProgramDesign:
         return found
 
 
+def _silent() -> contextlib.AbstractContextManager[Any]:
+    return contextlib.redirect_stdout(io.StringIO())
+
+
 @contextlib.contextmanager
-def chosen_device(name: str) -> Iterator[None]:
-    """Within ``with`` programs that do not choose a device are for this one."""
+def _chosen(device: str) -> Iterator[None]:
+    """Within ``with`` programs that do not choose a device are for this one; empty = as before."""
+    if not device:
+        yield
+        return
     before = os.environ.get(_DEVICE)
-    os.environ[_DEVICE] = name
+    os.environ[_DEVICE] = find_device(device).name
     try:
         yield
     finally:
@@ -115,15 +139,19 @@ def chosen_device(name: str) -> Iterator[None]:
             os.environ[_DEVICE] = before
 
 
-def function_of(file: str) -> Callable[..., Any]:
+def function_of(file: str, device: str = "") -> Callable[..., Any]:
     """The function that makes a design: ``design()``, a program of IRON with its options, or a text of MLIR.
+
+    Args:
+        file: of the design.
+        device: for a program of IRON that chooses none; empty = as the environment says.
 
     Raises:
         InputFileError: the file cannot be read, is not Python or MLIR, or fails.
     """
-    if file.endswith(SUFFIX) and Path(file).is_file():
+    if file.endswith(SUFFIX):
         return TextDesign(file)
-    return aside(lambda: ProgramDesign(file)) if is_program(file) else design_function(file)
+    return aside(lambda: ProgramDesign(file, device=device)) if is_program(file) else design_function(file)
 
 
 def load_iron(file: str | Path, *arguments: str, **values: Any) -> Loaded:

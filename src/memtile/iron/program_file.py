@@ -14,6 +14,7 @@ from typing import Any
 from memtile.errors import InputFileError, MemtileError
 from memtile.iron.aie_names import LIST, install, is_installed, uninstall
 from memtile.iron.taking import active
+from memtile.iron.utils.hostruntime import set_current_device
 
 _FAILED = 1  # exit code of Python where a program raises
 _ROOTS = ("aie", "memtile.iron")
@@ -86,6 +87,7 @@ def run(file: str, arguments: Sequence[str]) -> None:
     module.__file__, module.__package__ = file, package
     before, ours = (sys.argv, sys.path[:], sys.modules.get("__main__")), is_installed()
     install()
+    set_current_device(None)
     sys.argv, sys.modules["__main__"] = [file, *arguments], module
     sys.path.insert(0, str(root))
     try:

@@ -19,7 +19,7 @@ from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.library_kernels import library_kernel
-from memtile.iron.taking import take
+from memtile.iron.taking import answer, take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
@@ -39,11 +39,11 @@ def load_design(design: CompiledDesign) -> Loaded:
     return load(text, functions=functions, sources_beside=True)
 
 
-def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = True) -> Any:
-    """Run a loaded design with tensors; what it writes is in them afterwards.
+def run_design(design: CompiledDesign, arguments: Sequence[Any], *, must_finish: bool = True) -> Any:
+    """Load a design into an array of its own and run it with tensors; what it writes is in them afterwards.
 
     Args:
-        design: that :func:`load_design` gives.
+        design: that is compiled.
         arguments: tensors and numbers, as many as the host sequence takes.
         must_finish: raise if the design does not finish.
 
@@ -52,17 +52,24 @@ def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = 
 
     Raises:
         HostRuntimeError: the design does not finish, or the arguments are too few or too many.
+        MemtileError: the array cannot hold the design, or a kernel does not compile.
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
-    _check_arguments(design, arrays)
     given = [each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays]
-    done = take(design, given) or design.run(*given)
+    done = answer(design, given) or _run_loaded(design, given)
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
             _put(arrays[int(name)], array)
     if must_finish and (done.result.status is not Status.FINISHED or done.result.errors):
         raise HostRuntimeError(str(done.result))
     return done
+
+
+def _run_loaded(design: CompiledDesign, given: Sequence[Any]) -> Any:
+    loaded = load_design(design)
+    _check_arguments(loaded, given)
+    take(design, loaded, given)
+    return loaded.run(*given)
 
 
 def _put(target: np.ndarray[Any, Any], array: Any) -> None:

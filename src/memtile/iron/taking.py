@@ -30,7 +30,8 @@ class Taking:
         options: of the program's command line, by name.
         designs: functions that build a design, each with the values that it was called with.
         modules: all that were built, in order.
-        loaded: the design that the program runs first; None = it runs none.
+        compiled: the design that the program runs first, as it was compiled; None = it runs none.
+        loaded: the same in an array.
         arguments: what it is run with.
         answer: what a run of the design left: it is what the program gets, and the program goes on.
     """
@@ -39,6 +40,7 @@ class Taking:
     options: dict[str, argparse.Action] = field(default_factory=dict)
     designs: list[tuple[Any, Mapping[str, Any]]] = field(default_factory=list)
     modules: list[Any] = field(default_factory=list)
+    compiled: Any = None
     loaded: Any = None
     arguments: Sequence[Any] = ()
     answer: Any = None
@@ -78,42 +80,48 @@ def active() -> bool:
     return _now.get() is not None
 
 
-def take(loaded: Any, arguments: Sequence[Any]) -> Any:
-    """A program runs a design: take it if one is wanted, or answer with the run of one that was taken.
+def take(compiled: Any, loaded: Any, arguments: Sequence[Any]) -> None:
+    """Take a design that a program is about to run, if one is wanted; else do nothing.
 
     Args:
+        compiled: what the design was loaded from.
         loaded: the design.
         arguments: what its host sequence is run with, as arrays and numbers.
-
-    Returns:
-        The run of the same design with the same arguments; None if there was none.
 
     Raises:
         DesignTakenError: the design is taken.
     """
     now = _now.get()
-    if now is None:
-        return None
-    if now.answer is None:
-        now.loaded, now.arguments = loaded, arguments
+    if now is not None and now.answer is None:
+        now.compiled, now.loaded, now.arguments = compiled, loaded, arguments
         raise DesignTakenError
-    return now.answer if _is_same(now, loaded, arguments) else None
 
 
-def _is_same(now: Taking, loaded: Any, arguments: Sequence[Any]) -> bool:
+def answer(compiled: Any, arguments: Sequence[Any]) -> Any:
+    """The run of a design that was taken, for a program that runs it; nothing is loaded for that.
+
+    Args:
+        compiled: the design.
+        arguments: what its host sequence is to be run with, as arrays and numbers.
+
+    Returns:
+        The run of the same design with the same arguments; None if there was none.
+    """
+    now = _now.get()
+    if now is None or now.answer is None or not _is_same(now, compiled, arguments):
+        return None
+    return now.answer
+
+
+def _is_same(now: Taking, compiled: Any, arguments: Sequence[Any]) -> bool:
     """Whether a design and what it reads are those that were taken, whatever is where it writes."""
-    if _text(now.loaded) != _text(loaded) or len(arguments) != len(now.arguments):
+    if now.compiled != compiled or len(arguments) != len(now.arguments):
         return False
     regions = [buffer.region for buffer in now.answer.buffers]
     read = {each.argument for each in regions if each.reads}
     written = {each.argument for each in regions if each.writes} - read
     pairs = enumerate(zip(now.arguments, arguments, strict=True))
     return all(n in written or np.array_equal(one, other) for n, (one, other) in pairs)
-
-
-def _text(loaded: Any) -> str:
-    found: str = loaded.configured.device.operation.tokens.text.content
-    return found
 
 
 def note_module(module: Any) -> None:

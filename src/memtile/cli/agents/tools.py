@@ -14,6 +14,7 @@ from typing import Any, Literal
 from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
 from memtile.cli.agents.graph_answers import graph_answer, graph_explained, graph_options
+from memtile.cli.agents.design_answers import design_explained
 from memtile.cli.agents.short_answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.tool_arguments import Kind, given_file
 from memtile.cli.graph_file import is_graph
@@ -136,17 +137,23 @@ def explain(
     max_cycles: int = MAX_CYCLES,
     seconds: float = SECONDS,
 ) -> Answer:
-    """Say why a dead array does not go on, from a dump of its memories and registers, or what limits a graph.
+    """Say why a dead array does not go on, from a dump of its memories and registers, or what limits a design.
 
     `dump` is the path of a coredump of XRT or of a register dump as text or JSON, `device` what it is of.
     With the path of the `design` that ran, it is run here too and the names are its own; `kernels` and
-    `settings` are those of `run`. Or give `graph`, a graph in C++, which is run with `settings`, `include`,
+    `settings` are those of `run`. A `design` without a dump, in Python, IRON or MLIR, is run: why it is stuck,
+    or what limits it, with in `lifted` the cycles without each limit. Or give `graph`, a graph in C++, which is run with `settings`, `include`,
     `in_folder`, `costs`, `max_cycles` and `seconds` as by `run`: the answer says why it is stuck, or what
     limits it: `bound`, the work of its `kernels`, buffers that are waited for, and in `lifted` the cycles
     without each limit.
     """
     from memtile.cli.explain import report_of
 
+    if design and not dump and not graph:
+        _fit(design, kernels=kernels, settings=settings, include=include, in_folder=in_folder, costs=costs)
+        of_run = RunOptions(max_cycles=max_cycles, progress=_until(seconds))
+        with given_file(design, "", "txt") as file:
+            return design_explained(file.name, device, kernels, _settings(settings), of_run, seconds)
     if bool(dump) == bool(graph):
         raise InputFileError("arguments of the tool: give dump or graph, one of them.")
     if graph and not is_graph([graph]):
@@ -168,6 +175,7 @@ def explain(
 def sweep(
     path: str = "",
     text: str = "",
+    kind: Kind = "py",
     vary: Mapping[str, str] | None = None,
     settings: Mapping[str, Any] | None = None,
     by: str = "cycles",
@@ -181,10 +189,11 @@ def sweep(
     max_cycles: int = MAX_CYCLES,
     seconds: float = SECONDS,
 ) -> Answer:
-    """Try variants of a design and compare them: arguments of design(), or macros of a graph in C++.
+    """Try variants of a design and compare them: values of its parameters, or macros of a graph in C++.
 
-    Give `path`, or `text` of a design in Python. `vary` has the values, NAME -> "8,16,32", "1..8" or
-    "16..128:16", also of timing constants (timing.NAME); of a design in Python, all arguments whose
+    Give `path`, or `text` of the `kind` py or mlir. Parameters are arguments of design(); of a program of
+    IRON options and CompileTime parameters; of MLIR the device and parameters of the scratchpad. `vary` has the values, NAME -> "8,16,32", "1..8" or
+    "16..128:16", also of timing constants (timing.NAME); of design(), all arguments whose
     annotations say their values if it is left out. `settings` are not varied. All variants are tried, or
     `count` by chance with a `seed`. `by` are figures, the first of which ranks: "cycles,l2,bds". `device`,
     `include`, `in_folder` and `costs` are for graphs, as for `run`; with `races` a race makes a variant
@@ -195,7 +204,7 @@ def sweep(
     from memtile.cli.agents.sweep_answers import sweep_answer
     from memtile.cli.graph_file import swept
 
-    with given_file(path, text, "py") as file:
+    with given_file(path, text, kind) as file:
         of_graph = {"device": device, "include": include, "in_folder": in_folder, "costs": costs}
         _fit(file.name, settings=settings, **of_graph)
         subject = swept([file.name], graph_options(device, include, in_folder, costs))
@@ -278,7 +287,8 @@ def _fit(name: str, **given: object) -> None:
     suffix = Path(name).suffix
     used = _OF_IRON if is_iron(name) else _USED.get(suffix, _OTHERS)
     wrong = [each for each, value in given.items() if value and each not in used]
-    _refuse(_KINDS.get(suffix, "a program of register writes"), wrong)
+    what = "a program of IRON" if is_iron(name) else _KINDS.get(suffix, "a program of register writes")
+    _refuse(what, wrong)
 
 
 def _refuse(kind: str, wrong: Iterable[str]) -> None:

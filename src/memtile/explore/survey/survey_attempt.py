@@ -14,6 +14,8 @@ import numpy.typing as npt
 
 from memtile.arch.devices import device as find_device
 from memtile.cpp.build import SUFFIXES
+from memtile.design.array import Array
+from memtile.design.run_design import make
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.findings import Severity
 from memtile.explain.results import Status
@@ -21,11 +23,12 @@ from memtile.explore.survey.survey_cases import LAST, Facts, SurveyCase, facts_o
 from memtile.explore.survey.survey_outcome import Bucket, DesignOutcome
 from memtile.importers.bodies.container import Container, build
 from memtile.importers.design import load
-from memtile.importers.design_file import functions_of
+from memtile.importers.design_file import design_function, functions_of, guarded, user_code
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.sequence.program import is_scalar
 from memtile.io.npy import read_array
-from memtile.iron.program_design import ProgramDesign, chosen_device
+from memtile.iron.program_design import ProgramDesign
+from memtile.iron.program_file import is_program
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.array_regions import zeros_for
 from memtile.runs.external_uses import ExternalUse, external_uses
@@ -59,7 +62,8 @@ def attempt(case: SurveyCase, functions: Functions, device: str, options: RunOpt
 
 def _tried(case: SurveyCase, functions: Functions, device: str, options: RunOptions) -> DesignOutcome:
     if case.path.suffix == ".py":
-        return _program(case, device, options)
+        is_iron = is_program(case.path)
+        return _program(case, device, options) if is_iron else _own_design(case, options)
     facts = facts_of(case.data.facts)
     if case.path.suffix in SUFFIXES:
         return _graph(case, facts, device, options)
@@ -94,17 +98,32 @@ def _program(case: SurveyCase, device: str, options: RunOptions) -> DesignOutcom
 
     A program that has the option ``--dev`` and no default for it gets the device, ``npu2`` if none is given.
     """
-    design = ProgramDesign(str(case.path))
-    asked = design.__signature__.parameters.get("dev")
     chosen = find_device(device).name if device else "npu2"
+    design = ProgramDesign(str(case.path), device=chosen)
+    asked = design.__signature__.parameters.get("dev")
     values = {"dev": _DEV.get(chosen, chosen)} if asked is not None and asked.default is None else {}
-    with chosen_device(chosen):
-        made = design(**values)
+    made = design(**values)
     done = made.run_once(options)
     found = _outcome(case, done, {})
     if done.result.status is Status.FINISHED and done.result.errors:
         found = replace(found, bucket=Bucket.WRONG)
     return replace(found, device=made.device.name, cycles=done.result.cycles)
+
+
+def _own_design(case: SurveyCase, options: RunOptions) -> DesignOutcome:
+    """What became of what ``design()`` returns, with the values that its parameters have."""
+    file = str(case.path)
+    function = design_function(file)
+    made = user_code(case.path, lambda: make(function, {}, file))
+    result = guarded(file, lambda: made.run(options))
+    found = _outcome(case, Run(result), {})
+    if result.good and result.exact:
+        found = replace(found, bucket=Bucket.EXACT)
+    elif result.status is Status.FINISHED and not result.good:
+        wrong = [check.text for check in result.checks if not check.exact]
+        found = replace(found, bucket=Bucket.WRONG, why="; ".join([*result.errors, *wrong]))
+    name = made.device.name if isinstance(made, Array) else ""
+    return replace(found, device=name, cycles=result.cycles)
 
 
 _DEV = {"npu1": "npu"}

@@ -19,6 +19,7 @@ from typing import Any
 from memtile.adf.macros import GraphTexts
 from memtile.cpp.build import SUFFIXES
 from memtile.errors import InputFileError, Problem
+from memtile.importers.design_file import is_own_design
 from memtile.importers.mlir.token_packets import BUILD_FILES
 from memtile.input_files import read_beside, read_bytes, read_text
 from memtile.io.json_text import parse_json
@@ -251,7 +252,7 @@ class FolderContents:
 def find(folder: Path) -> FolderContents:
     """The designs, graphs and builds below a folder.
 
-    Each C++ source with ``main`` and ``init()`` is a graph that leads to ``adf.h`` or has ``run()`` and
+    Each Python file that imports memtile and has ``design()`` is a design. Each C++ source with ``main`` and ``init()`` is a graph that leads to ``adf.h`` or has ``run()`` and
     ``end()``. Each MLIR file with a device is a design, or several if it has several devices; each program
     of IRON is one too, by what it builds when it is run. Configuration
     and instructions are a build, a row of its own where such a file lies beside or above them; there, and in
@@ -271,7 +272,7 @@ def find(folder: Path) -> FolderContents:
         graphs = [file for file in files if file.suffix in SUFFIXES and _is_graph(file)]
         cases += [_case(folder, _name(folder, file), file) for file in graphs]
         others += [_name(folder, file) for file in texts if file not in designs]
-        scripts = [file for file in files if is_script(file)]
+        scripts = [file for file in files if is_script(file) or is_own_design(file)]
         cases += [_case(folder, _name(folder, file), file) for file in scripts]
         for file in designs:
             whole = _case(folder, _name(folder, file), file)
@@ -360,8 +361,8 @@ def _problem(folder: Path, says: str) -> Problem:
         str(folder),
         "a folder with designs or builds below it",
         says,
-        "A design is an MLIR file with aie.device, a Python program that imports aie, or a graph in C++; a "
-        "build is configuration and instructions.",
+        "A design is an MLIR file with aie.device, a Python program that imports aie, a Python file that "
+        "imports memtile and has design(), or a graph in C++; a build is configuration and instructions.",
         reason="survey",
         where="memtile survey",
         source="docs/mlir.md",

@@ -149,7 +149,7 @@ def space_of(
             problems.append(_unknown(where, name, found))
     raise_if(problems, DesignError)
     if not axes:
-        raise DesignError(_nothing(where, found))
+        raise DesignError(_nothing(where, found, by_itself))
     return Space(tuple(axes))
 
 
@@ -323,8 +323,12 @@ def _unknown(where: str, name: str, found: Mapping[str, Parameter]) -> Problem:
     )
 
 
-def _nothing(where: str, found: Mapping[str, Parameter]) -> Problem:
+def _nothing(where: str, found: Mapping[str, Parameter], by_itself: bool) -> Problem:
     listed = ", ".join(found) or "there are none"
+    if not by_itself:
+        says = f"there is nothing to vary: no --vary names a parameter ({listed})"
+        step = "Name what is varied and its values: --vary NAME=VALUES."
+        return _problem("parameters", "none named", "at least one", says, step, where=where)
     says = f"there is nothing to vary: no annotation says which values a parameter has ({listed})"
     step = f"Annotate arguments of design(), {_ANNOTATIONS}, or give --vary NAME=VALUES."
     return _problem("parameters", "none with values", "at least one", says, step, where=where)

@@ -14,6 +14,7 @@ from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.errors import DesignError
 from memtile.explain.results import Result
+from memtile.importers.hosted_array import HostedArray
 from memtile.model.dma.channel_registers import FOT_MASK
 
 Values = Mapping[str, float]
@@ -86,15 +87,30 @@ def before_run(made: MemoryTile | Array) -> dict[str, float]:
     return {
         "l2": _nbytes(tiles, "memory"),
         "l1": _nbytes(tiles, "compute"),
-        "bds": sum(tile.bd_pool.used for tile in tiles),
+        "bds": _descriptors(made),
     }
 
 
 def after_run(made: MemoryTile | Array, before: Values, result: Result) -> dict[str, float]:
     """The figures of a run; its host may have used more descriptors than were used before."""
     share = 0.0 if result.bound is None else round(result.bound.share, 6)
-    bds = max(before["bds"], sum(tile.bd_pool.used for tile in tiles_of(made)))
+    bds = max(before["bds"], _descriptors(made))
     return {**before, "cycles": result.cycles, "bds": bds, "share": share}
+
+
+def _descriptors(made: MemoryTile | Array) -> int:
+    """Descriptors in use: those that a design took, or of one that is loaded those that are valid."""
+    if isinstance(made, HostedArray):
+        return sum(map(_valid_descriptors, made.tiles))
+    return sum(tile.bd_pool.used for tile in tiles_of(made))
+
+
+def _valid_descriptors(tile: Tile) -> int:
+    """Descriptors of a tile whose registers have Valid_BD set."""
+    kind = tile.kind
+    ((word, lsb, _),) = kind.bd_fields["Valid_BD"].parts
+    offsets = (kind.bd_base + number * kind.bd_stride + word * WORD_BYTES for number in range(kind.bds))
+    return sum(tile.own_door.read32(offset) >> lsb & 1 for offset in offsets)
 
 
 def table_for(text: str, objectives: Sequence[str]) -> str:

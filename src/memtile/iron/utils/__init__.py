@@ -30,7 +30,9 @@ def get_current_device(*, probe_runtime: bool = True) -> Any:
 
     from memtile.iron.device import from_name
 
-    return from_name(os.environ.get("MEMTILE_DEVICE", "npu2"), n_cols=None)
+    name, _, columns = os.environ.get("MEMTILE_DEVICE", "npu2").partition("_")  # npu2_4col is a part of npu2
+    number = columns.removesuffix("col")
+    return from_name(name, n_cols=int(number) if number.isdecimal() else None)
 
 
 def ensure_current_device(*, probe_runtime: bool = True) -> Any:

@@ -146,6 +146,9 @@ class CallableDesign:
                 f"{', '.join(self.parameters.compile) or 'none'}"
             )
 
+    def __repr__(self) -> str:
+        return f"CallableDesign({self.generator_name}, parameters: {', '.join(self.parameters.compile) or 'none'})"
+
     @property
     def generator_name(self) -> str:
         """Of the function."""
@@ -266,12 +269,12 @@ class CallableDesign:
             raise TypeError(
                 f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one"
             )
-        from memtile.iron.running import load_design, run_design
+        from memtile.iron.running import run_design
         from memtile.iron.utils.npuruntime import KernelHandle, KernelResult
 
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
         design = self._compiled(arguments, **values)
-        done = run_design(load_design(design), [each for each in arguments if not callable(each)])
+        done = run_design(design, [each for each in arguments if not callable(each)])
         return KernelHandle(design), KernelResult(done)
 
 

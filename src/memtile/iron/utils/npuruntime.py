@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from memtile.importers.loaded import Loaded
 from memtile.iron.compiled_design import CompiledDesign, read_compiled
-from memtile.iron.running import HostRuntimeError, load_design, run_design
+from memtile.iron.running import HostRuntimeError, run_design
 from memtile.iron.utils import get_current_device
 from memtile.iron.utils.hostruntime import bfloat16_safe_allclose
 from memtile.iron.utils.tensors import Tensor
@@ -66,6 +65,9 @@ class KernelResult:
         self.done, self.trace_config = done, trace_config
         self.npu_time = round(done.result.cycles * 1000 / done.result.clock_mhz)
 
+    def __repr__(self) -> str:
+        return f"KernelResult({self.done.result!r})"
+
     def is_success(self) -> bool:
         """Whether the design finished."""
         return str(self.done.result.status.value) == "finished" and not self.done.result.errors
@@ -84,10 +86,6 @@ class KernelHandle:
     """
 
     design: CompiledDesign
-
-    def loaded(self) -> Loaded:
-        """The design in an array of its own, as after a load of its xclbin."""
-        return load_design(self.design)
 
 
 class HostRuntime:
@@ -142,7 +140,7 @@ class HostRuntime:
                 "a host program cannot fill trace_config here: run it without trace_size, memtile has its "
                 "own trace"
             )
-        done = run_design(kernel_handle.loaded(), list(args), must_finish=fail_on_error)
+        done = run_design(kernel_handle.design, list(args), must_finish=fail_on_error)
         return KernelResult(done)
 
     def load_and_run(

@@ -1,0 +1,57 @@
+"""A design on the command line of ``memtile explain``: it is run, and its result says what limits or stops it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.report_files import ReportFiles, Studies
+from memtile.plain_text import json_text
+from memtile.runs.options import RunOptions
+
+if TYPE_CHECKING:
+    from memtile.cli.runnable import Maker
+    from memtile.explain.results import Result
+
+
+def is_design(file: str) -> bool:
+    """Whether a file is a design in Python, IRON or MLIR, by its name."""
+    return Path(file).suffix in (".py", SUFFIX) and Path(file).is_file()
+
+
+def explain_design(
+    make: Maker, of_run: RunOptions, files: ReportFiles, record: Path | None, *, as_json: bool
+) -> None:
+    """Run a design, say why it is stuck or what limits it, and leave with the exit code for it.
+
+    Args:
+        make: loads the design.
+        of_run: options of each of the runs.
+        files: of its history.
+        record: file of its record; None = none.
+        as_json: write what ``memtile run --json`` writes.
+
+    Raises:
+        MemtileError: as loading and running it raises.
+    """
+    from memtile.cli.report_files import WaveformFile
+    from memtile.cli.result_output import leave
+    from memtile.cli.run import studied_run
+    from memtile.explain.results import Status
+
+    files.check()
+    studies = Studies(bottleneck=True, record=record, report=files)
+    studies.check()
+    _, done = studied_run(make, replace(of_run, history=files.wanted), 0, studies, WaveformFile())
+    typer.echo(json_text(done.result.as_json(), indent=2) if as_json else "\n".join(explained(done.result)))
+    leave(interrupted=done.result.status is Status.INTERRUPTED, good=done.result.good)
+
+
+def explained(result: Result) -> list[str]:
+    """What a run says of itself, without its table of channels."""
+    sheet = result.sheet()
+    return [*sheet.above, sheet.title, *sheet.below]
