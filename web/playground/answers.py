@@ -34,6 +34,17 @@ from memtile.report.lowering import Answer, print_answer, print_explained
 from memtile.report.lowering import answer as lowered
 
 _GRAPH = re.compile(r"\b(?:tiling|traversing)_(?:parameters|dimension)\b|\btiling\s*\(|^\{\s*[.{]")
+DESIGNS = (
+    "memtile.sim.loop.engine",
+    "memtile.design.array",
+    "memtile.importers.loaded",
+    "memtile.importers.design",
+    "memtile.check.checked_program",
+    "memtile.iron",
+    "memtile.iron.program_design",
+    "designs",
+)
+"""Modules that designs need and other answers do not, in steps of about a second each."""
 _PROGRAM = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:aie|memtile\.iron)\b", re.MULTILINE)
 _PYTHON = re.compile(r"^(?:from[ \t]+[\w.]+[ \t]+import|import|def|class)[ \t]+\w", re.MULTILINE)
 _COMMAND = re.compile(r"(?:\$ *)?(?:memtile|python3?|pip3?|git|cd|make|cmake|sudo|\./\S+)[ \t]+\S")

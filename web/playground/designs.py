@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import tempfile
 from collections import defaultdict, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from io import StringIO
@@ -34,7 +34,6 @@ from memtile.runs.external_uses import ExternalUse
 from memtile.sim.loop.engine import Engine
 
 PROGRAM = "program.py"
-_ELSEWHERE = "Runs are not here: memtile run {} does them on your computer."
 _NOT_HERE = ("ModuleNotFoundError", "FileNotFoundError", "cannot import name")
 _COMPUTED = ("('bfloat16'", "not 'tuple'")  # what NumPy says of the stand-in of bfloat16
 _COMMANDS = ("memtile", "python", "python3", PROGRAM)
@@ -111,8 +110,7 @@ def of_program(text: str, arguments: str) -> tuple[dict[str, Any], list[Part]]:
                 loaded, found = load_iron_still(str(file), words)
         except MemtileError as error:
             raise _without(f"{place}/", error, printed.getvalue()) from None
-        lines = [_ELSEWHERE.format(" ".join([PROGRAM, *map(shlex.quote, words)])), *_parameters(found)]
-        shown, parts = _shown(loaded, lines)
+        shown, parts = _shown(loaded, " ".join([PROGRAM, *map(shlex.quote, words)]), _parameters(found))
     return {**shown, "printed": printed.getvalue().replace(f"{place}/", "").rstrip()}, parts
 
 
@@ -122,7 +120,7 @@ def of_mlir_text(text: str) -> tuple[dict[str, Any], list[Part]]:
     Raises:
         MemtileError: as ``memtile.load``.
     """
-    return _shown(load_still(Text("design.mlir", text)), [_ELSEWHERE.format("design.mlir")])
+    return _shown(load_still(Text("design.mlir", text)), "design.mlir")
 
 
 def names() -> str:
@@ -172,11 +170,12 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
-def _shown(loaded: Loaded, lines: Sequence[str]) -> tuple[dict[str, Any], list[Part]]:
+def _shown(loaded: Loaded, file: str, more: Iterable[str] = ()) -> tuple[dict[str, Any], list[Part]]:
     picture = array_svg(loaded.array)  # before its tasks are taken out of the queues
     subject = of_mlir(loaded)
     parts = list(_parts(loaded, subject))
-    text = "\n".join([*_summary(loaded), *lines, "", *_channels(subject)])
+    runs = f"Runs are not here: memtile run {file} does them on your computer."
+    text = "\n".join([*_summary(loaded), *more, "", *_channels(subject), "", runs])
     return {"kind": "design", "array": picture, "text": text, "parts": [each.label for each in parts]}, parts
 
 

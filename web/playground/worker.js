@@ -1,8 +1,9 @@
-// Python, apart from the page: it can be ended while a program runs. Nothing is computed here.
+// Python, apart from the page, so that it can be ended while a program runs. Nothing is computed here.
 import { loadPyodide } from "./pyodide.mjs";
 
 const say = (text) => postMessage({ say: text });
-let answers;
+const later = () => new Promise((done) => { setTimeout(done, 0); }); // questions come first
+let answers, loading = 0;
 
 async function bytes(name) {
   const found = await fetch(name);
@@ -28,16 +29,25 @@ async function python() {
   return pyodide;
 }
 
-const loaded = python();
-loaded.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error.message ?? error) }));
+// What designs need, module by module: all before the first design, or one by one while nothing is asked.
+function load(pyodide) {
+  pyodide.pyimport(answers.DESIGNS.get(loading));
+  loading += 1;
+}
 
-let designs = false;
+async function loadAhead() {
+  const pyodide = await loaded;
+  while (loading < answers.DESIGNS.length) {
+    load(pyodide);
+    await later();
+  }
+}
+
 const asks = {
   answer(pyodide, text, tile, line) {
-    if (!designs && answers.is_design(text)) {
-      say("loading memtile's IRON, once");
-      pyodide.pyimport("designs");
-      designs = true;
+    if (answers.is_design(text)) {
+      if (loading < answers.DESIGNS.length) say("loading what designs need, once");
+      while (loading < answers.DESIGNS.length) load(pyodide);
       say("building the design");
     }
     return JSON.parse(answers.answer(text, tile, line));
@@ -46,13 +56,20 @@ const asks = {
   names: () => ({ names: answers.names() }),
 };
 
+const loaded = python();
+loaded.then(() => postMessage({ ready: true }), (error) => postMessage({ failed: String(error.message ?? error) }));
+
 onmessage = async ({ data: { id, what, given } }) => {
+  if (what === "ahead") {
+    loadAhead();
+    return;
+  }
   const pyodide = await loaded;
   try {
     postMessage({ id, found: asks[what](pyodide, ...given) });
   } catch (error) {
     const last = String(error.message ?? error).trim().split("\n").pop();
-    // Python is not to be used again after an error of its own
+    // after an error that is not Python's own, Python cannot be used
     postMessage({ id, found: { error: last }, ended: error.name !== "PythonError" });
   }
 };
