@@ -74,7 +74,7 @@ PARTS = (
         ),
     ),
     Part("Gallery", "designs with their runs and reports", ("gallery/index",)),
-    Part("Playground", "tilings, descriptors and words in the browser", ("playground",)),
+    Part("Playground", "programs of IRON, tilings, descriptors and words in the browser", ("playground",)),
 )
 """Where pages are; one that is in none of them is found at the end of the second."""
 

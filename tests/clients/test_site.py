@@ -24,7 +24,7 @@ from support.pages.browser import Page, opened
 
 ROOT = Path(__file__).parents[2]
 WEB = ROOT / "web"
-EXAMPLES = json.loads((WEB / "playground" / "examples.json").read_text(encoding="utf-8"))
+*EXAMPLES, PROGRAM = json.loads((WEB / "playground" / "examples.json").read_text(encoding="utf-8"))
 pytestmark = pytest.mark.slow
 
 
@@ -223,13 +223,15 @@ def playground(address: str, page: Page) -> Page:
     return page
 
 
-def asked(page: Page, text: str, tile: str = "memory") -> dict[str, Any]:
+def asked(page: Page, text: str, tile: str = "memory", arguments: str = "") -> dict[str, Any]:
     """What is seen after a text was typed in and answered."""
     page.evaluate(f"document.querySelector('#tile').value = {tile!r}")
+    page.evaluate(f"document.querySelector('#arguments').value = {json.dumps(arguments)}")
     page.evaluate(f"document.querySelector('#given').value = {json.dumps(text)}")
     page.evaluate("document.querySelector('#go').click()")
+    page.wait("!document.body.dataset.asking")
     seen = page.evaluate(
-        "Object.fromEntries(['error', 'words', 'text', 'walk'].map("
+        "Object.fromEntries(['error', 'summary', 'words', 'text', 'walk'].map("
         "id => [id, document.getElementById(id).textContent]))"
     )
     there = "!document.querySelector('#answer').hidden"
@@ -237,11 +239,15 @@ def asked(page: Page, text: str, tile: str = "memory") -> dict[str, Any]:
     return {**seen, "there": page.evaluate(there), "drawn": page.evaluate(drawn)}
 
 
-def native(text: str) -> dict[str, Any]:
+def native(text: str, arguments: str = "") -> dict[str, Any]:
     """The same answer, from the package as it is here."""
-    code = "import sys, answers; print(answers.answer(sys.argv[1]))"
+    code = "import sys, answers; print(answers.answer(sys.argv[1], arguments=sys.argv[2]))"
     done = subprocess.run(
-        [sys.executable, "-c", code, text], cwd=WEB / "playground", capture_output=True, text=True, check=True
+        [sys.executable, "-c", code, text, arguments],
+        cwd=WEB / "playground",
+        capture_output=True,
+        text=True,
+        check=True,
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
@@ -289,9 +295,44 @@ def test_the_keyboard_asks_and_nothing_is_fetched_from_elsewhere(playground: Pag
         "document.querySelector('#given').dispatchEvent("
         "new KeyboardEvent('keydown', {key: 'Enter', ctrlKey: true}))"
     )
+    playground.wait("!document.body.dataset.asking")
     assert "2 words are given" in playground.evaluate("document.querySelector('#error').textContent")
     assert [each for each in playground.said if not each.startswith(("log", "info"))] == []
     assert {urlsplit(each).netloc for each in playground.fetched} - {""} == {urlsplit(address).netloc}
+
+
+def test_a_program_is_built_in_the_browser(playground: Page) -> None:
+    seen, here = asked(playground, PROGRAM["text"], arguments="--rows 4"), native(PROGRAM["text"], "--rows 4")
+    assert seen["error"] == ""
+    assert seen["summary"] == here["text"]
+    labels = "[...document.querySelector('#parts').options].map(each => each.text)"
+    assert playground.evaluate(labels) == here["parts"]
+    assert playground.evaluate("document.querySelectorAll('#array svg rect').length") == 48
+    playground.evaluate("document.querySelector('#parts').selectedIndex = 4")
+    playground.evaluate("document.querySelector('#parts').dispatchEvent(new Event('change'))")
+    playground.wait("!document.body.dataset.asking")
+    order = [row + 16 * column for row in range(16) for column in range(4)]
+    assert playground.evaluate("document.querySelector('#walk').textContent") == " ".join(map(str, order))
+
+
+def test_a_name_that_is_not_there_leads_to_the_list_of_names(playground: Page) -> None:
+    seen = asked(playground, "import aie.iron\nfrom aie.iron import ObjectFiFo\n")
+    assert seen["error"].startswith("program.py:2: memtile's IRON has no aie.iron.ObjectFiFo.")
+    playground.evaluate("document.querySelector('#names summary').click()")
+    playground.wait("document.querySelector('#listed').textContent")
+    assert "aie.iron: Acquire, Bd," in playground.evaluate("document.querySelector('#listed').textContent")
+
+
+def test_a_program_without_end_can_be_stopped_and_the_page_answers_again(playground: Page) -> None:
+    text = json.dumps("import aie.iron\nwhile True:\n    pass\n")
+    playground.evaluate(f"document.querySelector('#given').value = {text}")
+    playground.evaluate("document.querySelector('#go').click()")
+    playground.wait("!document.querySelector('#stop').hidden")
+    playground.evaluate("document.querySelector('#stop').click()")
+    playground.wait("!document.body.dataset.asking")
+    assert "Stopped." in playground.evaluate("document.querySelector('#error').textContent")
+    again = asked(playground, "16 0 0 0 0 0x02000000", "compute")
+    assert (again["error"], again["walk"]) == ("", " ".join(map(str, range(16))))
 
 
 def test_from_disk_the_playground_says_what_it_needs(site: Path, tmp_path: Path) -> None:

@@ -270,7 +270,7 @@ def test_a_value_of_an_option_that_is_no_expression_names_the_option() -> None:
 
 def test_the_playground_reads_text() -> None:
     place = Path(__file__).parents[2] / "web" / "playground"
-    code = "import json, answers; print(json.dumps([answers.answer(t) for t in json.load(open('examples.json'))]))"
+    code = "import json, answers; print(json.dumps([answers.answer(t) for t in json.load(open('examples.json')) if 'arguments' not in t]))"
     code = code.replace("answers.answer(t)", "json.loads(answers.answer(t['text']))")
     done = subprocess.run([sys.executable, "-c", code], cwd=place, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""

@@ -1,4 +1,7 @@
-"""What the playground answers: a text goes in, the package does the rest; the browser only shows it."""
+"""What the playground answers: a text goes in, the package does the rest; the browser only shows it.
+
+Designs need much more of the package than descriptors, so ``designs`` is imported when the first comes.
+"""
 
 from __future__ import annotations
 
@@ -31,31 +34,109 @@ from memtile.report.lowering import Answer, print_answer, print_explained
 from memtile.report.lowering import answer as lowered
 
 _GRAPH = re.compile(r"\b(?:tiling|traversing)_(?:parameters|dimension)\b|\btiling\s*\(|^\{\s*[.{]")
+DESIGNS = (
+    "memtile.sim.loop.engine",
+    "memtile.design.array",
+    "memtile.importers.loaded",
+    "memtile.importers.design",
+    "memtile.check.checked_program",
+    "memtile.iron",
+    "memtile.iron.program_design",
+    "designs",
+)
+"""Modules that designs need and other answers do not, in steps of about a second each."""
+_PROGRAM = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:aie|memtile\.iron)\b", re.MULTILINE)
+_PYTHON = re.compile(r"^(?:from[ \t]+[\w.]+[ \t]+import|import|def|class)[ \t]+\w", re.MULTILINE)
+_COMMAND = re.compile(r"(?:\$ *)?(?:memtile|python3?|pip3?|git|cd|make|cmake|sudo|\./\S+)[ \t]+\S")
+_CPP = re.compile(r"^[ \t]*#[ \t]*(?:include|pragma)|\badf::|\bconnect[ \t]*<", re.MULTILINE)
 _FIRST = 4096  # elements of a walk that are written out
 _DRAWN = 1 << 20  # words of a transfer, and elements of a memory, that are walked and drawn
 
 
-def answer(text: str, tile: str = "memory") -> str:
+_parts: list[Any] = []  # descriptors of the design that was answered last
+
+
+def answer(text: str, tile: str = "memory", arguments: str = "") -> str:
     """Answer a text, as JSON: ``kind``, ``text``, ``words``, ``walk``, ``picture`` (SVG), or ``error``.
 
+    A design has ``array`` (SVG), ``text``, ``parts``, labels of its descriptors for :func:`part`, and of a
+    program ``printed``.
+
     Args:
-        text: tiling parameters as JSON or C++, a descriptor as JSON, an ``aie.dma_bd``, or register words.
+        text: tiling parameters as JSON or C++, a descriptor as JSON, an ``aie.dma_bd``, register words, a
+            program of IRON, or MLIR with an ``aie.device``.
         tile: tile kind of words and of an ``aie.dma_bd``.
+        arguments: of a program.
     """
     try:
-        return json.dumps(_answered(text.strip(), tile))
+        return json.dumps(_answered(text.strip(), tile, arguments))
     except MemtileError as error:
         return json.dumps({"error": "\n".join(error.messages)})
 
 
-def _answered(text: str, tile: str) -> dict[str, Any]:
+def is_design(text: str) -> bool:
+    """Whether a text is a program of IRON or MLIR of a device."""
+    return "aie.device" in text or _PROGRAM.search(text) is not None
+
+
+def part(number: int) -> str:
+    """A descriptor of the design that was answered last, as :func:`answer` has descriptors."""
+    from designs import picture_shape, queue_entry
+
+    found = _parts[number]
+    case = WordCase(found.bd.descriptor.tile, found.bd.number, found.bd.words)
+    own = found.memory.first * 8 // found.memory.bits
+    walked = _walked([queue_entry(found)], found.memory.bits, own, picture_shape(found))
+    text = _printed(lambda console: print_explained(case, console))
+    return json.dumps(
+        {"text": text, "words": [hex_words(found.bd.words)], "number": found.bd.number, **walked}
+    )
+
+
+def names() -> str:
+    """What programs of IRON may import."""
+    from designs import names as listed
+
+    return listed()
+
+
+def _answered(text: str, tile: str, arguments: str) -> dict[str, Any]:
+    if is_design(text):
+        return _of_design(text, arguments)
     if "aie.dma_bd" in text:
         return _of_mlir(text, tile)
     if _GRAPH.search(text) and not begins_as_json(text):
         return _of_graph(text)
     if text.startswith(("{", "[")):
         return _of_json(text, tile)
+    _refuse_others(text)
     return {"kind": "words", **_of_words(parse_words({"tile": tile, "words": re.split(r"[\s,]+", text)}))}
+
+
+def _of_design(text: str, arguments: str) -> dict[str, Any]:
+    from designs import of_mlir_text, of_program
+
+    _parts.clear()
+    found, parts = of_program(text, arguments) if _PROGRAM.search(text) else of_mlir_text(text)
+    _parts.extend(parts)
+    return found
+
+
+def _refuse_others(text: str) -> None:
+    """Refuse by name what is pasted and is no words.
+
+    Raises:
+        InputFileError: a command, Python that is no program of IRON, or C++ without a tiling.
+    """
+    if _COMMAND.match(text):
+        says = "this is a command line. Paste the text of the program itself,"
+        raise InputFileError(f"{says} and what stands behind its name into the line for arguments.")
+    if _CPP.search(text):
+        says = "this is C++ without a tiling. The playground reads the tilings of a graph, not the graph;"
+        raise InputFileError(f"{says} memtile run FILE.cpp runs it on your computer.")
+    if _PYTHON.search(text):
+        says = "this is Python that imports no aie, so it is no program of IRON."
+        raise InputFileError(f"{says} memtile run FILE.py runs designs of other kinds on your computer.")
 
 
 def _of_json(text: str, tile: str) -> dict[str, Any]:

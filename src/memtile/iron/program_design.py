@@ -22,6 +22,7 @@ from memtile.importers.hosted_array import HostedArray
 from memtile.importers.loaded import Loaded
 from memtile.importers.text_design import SUFFIX, TextDesign
 from memtile.iron.aie_names import only_ours
+from memtile.iron.kernel import ExternalFunction
 from memtile.iron.program_file import is_program, run
 from memtile.iron.taking import DesignTakenError, Taking, taking
 from memtile.runs.program import Run
@@ -109,14 +110,19 @@ class ProgramDesign:
     def _taken(self, values: Mapping[str, Any], found: Taking, device: str) -> Taking:
         """Run the program until its design is there; ``found`` has what is known where it fails."""
         with only_ours(), _chosen(device), taking(values, found):
-            try:
-                run(self.file, self.arguments)
-            except DesignTakenError:
-                pass
-            except SystemExit as end:
-                if not found.modules:
-                    raise InputFileError(f"{self.file}: {_ended(end)}") from None
+            _run_until_taken(self.file, self.arguments, found)
         return found
+
+
+def _run_until_taken(file: str, arguments: Sequence[str], found: Taking) -> None:
+    ExternalFunction._instances.clear()  # those of a program before, which may have the same names
+    try:
+        run(file, arguments)
+    except DesignTakenError:
+        pass
+    except SystemExit as end:
+        if not found.modules:
+            raise InputFileError(f"{file}: {_ended(end)}") from None
 
 
 def _silent() -> contextlib.AbstractContextManager[Any]:
@@ -170,21 +176,45 @@ def load_iron(file: str | Path, *arguments: str, **values: Any) -> Loaded:
     return cast(HostedArray, made).loaded
 
 
+def load_iron_still(file: str, arguments: Sequence[str] = ()) -> tuple[Loaded, Taking]:
+    """The design of a program as it stands before it runs, and what was found on the way to it.
+
+    The program runs once. Nothing is compiled: kernels of its cores have names only.
+
+    Args:
+        file: of the program.
+        arguments: of its command line.
+
+    Raises:
+        InputFileError: as :func:`load_iron`.
+        MemtileError: as :func:`load_iron`.
+    """
+    found = Taking(still=True)
+    with only_ours(), taking({}, found):
+        _run_until_taken(file, arguments, found)
+        return found.loaded or _last_built(file, found), found
+
+
 def taken_array(file: str, found: Taking) -> HostedArray:
     """The array of what was taken out of a program.
 
     Raises:
         InputFileError: the program runs no design and builds none.
     """
+    if found.loaded is not None:
+        return HostedArray.of(found.loaded, [_copy(each) for each in found.arguments])
+    return HostedArray.of(_last_built(file, found))
+
+
+def _last_built(file: str, found: Taking) -> Loaded:
+    """The design of the last module that a program builds."""
     from memtile.iron.compiled_design import CompiledDesign
     from memtile.iron.running import load_design
 
-    if found.loaded is not None:
-        return HostedArray.of(found.loaded, [_copy(each) for each in found.arguments])
     designs = [each for each in found.modules if any(op.name == "aie.device" for op in each.body.operations)]
     if not designs:
         raise InputFileError(f"{file}: the program builds no design: no aie.device is in what it makes.")
-    return HostedArray.of(load_design(CompiledDesign.of(designs[-1], file)))
+    return load_design(CompiledDesign.of(designs[-1], file))
 
 
 def _copy(argument: Any) -> Any:

@@ -14,12 +14,12 @@ from memtile.cpp.build import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.results import Status
-from memtile.importers.design import load
+from memtile.importers.design import load, load_still
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.library_kernels import library_kernel
-from memtile.iron.taking import answer, take
+from memtile.iron.taking import answer, stands_still, take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
@@ -29,12 +29,14 @@ class HostRuntimeError(MemtileError):
 
 
 def load_design(design: CompiledDesign) -> Loaded:
-    """Load a compiled design, with its kernels compiled for the host.
+    """Load a compiled design, with its kernels compiled for the host; without, if it is only to be looked at.
 
     Raises:
         MemtileError: the array cannot hold the design, or a kernel does not compile.
     """
     text = Text(design.name, design.text, build=design.build_line)
+    if stands_still():
+        return load_still(text)
     functions = kernel_functions(design.kernels, _device_of(design.text))
     return load(text, functions=functions, sources_beside=True)
 

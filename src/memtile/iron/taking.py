@@ -34,6 +34,7 @@ class Taking:
         loaded: the same in an array.
         arguments: what it is run with.
         answer: what a run of the design left: it is what the program gets, and the program goes on.
+        still: the design is only to be looked at: its kernels are not compiled, and may be unknown.
     """
 
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -44,6 +45,7 @@ class Taking:
     loaded: Any = None
     arguments: Sequence[Any] = ()
     answer: Any = None
+    still: bool = False
 
 
 _now: ContextVar[Taking | None] = ContextVar("iron_taking", default=None)
@@ -78,6 +80,12 @@ def taking(values: Mapping[str, Any], made: Taking) -> Iterator[None]:
 def active() -> bool:
     """Whether a design is to be taken."""
     return _now.get() is not None
+
+
+def stands_still() -> bool:
+    """Whether the design that is to be taken is only looked at."""
+    now = _now.get()
+    return now is not None and now.still
 
 
 def take(compiled: Any, loaded: Any, arguments: Sequence[Any]) -> None:

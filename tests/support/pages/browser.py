@@ -64,6 +64,7 @@ class Page:
         self._session = self.ask("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable")
+        self.ask("Target.setAutoAttach", autoAttach=True, waitForDebuggerOnStart=True, flatten=True)
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.ask("Emulation.setEmulatedMedia", features=features)
         self.ask(
@@ -116,18 +117,22 @@ class Page:
 
     def ask(self, method: str, **parameters: Any) -> dict[str, Any]:
         """The answer to a message of the debugging protocol."""
-        self._last += 1
-        message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._to, json.dumps(message).encode() + b"\0")
+        asked = self._send(method, self._session, parameters)
         while True:
             answer = self._next()
-            if answer.get("id") == self._last:
+            if answer.get("id") == asked:
                 assert "error" not in answer, (method, answer["error"])
                 result: dict[str, Any] = answer["result"]
                 return result
             self._note(answer)
+
+    def _send(self, method: str, session: str, parameters: dict[str, Any]) -> int:
+        self._last += 1
+        message: dict[str, Any] = {"id": self._last, "method": method, "params": parameters}
+        if session:
+            message["sessionId"] = session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        return self._last
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
@@ -149,6 +154,9 @@ class Page:
                 self.said.append(f"{about['entry']['level']}: {about['entry']['text']}")
             case "Network.requestWillBeSent":
                 self.fetched.append(about["request"]["url"])
+            case "Target.attachedToTarget":  # a worker of the page, which waits until it is watched too
+                for method in ("Runtime.enable", "Network.enable", "Runtime.runIfWaitingForDebugger"):
+                    self._send(method, about["sessionId"], {})
 
 
 @contextmanager

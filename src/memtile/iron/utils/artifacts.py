@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import gettempdir
 
 from memtile.cpp.build import cache_folder
 from memtile.iron.compiled_design import CompiledDesign
+from memtile.iron.taking import stands_still
 
 _FOLDER = "iron-designs"
 _File = Path | str | None
@@ -36,7 +38,8 @@ class Artifacts:
 
     def write(self, design: CompiledDesign, *, full_elf: bool) -> tuple[Path, Path | None]:
         """Write a design; the paths of the design and of its instructions."""
-        folder = cache_folder(_FOLDER) / design.digest()[:16]
+        # a design that is only looked at needs no cache, whose place depends on Numba
+        folder = (Path(gettempdir()) if stands_still() else cache_folder(_FOLDER)) / design.digest()[:16]
         if self.full_elf is not None or (full_elf and self.xclbin is None):
             path = Path(self.full_elf or folder / "design.elf")
             design.write(path)

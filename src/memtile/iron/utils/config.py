@@ -6,7 +6,10 @@ import os
 import sys
 from pathlib import Path
 
+from memtile.iron.taking import stands_still
+
 _VARIABLE = "MEMTILE_MLIR_AIE"
+_NO_CHECKOUT = "mlir-aie"
 
 
 def checkout() -> Path | None:
@@ -19,12 +22,14 @@ def checkout() -> Path | None:
 
 
 def root_path() -> str:
-    """The folder of a checkout.
+    """The folder of a checkout; of a design that is only looked at it may be one that is not there.
 
     Raises:
         FileNotFoundError: there is none.
     """
     found = checkout()
+    if found is None and stands_still():
+        return _NO_CHECKOUT  # its kernels are named and not compiled
     if found is None:
         raise FileNotFoundError(
             f"no checkout of mlir-aie: set {_VARIABLE} to its folder, which has aie_kernels"
