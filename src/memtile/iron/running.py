@@ -36,7 +36,7 @@ def load_design(design: CompiledDesign) -> Loaded:
     Raises:
         MemtileError: the array cannot hold the design, or a kernel does not compile.
     """
-    text = Text(design.name, design.text, build=design.build_line)
+    text = Text(design.name, design.text, build=design.build_line, places=design.places)
     functions = kernel_functions(design.kernels, _device_of(design.text))
     return load(text, functions=functions, sources_beside=True)
 
@@ -57,7 +57,9 @@ def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = 
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
     _check_arguments(design, arrays)
-    given = [each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays]
+    given = [
+        np.ascontiguousarray(each).reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays
+    ]
     done = take(design, given) or design.run(*given)
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
@@ -68,14 +70,15 @@ def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = 
 
 
 def _put(target: np.ndarray[Any, Any], array: Any) -> None:
-    """Copy the bytes of a result into the array of a tensor."""
+    """Copy the bytes of a result into the array of a tensor; one with gaps is read only."""
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    flat = target.reshape(-1)
-    if not np.shares_memory(flat, target):
+    flat = np.ascontiguousarray(target).reshape(-1).view(np.uint8)[: data.size]
+    if np.shares_memory(flat, target):
+        flat[:] = data
+    elif not np.array_equal(flat, data):
         raise HostRuntimeError(
             f"a tensor of shape {target.shape} is not contiguous: the design cannot write it"
         )
-    flat.view(np.uint8)[: data.size] = data
 
 
 def _check_arguments(design: Loaded, arrays: Sequence[Any]) -> None:
