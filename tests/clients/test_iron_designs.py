@@ -6,10 +6,13 @@ import numpy as np
 import pytest
 
 from memtile import iron
+from memtile.errors import InputFileError
+from memtile.iron.compiled_design import CompiledDesign, read_compiled
 from memtile.iron.controlflow import range_, yield_
 from memtile.iron.device import NPU2, AnyComputeTile, AnyMemTile, NPU1Col1, Tile
 from memtile.iron.helpers.taplib import TensorAccessPattern
 from memtile.iron.ir import MLIRError
+from memtile.iron.running import HostRuntimeError, load_design, run_design
 from memtile.iron.runtime.endpoint import RuntimeEndpoint
 
 TILE, TILES = 256, 8
@@ -295,3 +298,51 @@ def test_causes_have_the_words_of_mlir_aie():
     iron.Worker(None, [buffer])
     with pytest.raises(ValueError, match=r"buffer shared is used by two Workers.* has no explicit tile"):
         iron.Worker(None, [buffer])
+
+
+def copying(body):
+    """A module whose core does something with an object of each of two object FIFOs."""
+    fifo, out = (iron.ObjectFifo(OBJECT, name=name) for name in ("in", "out"))
+
+    def core(source, target):
+        x, y = source.acquire(1), target.acquire(1)
+        body(x, y)
+        source.release(1)
+        target.release(1)
+
+    def sequence(a, b, in_h, out_h):
+        in_h.fill(a)
+        out_h.drain(b, wait=True)
+
+    worker = iron.Worker(core, [fifo.cons(), out.prod()])
+    runtime = iron.Runtime(sequence, [ALL, ALL, fifo.prod(), out.cons()])
+    return iron.Program(NPU1Col1(), runtime, workers=[worker]).resolve_program()
+
+
+def backwards(x, y):
+    for i in range_(TILE - 1, -1, -1):
+        y[i] = x[i]
+
+
+def test_what_a_core_cannot_do_is_reported_with_the_programs_line(tmp_path):
+    """Not with the line of the MLIR that nobody wrote; from a compiled file too."""
+    line = backwards.__code__.co_firstlineno + 1
+    CompiledDesign.of(copying(backwards), __file__).write(tmp_path / "final.xclbin")
+    array = np.zeros(TILES * TILE, dtype=np.int32)
+    with pytest.raises(InputFileError) as refused:
+        run_design(load_design(read_compiled(tmp_path / "final.xclbin")), [array, array.copy()])
+    assert str(refused.value).startswith(f"{__file__}:{line}: scf.for: its step is -1")
+
+
+def test_an_array_with_gaps_is_read_and_not_written():
+    def body(x, y):
+        for i in range_(TILE):
+            y[i] = x[i]
+
+    design = load_design(CompiledDesign.of(copying(body), __file__))
+    gaps, plain = (np.arange(many * TILES * TILE, dtype=np.int32) for many in (2, 1))
+    target = np.zeros_like(plain)
+    run_design(design, [gaps[::2], target])
+    np.testing.assert_array_equal(target, gaps[::2])
+    with pytest.raises(HostRuntimeError, match="is not contiguous: the design cannot write it"):
+        run_design(design, [plain, gaps[::2]])

@@ -93,7 +93,7 @@ def test_files_that_do_not_belong_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputFileError, match=r"xrt\.xclbin: this file was not compiled by memtile"):
         read_compiled(tmp_path / "xrt.xclbin")
     (tmp_path / "other.xclbin").write_text(json.dumps({"format": "another"}))
-    with pytest.raises(InputFileError, match="the format is 'another', not 'memtile compiled design 1'"):
+    with pytest.raises(InputFileError, match="the format is 'another', not 'memtile compiled design 2'"):
         read_compiled(tmp_path / "other.xclbin")
 
 

@@ -105,3 +105,116 @@ def test_a_line_that_compiles_a_text_limits_the_cores_of_a_column() -> None:
     tiles = "".join(f"%c{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(5))
     places = _places("// RUN: aiecc --cores-per-col 2\n" + device(tiles=tiles, chip="npu1"))
     assert [places[f"c{n}"] for n in range(5)] == [(0, 2), (0, 3), (1, 2), (1, 3), (2, 2)]
+
+
+_TWO = "%a = aie.logical_tile<CoreTile>(?, ?)\n%b = aie.logical_tile<CoreTile>(?, ?)\n"
+_LOAD = "%i = arith.constant 0 : index\n%v = memref.load %buf[%i] : memref<16xi32>\naie.end"
+
+
+def _flow(source: str, target: str, channel: int = 0) -> str:
+    return f"aie.flow(%{source}, DMA : {channel}, %{target}, DMA : 0)"
+
+
+@pytest.mark.parametrize(
+    ("chip", "tiles", "parts", "expected"),
+    [
+        pytest.param(  # a chain of cascades goes east where nothing is in the south
+            "npu1",
+            _TWO + "%c = aie.logical_tile<CoreTile>(?, ?)\n",
+            ["aie.cascade_flow(%a, %b)", "aie.cascade_flow(%b, %c)"],
+            {"a": (0, 2), "b": (1, 2), "c": (2, 2)},
+            id="cascade",
+        ),
+        pytest.param(  # of the one in the middle the source is in the west, the target in the south
+            "npu1",
+            _TWO + "%m = aie.tile(1, 3)\n",
+            ["aie.cascade_flow(%a, %m)", "aie.cascade_flow(%m, %b)"],
+            {"a": (0, 3), "b": (1, 2), "m": (1, 3)},
+            id="cascade-both-ways",
+        ),
+        pytest.param(  # the three tiles that reach the memory of (1, 3)
+            "npu1",
+            "%o = aie.tile(1, 3)\n" + _TWO + "%c = aie.logical_tile<CoreTile>(?, ?)\n",
+            [
+                "%buf = aie.buffer(%o) : memref<16xi32>",
+                *(f"aie.core(%{n}) {{\n{_LOAD}\n}}" for n in "abc"),
+            ],
+            {"o": (1, 3), "a": (1, 2), "b": (1, 4), "c": (2, 3)},
+            id="buffer",
+        ),
+        pytest.param(  # the column of a core that has its place decides
+            "npu1",
+            "%a = aie.tile(3, 2)\n%m = aie.logical_tile<MemTile>(?, ?)\n"
+            "%s = aie.logical_tile<ShimNOCTile>(?, ?)\n",
+            [_flow("s", "m"), _flow("m", "a", 1)],
+            {"a": (3, 2), "m": (3, 1), "s": (3, 0)},
+            id="placed-core",
+        ),
+        pytest.param(  # one MM2S channel for three flows: broadcasts of one channel count once
+            "npu1",
+            _TWO + "%c = aie.logical_tile<CoreTile>(?, ?)\n%s = aie.logical_tile<ShimNOCTile>(?, ?)\n",
+            [_flow("s", name) for name in "abc"],
+            {"a": (0, 2), "b": (0, 3), "c": (0, 4), "s": (0, 0)},
+            id="one-channel",
+        ),
+        pytest.param(  # of a broadcast every column between the first and the last is as near
+            "npu2",
+            "%a = aie.tile(1, 2)\n%b = aie.tile(7, 2)\n%s = aie.logical_tile<ShimNOCTile>(?, ?)\n",
+            [
+                "aie.packet_flow(1) {\naie.packet_source<%s, DMA : 0>\naie.packet_dest<%a, DMA : 0>\n"
+                "aie.packet_dest<%b, DMA : 0>\n}"
+            ],
+            {"a": (1, 2), "b": (7, 2), "s": (4, 0)},
+            id="broadcast",
+        ),
+        pytest.param(  # a core with a column of its own comes first
+            "npu1",
+            "%a = aie.logical_tile<CoreTile>(?, ?)\n%b = aie.logical_tile<CoreTile>(0, ?)\n",
+            [],
+            {"a": (0, 3), "b": (0, 2)},
+            id="wanted-first",
+        ),
+    ],
+)
+def test_places_that_mlir_aie_states(
+    chip: str, tiles: str, parts: list[str], expected: dict[str, tuple[int, int]]
+) -> None:
+    """As its test/place-tiles (2026-08-14) has them."""
+    assert _places(device(*parts, tiles=tiles, chip=chip)) == expected
+
+
+def test_a_core_with_more_fifos_than_channels_gets_neighbours() -> None:
+    """Four object FIFOs and two channels: two must come from cores that share memory (DEV-MLIR-9)."""
+    cores = "".join(f"%w{n} = aie.logical_tile<CoreTile>(?, ?)\n" for n in range(1, 5))
+    both = "%s = aie.logical_tile<ShimNOCTile>(?, ?)\n%m = aie.logical_tile<MemTile>(?, ?)\n"
+    wide = "aie.objectfifo @wide(%w1, {%w2, %w3}, 2 : i32) : !aie.objectfifo<memref<16xi32>>"
+    fifos = [_fifo("in", "s", "w1"), wide, _fifo("a", "w2", "w4"), _fifo("b", "w3", "w4")]
+    fifos += [_fifo(f"skip{n}", "m", "w4") for n in range(2)]
+    places = _places(device(*fifos, tiles=cores + both, chip="npu2"))
+    assert [places[f"w{n}"] for n in range(1, 5)] == [(0, 2), (0, 3), (0, 5), (0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        pytest.param(
+            device("aie.cascade_flow(%a, %b)", tiles=_TWO.replace("?, ?", "1, 3", 1).replace("?, ?", "0, ?")),
+            "is beside the cascade source of a at (1, 3)",
+            id="cascade",
+        ),
+        pytest.param(
+            "// RUN: aiecc --placer=sa_placer --sa-seed=3\n" + device(tiles=_TWO),
+            "its RUN line places tiles with sa_placer",
+            id="placer",
+        ),
+        pytest.param(
+            "// RUN: aiecc --cores-per-col=5\n" + device(tiles=_TWO),
+            "its RUN line asks for 5 cores in a column",
+            id="cores",
+        ),
+    ],
+)
+def test_what_cannot_be_placed_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputFileError) as refused:
+        loaded(text.replace("npu1_1col", "npu1"))
+    assert message in str(refused.value)

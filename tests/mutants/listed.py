@@ -39,6 +39,20 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 MUTANTS = (
     Mutant(
+        "a core is placed however far its cascade and buffers are",
+        "importers/mlir/tile_placement.py",
+        "return other is not None and _step(place, other) not in bond.steps",
+        "return False",
+        "tests/data/test_mlir_placing.py::test_places_that_mlir_aie_states",
+    ),
+    Mutant(
+        "a core is placed whatever its object FIFOs need",
+        "importers/mlir/tile_placement.py",
+        "        if not self.neighbours:",
+        "        if True:",
+        "tests/data/test_mlir_placing.py::test_a_core_with_more_fifos_than_channels_gets_neighbours",
+    ),
+    Mutant(
         "a check lets a core take an exact value",
         "check/play.py",
         "            if turn.exact:\n",
@@ -834,16 +848,16 @@ MUTANTS = (
     ),
     Mutant(
         "tiles are placed in the order of the text",
-        "importers/mlir/placing.py",
-        "key=lambda each: -self.needs[each[0]].total()",
-        "key=lambda each: 0",
+        "importers/mlir/tile_placement.py",
+        "key=lambda name: -needs[name].total()",
+        "key=lambda name: 0",
         "tests/data/test_mlir_placing.py::test_tiles_that_need_most_channels_are_placed_first",
     ),
     Mutant(
         "logical tiles that have places are never merged",
-        "importers/mlir/placing.py",
-        "if None not in places and len(set(places)) == len(places):",
-        "if None not in places:",
+        "importers/mlir/tile_placement.py",
+        "elif len(set(places)) == len(places):",
+        "else:",
         "tests/data/test_mlir_placing.py::test_logical_tiles_at_one_place_are_one_tile",
     ),
     Mutant(

@@ -20,9 +20,10 @@ from memtile.input_files import read_bytes
 from memtile.io.json_text import parse_json
 from memtile.iron.kernel import ExternalFunction
 from memtile.iron.ops.operations import Module, top_of
+from memtile.iron.ops.printing import text_with_places
 from memtile.output_files import write_output
 
-_FORMAT = "memtile compiled design 1"
+_FORMAT = "memtile compiled design 2"
 _INSTRUCTIONS = "memtile instructions 1"
 _NO_CONFIG: Mapping[str, Any] = {}
 _AIECC = re.compile(
@@ -96,12 +97,14 @@ class CompiledDesign:
         text: MLIR.
         kernels: C++ sources of ``ExternalFunction`` s.
         aiecc_flags: options of mlir-aie's compiler.
+        places: of the program, ``program.py:57``, for each line of the text.
     """
 
     name: str
     text: str
     kernels: tuple[KernelSource, ...]
     aiecc_flags: tuple[str, ...] = ()
+    places: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, module: Module, program: str, config: Mapping[str, Any] = _NO_CONFIG) -> CompiledDesign:
@@ -130,7 +133,8 @@ class CompiledDesign:
             replace(each, include=each.include + more[0], flags=each.flags + more[1])
             for each in found.values()
         ]
-        return cls(program, str(module), tuple(kernels), flags)
+        text, places = text_with_places(module.operation)
+        return cls(program, f"{text}\n", tuple(kernels), flags, places)
 
     def __repr__(self) -> str:
         kernels = ", ".join(each.function for each in self.kernels) or "none"
@@ -181,7 +185,9 @@ def read_compiled(design: Path | str, instructions: Path | str | None = None) ->
         KernelSource(**{**each, "include": tuple(each["include"]), "flags": tuple(each["flags"])})
         for each in made["kernels"]
     )
-    found = CompiledDesign(made["name"], made["text"], kernels, tuple(made["aiecc_flags"]))
+    found = CompiledDesign(
+        made["name"], made["text"], kernels, tuple(made["aiecc_flags"]), tuple(made["places"])
+    )
     if instructions is not None and _read(instructions, _INSTRUCTIONS)["design"] != found.digest():
         raise InputFileError(
             f"{instructions}: these instructions were not compiled with {design}. Compile the design "

@@ -34,7 +34,7 @@ def load_design(design: CompiledDesign) -> Loaded:
     Raises:
         MemtileError: the array cannot hold the design, or a kernel does not compile.
     """
-    text = Text(design.name, design.text, build=design.build_line)
+    text = Text(design.name, design.text, build=design.build_line, places=design.places)
     if stands_still():
         return load_still(text)
     functions = kernel_functions(design.kernels, _device_of(design.text))
@@ -57,7 +57,9 @@ def run_design(design: CompiledDesign, arguments: Sequence[Any], *, must_finish:
         MemtileError: the array cannot hold the design, or a kernel does not compile.
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
-    given = [each.reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays]
+    given = [
+        np.ascontiguousarray(each).reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays
+    ]
     done = answer(design, given) or _run_loaded(design, given)
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
@@ -75,14 +77,15 @@ def _run_loaded(design: CompiledDesign, given: Sequence[Any]) -> Any:
 
 
 def _put(target: np.ndarray[Any, Any], array: Any) -> None:
-    """Copy the bytes of a result into the array of a tensor."""
+    """Copy the bytes of a result into the array of a tensor; one with gaps is read only."""
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    flat = target.reshape(-1)
-    if not np.shares_memory(flat, target):
+    flat = np.ascontiguousarray(target).reshape(-1).view(np.uint8)[: data.size]
+    if np.shares_memory(flat, target):
+        flat[:] = data
+    elif not np.array_equal(flat, data):
         raise HostRuntimeError(
             f"a tensor of shape {target.shape} is not contiguous: the design cannot write it"
         )
-    flat.view(np.uint8)[: data.size] = data
 
 
 def _check_arguments(design: Loaded, arrays: Sequence[Any]) -> None:

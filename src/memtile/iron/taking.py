@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from memtile.iron.ops.operations import noting_modules
+
 
 class DesignTakenError(BaseException):
     """A program's design is taken; the program ends here."""
@@ -71,7 +73,8 @@ def taking(values: Mapping[str, Any], made: Taking) -> Iterator[None]:
 
     argparse.ArgumentParser.parse_known_args = with_more  # type: ignore[assignment]
     try:
-        yield
+        with noting_modules(made.modules):
+            yield
     finally:
         argparse.ArgumentParser.parse_known_args = parse  # type: ignore[method-assign]
         _now.reset(token)
@@ -130,13 +133,6 @@ def _is_same(now: Taking, compiled: Any, arguments: Sequence[Any]) -> bool:
     written = {each.argument for each in regions if each.writes} - read
     pairs = enumerate(zip(now.arguments, arguments, strict=True))
     return all(n in written or np.array_equal(one, other) for n, (one, other) in pairs)
-
-
-def note_module(module: Any) -> None:
-    """A module is begun."""
-    now = _now.get()
-    if now is not None:
-        now.modules.append(module)
 
 
 def with_values(design: Any, given: Mapping[str, Any], names: Sequence[str]) -> dict[str, Any]:

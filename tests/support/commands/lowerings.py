@@ -21,9 +21,9 @@ from memtile.errors import MemtileError
 from memtile.importers.design import load
 from memtile.importers.mlir.fifos import lower
 from memtile.importers.mlir.forms.device_forms import devices
-from memtile.importers.mlir.placing import place_tiles
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.references import check_references
+from memtile.importers.mlir.tile_placement import place_tiles
 from memtile.importers.mlir.token_packets import Text
 from support.lowering.expected_machine import expected_machine
 from support.lowering.filecheck import (

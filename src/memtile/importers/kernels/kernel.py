@@ -114,7 +114,7 @@ def said_in(sites: Sequence[Operation]) -> Said:
     def line_of(line: int) -> int:
         operation = sites[line - 1]
         tokens = operation.tokens
-        return tokens.text.place(tokens.offset(operation.at))[0]
+        return tokens.text.line(tokens.offset(operation.at))
 
     return Said(text.name, line_of)
 

@@ -54,9 +54,10 @@ from memtile.importers.mlir.forms.operand_faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.overlay import add_overlay, give_ids
 from memtile.importers.mlir.packet_flows import ask, switches, ways
-from memtile.importers.mlir.placing import number_bds, number_locks, place_tiles
+from memtile.importers.mlir.placing import number_bds, number_locks
 from memtile.importers.mlir.references import check_references
 from memtile.importers.mlir.set_circuits import is_routed, open_flows
+from memtile.importers.mlir.tile_placement import place_tiles
 from memtile.limits import how_to_raise, limit
 
 

@@ -42,12 +42,14 @@ class Text:
         content: all of it.
         skipped: lines of a log before it, which are empty in the content.
         build: lines of a ``run.lit`` beside the file, which call the compiler.
+        places: of the program that wrote the text, ``program.py:57``, by line; empty if nothing is known.
     """
 
     name: str
     content: str = field(repr=False)
     skipped: int = 0
     build: str = field(default="", repr=False)
+    places: tuple[str, ...] = field(default=(), repr=False, compare=False)
     _breaks: list[int] = field(default_factory=list, repr=False, compare=False)  # between lines, once asked
 
     @classmethod
@@ -66,9 +68,18 @@ class Text:
         return line, offset - self._breaks[line - 1]
 
     def where(self, offset: int) -> str:
-        """Place of a character as messages have it, ``file:line:column``."""
+        """Place of a character as messages have it: ``file:line:column``, or ``program.py:line``."""
         line, column = self.place(offset)
-        return f"{self.name}:{line}:{column}"
+        return self._program(line) or f"{self.name}:{line}:{column}"
+
+    def line(self, offset: int) -> int:
+        """Line of a character, counted from 1: that of the program where the text has its name."""
+        line, _ = self.place(offset)
+        file, _, said = self._program(line).rpartition(":")
+        return int(said) if file == self.name else line
+
+    def _program(self, line: int) -> str:
+        return self.places[line - 1] if line <= len(self.places) else ""
 
     def caret(self, offset: int) -> str:
         """The line of a character, and below it a caret under the character."""

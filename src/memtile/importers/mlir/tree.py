@@ -45,7 +45,7 @@ class Operation:
     @property
     def line(self) -> int:
         """Line of its name, counted from 1."""
-        return self.tokens.text.place(self.tokens.offset(self.at))[0]
+        return self.tokens.text.line(self.tokens.offset(self.at))
 
     @property
     def words(self) -> list[str]:

@@ -7,12 +7,14 @@ beyond what builds the tree: what mlir-aie's verifier refuses, the importer refu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 from memtile.iron.ops.attributes import Attribute
+from memtile.iron.ops.program_lines import program_line
 from memtile.iron.ops.types import FunctionType, Type
-from memtile.iron.taking import note_module
 
 
 class Value:
@@ -269,6 +271,7 @@ class Operation:
         successors: blocks that it may go on with.
         block: that it is in; None if it is in none.
         groups: how many of the operands belong to each of its lists of operands.
+        place: of the program that builds it, ``program.py:57``; empty if there is none.
     """
 
     OPERATION_NAME: ClassVar[str] = ""
@@ -290,6 +293,7 @@ class Operation:
         self.regions = [Region(self) for _ in range(regions)]
         self.successors = list(successors)
         self.groups = tuple(groups)
+        self.place = program_line()
         self.block: Block | None = None
         self._results = OpResults(made_value(each, self, at) for at, each in enumerate(results))
         point = ip if ip is not None else InsertionPoint.now()
@@ -360,7 +364,7 @@ class Operation:
 
     @property
     def location(self) -> None:
-        """Nothing: places in the program are not kept."""
+        """Nothing: ``place`` has it as text."""
         return
 
     def move_to(self, block: Block, at: int) -> None:
@@ -450,7 +454,9 @@ class Module:
         self.operation.detach()
         self.operation.regions[0].blocks.append()
         self.context = None
-        note_module(self)
+        noted = _noted.get()
+        if noted is not None:
+            noted.append(self)
 
     @staticmethod
     def create(loc: object = None) -> Module:
@@ -464,6 +470,19 @@ class Module:
 
     def __str__(self) -> str:
         return f"{self.operation}\n"
+
+
+_noted: ContextVar[list[Module] | None] = ContextVar("iron_modules", default=None)
+
+
+@contextmanager
+def noting_modules(noted: list[Module]) -> Iterator[None]:
+    """Within ``with`` each module that is begun is added to a list."""
+    token = _noted.set(noted)
+    try:
+        yield
+    finally:
+        _noted.reset(token)
 
 
 def top_of(block: Block | None) -> Operation | None:

@@ -35,6 +35,7 @@ from memtile.iron.ops.operations import (
     Value,
     print_with,
 )
+from memtile.iron.ops.program_lines import marked, text_and_places
 from memtile.iron.ops.types import FunctionType, IndexType, IntegerType, results_text
 
 _INDENT = "  "
@@ -62,6 +63,11 @@ def text_of(operation: Operation) -> str:
     return _Text(_top(operation)).operation(operation, "")
 
 
+def text_with_places(operation: Operation) -> tuple[str, tuple[str, ...]]:
+    """The text of an operation and all within it, and the place in the program of each of its lines."""
+    return text_and_places(_Text(_top(operation), mark=marked).operation(operation, ""))
+
+
 def name_of(value: Value) -> str:
     """The name of a value in the text of its module, with its percent sign."""
     owner = value.owner
@@ -78,8 +84,8 @@ def _top(operation: Operation) -> Operation:
 class _Text:
     """Writes operations of one tree."""
 
-    def __init__(self, top: Operation) -> None:
-        self._names = Names(top)
+    def __init__(self, top: Operation, mark: Callable[[str], str] = lambda _: "") -> None:
+        self._names, self._mark = Names(top), mark
         self._labels: dict[int, str] = {}
 
     def name(self, value: Value) -> str:
@@ -98,7 +104,7 @@ class _Text:
         body = self._body(operation, indent)
         if operation.parent is not None:
             body = body.removeprefix(_DEFAULT_DIALECTS.get(operation.parent.name, " "))
-        return f"{indent}{results}{body}"
+        return f"{indent}{self._mark(operation.place)}{results}{body}"
 
     def _body(self, operation: Operation, indent: str) -> str:
         if isinstance(operation, TextOperation):
