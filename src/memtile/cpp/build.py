@@ -22,6 +22,7 @@ from types import MappingProxyType
 
 from filelock import FileLock
 
+from memtile.arch.tiles import Generation
 from memtile.cpp.compilers import STANDARD, Compiler, compiler
 from memtile.errors import InputFileError
 from memtile.jit.cache import cache_directory
@@ -32,8 +33,9 @@ from memtile.sim.loop.compiled_sources import ENGINE
 SUFFIXES = (".cc", ".cpp", ".cxx")
 INCLUDE = Path(__file__).with_name("include")
 RUNTIME = Path(__file__).with_name("runtime") / "core.cc"
-ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
-"""Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
+ARCHITECTURES: Mapping[Generation, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21, "AIE-ML v2": 22})
+"""Generation of a core -> what AMD's compilers define ``__AIE_ARCH__`` as: UG1076, Macro for Device
+Architectures; AMD's guide to custom operations, AIE Kernel Programming (21 and 22)."""
 _GENERATED = "cpp-generated"
 _INPUTS, _OBJECT = "inputs.json", "runtime.o"
 _LINES = 20  # of a compiler's errors: a screen
@@ -65,7 +67,10 @@ _CLANG = (
 )
 _GCC = ("-fno-gnu-unique",)
 _UNCHECKED = ("-fno-sanitize=all",)
-_OF_RUNTIME = ("-fexceptions",)  # it says what was thrown
+_OF_RUNTIME = (
+    "-fexceptions",  # it says what was thrown
+    "-g0",  # names and lines are those of the user's sources
+)
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
 _TWICE = re.compile(r"(?:multiple definition of|duplicate symbol:?) [`'\"]?([^'\"`;\n]+)")
@@ -97,7 +102,7 @@ class Sources:
         include: folders of headers, beside those of the sources and of memtile.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the core, a key of :data:`ARCHITECTURES`.
+        generation: of the core.
         sanitize: every access of memory is checked.
         shown: the files as messages name them, where they are generated from others; empty = as they are.
     """
@@ -106,7 +111,7 @@ class Sources:
     include: tuple[Path, ...] = ()
     defines: Mapping[str, str | int | None] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
-    generation: str = "AIE-ML"
+    generation: Generation = "AIE-ML"
     sanitize: bool = False
     shown: tuple[Path, ...] = ()
 
