@@ -179,13 +179,14 @@ def test_a_graph_is_compiled_for_its_cores(
 def test_a_graph_may_say_vector_stringstream_and_endl_alone(tmp_path: Path) -> None:
     """As MaxEVA, demosaicing of Vitis Libraries and XUP's training do; in kernels a vector is that of aie.
 
-    Files without fstream: nasa-jpl/versal-sar-backprojection-design. Architectures: UG1529; 512-bit loads: AM027.
+    Files without fstream: nasa-jpl/versal-sar-backprojection-design. Architectures: UG1529. Loads: AM027.
     """
     source = tmp_path / "graph.cpp"
     source.write_text(
         "#include <adf.h>\nusing namespace adf;\n"
         "vector<kernel> several;\nstd::stringstream name;\nint main() { std::cout << 1 << endl; }\n"
         'std::ifstream file("samples.csv");\nusing aie::arch;\n'
+        "relative_coordinate steps[] = {{.col_offset = -1, .row_offset = 1}};\n"
         "static_assert(arch::version == arch::AIE_MLv2 && arch::generation == arch::Gen2);\n"
         "static_assert(arch::is(arch::XDNA2, arch::AIE_MLv2) && !arch::is(arch::AIE, arch::AIE_ML));\n"
         "static_assert(arch::is(arch::Gen1, arch::Gen2) && aie::vector_decl_align == 64);\n"
