@@ -214,7 +214,7 @@ def _key(sources: Sources, used: Compiler, product: Product) -> str:
     """Name of the folder of a library: its sources by path, options and compiler."""
     files = [str(file.resolve()) for file in sources.files]
     said = [*files, *sources.options(), *own_options(used), *used.command, used.version]
-    said += [product.file, *map(_hash, product.runtime)]
+    said += [product.file, *_OF_RUNTIME, *map(_hash, product.runtime)]
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 
