@@ -16,7 +16,7 @@ from pathlib import Path
 from memtile.arch.tiles import Generation
 from memtile.cpp import build
 from memtile.cpp.build import Product, Sources, built
-from memtile.cpp.compilers import Compiler
+from memtile.cpp.compilers import Compiler, cache_folder
 from memtile.cpp.symbols import linkage
 from memtile.errors import InputFileError
 from memtile.output_files import write_output
@@ -80,7 +80,7 @@ def _instance(instance: str, headers: Sequence[Path]) -> Path:
     if not kind or not name.isidentifier():
         kind, name = instance.strip(), "gr"
     text = "".join(f'#include "{each.resolve()}"\n' for each in headers) + f"{kind} {name};\n"
-    folder = build.cache_folder().with_name("graphs")
+    folder = cache_folder().with_name("graphs")
     folder.mkdir(mode=0o700, exist_ok=True)
     source = folder / f"{sha256(text.encode()).hexdigest()[:24]}.cc"
     if not source.is_file():

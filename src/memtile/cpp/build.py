@@ -23,12 +23,10 @@ from types import MappingProxyType
 from filelock import FileLock
 
 from memtile.arch.tiles import Generation
-from memtile.cpp.compilers import STANDARD, Compiler, compiler
+from memtile.cpp.compilers import STANDARD, Compiler, cache_folder, compiler
 from memtile.errors import InputFileError
-from memtile.jit.cache import cache_directory
 from memtile.jit.progress import shown
 from memtile.output_files import write_output
-from memtile.sim.loop.compiled_sources import ENGINE
 
 SUFFIXES = (".cc", ".cpp", ".cxx")
 INCLUDE = Path(__file__).with_name("include")
@@ -201,13 +199,6 @@ def generated(name: str, text: str) -> Path:
     if not file.is_file() or file.read_text("utf-8") != text:
         write_output(file, text, durable=False)
     return file
-
-
-def cache_folder(name: str = "cpp") -> Path:
-    """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
-    folder = cache_directory(ENGINE).parents[1] / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
 
 
 def _key(sources: Sources, used: Compiler, product: Product) -> str:

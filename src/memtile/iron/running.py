@@ -11,7 +11,7 @@ import numpy as np
 
 from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import Generation
-from memtile.cpp.build import cache_folder
+from memtile.cpp.compilers import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.results import Status

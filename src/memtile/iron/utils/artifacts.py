@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from memtile.cpp.build import cache_folder
+from memtile.cpp.compilers import cache_folder
 from memtile.iron.compiled_design import CompiledDesign
 
 _FOLDER = "iron-designs"
