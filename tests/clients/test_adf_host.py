@@ -16,7 +16,7 @@ from memtile.adf.description import Description
 from memtile.adf.graph_program import graph_program
 from memtile.adf.host_program import Describe, HostProgram, Request
 from memtile.adf.record import description_of
-from memtile.cpp.build import ARCHITECTURES
+from memtile.arch.tiles import Generation
 from memtile.errors import InputFileError
 from support.designs.cpp_designs import FOUND
 
@@ -165,23 +165,30 @@ def test_a_program_by_itself_says_who_runs_it(program: Path) -> None:
     )
 
 
-def test_a_graph_for_cores_without_a_number_is_compiled_as_aie_ml(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("generation", "number"), [("AIE-ML", 20), ("AIE2P", 21), ("AIE-ML v2", 22)])
+def test_a_graph_is_compiled_for_its_cores(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, generation: Generation, number: int
 ) -> None:
-    """As kernels are: no macro of AMD's compiler for AIE-ML v2 is known."""
+    """UG1076, Macro for Device Architectures; AMD's guide to custom operations, AIE Kernel Programming."""
     monkeypatch.setattr("memtile.adf.graph_program.built", lambda sources, _product: sources)
-    for generation in ("AIE-ML v2", "AIE2P"):
-        sources: Any = graph_program([tmp_path / "graph.cpp"], generation=generation)
-        number = ARCHITECTURES.get(generation, ARCHITECTURES["AIE-ML"])
-        assert f"-D__AIEARCH__={number}" in sources.options()
-        assert "-fno-sanitize=all" in sources.options()  # ziglang checks what is not optimised
+    sources: Any = graph_program([tmp_path / "graph.cpp"], generation=generation)
+    assert f"-D__AIE_ARCH__={number}" in sources.options()
+    assert "-fno-sanitize=all" in sources.options()  # ziglang checks what is not optimised
 
 
 def test_a_graph_may_say_vector_stringstream_and_endl_alone(tmp_path: Path) -> None:
-    """As MaxEVA, demosaicing of Vitis Libraries and XUP's training do; in kernels a vector is that of aie."""
+    """As MaxEVA, demosaicing of Vitis Libraries and XUP's training do; in kernels a vector is that of aie.
+
+    Files without fstream: nasa-jpl/versal-sar-backprojection-design. Architectures: UG1529. Loads: AM027.
+    """
     source = tmp_path / "graph.cpp"
     source.write_text(
         "#include <adf.h>\nusing namespace adf;\n"
         "vector<kernel> several;\nstd::stringstream name;\nint main() { std::cout << 1 << endl; }\n"
+        'std::ifstream file("samples.csv");\nusing aie::arch;\n'
+        "relative_coordinate steps[] = {{.col_offset = -1, .row_offset = 1}};\n"
+        "static_assert(arch::version == arch::AIE_MLv2 && arch::generation == arch::Gen2);\n"
+        "static_assert(arch::is(arch::XDNA2, arch::AIE_MLv2) && !arch::is(arch::AIE, arch::AIE_ML));\n"
+        "static_assert(arch::is(arch::Gen1, arch::Gen2) && aie::vector_decl_align == 64);\n"
     )
-    assert graph_program([source]).is_file()
+    assert graph_program([source], generation="AIE-ML v2").is_file()

@@ -134,7 +134,7 @@ def test_cores_that_are_taken_for_others_are_said(graph: str) -> None:
     """DEV-ADF-47."""
     done = called("run", graph, "--device", "xc2ve3858")
     assert done.exit_code == 0, done.output
-    assert "note: kernels are compiled as for AIE-ML: what AIE-ML v2 does otherwise is not mod" in done.stdout
+    assert "note: kernels compute as on AIE-ML, with the widths of AIE-ML v2: what its ar" in done.stdout
 
 
 def test_input_that_runs_out_is_said_in_the_names_of_the_graph(graph: str) -> None:

@@ -87,6 +87,27 @@ def test_streams_bind_nothing() -> None:
     assert turns(g, [k1, k2]) == [1, 1]
 
 
+def test_streams_bind_what_their_kernels_say() -> None:
+    """The same tutorial: 1,600 samples for 2,240, which its graphs with counts balance by 7 and 5."""
+    g = Sketch()
+    k1 = g.kernel("k1", [stream()], [stream(samples=1600)])
+    k2 = g.kernel("k2", [stream(samples=2240)], [stream()])
+    g.connect(g.plio("in"), k1.ins[0])
+    g.connect(k1.outs[0], k2.ins[0])
+    g.connect(k2.outs[0], g.plio("out", "out"))
+    assert turns(g, [k1, k2]) == [7, 5]
+
+
+def test_a_buffer_passes_all_of_its_elements() -> None:
+    g = Sketch()
+    k = g.kernel("k", [buffer("int32", 64, samples=64)], [buffer("int32", 64, samples=32)])
+    g.connect(g.plio("in"), k.ins[0])
+    g.connect(k.outs[0], g.plio("out", "out"))
+    (problem,) = problems_and_rates(g)[0]
+    assert problem.reason == "samples_per_iteration"
+    assert "samples_per_iteration(gr.k.out[0]) is 32, and its buffer has 64 elements" in problem.says
+
+
 def test_counts_of_the_user_win() -> None:
     """XD100, Radio-ML: once in the memory tile, NSPLIT times in the kernel."""
     g = Sketch()

@@ -312,9 +312,17 @@ def test_older_descriptors_and_lists_of_tilings(breadth: Description) -> None:
     )
 
 
+def test_what_is_said_of_a_kernel_that_is_not_made_has_no_effect(breadth: Description) -> None:
+    """DSPLib's matrix_mult_graph says so of tilers that its parameters leave out."""
+    assert kernel(breadth, "gr.filters[1]").runtime_ratio == 0.25
+    assert port(breadth, "gr.filters[0].out[0]").samples == 16
+    assert not [each for each in breadth.kernels if each.source == "left_out.cc" or each.runtime_ratio == 0.4]
+
+
 def test_places_of_graphs_channels_and_stacks(breadth: Description) -> None:
     called = names(breadth)
     found = [(each.what, called.get(each.object), each.places) for each in breadth.locations]
+    of_first = kernel(breadth, "gr.filters[0]").id
     assert found == [
         (
             "graph",
@@ -329,6 +337,7 @@ def test_places_of_graphs_channels_and_stacks(breadth: Description) -> None:
         ("GMIO", "gr.from_memory", (Place("shim", 5, number=1),)),
         ("stack", "gr.filters[0]", (Place("bank", 1, 2, 3),)),
         ("parameter", "gr.filters[0].param[0]", (Place("offset", number=1024),)),
+        ("parameter", "gr.filters[1].param[0]", (Place("same", 0, 0, other=of_first, what="kernel"),)),
     ]
     assert [called[each] for each in breadth.not_equal[0].objects] == [
         "gr.filters[0].in[0]",

@@ -154,6 +154,8 @@ class Port:
         is_member: a member of a kernel's class that REGISTER_PARAMETER names (``k.param[i]``): it has a place
             and no connection.
         packets: ``packet_count(port)``: that a pktorderedmerge takes of this input before the next one.
+        samples: ``samples_per_iteration(port)``: elements that a stream passes in a call of its kernel; 0 =
+            not said.
     """
 
     id: int
@@ -178,6 +180,7 @@ class Port:
     is_sync: bool = False
     is_member: bool = False
     packets: int = 1
+    samples: int = 0
 
 
 @dataclass(frozen=True, slots=True)

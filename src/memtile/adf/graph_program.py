@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 
+from memtile.arch.tiles import Generation
 from memtile.cpp import build
 from memtile.cpp.build import Product, Sources, built
-from memtile.cpp.compilers import Compiler
+from memtile.cpp.compilers import Compiler, cache_folder
 from memtile.cpp.symbols import linkage
 from memtile.errors import InputFileError
 from memtile.output_files import write_output
@@ -48,7 +49,7 @@ def graph_program(
     include: Sequence[Path] = (),
     defines: Mapping[str, str | int | None] = MACROS,
     flags: Sequence[str] = (),
-    generation: str = "AIE-ML",
+    generation: Generation = "AIE-ML",
     instance: str = "",
 ) -> Path:
     """The executable of a graph's sources: from the cache, or compiled now.
@@ -58,8 +59,7 @@ def graph_program(
         include: folders of headers, beside those of the sources.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the cores, a key of :data:`memtile.cpp.build.ARCHITECTURES`; others are compiled as
-            AIE-ML.
+        generation: of the cores.
         instance: a graph that the sources do not make: ``my_graph<16> gr`` or only its class.
 
     Raises:
@@ -70,8 +70,7 @@ def graph_program(
         headers = [each for each in chosen if each.suffix not in build.SUFFIXES]
         chosen = (*(each for each in chosen if each not in headers), _instance(instance, headers))
     folders = tuple(dict.fromkeys([*include, *(each.resolve().parent for each in files)]))
-    known = generation if generation in build.ARCHITECTURES else "AIE-ML"  # as its kernels
-    sources = Sources(chosen, folders, defines, (*_FLAGS, *flags), known)
+    sources = Sources(chosen, folders, defines, (*_FLAGS, *flags), generation)
     return built(sources, PROGRAM)
 
 
@@ -81,7 +80,7 @@ def _instance(instance: str, headers: Sequence[Path]) -> Path:
     if not kind or not name.isidentifier():
         kind, name = instance.strip(), "gr"
     text = "".join(f'#include "{each.resolve()}"\n' for each in headers) + f"{kind} {name};\n"
-    folder = build.cache_folder().with_name("graphs")
+    folder = cache_folder().with_name("graphs")
     folder.mkdir(mode=0o700, exist_ok=True)
     source = folder / f"{sha256(text.encode()).hexdigest()[:24]}.cc"
     if not source.is_file():

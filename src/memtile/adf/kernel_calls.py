@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from memtile.adf.description import Description, Kernel, Port
 from memtile.adf.kernel_sources import ARGUMENTS, KernelSource, kernel_sources, letter_of, parameter_ports
 from memtile.adf.library_costs import library_cycles
 from memtile.arch.core import DEFAULT_STACK_BYTES
+from memtile.arch.tiles import Generation
 from memtile.corelib.call_costs import GIVEN, RANGE, CallCost
 from memtile.cpp.build import Sources, generated
 from memtile.cpp.image import Ask, Image, RequestData
@@ -28,7 +29,9 @@ from memtile.cpp.kernel_calls import KernelCalls, Service, Signature
 from memtile.cpp.kernels import CompiledKernels, CppKernels, Studies
 from memtile.errors import DesignError, InputFileError
 from memtile.sim.kernels.actions import Action
-from memtile.sim.kernels.kernel_core import Core, Semaphore
+
+if TYPE_CHECKING:
+    from memtile.sim.kernels.kernel_core import Core, Semaphore
 
 Values = npt.NDArray[Any]
 _SOURCE = "UG1603: Input and Output Buffers"
@@ -118,7 +121,7 @@ class KernelOptions:
         include: folders of headers, where sources are looked for as well.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the cores, a key of ``memtile.cpp.build.ARCHITECTURES``; others are compiled as AIE-ML.
+        generation: of the cores.
         sanitize: check every access of memory.
         cycles: of a call, by the kernel's name in the graph, or else by its function.
         stack: bytes of stack, by id of the kernel, for checked kernels.
@@ -129,7 +132,7 @@ class KernelOptions:
     include: tuple[Path, ...] = ()
     defines: Mapping[str, str | int | None] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
-    generation: str = "AIE-ML"
+    generation: Generation = "AIE-ML"
     sanitize: bool = False
     cycles: Mapping[str, int] = field(default_factory=dict)
     stack: Mapping[int, int] = field(default_factory=dict)

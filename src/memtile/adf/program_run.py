@@ -29,7 +29,6 @@ from memtile.adf.planning import plan_of
 from memtile.adf.record import description_of, refusal
 from memtile.arch.devices import device as find_device
 from memtile.corelib.call_costs import RANGE, CallCost
-from memtile.cpp.build import ARCHITECTURES
 from memtile.errors import DesignError, InputFileError
 from memtile.io import plio_csv, plio_text
 from memtile.io.plio_elements import element_of, values_of
@@ -244,8 +243,7 @@ class ProgramRun:
         self, files: Sequence[Path], options: ProgramOptions, ports: Callable[[], PlioPorts] | None = None
     ) -> None:
         self._files, self._options, self._ports = files, options, ports
-        generation = find_device(options.device).kind("compute").generation
-        self._generation = str(generation)
+        self._generation = find_device(options.device).kind("compute").generation
         self._origin = ", ".join(map(str, files))
         defines = {**options.macros, **options.defines}
         self._program = graph_program(
@@ -402,10 +400,10 @@ class ProgramRun:
         """
         options = self._options
         _check_cycles(options.cycles, plan.description)
-        if self._generation not in ARCHITECTURES:
+        if self._generation == "AIE-ML v2":
             self._cautions.append(
-                f"kernels are compiled as for AIE-ML: what {self._generation} does otherwise is not modelled "
-                "(DEV-ADF-47)"
+                "kernels compute as on AIE-ML, with the widths of AIE-ML v2: what its arithmetic does "
+                "otherwise is not modelled (DEV-ADF-47)"
             )
         kernels = KernelOptions(
             self._files[0].resolve().parent,

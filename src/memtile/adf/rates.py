@@ -2,8 +2,8 @@
 
 A port passes so many elements in a turn (a call of its kernel, a turn of its buffer). Both ends of a net must
 pass the same volume in an iteration; the smallest whole numbers of turns that make it so are taken, and those
-that the user gives win (UG1079, Multirate). Streams pass what the kernel likes: they tie nothing
-(DEV-ADF-20).
+that the user gives win (UG1079, Multirate). Streams pass what the kernel likes: they tie nothing, unless
+``samples_per_iteration`` says how much that is (DEV-ADF-20).
 """
 
 from __future__ import annotations
@@ -91,7 +91,8 @@ def rates(objects: Objects, wirings: Sequence[Wiring], problems: list[Problem]) 
     """
     elements = dict(_elements(objects, wirings, problems))
     elements.update(way for wiring in wirings for way in _packet_elements(objects, wiring))
-    ties = [tie for wiring in wirings for tie in _ties(objects, wiring, elements)]
+    bound = {**dict(_samples(objects, wirings, elements, problems)), **elements}
+    ties = [tie for wiring in wirings for tie in _ties(objects, wiring, bound)]
     turns, broken = _balance(objects, ties)
     found = Rates(turns, elements, dict(_blocks(objects, elements)), _margins(objects, wirings))
     problems.extend(_not_whole(objects, node, count) for node, count in broken.items())
@@ -116,6 +117,31 @@ def _elements(
                 yield tap, count
             else:
                 problems.append(_no_size(objects, port))
+
+
+def _samples(
+    objects: Objects, wirings: Sequence[Wiring], elements: Mapping[Tap, int], problems: list[Problem]
+) -> Iterator[tuple[Tap, int]]:
+    """Elements of a call that the user states of streams."""
+    for tap in (tap for wiring in wirings for tap in (*wiring.sources, *wiring.targets)):
+        port = objects.ports[tap.port]
+        if port.samples and elements.get(tap, port.samples) != port.samples:
+            problems.append(_other_samples(objects, port, elements[tap]))
+        elif port.samples:
+            yield tap, port.samples
+
+
+def _other_samples(objects: Objects, port: Port, count: int) -> Problem:
+    return Problem(
+        "samples_per_iteration",
+        f"{port.samples:,}",
+        f"{count:,}",
+        f"samples_per_iteration({port.name}) is {port.samples:,}, and its buffer has {count:,} elements",
+        "Leave it out: it is for streams, a buffer passes all of its elements.",
+        reason="samples_per_iteration",
+        where=objects.where(port.id),
+        source=_MULTIRATE,
+    )
 
 
 def _blocks(objects: Objects, elements: Mapping[Tap, int]) -> Iterator[tuple[int, int]]:

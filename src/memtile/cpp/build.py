@@ -22,18 +22,18 @@ from types import MappingProxyType
 
 from filelock import FileLock
 
-from memtile.cpp.compilers import STANDARD, Compiler, compiler
+from memtile.arch.tiles import Generation
+from memtile.cpp.compilers import STANDARD, Compiler, cache_folder, compiler
 from memtile.errors import InputFileError
-from memtile.jit.cache import cache_directory
 from memtile.jit.progress import shown
 from memtile.output_files import write_output
-from memtile.sim.loop.compiled_sources import ENGINE
 
 SUFFIXES = (".cc", ".cpp", ".cxx")
 INCLUDE = Path(__file__).with_name("include")
 RUNTIME = Path(__file__).with_name("runtime") / "core.cc"
-ARCHITECTURES: Mapping[str, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21})
-"""Generation of a core -> what AMD's compilers define ``__AIEARCH__`` as (xchesscc, Peano)."""
+ARCHITECTURES: Mapping[Generation, int] = MappingProxyType({"AIE-ML": 20, "AIE2P": 21, "AIE-ML v2": 22})
+"""Generation of a core -> what AMD's compilers define ``__AIE_ARCH__`` as: UG1076, Macro for Device
+Architectures; AMD's guide to custom operations, AIE Kernel Programming (21 and 22)."""
 _GENERATED = "cpp-generated"
 _INPUTS, _OBJECT = "inputs.json", "runtime.o"
 _PRELUDE = Path("memtile", "prelude.h")
@@ -74,7 +74,10 @@ _GCC = (
     "-fno-semantic-interposition",  # as Clang: functions of the library are its own, and may be inlined
 )
 _UNCHECKED = ("-fno-sanitize=all",)
-_OF_RUNTIME = ("-fexceptions",)  # it says what was thrown
+_OF_RUNTIME = (
+    "-fexceptions",  # it says what was thrown
+    "-g0",  # names and lines are those of the user's sources
+)
 _WRAPPED = ("memcpy", "memmove", "memset")
 _UNDEFINED = re.compile(r"undefined (?:reference to|symbol:?) [`'\"]?([^'\"\n]+?)['\"]?$", re.MULTILINE)
 _TWICE = re.compile(r"(?:multiple definition of|duplicate symbol:?) [`'\"]?([^'\"`;\n]+)")
@@ -106,7 +109,7 @@ class Sources:
         include: folders of headers, beside those of the sources and of memtile.
         defines: macros; None = without a value.
         flags: more words for the compiler.
-        generation: of the core, a key of :data:`ARCHITECTURES`.
+        generation: of the core.
         sanitize: every access of memory is checked.
         shown: the files as messages name them, where they are generated from others; empty = as they are.
     """
@@ -115,7 +118,7 @@ class Sources:
     include: tuple[Path, ...] = ()
     defines: Mapping[str, str | int | None] = field(default_factory=dict)
     flags: tuple[str, ...] = ()
-    generation: str = "AIE-ML"
+    generation: Generation = "AIE-ML"
     sanitize: bool = False
     shown: tuple[Path, ...] = ()
 
@@ -211,18 +214,11 @@ def generated(name: str, text: str) -> Path:
     return file
 
 
-def cache_folder(name: str = "cpp") -> Path:
-    """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
-    folder = cache_directory(ENGINE).parents[1] / name
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return folder
-
-
 def _key(sources: Sources, used: Compiler, product: Product) -> str:
     """Name of the folder of a library: its sources by path, options and compiler."""
     files = [str(file.resolve()) for file in sources.files]
     said = [*files, *sources.options(), *own_options(used), *used.command, used.version]
-    said += [product.file, *map(_hash, product.runtime)]
+    said += [product.file, *_OF_RUNTIME, *map(_hash, product.runtime)]
     return hashlib.sha256("\0".join(said).encode()).hexdigest()[:24]
 
 

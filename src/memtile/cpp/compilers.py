@@ -5,6 +5,7 @@ What counts as one translates a program of C++20. Which one it was, and its vers
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shlex
 import shutil
@@ -18,11 +19,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from memtile.errors import InputFileError
+from memtile.jit.cache import cache_directory
+from memtile.output_files import write_output
+from memtile.sim.loop.compiled_sources import ENGINE
 
 STANDARD = "-std=c++20"
 VARIABLE = "CXX"
 _PROGRAMS = ("c++", "clang++", "g++")
 _SECONDS = 120
+_KNOWN = "cpp-compilers"
 _PROBE = """#include <bit>
 #include <concepts>
 #include <span>
@@ -68,14 +73,36 @@ def tried(command: tuple[str, ...]) -> Compiler | None:
     """The compiler that a command starts; None if it is none, or does not know C++20."""
     try:
         said = _run([*command, "--version"])
-        with tempfile.TemporaryDirectory(prefix="memtile-") as folder:
-            source = Path(folder, "probe.cc")
-            source.write_text(_PROBE, "utf-8")
-            _run([*command, STANDARD, "-c", str(source), "-o", str(source.with_suffix(".o"))])
+        _probe(command, said)
     except (OSError, subprocess.SubprocessError):
         return None
     version = next(iter(said.splitlines()), "")
     return Compiler(command, version, "clang" in said.lower())
+
+
+def _probe(command: tuple[str, ...], version: str) -> None:
+    """Let a compiler translate a source of C++20, once for each of its versions.
+
+    Raises:
+        OSError: it cannot be started.
+        subprocess.SubprocessError: it does not know C++20.
+    """
+    said = "\0".join([*command, version, STANDARD, _PROBE])
+    known = cache_folder(_KNOWN) / hashlib.sha256(said.encode()).hexdigest()[:24]
+    if known.exists():
+        return
+    with tempfile.TemporaryDirectory(prefix="memtile-") as folder:
+        source = Path(folder, "probe.cc")
+        source.write_text(_PROBE, "utf-8")
+        _run([*command, STANDARD, "-c", str(source), "-o", str(source.with_suffix(".o"))])
+    write_output(known, version, durable=False)
+
+
+def cache_folder(name: str = "cpp") -> Path:
+    """A folder of the cache, beside that of the engine, which memtile keeps to the user."""
+    folder = cache_directory(ENGINE).parents[1] / name
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
 
 
 def compiler() -> Compiler:

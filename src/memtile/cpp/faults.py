@@ -5,13 +5,15 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtile.cpp.image import Fault, Image
 from memtile.cpp.line_tables import Frame
 from memtile.cpp.symbols import own_frame
 from memtile.errors import DesignError
-from memtile.sim.kernels.kernel_core import Core
+
+if TYPE_CHECKING:
+    from memtile.sim.kernels.kernel_core import Core
 
 _SOURCE = "C++ kernels, docs/cpp.md"
 _NEAR = 1 << 16  # bytes from a buffer at which an address is taken to be about it

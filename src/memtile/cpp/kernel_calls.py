@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +24,9 @@ from memtile.cpp.parameter_types import CppSignature, CppType
 from memtile.cpp.touched import Guarded
 from memtile.errors import DesignError
 from memtile.sim.kernels.actions import Action
-from memtile.sim.kernels.kernel_core import Core
+
+if TYPE_CHECKING:
+    from memtile.sim.kernels.kernel_core import Core
 
 Values = npt.NDArray[Any]
 

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from memtile.arch.tiles import Generation
 from memtile.corelib.call_costs import CallCost
-from memtile.cpp.build import ARCHITECTURES, SUFFIXES, Sources, built
+from memtile.cpp.build import SUFFIXES, Sources, built
 from memtile.cpp.comparison import Reference, references
 from memtile.cpp.debugging import wait_for_debugger
 from memtile.cpp.image import Image
@@ -19,7 +20,9 @@ from memtile.cpp.parameter_types import CppSignature, signatures_of
 from memtile.cpp.symbols import functions_of, plain_name, symbols_for
 from memtile.cpp.trial import try_once
 from memtile.errors import InputFileError
-from memtile.sim.kernels.kernel_core import Core
+
+if TYPE_CHECKING:
+    from memtile.sim.kernels.kernel_core import Core
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,14 +54,13 @@ class CppKernels:
     def __repr__(self) -> str:
         return f"cpp({', '.join(repr(str(file)) for file in self.sources.files)})"
 
-    def compiled(self, generation: str) -> CompiledKernels:
+    def compiled(self, generation: Generation) -> CompiledKernels:
         """The functions, compiled for cores of a generation.
 
         Raises:
             InputFileError: there is no compiler, or they do not compile.
         """
-        known = generation if generation in ARCHITECTURES else "AIE-ML"
-        return CompiledKernels(replace(self.sources, generation=known), self.studies)
+        return CompiledKernels(replace(self.sources, generation=generation), self.studies)
 
 
 class CompiledKernels(Mapping[str, "CppFunction"]):

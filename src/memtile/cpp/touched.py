@@ -9,7 +9,7 @@ import ctypes
 import mmap
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,9 @@ import numpy.typing as npt
 from memtile.arch.tiles import WORD_BYTES
 from memtile.cpp.image import Image, RegionData
 from memtile.cpp.symbols import place_in
-from memtile.sim.kernels.kernel_core import Core
+
+if TYPE_CHECKING:
+    from memtile.sim.kernels.kernel_core import Core
 
 Values = npt.NDArray[Any]
 _ALIGNED = 64  # bytes of the widest access

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from memtile.arch.devices import device as find_device
-from memtile.cpp.build import cache_folder
+from memtile.arch.tiles import Generation
+from memtile.cpp.compilers import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.results import Status
@@ -149,7 +150,7 @@ def _source(kernel: KernelSource) -> Path | None:
     return path
 
 
-def _compiled(kernel: KernelSource, path: Path, generation: str) -> Any:
+def _compiled(kernel: KernelSource, path: Path, generation: Generation) -> Any:
     functions = cpp(path, include=kernel.include, flags=kernel.flags).compiled(generation)
     if kernel.function not in functions:
         names = ", ".join(sorted(functions)) or "none"

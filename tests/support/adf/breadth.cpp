@@ -3,7 +3,8 @@
 #include <cstdio>
 #include <cstring>
 
-breadth gr;
+breadth gr;  // by value below, as in github.com/rehohoho/onnx2versal
+void run_by_value(graph of, int iterations) { of.run(iterations); }
 simulation::platform<1, 1> files("data/in.txt", "data/out.txt");
 
 int main(int count, char** words) {
@@ -21,7 +22,7 @@ int main(int count, char** words) {
     gr.from_memory.gm2aie_nb(sent, 64);
     gr.outside.gm2aie_nb(gr.outside.out[0]);
     gr.outside.wait(gr.outside.out[0]);
-    gr.run(2);
+    run_by_value(gr, 2);
     gr.to_memory.aie2gm_nb(got, 32);
     gr.to_memory.wait();
     gr.wait(1000);

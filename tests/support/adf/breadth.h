@@ -47,7 +47,7 @@ public:
     external_buffer<int32> outside;
     shared_buffer<uint8> bytes;
     parameter lut;
-    input_port gain;
+    input_port gain; kernel left_out;
 
     breadth() {
         without = new chain<false>;
@@ -89,5 +89,11 @@ public:
         location<stack>(filters[0]) = bank(1, 2, 3);
         location<parameter>(filters[0].param[0]) = offset(1024);
         not_equal(location<buffer>(filters[0].in[0]), location<buffer>(filters[0].out[0]));
+        runtime(filters[1]) = 0.25;
+        samples_per_iteration(filters[0].out[0]) = 16;
+        location_constraint place = location<kernel>(filters[0]);
+        location<parameter>(filters[1].param[0]) = place;
+        runtime<ratio>(left_out) = 0.4;
+        source(left_out) = "left_out.cc";
     }
 };

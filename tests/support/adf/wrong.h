@@ -14,7 +14,7 @@ public:
         if (chosen != "kernel" && chosen != "early") k = adf::kernel::create(one);
         if (chosen == "port") {
             k.in[1].node_or_null(); }
-        if (chosen == "kernel") adf::source(k) = "one.cc";
+        if (chosen == "kernel") adf::stack_size(k) = 2048;
         if (chosen == "early") k.out[0].node_or_null();
         if (chosen == "static") k = adf::kernel::create(hidden);
         if (chosen == "source")

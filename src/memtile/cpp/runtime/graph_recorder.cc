@@ -32,6 +32,7 @@ struct Recorder {
     std::unordered_map<const void*, const Node*> held;
     std::map<const graph*, Node*> graphs;
     std::map<const graph*, const graph*> around;  // the graph in whose constructor each was made
+    std::map<const graph*, const graph*> copies;  // to what they are copies of
     const graph* latest = nullptr;
 };
 // Never destroyed: handles outlive it otherwise.
@@ -110,14 +111,24 @@ void begin_graph(const graph* made, void* from) {
     r.around[made] = r.latest;
     r.latest = made;
 }
+void copy_graph(const graph* copy, const graph* of) {
+    Recorder& r = recorder();
+    r.copies[copy] = r.copies.contains(of) ? r.copies[of] : of;
+}
 void end_graph(const graph* gone) {
     Recorder& r = recorder();
+    if (r.copies.erase(gone)) return;
     const graph* around = r.around[gone];
     if (r.latest == gone) r.latest = r.graphs.contains(around) ? around : nullptr;
     r.graphs.erase(gone);
     r.around.erase(gone);
 }
-int graph_id(const graph* of) { return recorder().graphs.at(of)->id; }
+int graph_id(const graph* of) {
+    Recorder& r = recorder();
+    const graph* made = r.copies.contains(of) ? r.copies[of] : of;
+    if (!r.graphs.contains(made)) refuse("a copy of a graph is used after the graph is gone", nullptr);
+    return r.graphs[made]->id;
+}
 
 std::string symbol_at(const void* address, bool& has_body) {
     const char* at = static_cast<const char*>(address);

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from memtile.cpp.build import cache_folder
+from memtile.cpp.compilers import cache_folder
 from memtile.output_files import make_folder, write_output
 
 VARIABLE = "MEMTILE_DEVICE"

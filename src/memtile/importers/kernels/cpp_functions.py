@@ -6,6 +6,7 @@ from collections import ChainMap
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 
+from memtile.arch.tiles import Generation
 from memtile.cpp.comparison import Reference
 from memtile.cpp.kernels import CppFunction, CppKernels
 from memtile.errors import InputFileError
@@ -15,7 +16,7 @@ Given = Functions | CppKernels
 """What a user gives: functions by name, some of them ``cpp(...)``; or one ``cpp(...)``, for all of them."""
 
 
-def compiled(given: Given, generation: str) -> Functions:
+def compiled(given: Given, generation: Generation) -> Functions:
     """The functions, those in C++ compiled.
 
     Args:
@@ -38,7 +39,7 @@ def compiled(given: Given, generation: str) -> Functions:
     return found
 
 
-def _of(kernels: CppKernels, name: str, generation: str) -> CppFunction:
+def _of(kernels: CppKernels, name: str, generation: Generation) -> CppFunction:
     library = kernels.compiled(generation)
     if name not in library:
         known = ", ".join(library) or "none"

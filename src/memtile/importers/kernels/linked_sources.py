@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
+from memtile.arch.tiles import Generation
 from memtile.cpp.build import SUFFIXES
 from memtile.cpp.comparison import Reference
 from memtile.cpp.kernels import CompiledKernels, CppKernels
@@ -29,7 +30,7 @@ Beside = Callable[..., CppKernels]
 
 
 def with_linked(
-    described: DeviceDescription, known: CoreFunctions, folder: Path, generation: str, beside: Beside
+    described: DeviceDescription, known: CoreFunctions, folder: Path, generation: Generation, beside: Beside
 ) -> CoreFunctions:
     """The functions of cores, with those that nothing else has from C++ sources beside the text.
 

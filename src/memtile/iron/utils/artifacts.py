@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import gettempdir
 
-from memtile.cpp.build import cache_folder
+from memtile.cpp.compilers import cache_folder
 from memtile.iron.compiled_design import CompiledDesign
 from memtile.iron.taking import stands_still
 

@@ -77,16 +77,14 @@ constexpr Slot lane_of(P p, bool minus) {
         return static_cast<Slot>(minus ? P(0) - p : p);
 }
 
-/// Multiply-accumulates that a core does per cycle, by the widths of the factors (AM020, AIE-ML; twice on AIE2P).
+/// Multiply-accumulates that a core does per cycle, by the widths of the factors (AM020); later ones twice (DEV-KERNEL-1).
 template <typename A, typename B>
 constexpr unsigned macs_per_cycle() {
     constexpr unsigned bits = part_bits<A>() * part_bits<B>();
     constexpr unsigned complex = (is_complex_v<A> ? 2 : 1) * (is_complex_v<B> ? 2 : 1);
     unsigned found = bits <= 32 ? 512 : bits <= 64 ? 256 : bits <= 128 ? 128 : bits <= 256 ? 64 : bits <= 512 ? 32 : 16;
     if (is_floating_v<A>) found = bits <= 256 ? 128 : 16;
-#if defined(__AIE_ARCH__) && __AIE_ARCH__ == 21
-    found *= 2;
-#endif
+    if (!arch::is(arch::AIE_ML)) found *= 2;
     return std::max(1u, found / complex);
 }
 template <typename A, typename B>

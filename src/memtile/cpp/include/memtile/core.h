@@ -16,7 +16,7 @@
 #define MEMTILE_EXPORT extern "C" __attribute__((visibility("default")))
 #define MEMTILE_LOCAL __attribute__((visibility("hidden")))
 
-// The generation of the array: 2 is AIE-ML (npu1), 21 is AIE2P (npu2). The compiler flags of memtile set it.
+// The generation of the array: 2 is AIE-ML (npu1), 21 is AIE2P (npu2), 22 is AIE-ML v2. The compiler flags of memtile set it.
 #ifndef MEMTILE_GENERATION
 #define MEMTILE_GENERATION 2
 #endif

@@ -156,7 +156,7 @@ public:
     int object() const { return object_; }
 
 private:
-    place same(relative_offset_parameters by) const {
+    place same(relative_coordinate by) const {
         return place{recorder::object({{"kind", recorder::text("same")},
                                        {"other", recorder::integer(object_)},
                                        {"what", recorder::text(what_)},
@@ -181,12 +181,18 @@ private:
 }  // namespace detail
 
 // Of kernels.
-template <typename Unit>
+namespace detail {
+/// The object of a kernel or, before create(), one of no list: DSPLib's matrix_mult_graph says so of tilers that it leaves out.
+inline recorder::Node* kernel_or_none(const kernel& of, void* from) {
+    return of.node_or_null() ? of.node_or_null() : recorder::record("unmade", from);
+}
+}  // namespace detail
+template <typename Unit = ratio>  // without it in github.com/easyversal/ai_engine_basics
 MEMTILE_CALLED detail::Number runtime(const kernel& of) {
     static_assert(std::is_same_v<Unit, ratio>, "runtime<ratio>(kernel) = share of a core");
-    return {of.node(MEMTILE_CALLER, "a kernel"), "runtime_ratio"};
+    return {detail::kernel_or_none(of, MEMTILE_CALLER), "runtime_ratio"};
 }
-MEMTILE_CALLED inline detail::Text source(const kernel& of) { return {of.node(MEMTILE_CALLER, "a kernel"), "source"}; }
+MEMTILE_CALLED inline detail::Text source(const kernel& of) { return {detail::kernel_or_none(of, MEMTILE_CALLER), "source"}; }
 MEMTILE_CALLED inline detail::Texts headers(const kernel& of) { return {of.node(MEMTILE_CALLER, "a kernel"), "headers"}; }
 MEMTILE_CALLED inline detail::Number stack_size(const kernel& of) { return {of.node(MEMTILE_CALLER, "a kernel"), "stack_size"}; }
 MEMTILE_CALLED inline detail::Number heap_size(const kernel& of) { return {of.node(MEMTILE_CALLER, "a kernel"), "heap_size"}; }
@@ -218,6 +224,10 @@ MEMTILE_CALLED inline void single_buffer(const port_base& of) {
 }
 MEMTILE_CALLED inline detail::Number async_repetition(const port_base& of) {
     return {of.node(MEMTILE_CALLER, "a port"), "repetition"};
+}
+/// Elements that a stream passes in a call of the kernel.
+MEMTILE_CALLED inline detail::Number samples_per_iteration(const port_base& of) {
+    return {of.node(MEMTILE_CALLER, "a port"), "samples"};
 }
 /// Packets that a `pktorderedmerge` takes of an input before the next one has its turn.
 MEMTILE_CALLED inline detail::Number packet_count(const port_base& of) {
@@ -251,6 +261,7 @@ MEMTILE_CALLED inline Initial initial_value(const async_port& of) { return Initi
 MEMTILE_CALLED inline detail::Number fifo_depth(const handle& of) { return {of.node(MEMTILE_CALLER, "a connection"), "fifo_depth"}; }
 
 // Of places.
+using location_constraint = detail::Location;
 template <typename What>
 MEMTILE_CALLED detail::Location location(const handle& of) {
     return {recorder::id_of(of.node(MEMTILE_CALLER, "an object")), detail::what_of<What>::text, MEMTILE_CALLER};

@@ -12,6 +12,7 @@ class graph;
 
 namespace recorder {
 void begin_graph(const graph*, void* from);
+void copy_graph(const graph* copy, const graph* of);
 void end_graph(const graph*);
 int graph_id(const graph*);
 }  // namespace recorder
@@ -20,7 +21,7 @@ int graph_id(const graph*);
 class graph {
 public:
     MEMTILE_CALLED graph() { recorder::begin_graph(this, MEMTILE_CALLER); }
-    graph(const graph&) = delete;
+    graph(const graph& other) { recorder::copy_graph(this, &other); }  // the same graph, as a function's parameter is
     graph& operator=(const graph&) = delete;
     virtual ~graph() { recorder::end_graph(this); }
 

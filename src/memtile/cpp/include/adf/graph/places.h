@@ -110,14 +110,15 @@ struct bounding_box {
         : of{aie_tile, first_column, first_row, last_column, last_row} {}
 };
 
-struct relative_offset_parameters {
+/// Columns and rows between two objects (github.com/rehohoho/onnx2versal has arrays of them).
+struct relative_coordinate {
     int col_offset = 0;
     int row_offset = 0;
 };
 /// How far from another object: `location<kernel>(a) + relative_offset({.col_offset = 1})`.
 struct relative_offset {
-    relative_offset_parameters by;
-    relative_offset(relative_offset_parameters of) : by(of) {}
+    relative_coordinate by;
+    relative_offset(relative_coordinate of) : by(of) {}
 };
 
 }  // namespace adf

@@ -13,12 +13,27 @@
 
 namespace aie {
 
-/// Bytes that a vector in memory is aligned to: the width of a load of the architecture.
-#if defined(__AIE_ARCH__) && __AIE_ARCH__ == 21
-inline constexpr unsigned vector_decl_align = 64;
-#else
-inline constexpr unsigned vector_decl_align = 32;
-#endif
+/// The architecture that is compiled for (UG1529, Architecture helpers).
+struct arch {
+    enum ArchGeneration : unsigned { Gen1 = 1, Gen2 = 2 };
+    enum ArchVersion : unsigned { AIE = 10, AIE_ML = 20, XDNA2 = 21, AIE_MLv2 = 22 };
+    static constexpr ArchGeneration generation = ArchGeneration(__AIE_ARCH__ / 10);
+    static constexpr ArchVersion version = ArchVersion(__AIE_ARCH__);
+
+    template <typename... T>
+        requires(std::is_same_v<T, ArchVersion> && ...)
+    static constexpr bool is(T... versions) {
+        return ((versions == version) || ...);
+    }
+    template <typename... T>
+        requires(sizeof...(T) > 0 && (std::is_same_v<T, ArchGeneration> && ...))
+    static constexpr bool is(T... generations) {
+        return ((generations == generation) || ...);
+    }
+};
+
+/// Bytes that a vector in memory is aligned to: the width of a load, 512 bits from AIE2P on (AM020, AM027).
+inline constexpr unsigned vector_decl_align = arch::is(arch::AIE_ML) ? 32 : 64;
 
 namespace detail {
 
