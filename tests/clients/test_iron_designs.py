@@ -12,7 +12,7 @@ from memtile.iron.controlflow import range_, yield_
 from memtile.iron.device import NPU2, AnyComputeTile, AnyMemTile, NPU1Col1, Tile
 from memtile.iron.helpers.taplib import TensorAccessPattern
 from memtile.iron.ir import MLIRError
-from memtile.iron.running import HostRuntimeError, load_design, run_design
+from memtile.iron.running import HostRuntimeError, run_design
 from memtile.iron.runtime.endpoint import RuntimeEndpoint
 
 TILE, TILES = 256, 8
@@ -330,7 +330,7 @@ def test_what_a_core_cannot_do_is_reported_with_the_programs_line(tmp_path):
     CompiledDesign.of(copying(backwards), __file__).write(tmp_path / "final.xclbin")
     array = np.zeros(TILES * TILE, dtype=np.int32)
     with pytest.raises(InputFileError) as refused:
-        run_design(load_design(read_compiled(tmp_path / "final.xclbin")), [array, array.copy()])
+        run_design(read_compiled(tmp_path / "final.xclbin"), [array, array.copy()])
     assert str(refused.value).startswith(f"{__file__}:{line}: scf.for: its step is -1")
 
 
@@ -339,7 +339,7 @@ def test_an_array_with_gaps_is_read_and_not_written():
         for i in range_(TILE):
             y[i] = x[i]
 
-    design = load_design(CompiledDesign.of(copying(body), __file__))
+    design = CompiledDesign.of(copying(body), __file__)
     gaps, plain = (np.arange(many * TILES * TILE, dtype=np.int32) for many in (2, 1))
     target = np.zeros_like(plain)
     run_design(design, [gaps[::2], target])
