@@ -7276,6 +7276,20 @@ MUTANTS = (
         "tests/clients/test_iron_commands.py::test_a_program_that_prints_its_design",
     ),
     Mutant(
+        "kernels of a design that is only looked at are compiled",
+        "iron/running.py",
+        "if stands_still():",
+        "if not design:",
+        "tests/clients/test_playground_designs.py::test_a_program_with_kernels_in_cpp_is_shown_without_their_source",
+    ),
+    Mutant(
+        "kernels of the program before are not forgotten",
+        "iron/program_design.py",
+        "ExternalFunction._instances.clear()",
+        "ExternalFunction._instances.copy()",
+        "tests/clients/test_playground_designs.py::test_a_program_with_kernels_in_cpp_is_shown_without_their_source",
+    ),
+    Mutant(
         "choices of a program's options are varied unasked",
         "explore/sweep/space.py",
         "axis = axis if name in vary or by_itself else None",
