@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+import memtile
+
 ROOT = Path(__file__).parents[2]
 PLAYGROUND = ROOT / "web" / "playground"
 EXAMPLE = json.loads((PLAYGROUND / "examples.json").read_text(encoding="utf-8"))[-1]
@@ -23,7 +25,7 @@ from aie.iron import ExternalFunction, ObjectFifo, Program, Runtime, Worker
 from aie.utils.config import cxx_header_path
 kind = np.ndarray[(64,), np.dtype[bfloat16]]
 source = cxx_header_path() + "/aie_kernels/none.cc"
-scale = ExternalFunction("scale", source_file=source, arg_types=[kind, kind])
+scale = ExternalFunction("scale", source_file=source, object_file_name="scale.o", arg_types=[kind, kind])
 one, two = ObjectFifo(kind, name="one"), ObjectFifo(kind, name="two")
 def core(a, b, f):
     f(a.acquire(1), b.acquire(1)), a.release(1), b.release(1)
@@ -39,10 +41,15 @@ ASKED = {
     "program": (EXAMPLE["text"], "--rows 4"),
     "gemm": (GEMM, "--M 128"),
     "cpp": (CPP, ""),
+    "cpp changed": (CPP.replace('"scale.o"', '"scale.o", compile_flags=["-DX"]'), ""),
     "mlir": (MLIR, ""),
     "name": ("import aie.iron\n\nfrom aie.iron import ObjectFiFo\n", ""),
     "option": (EXAMPLE["text"], "--row"),
     "line": ("import aie.iron as iron\n\niron.zeros(4)[9] = 1\n", ""),
+    "fence": ("```python\nimport aie.iron\n\niron\n```", ""),
+    "relative": ("import aie.iron\nfrom . import helpers\n", ""),
+    "words": ("clang++ -O2 kernel.cc", ""),
+    "mlir place": ("\naie.device(npu1) {\n  %0 = aie.tile(0, 9)\n}", ""),
     "syntax": ("import aie.iron\nfor\n", ""),
     "package": ("import aie.iron\nimport torch\n", ""),
     "nothing": ("import aie.iron\nprint('hello')\n", ""),
@@ -79,7 +86,7 @@ print(json.dumps(found))
 @pytest.fixture(scope="module")
 def shown() -> dict[str, Any]:
     """What is answered to each text, in one process that has what a browser has."""
-    paths = os.pathsep.join((str(PLAYGROUND), str(ROOT / "src")))
+    paths = os.pathsep.join((str(PLAYGROUND), str(Path(memtile.__file__).parents[1])))
     done = subprocess.run(
         [sys.executable, "-c", BROWSER],
         input=json.dumps(ASKED),
@@ -131,6 +138,9 @@ def test_tasks_of_the_host_sequence_are_shown_at_their_place_in_the_argument(sho
 
 
 def test_a_program_with_kernels_in_cpp_is_shown_without_their_source(shown: dict[str, Any]) -> None:
+    assert (
+        shown["cpp changed"]["parts"] == shown["cpp"]["parts"]
+    )  # kernels of the program before are forgotten
     design = shown["cpp"]
     assert "kernels, of which only the names are used here: scale" in design["text"]
     assert design["printed"].startswith("module")
@@ -159,6 +169,10 @@ def test_a_text_of_mlir_is_shown_as_a_design(shown: dict[str, Any]) -> None:
             ["the program ends with code 2", "The program prints:\nusage: program.py [-h] [--rows ROWS]"],
         ),
         ("line", ["program.py:3: IndexError"]),
+        ("fence", ["program.py:4: NameError"]),
+        ("relative", ["program.py:2: . is another file of the program"]),
+        ("words", ["this is nothing that the playground takes"]),
+        ("mlir place", ["design.mlir:3:8: array npu1: row is 9"]),
         ("syntax", ["program.py, line 2: this is not Python"]),
         ("package", ["program.py:2: ModuleNotFoundError", "The browser has NumPy, memtile and this file"]),
         ("nothing", ["program.py: the program builds no design", "The program prints:\nhello"]),

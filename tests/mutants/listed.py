@@ -39,6 +39,20 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 MUTANTS = (
     Mutant(
+        "kernels of a design that is only looked at are compiled",
+        "iron/running.py",
+        "if stands_still():",
+        "if not design:",
+        "tests/clients/test_playground_designs.py::test_a_program_with_kernels_in_cpp_is_shown_without_their_source",
+    ),
+    Mutant(
+        "kernels of the program before are not forgotten",
+        "iron/program_design.py",
+        "ExternalFunction._instances.clear()",
+        "ExternalFunction._instances.copy()",
+        "tests/clients/test_playground_designs.py::test_a_program_with_kernels_in_cpp_is_shown_without_their_source",
+    ),
+    Mutant(
         "samples of a stream bind nothing",
         "adf/rates.py",
         "for tie in _ties(objects, wiring, bound)]",

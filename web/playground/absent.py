@@ -113,7 +113,7 @@ def install() -> None:
         module = ModuleType(name)
         vars(module).update(has, __getattr__=_absent(name))
         sys.modules[name] = module
-    np.repeat = _repeat
+    np.repeat = _repeat  # type: ignore[assignment]
 
 
 def _repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:

@@ -48,6 +48,8 @@ DESIGNS = (
 _PROGRAM = re.compile(r"^[ \t]*(?:from|import)[ \t]+(?:aie|memtile\.iron)\b", re.MULTILINE)
 _PYTHON = re.compile(r"^(?:from[ \t]+[\w.]+[ \t]+import|import|def|class)[ \t]+\w", re.MULTILINE)
 _COMMAND = re.compile(r"(?:\$ *)?(?:memtile|python3?|pip3?|git|cd|make|cmake|sudo|\./\S+)[ \t]+\S")
+_LETTERS = re.compile(r"[g-wyzG-WYZ]")  # in no word of a register
+_FENCE = re.compile(r"^```.*$", re.MULTILINE)  # around a text that was copied from a page
 _CPP = re.compile(r"^[ \t]*#[ \t]*(?:include|pragma)|\badf::|\bconnect[ \t]*<", re.MULTILINE)
 _FIRST = 4096  # elements of a walk that are written out
 _DRAWN = 1 << 20  # words of a transfer, and elements of a memory, that are walked and drawn
@@ -69,7 +71,7 @@ def answer(text: str, tile: str = "memory", arguments: str = "") -> str:
         arguments: of a program.
     """
     try:
-        return json.dumps(_answered(text.strip(), tile, arguments))
+        return json.dumps(_answered(_FENCE.sub("", text.removeprefix("\ufeff")), tile, arguments))
     except MemtileError as error:
         return json.dumps({"error": "\n".join(error.messages)})
 
@@ -103,6 +105,7 @@ def names() -> str:
 def _answered(text: str, tile: str, arguments: str) -> dict[str, Any]:
     if is_design(text):
         return _of_design(text, arguments)
+    text = text.strip()
     if "aie.dma_bd" in text:
         return _of_mlir(text, tile)
     if _GRAPH.search(text) and not begins_as_json(text):
@@ -126,7 +129,7 @@ def _refuse_others(text: str) -> None:
     """Refuse by name what is pasted and is no words.
 
     Raises:
-        InputFileError: a command, Python that is no program of IRON, or C++ without a tiling.
+        InputFileError: a command, Python that is no program of IRON, C++ without a tiling, other text.
     """
     if _COMMAND.match(text):
         says = "this is a command line. Paste the text of the program itself,"
@@ -137,6 +140,11 @@ def _refuse_others(text: str) -> None:
     if _PYTHON.search(text):
         says = "this is Python that imports no aie, so it is no program of IRON."
         raise InputFileError(f"{says} memtile run FILE.py runs designs of other kinds on your computer.")
+    if _LETTERS.search(text):
+        says = (
+            "this is nothing that the playground takes: a program of IRON, MLIR with an aie.device, a tiling,"
+        )
+        raise InputFileError(f"{says} an aie.dma_bd, a descriptor as JSON, or words such as 0x80 0xA0000.")
 
 
 def _of_json(text: str, tile: str) -> dict[str, Any]:

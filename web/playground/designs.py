@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import shlex
 import tempfile
 from collections import defaultdict, deque
@@ -34,11 +35,13 @@ from memtile.runs.external_uses import ExternalUse
 from memtile.sim.loop.engine import Engine
 
 PROGRAM = "program.py"
+_ONE_FILE = "The browser has NumPy, memtile and this file; memtile run on your computer has all others."
 _NOT_HERE = ("ModuleNotFoundError", "FileNotFoundError", "cannot import name")
 _COMPUTED = ("('bfloat16'", "not 'tuple'")  # what NumPy says of the stand-in of bfloat16
 _COMMANDS = ("memtile", "python", "python3", PROGRAM)
 _DEEP = tuple("abcdef")  # programs look for the folders that they are in
 _MOST_PRINTED = 50_000  # characters
+_LAST = 40  # lines of what a program prints that are shown with an error
 _SHOWN = 12  # names in a line
 _AWAY = {"west": -1, "own": 0, "east": 1}  # columns
 _LEAST, _MOST, _ROWS, _SHAPE = 4, 1024, 32, 2  # of a row of the picture; how wide one is, beside its height
@@ -99,11 +102,12 @@ def of_program(text: str, arguments: str) -> tuple[dict[str, Any], list[Part]]:
         MemtileError: a design that the array cannot hold.
     """
     words = _words(arguments)
+    _refuse_other_files(text)
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, *_DEEP)
         place.mkdir(parents=True)
         file = place / PROGRAM
-        file.write_text(text, encoding="utf-8")
+        file.write_bytes(text.encode("utf-8", "replace"))
         printed = _Printed()
         try:
             with redirect_stdout(printed), redirect_stderr(printed):
@@ -143,16 +147,30 @@ def _words(arguments: str) -> list[str]:
     return words
 
 
+def _refuse_other_files(text: str) -> None:
+    """Refuse imports of files beside the program; text that is no Python is left to others."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            name = f"{'.' * node.level}{node.module or ''}"
+            raise InputFileError(
+                f"{PROGRAM}:{node.lineno}: {name} is another file of the program. {_ONE_FILE}"
+            )
+
+
 def _without(folder: str, error: MemtileError, printed: str) -> InputFileError:
     """An error without the folder that the program is in here, and with what the program printed."""
     said = "\n".join(error.messages).replace(folder, "")
     if any(each in said for each in _NOT_HERE):
-        said += "\nThe browser has NumPy, memtile and this file; memtile run on your computer has all others."
+        said += f"\n{_ONE_FILE}"
     if any(each in said for each in _COMPUTED):
         said += "\nThe browser has no arithmetic of bfloat16, only its places in memory."
     if LIST in said:
         said += "\nThe list is below."
-    tail = printed.replace(folder, "").strip()
+    tail = "\n".join(printed.replace(folder, "").strip().splitlines()[-_LAST:])
     return InputFileError(f"{said}\n\nThe program prints:\n{tail}" if tail else said)
 
 

@@ -28,6 +28,7 @@ function start() {
 
 function restart() {
   worker.terminate();
+  at("answer").hidden = true; // of descriptors that the new Python does not know
   start();
 }
 

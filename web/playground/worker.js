@@ -68,8 +68,8 @@ onmessage = async ({ data: { id, what, given } }) => {
   try {
     postMessage({ id, found: asks[what](pyodide, ...given) });
   } catch (error) {
+    // no refusal of memtile: whatever has happened, the next answer comes from a Python that it did not happen to
     const last = String(error.message ?? error).trim().split("\n").pop();
-    // after an error that is not Python's own, Python cannot be used
-    postMessage({ id, found: { error: last }, ended: error.name !== "PythonError" });
+    postMessage({ id, found: { error: `${last}\nPython starts again.` }, ended: true });
   }
 };
