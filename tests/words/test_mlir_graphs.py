@@ -341,6 +341,16 @@ def test_what_the_host_moves_has_a_symbol() -> None:
     assert "aie.shim_dma_allocation @gr_out (%shim_noc_tile_0_0, S2MM, 0)" in text
 
 
+def test_no_lock_or_buffer_has_the_name_of_a_function() -> None:
+    g = Sketch()
+    k = g.kernel("gr_ping", [buffer("int32", 16)], [buffer("int32", 16)])
+    through(g, k)
+    g._parts["kernels"][0] = replace(g._parts["kernels"][0], function="gr_gr_ping_in_0_ping")
+    text = str(module_of_graph(lowered((g, {k: plus(1)}))))
+    assert "func.func private @gr_gr_ping_in_0_ping(" in text
+    assert 'sym_name = "gr_gr_ping_in_0_ping_1"' in text
+
+
 def test_calls_that_come_again_are_a_loop() -> None:
     """Six calls of one kernel and four of another: a loop over a pair of buffers, and the four calls."""
     body = str(module_of_graph(lowered(rates()))).partition("aie.core(")[2]
