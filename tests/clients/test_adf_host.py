@@ -13,6 +13,7 @@ import pytest
 
 from memtile.adf import host_program as asked
 from memtile.adf.description import Description
+from memtile.adf.graph_file import load
 from memtile.adf.graph_program import graph_program
 from memtile.adf.host_program import Describe, HostProgram, Request
 from memtile.adf.record import description_of
@@ -102,6 +103,16 @@ def test_updates_carry_values_and_types(program: Path, graph: Description) -> No
     assert scalar.data == (5).to_bytes(4, "little")
     assert (array.port, array.element, array.count) == (named["gr.with.first.in[2]"], "int16", 3)
     assert np.frombuffer(array.data, np.int16).tolist() == [1, -1, 2]
+
+
+def test_main_without_a_model_says_what_it_gives_parameters(graph: Description) -> None:
+    """Two updates before its first run; of the array it gets zeros."""
+    ports = {each.id: each.name for each in graph.ports}
+    found = load(SOURCE).updates()
+    assert [(ports[each.port], len(each.data), each.runs) for each in found] == [
+        ("gr.with.first.in[1]", 4, 0),
+        ("gr.with.first.in[2]", 6, 0),
+    ]
 
 
 def test_memory_is_shared_both_ways(

@@ -498,7 +498,7 @@ READ_BY = {
 }
 OWN_PLACE = {"tools folder"}
 """Folders whose files name the folder itself, so that two runs never write the same ones."""
-OF_GRAPHS = {"run out_folder"}
+OF_GRAPHS = {"run out_folder", "export function_folder"}
 """Folders whose files a graph names; a case for each operation would compile it each time."""
 KINDS = ("FILE", "DIR", "DESIGN", "BUILD", "LOG", "DUMP", "TABLE", ".npy")
 

@@ -39,6 +39,27 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 MUTANTS = (
     Mutant(
+        "the margin of a written graph stays in its own buffer",
+        "mlir_writer/graph_calls.py",
+        "port.buffers[(slot + 1) % len(port.buffers)]",
+        "port.buffers[slot]",
+        "tests/words/test_mlir_graphs.py::test_the_text_gives_the_words_of_the_graph[margins]",
+    ),
+    Mutant(
+        "what main gives a parameter later is written as if it were not",
+        "mlir_writer/graph_limits.py",
+        "if each.runs and values.get(each.port)",
+        "if not each and values.get(each.port)",
+        "tests/words/test_mlir_graphs.py::test_what_main_gives_before_the_first_run_is_there",
+    ),
+    Mutant(
+        "packets that merge in an order are written without it",
+        "mlir_writer/graph_limits.py",
+        "if not PacketWays(net, lowered.lookup).order:",
+        "if net:",
+        "tests/words/test_mlir_graphs.py::test_what_no_operation_says_is_refused_in_the_graphs_words[order-the packets of gr.mg merge in an order that switches keep]",  # noqa: E501
+    ),
+    Mutant(
         "kernels of a design that is only looked at are compiled",
         "iron/running.py",
         "if stands_still():",
@@ -9633,9 +9654,9 @@ MUTANTS = (
     ),
     Mutant(
         "kernels of a written graph use the first buffer in each turn",
-        "mlir_writer/graphs.py",
-        "slot = 0 if _is_sticky(port) else number % len(port.buffers)",
-        "slot = 0",
+        "mlir_writer/graph_calls.py",
+        "number % len(port.buffers) if isinstance",
+        "0 if isinstance",
         "tests/words/test_mlir_written.py::test_a_graph_is_the_same_machine_and_its_core_a_loop_of_calls",
     ),
     Mutant(

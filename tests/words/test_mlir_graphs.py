@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from memtile.adf.description import Loop, Tiling
+from memtile.adf.host_record import Updated
 from memtile.adf.kernel_calls import PortMemory, StreamPort
 from memtile.adf.lowering import Lowered, lower
 from memtile.adf.planning import plan_of
@@ -23,6 +24,7 @@ from memtile.adf.running import GraphRun
 from memtile.errors import DesignError
 from memtile.importers.design import load_still
 from memtile.kernels import cpp
+from memtile.mlir_writer.graph_calls import lock_number
 from memtile.mlir_writer.graph_functions import function_files, functions_of
 from memtile.mlir_writer.graphs import module_of_graph
 from memtile.sim.kernels.actions import Action
@@ -311,9 +313,9 @@ def test_the_text_gives_the_words_of_the_graph(name: str, tmp_path: Path) -> Non
     found = []
     for run in (GraphRun(plan, _calls(graphs[0])), TextRun(plan, _calls(graphs[1]), tmp_path)):
         run.init(ROOT)
-        for number, each in enumerate(plan.description.plios):
-            if each.direction == "in":
-                run.feed(each.name, np.arange(240, dtype=np.int32) * (number + 1))
+        for number, plio in enumerate(plan.description.plios):
+            if plio.direction == "in":
+                run.feed(plio.name, np.arange(240, dtype=np.int32) * (number + 1))
         run.run(ROOT, 5)
         run.wait(ROOT, 3_000 if name == "buffers that no port writes" else None)
         found.append(run.outputs())
@@ -337,6 +339,16 @@ def test_what_the_host_moves_has_a_symbol() -> None:
     text = str(module_of_graph(lowered(gmio())))
     assert "aie.shim_dma_allocation @gr_in (%shim_noc_tile_0_0, MM2S, 0)" in text
     assert "aie.shim_dma_allocation @gr_out (%shim_noc_tile_0_0, S2MM, 0)" in text
+
+
+def test_no_lock_or_buffer_has_the_name_of_a_function() -> None:
+    g = Sketch()
+    k = g.kernel("gr_ping", [buffer("int32", 16)], [buffer("int32", 16)])
+    through(g, k)
+    g._parts["kernels"][0] = replace(g._parts["kernels"][0], function="gr_gr_ping_in_0_ping")
+    text = str(module_of_graph(lowered((g, {k: plus(1)}))))
+    assert "func.func private @gr_gr_ping_in_0_ping(" in text
+    assert 'sym_name = "gr_gr_ping_in_0_ping_1"' in text
 
 
 def test_calls_that_come_again_are_a_loop() -> None:
@@ -384,6 +396,34 @@ def test_functions_of_cpp_are_those_that_the_text_calls(tmp_path: Path) -> None:
     assert np.array_equal(run.collected("out").words.view(np.int32), data + before + 7)
 
 
+def test_what_main_gives_before_the_first_run_is_there(tmp_path: Path) -> None:
+    graph = parameters(initial="")
+    made, (port,) = (
+        lowered(graph),
+        [each.id for each in graph[0]._parts["ports"] if each.name == "gr.k.in[1]"],
+    )
+    values = [Updated(port, bytes([n, 0, 0, 0]), 0) for n in (3, 9)] + [Updated(port, bytes([9, 0, 0, 0]), 1)]
+    path = tmp_path / "graph.mlir"
+    path.write_text(str(module_of_graph(made, values)))
+    tile_ = load_still(path).array.compute_tile(0, 2)
+    (lock,) = [each for each in tile_.locks if each.name == "gr_k_in_1_updated"]
+    assert tile_.lock_value(lock) == 1
+    assert [int(tile_.load(each)[0]) for each in tile_.buffers if each.name == "gr_k_in_1_ping"] == [9]
+    with pytest.raises(
+        DesignError, match=r"main updates gr\.k\.in\[1\] after run\(\), and the text has no main"
+    ):
+        module_of_graph(lowered(graph), [values[0], Updated(port, bytes(4), 1)])
+
+
+def test_the_locks_of_a_core_have_the_numbers_of_its_instructions() -> None:
+    """aie-rt: locks of the south from 0, of the west from 16, of the north from 32, its own from 48."""
+    array = lowered(one()).array
+    tile_ = array.compute_tile(0, 3)
+    lock = tile_.lock(0, "here", id=5)
+    places = ((0, 4), (1, 3), (0, 2), (0, 3))
+    assert [lock_number(place, lock) for place in places] == [5, 21, 37, 53]
+
+
 def late(what: str) -> Graph:
     """A graph that no text says."""
     if what == "synchronous":
@@ -393,7 +433,14 @@ def late(what: str) -> Graph:
     if what == "order":
         return packets("ordered_merge")
     g = Sketch()
-    if what == "descriptors":
+    if what == "padding":  # permute_i of the Vitis tutorials
+        tiling = Tiling(
+            (8, 16, 16), (1, 1, 1), (0, 0, 0), (Loop(0, 144, 7), Loop(1, 112, 9), Loop(2, 63, 16))
+        )
+        m = g.shared("m", "int32", (8, 16, 16), 1, [[tiling]], num_buffers=1)
+        g.connect(g.plio("in"), m.ins[0])
+        g.connect(m.outs[0], g.plio("out", "out"))
+    elif what == "descriptors":
         loops = (Loop(0, 2, 2), Loop(1, 2, 2))
         tiling = Tiling((4, 4), (4, 4), (-1, -1), loops, boundary_dimension=(4, 4), packet_port_id=0)
         split = g.packets("split", "sp", 2)
@@ -417,6 +464,7 @@ def late(what: str) -> Graph:
         ),
         ("order", "the packets of gr.mg merge in an order that switches keep"),
         ("descriptors", "packets of gr.m.out[0] have several descriptors each"),
+        ("padding", "a descriptor of gr.m.out[0] ends after 1008 words, within its padding"),
         ("stack", "the buffers of the compute tile (0,3) (gr.k.in[0] ping, gr.k.in[0] pong"),
     ],
 )

@@ -204,6 +204,7 @@ def test_the_command_writes_a_file(tmp_path: Path) -> None:
     [
         (["d.mlir"], "say in which form: --mlir"),
         (["d.mlir", "--mlir", "--set", "a=1"], "--set is not for MLIR text"),
+        (["d.py", "--mlir", "--functions", "f"], "--functions is not for a design in Python"),
         (["d.py", "e.py", "--mlir"], "give one design, or the C++ sources of one graph"),
     ],
 )

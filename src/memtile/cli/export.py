@@ -44,9 +44,11 @@ def export(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Parameter of a design in Python."),
     ] = None,
-    functions: Annotated[
+    function_folder: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for C++ of a graph: the functions that its text calls."),
+        typer.Option(
+            "--functions", metavar="FOLDER", help="Folder for C++ of a graph: functions that its text calls."
+        ),
     ] = None,
     device: Annotated[
         str | None, typer.Option(help="Device of a graph, or of a text that leaves it open.")
@@ -76,12 +78,12 @@ def export(
     _refuse(
         graph,
         files[0],
-        {"--set": settings, "-I": include, "-D": define, "--device": device, "--functions": functions},
+        {"--set": settings, "-I": include, "-D": define, "--device": device, "--functions": function_folder},
     )
     design = _design(files, settings or [], device, KernelSources(include=include, define=define))
     text = to_mlir(design)
-    if functions is not None:
-        _write_functions(design, functions)
+    if function_folder is not None:
+        _write_functions(design, function_folder)
     if output is None:
         typer.echo(text, nl=False)
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -142,6 +142,11 @@ class CallLoop:
     files: tuple[str, ...]
     stack: int = 0
 
+    @property
+    def functions(self) -> list[str]:
+        """Names of what it calls, each once."""
+        return list(dict.fromkeys(_called(self.steps)))
+
     def write(self, scene: Scene, place: Place) -> None:
         """Write the core as a loop without end, and the functions that it calls."""
         for step in self.steps:
@@ -153,6 +158,14 @@ class CallLoop:
             inside = _loop(_ENDLESS)
             operation_class("aie.end")()
         _fill(scene, self.steps, inside)
+
+
+def _called(steps: Sequence[Step]) -> Iterator[str]:
+    for step in steps:
+        if isinstance(step, CallStep):
+            yield step.function
+        if isinstance(step, LoopStep):
+            yield from _called(step.steps)
 
 
 def _loop(count: int) -> Block:

@@ -11,7 +11,7 @@ from memtile.design.tile import Tile
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import InsertionPoint, Module
 from memtile.iron.ops.types import IntegerType, MemRefType
-from memtile.mlir_writer.cores import DEFAULT_STACK, CoreProgram
+from memtile.mlir_writer.cores import DEFAULT_STACK, CallLoop, CoreProgram
 from memtile.mlir_writer.machine import ChannelWork, channel_work, check_not_run
 from memtile.mlir_writer.refusals import refused
 from memtile.mlir_writer.scene import (
@@ -66,6 +66,10 @@ def module_of(
     device = operation_class("aie.device")(_device_name(array), ip=InsertionPoint(module.body))
     scene = Scene(array, module, device.regions[0].blocks.append())
     cores = front.cores
+    for name in {
+        name: None for core in cores.values() if isinstance(core, CallLoop) for name in core.functions
+    }:
+        scene.names.of(name)  # no lock or buffer has the name of a function
     tiles = _tiles(array, cores)
     work = {tile: list(channel_work(tile)) for tile in tiles}
     every = [each for found in work.values() for each in found]
@@ -170,7 +174,7 @@ def _check_room(tile: Tile, stack: int) -> None:
             f"the buffers of the {tile.title} ({names}) take {used:,} of its {whole:,} bytes, and mlir-aie "
             f"has the stack of its core there too, {stack:,} bytes",
             f"up to {whole - stack:,} bytes of buffers in a tile with this stack",
-            "Put some of them into tiles beside it, or make the stack smaller.",
+            "Make them smaller or fewer (single_buffer in a graph), or put some into tiles beside it.",
         )
 
 
