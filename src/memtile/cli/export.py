@@ -23,7 +23,7 @@ Examples:
   memtile export graph.cpp --mlir -o graph.mlir
   memtile export design.py --mlir --set columns=2
   memtile export design.mlir --mlir -o placed.mlir
-  memtile export examples/iron/gemm.py --mlir --set m=64
+  memtile export program.py --mlir --set m=64
 """
 
 
