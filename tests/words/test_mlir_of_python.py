@@ -151,6 +151,17 @@ def decides(host: Host, array: Array, part: Callable[[int], Transfer]) -> Iterat
     yield host.start(array.interface_tile(0).mm2s[0], part(int(data[0, 0] != 0)))
 
 
+def one_lock() -> Array:
+    """Two tasks of a channel that only release a lock."""
+    array = Array("npu1", columns=1)
+    shared = array.memory_tile(0)
+    full = shared.lock(0, "full")
+    array.connect(shared.mm2s[0], shared.s2mm[0])
+    for name in "ab":
+        shared.mm2s[0].start(shared.read(shared.buffer(name, 8)).guarded(None, full.release()))
+    return array
+
+
 FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "choosing kernel": (
         lambda: scaled(choose=True),
@@ -164,6 +175,7 @@ FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: hosted(decides),
         "host sequence 'host' does other steps with other data in external memory",
     ),
+    "lock": (one_lock, "BD 0 of memory(0,1) MM2S 0 has a release alone"),
     "tile": (lambda: MemoryTile("npu1"), "the design is a memory tile alone"),
 }
 

@@ -95,8 +95,9 @@ class _Python:
 
     @staticmethod
     def is_queued(work: ChannelWork) -> bool:
-        """Whether the host sequence starts it: what moves external memory, and several tasks of a channel."""
-        return work.tile.kind.role == "interface" or len(work.tasks) > 1
+        """Whether the host sequence starts it: what moves external memory, several tasks, and tokens."""
+        is_plain = len(work.tasks) == 1 and not work.tasks[0].token
+        return work.tile.kind.role == "interface" or not is_plain
 
     def begin(self, scene: Scene) -> None:
         """Nothing stands before the cores."""

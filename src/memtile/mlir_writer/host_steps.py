@@ -96,6 +96,9 @@ class HostSteps:
         """Add what waits in a queue already."""
         tile = work.tile
         channel = (tile.s2mm if work.direction == S2MM else tile.mm2s)[work.channel]
+        if work.pad_value:
+            says = f"{channel.name} pads with {work.pad_value}, and a host starts its tasks"
+            raise refused(channel.name, says, "padding with zeros in tasks of a host", "Give it one task.")
         before: QueuedTask | None = None
         for number, each in enumerate(work.tasks):
             chain = work.chain(each)
