@@ -139,6 +139,19 @@ def test_several_tasks_of_a_channel_are_started_by_the_host(tmp_path: Path) -> N
     assert differences(made(), text, tmp_path / "a.mlir") == []
 
 
+def test_a_test_bench_can_be_left_out(tmp_path: Path) -> None:
+    def made() -> Array:
+        array = scaled()
+        shared = array.memory_tile(0)
+        shared.s2mm[0].start(shared.write(shared.buffer("fed", WORDS)))
+        shared.s2mm[0].feed(np.zeros(WORDS, np.int32))
+        return array
+
+    text = memtile.to_mlir(made(), without_bench=True)
+    assert differences(made(), text, tmp_path / "a.mlir") == []
+    assert "aie.memtile_dma" in text
+
+
 def waits(host: Host, array: Array, part: Callable[[int], Transfer]) -> Iterator[HostAction]:
     """A host that lets time pass."""
     yield host.start(array.interface_tile(0).mm2s[0], part(0))

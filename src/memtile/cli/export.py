@@ -22,6 +22,7 @@ EXAMPLES = """\b
 Examples:
   memtile export graph.cpp --mlir -o graph.mlir
   memtile export design.py --mlir --set columns=2
+  memtile export design.py --mlir --without-bench
   memtile export design.mlir --mlir -o placed.mlir
   memtile export program.py --mlir --set m=64
 """
@@ -50,6 +51,10 @@ def export(
     include: Annotated[
         list[str] | None, typer.Option("-I", "--include", help="Folder of a graph's headers.")
     ] = None,
+    without_bench: Annotated[
+        bool,
+        typer.Option("--without-bench", help="Leave out what the test bench of an array feeds and collects."),
+    ] = False,
     define: Annotated[
         list[str] | None, typer.Option("-D", "--define", metavar="NAME=VALUE", help="Macro of a graph.")
     ] = None,
@@ -68,8 +73,10 @@ def export(
     graph = is_graph(files)
     if not graph and len(files) != 1:
         raise typer.BadParameter("give one design, or the C++ sources of one graph.")
-    _refuse(graph, files[0], {"--set": settings, "-I": include, "-D": define, "--device": device})
-    text = to_mlir(_design(files, settings or [], device, KernelSources(include=include, define=define)))
+    given = {"--set": settings, "-I": include, "-D": define, "--device": device}
+    _refuse(graph, files[0], {**given, "--without-bench": without_bench})
+    kernels = KernelSources(include=include, define=define)
+    text = to_mlir(_design(files, settings or [], device, kernels), without_bench=without_bench)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -79,7 +86,13 @@ def export(
 
 def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
     """Refuse options that mean nothing to a design."""
-    allowed = {"-I", "-D", "--device"} if graph else {"--device"} if file.endswith(SUFFIX) else {"--set"}
+    allowed = (
+        {"-I", "-D", "--device"}
+        if graph
+        else {"--device"}
+        if file.endswith(SUFFIX)
+        else {"--set", "--without-bench"}
+    )
     wrong = [name for name, value in given.items() if value and name not in allowed]
     if wrong:
         kind = "a graph in C++" if graph else "MLIR text" if file.endswith(SUFFIX) else "a design in Python"

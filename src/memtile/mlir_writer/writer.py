@@ -47,7 +47,11 @@ class Front(Protocol):
 
 
 def module_of(
-    array: Array, front: Front, *, is_queued: Callable[[ChannelWork], bool] | None = None
+    array: Array,
+    front: Front,
+    *,
+    is_queued: Callable[[ChannelWork], bool] | None = None,
+    without_bench: bool = False,
 ) -> Module:
     """The module of an array that is configured and has not run.
 
@@ -56,6 +60,7 @@ def module_of(
         front: what its front end adds.
         is_queued: which work a host sequence starts, which the front end writes at the end; external memory
             is then its arguments. None = no work, and external memory has addresses.
+        without_bench: leave out what a test bench feeds and collects.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with its place.
@@ -67,7 +72,7 @@ def module_of(
     scene = Scene(array, module, device.regions[0].blocks.append())
     cores = front.cores
     tiles = _tiles(array, cores)
-    work = {tile: list(channel_work(tile)) for tile in tiles}
+    work = {tile: list(channel_work(tile, without_bench=without_bench)) for tile in tiles}
     every = [each for found in work.values() for each in found]
     for tile in tiles:
         assert tile.place is not None

@@ -103,7 +103,7 @@ def _static(array: Array) -> Pushes:
 
 def _works(array: Array) -> Iterator[Any]:
     for tile in array.tiles:
-        yield from channel_work(tile)
+        yield from channel_work(tile, without_bench=True)
 
 
 def _port(work: Any) -> tuple[Any, int]:
