@@ -22,7 +22,7 @@ from memtile.adf.planning import plan_of
 from memtile.adf.plio_ports import plio_ports_of
 from memtile.cli.main import app
 from memtile.errors import DesignError
-from memtile.importers.design import load_still
+from memtile.importers.design import load_still, sequence_names
 from memtile.importers.design_file import design_function
 from memtile.mlir_writer.graphs import module_of_graph
 from support.adf.sketch import Sketch, buffer
@@ -211,3 +211,14 @@ def test_a_command_that_means_nothing_is_refused(words: list[str], says: str) ->
     done = CliRunner().invoke(app, ["export", *words])
     assert done.exit_code == 2
     assert says in " ".join(done.output.replace("│", " ").split())
+
+
+def test_a_text_that_loads_devices_keeps_all_of_them(tmp_path: Path) -> None:
+    source, path = ROOT / "examples" / "compilers" / "npu.square.mlir", tmp_path / "again.mlir"
+    read = load_still(source)
+    path.write_text(memtile.to_mlir(read), encoding="utf-8")
+    made = load_still(path)
+    assert sequence_names(path) == sequence_names(source)
+    assert read.sequence is not None
+    assert made.sequence is not None
+    assert made.sequence.steps == read.sequence.steps
