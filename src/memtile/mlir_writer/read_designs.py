@@ -44,7 +44,7 @@ def module_of_text(loaded: Loaded) -> Module:
             "designs without them",
             "Keep the text that was read.",
         )
-    return module_of(loaded.array, _Text(made))
+    return module_of(loaded.array, _Text(made), name=made.device.name)
 
 
 class _Text:

@@ -52,6 +52,7 @@ def module_of(
     *,
     is_queued: Callable[[ChannelWork], bool] | None = None,
     without_bench: bool = False,
+    name: str = "",
 ) -> Module:
     """The module of an array that is configured and has not run.
 
@@ -61,6 +62,7 @@ def module_of(
         is_queued: which work a host sequence starts, which the front end writes at the end; external memory
             is then its arguments. None = no work, and external memory has addresses.
         without_bench: leave out what a test bench feeds and collects.
+        name: symbol of the device; empty = mlir-aie's default.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with its place.
@@ -68,7 +70,8 @@ def module_of(
     check_not_run(array)
     array.route()
     module = Module.create()
-    device = operation_class("aie.device")(_device_name(array), ip=InsertionPoint(module.body))
+    named = {"sym_name": name} if name else {}
+    device = operation_class("aie.device")(_device_name(array), ip=InsertionPoint(module.body), **named)
     scene = Scene(array, module, device.regions[0].blocks.append())
     cores = front.cores
     tiles = _tiles(array, cores)
@@ -77,8 +80,8 @@ def module_of(
     for tile in tiles:
         assert tile.place is not None
         number = front.controllers.get(tile.place)
-        named = {} if number is None else {"controller_id": (0, number)}
-        scene.tiles[tile.place] = scene.add("aie.tile", *tile.place, **named).result
+        ids = {} if number is None else {"controller_id": (0, number)}
+        scene.tiles[tile.place] = scene.add("aie.tile", *tile.place, **ids).result
     _locks(scene, tiles)
     _memories(scene, tiles, cores, every)
     if is_queued is None:
