@@ -284,7 +284,7 @@ def _transfers(
 
 
 def test_random_designs_are_the_same_machine(tmp_path: Path) -> None:
-    for seed in range(EXAMPLES):
+    for seed in range(2, 2 + EXAMPLES):
         text = memtile.to_mlir(random_design(np.random.default_rng(seed)))
         made = random_design(np.random.default_rng(seed))
         assert differences(made, text, tmp_path / "a.mlir", hosts=bool(made.hosts)) == [], seed

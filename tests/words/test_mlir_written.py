@@ -66,7 +66,7 @@ def test_it_runs_in_the_same_cycles_to_the_same_data(tmp_path: Path) -> None:
 
 
 def test_an_array_in_python_is_the_same_machine(tmp_path: Path) -> None:
-    made = design_function(ROOT / "examples" / "packets.py")()
+    made = design_function(str(ROOT / "examples" / "packets.py"))()
     assert machine(again(memtile.to_mlir(made), tmp_path)) == machine(made)
 
 
