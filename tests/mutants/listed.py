@@ -39,6 +39,27 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 MUTANTS = (
     Mutant(
+        "a runtime sequence starts more tasks than a queue holds",
+        "mlir_writer/host_steps.py",
+        "return not mine or sum(mine) + pushes <= channel.tile.kind.queue_depth",
+        "return True",
+        "tests/words/test_mlir_of_python.py::test_a_host_awaits_the_oldest_task_where_the_queue_is_full",
+    ),
+    Mutant(
+        "kernels whose locks depend on data are written as those of the data that is there",
+        "mlir_writer/python_kernels.py",
+        "same = again.found == found[: len(again.found)]",
+        "same = True",
+        "tests/words/test_mlir_of_python.py::test_what_a_sequence_cannot_say_is_refused_by_name[choosing kernel]",
+    ),
+    Mutant(
+        "a repeated kernel is a loop of one turn less",
+        "mlir_writer/rolled.py",
+        "loop = Loop(times, ",
+        "loop = Loop(times - 1, ",
+        "tests/words/test_mlir_of_python.py::test_a_kernel_becomes_loops_of_locks_and_calls",
+    ),
+    Mutant(
         "the margin of a written graph stays in its own buffer",
         "mlir_writer/graph_calls.py",
         "port.buffers[(slot + 1) % len(port.buffers)]",

@@ -22,7 +22,7 @@ from memtile.adf.planning import plan_of
 from memtile.adf.plio_ports import plio_ports_of
 from memtile.cli.main import app
 from memtile.errors import DesignError
-from memtile.importers.design import load_still
+from memtile.importers.design import load_still, sequence_names
 from memtile.importers.design_file import design_function
 from memtile.mlir_writer.graphs import module_of_graph
 from support.adf.sketch import Sketch, buffer
@@ -66,7 +66,7 @@ def test_it_runs_in_the_same_cycles_to_the_same_data(tmp_path: Path) -> None:
 
 
 def test_an_array_in_python_is_the_same_machine(tmp_path: Path) -> None:
-    made = design_function(ROOT / "examples" / "packets.py")()
+    made = design_function(str(ROOT / "examples" / "packets.py"))()
     assert machine(again(memtile.to_mlir(made), tmp_path)) == machine(made)
 
 
@@ -212,3 +212,15 @@ def test_a_command_that_means_nothing_is_refused(words: list[str], says: str) ->
     done = CliRunner().invoke(app, ["export", *words])
     assert done.exit_code == 2
     assert says in " ".join(done.output.replace("│", " ").split())
+
+
+@pytest.mark.parametrize("name", ["npu.square", "npu.air"])
+def test_devices_of_a_text_keep_their_names_and_those_that_are_loaded(name: str, tmp_path: Path) -> None:
+    source, path = ROOT / "examples" / "compilers" / f"{name}.mlir", tmp_path / "again.mlir"
+    read = load_still(source)
+    path.write_text(memtile.to_mlir(read), encoding="utf-8")
+    made = load_still(path)
+    assert sequence_names(path) == sequence_names(source)
+    assert read.sequence is not None
+    assert made.sequence is not None
+    assert len(made.sequence.steps) == len(read.sequence.steps)

@@ -22,8 +22,9 @@ EXAMPLES = """\b
 Examples:
   memtile export graph.cpp --mlir -o graph.mlir --functions .
   memtile export design.py --mlir --set columns=2
+  memtile export design.py --mlir --without-bench
   memtile export design.mlir --mlir -o placed.mlir
-  memtile export examples/iron/gemm.py --mlir --set m=64
+  memtile export program.py --mlir --set m=64
 """
 
 
@@ -56,6 +57,10 @@ def export(
     include: Annotated[
         list[str] | None, typer.Option("-I", "--include", help="Folder of a graph's headers.")
     ] = None,
+    without_bench: Annotated[
+        bool,
+        typer.Option("--without-bench", help="Leave out what the test bench of an array feeds and collects."),
+    ] = False,
     define: Annotated[
         list[str] | None, typer.Option("-D", "--define", metavar="NAME=VALUE", help="Macro of a graph.")
     ] = None,
@@ -75,13 +80,10 @@ def export(
     graph = is_graph(files)
     if not graph and len(files) != 1:
         raise typer.BadParameter("give one design, or the C++ sources of one graph.")
-    _refuse(
-        graph,
-        files[0],
-        {"--set": settings, "-I": include, "-D": define, "--device": device, "--functions": function_folder},
-    )
+    given = {"--set": settings, "-I": include, "-D": define, "--device": device}
+    _refuse(graph, files[0], {**given, "--functions": function_folder, "--without-bench": without_bench})
     design = _design(files, settings or [], device, KernelSources(include=include, define=define))
-    text = to_mlir(design)
+    text = to_mlir(design, without_bench=without_bench)
     if function_folder is not None:
         _write_functions(design, function_folder)
     if output is None:
@@ -98,7 +100,7 @@ def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
         if graph
         else {"--device"}
         if file.endswith(SUFFIX)
-        else {"--set"}
+        else {"--set", "--without-bench"}
     )
     wrong = [name for name, value in given.items() if value and name not in allowed]
     if wrong:
@@ -106,7 +108,7 @@ def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
         raise typer.BadParameter(f"{', '.join(wrong)} is not for {kind}.")
 
 
-def _write_functions(design: Array | Loaded | GraphProgram, folder: Path) -> None:
+def _write_functions(design: object, folder: Path) -> None:
     """Write the C++ of a graph's functions into a folder that is there."""
     from memtile.adf.graph_file import GraphProgram
     from memtile.mlir_writer.graph_functions import function_files

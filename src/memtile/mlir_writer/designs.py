@@ -26,15 +26,17 @@ if TYPE_CHECKING:
     from memtile.adf.graph_file import GraphProgram
 
 
-def to_mlir(design: Array | MemoryTile | Loaded | GraphProgram) -> str:
+def to_mlir(design: Array | MemoryTile | Loaded | GraphProgram, *, without_bench: bool = False) -> str:
     """Return a design as MLIR that mlir-aie takes.
 
     Tiles have their places, buffers their addresses, locks their numbers, streams their switch settings and
-    descriptors their numbers. A text that is made of object FIFOs stays at that level.
+    descriptors their numbers. A text or a program of IRON that is made of object FIFOs stays at that level.
+    Kernels in Python become loops of locks and calls, external memory the arguments of a runtime sequence.
 
     Args:
-        design: an array that has not run, what :func:`memtile.load` returns, or a graph of
-            :func:`memtile.adf.load`.
+        design: an array that has not run, what :func:`memtile.load` or :func:`memtile.load_iron` returns, or
+            a graph of :func:`memtile.adf.load`.
+        without_bench: leave out what the test bench of an array feeds and collects.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with its name and place.
@@ -45,7 +47,7 @@ def to_mlir(design: Array | MemoryTile | Loaded | GraphProgram) -> str:
     if isinstance(design, Array):
         check_not_run(design)
         front = _Python(design)
-        return str(module_of(design, front, is_queued=front.is_queued))
+        return str(module_of(design, front, is_queued=front.is_queued, without_bench=without_bench))
     if isinstance(design, Loaded):
         return str(module_of_text(design))
     if isinstance(design, MemoryTile):
@@ -69,7 +71,7 @@ def kernel_functions(design: Array) -> dict[str, Callable[..., None]]:
         DesignError: as :func:`to_mlir`.
     """
     front = _Python(design)
-    module_of(design, front, is_queued=front.is_queued)
+    module_of(design, front, is_queued=front.is_queued, without_bench=True)
     return functions_of(design, front.cores, front.functions)
 
 
@@ -95,8 +97,9 @@ class _Python:
 
     @staticmethod
     def is_queued(work: ChannelWork) -> bool:
-        """Whether the host sequence starts it: what moves external memory, and several tasks of a channel."""
-        return work.tile.kind.role == "interface" or len(work.tasks) > 1
+        """Whether the host sequence starts it: what moves external memory, several tasks, and tokens."""
+        is_plain = len(work.tasks) == 1 and not work.tasks[0].token
+        return work.tile.kind.role == "interface" or not is_plain
 
     def begin(self, scene: Scene) -> None:
         """Nothing stands before the cores."""

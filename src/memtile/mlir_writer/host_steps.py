@@ -7,6 +7,7 @@ either, so that it awaits the oldest task of the channel, or of the tile, before
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,11 +17,10 @@ import numpy as np
 from memtile.arch.tiles import S2MM
 from memtile.bd.descriptor import Descriptor
 from memtile.design.array import Array
-from memtile.design.chains import plan_of
+from memtile.design.chains import TaskPlan, plan_of
 from memtile.design.channels import Channel
 from memtile.design.host import Host, HostAction, HostPause, HostPoll, HostSequence, HostTask, HostWait
 from memtile.design.packet_ports import sent
-from memtile.design.transfers import Transfer
 from memtile.mlir_writer.machine import ChannelWork
 from memtile.mlir_writer.refusals import refused
 
@@ -96,6 +96,9 @@ class HostSteps:
         """Add what waits in a queue already."""
         tile = work.tile
         channel = (tile.s2mm if work.direction == S2MM else tile.mm2s)[work.channel]
+        if work.pad_value:
+            says = f"{channel.name} pads with {work.pad_value}, and a host starts its tasks"
+            raise refused(channel.name, says, "padding with zeros in tasks of a host", "Give it one task.")
         before: QueuedTask | None = None
         for number, each in enumerate(work.tasks):
             chain = work.chain(each)
@@ -106,12 +109,15 @@ class HostSteps:
             before = QueuedTask(channel, chain, each.runs, token=each.token)
             self._begin([before])
 
-    def start(
-        self, channel: Channel, work: Sequence[Transfer], repeat: int, *, token: bool
-    ) -> list[QueuedTask]:
+    def plan(self, task: HostTask) -> TaskPlan:
+        """The tasks of ``host.start``."""
+        channel = task.channel
+        work = sent(channel, channel._transfers(task.start.args), channel.tile.bench.buses)
+        return plan_of(work, task.start.keywords["repeat"], channel.tile.kind.queue_depth)
+
+    def start(self, task: HostTask) -> list[QueuedTask]:
         """Add the tasks of ``host.start``; returns them."""
-        tile = channel.tile
-        plan = plan_of(sent(channel, work, tile.bench.buses), repeat, tile.kind.queue_depth)
+        channel, plan = task.channel, self.plan(task)
         self._make_room(channel, plan.pushes)
         numbers = self._numbers(channel, len(plan.descriptors))
         tasks = []
@@ -119,7 +125,7 @@ class HostSteps:
             mine, numbers = numbers[: len(chain)], numbers[len(chain) :]
             made = list(zip(mine, chain, strict=True))
             tasks.append(QueuedTask(channel, made, entry.runs, plan.times))
-        tasks[-1].token = token
+        tasks[-1].token = task.start.keywords["token"]
         self._begin(tasks)
         return tasks
 
@@ -151,26 +157,34 @@ class HostSteps:
         self.steps += [Start(each) for _ in range(tasks[0].pushes) for each in tasks]
         self.open += tasks
 
+    def has_room(self, channel: Channel, plan: TaskPlan) -> bool:
+        """Whether tasks can start before anything else has ended."""
+        return self._has_places(channel, plan.pushes) and len(self._free(channel)) >= len(plan.descriptors)
+
     def _make_room(self, channel: Channel, pushes: int) -> None:
         """Await tasks of a channel until its queue has room."""
-        depth = channel.tile.kind.queue_depth
-        while True:
-            mine = [each for each in self.open if each.channel is channel]
-            if not mine or sum(each.pushes for each in mine) + pushes <= depth:
-                return
-            self.settle(mine[0])
+        while not self._has_places(channel, pushes):
+            self.settle(next(each for each in self.open if each.channel is channel))
+
+    def _has_places(self, channel: Channel, pushes: int) -> bool:
+        mine = [each.pushes for each in self.open if each.channel is channel]
+        return not mine or sum(mine) + pushes <= channel.tile.kind.queue_depth
 
     def _numbers(self, channel: Channel, count: int) -> list[int]:
         """The lowest free BD numbers; the oldest tasks of the tile are awaited until there are enough."""
         tile = channel.tile
-        while True:
-            mine = [each for each in self.open if each.channel.tile is tile]
-            taken = {number for each in mine for number, _ in each.chain}
-            free = [number for number in tile.kind.bd_bank(channel.number) if number not in taken]
-            ends = [each for each in mine if not each.is_ring]
-            if len(free) >= count or not ends:
-                return free[:count]
+        while len(free := self._free(channel)) < count:
+            ends = [each for each in self.open if each.channel.tile is tile and not each.is_ring]
+            if not ends:
+                says = f"{channel.name} needs {count} BDs at once, and {len(free)} are free"
+                raise refused(channel.name, says, f"up to {len(free)}", "Start less at once.")
             self.settle(ends[0])
+        return free[:count]
+
+    def _free(self, channel: Channel) -> list[int]:
+        tile = channel.tile
+        taken = {number for each in self.open if each.channel.tile is tile for number, _ in each.chain}
+        return [number for number in tile.kind.bd_bank(channel.number) if number not in taken]
 
 
 def host_steps(array: Array, queued: Sequence[ChannelWork]) -> list[HostStep]:
@@ -186,33 +200,44 @@ def host_steps(array: Array, queued: Sequence[ChannelWork]) -> list[HostStep]:
     found = HostSteps()
     for work in queued:
         found.queue(work)
-    for sequence in array.hosts:
-        _record(array, sequence, found)
+    _interleave([_recorded(array, each) for each in array.hosts], found)
     found.finish()
     return found.steps
 
 
-def _record(array: Array, sequence: HostSequence, found: HostSteps) -> None:
-    """Add what a host sequence in Python does, which must be the same with other data in external memory."""
-    if len(array.hosts) > 1:
-        says = f"the design has {len(array.hosts)} host sequences side by side"
-        raise refused(sequence.host.name, says, "one", "Put their steps into one function.")
-    first = [_plain(each) for each in _actions(sequence)]
+def _interleave(hosts: Sequence[deque[HostAction]], found: HostSteps) -> None:
+    """Add the steps of hosts side by side in turn; one that must wait comes when all must."""
+    tasks: dict[HostTask, list[QueuedTask]] = {}
+    while waiting := [each for each in hosts if each]:
+        free = [each for each in waiting if _is_free(each[0], found)]
+        for each in free or waiting[:1]:
+            _add(each.popleft(), found, tasks)
+
+
+def _is_free(action: HostAction, found: HostSteps) -> bool:
+    """Whether a step waits for nothing."""
+    return isinstance(action, HostTask) and found.has_room(action.channel, found.plan(action))
+
+
+def _add(action: HostAction, found: HostSteps, tasks: dict[HostTask, list[QueuedTask]]) -> None:
+    """Add a step of a host."""
+    if isinstance(action, HostTask):
+        tasks[action] = found.start(action)
+    elif isinstance(action, HostWait):
+        for task in action.tasks:
+            found.settle(tasks[task][-1])
+
+
+def _recorded(array: Array, sequence: HostSequence) -> deque[HostAction]:
+    """What a host sequence in Python does, which must be the same with other data in external memory."""
+    found = deque(_actions(sequence))
     with _Noise(array):
         again = [_plain(each) for each in _actions(sequence)]
-    if first != again:
+    if [_plain(each) for each in found] != again:
         name = sequence.host.name
         says = f"{name} does other steps with other data in external memory"
         raise refused(name, says, "steps that do not depend on data", "Decide in the core.")
-    tasks: dict[HostTask, list[QueuedTask]] = {}
-    for each in _actions(sequence):
-        if isinstance(each, HostTask):
-            work = each.channel._transfers(each.start.args)
-            named = each.start.keywords
-            tasks[each] = found.start(each.channel, work, named["repeat"], token=named["token"])
-        elif isinstance(each, HostWait):
-            for task in each.tasks:
-                found.settle(tasks[task][-1])
+    return found
 
 
 def _actions(sequence: HostSequence) -> Iterator[HostAction]:

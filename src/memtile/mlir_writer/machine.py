@@ -85,8 +85,12 @@ def has_dma(tile: Tile) -> bool:
     return tile.kind.role != "interface" or tile.device.has_interface_dma(tile.place[0])
 
 
-def channel_work(tile: Tile) -> Iterator[ChannelWork]:
+def channel_work(tile: Tile, *, without_bench: bool = False) -> Iterator[ChannelWork]:
     """The channels of a tile that have work, with what they have to do.
+
+    Args:
+        tile: of an array that has not run.
+        without_bench: leave out what a test bench feeds and collects.
 
     Raises:
         DesignError: a channel with settings that no text of mlir-aie has.
@@ -97,13 +101,14 @@ def channel_work(tile: Tile) -> Iterator[ChannelWork]:
     for direction in (S2MM, MM2S):
         for channel in tile.s2mm if direction == S2MM else tile.mm2s:
             index = channel.index
-            if channel.fed or channel.taken:
+            if (channel.fed or channel.taken) and not without_bench:
                 what = "fed with words" if channel.fed else "collected"
                 raise refused(
                     channel.name,
                     f"{channel.name} is {what} by the test bench, which MLIR does not have",
                     "channels that are joined to others, and external buffers",
-                    "Join it to an interface tile: array.connect, array.external.",
+                    "Join it to an interface tile (array.connect, array.external), or leave the test bench "
+                    "out: --without-bench, to_mlir(design, without_bench=True).",
                 )
             words = [int(each) for each in channels.queue[index, : channels.queue_count[index]]]
             if not words:

@@ -1,15 +1,16 @@
 """A text that was read as a module again: its configured array, bodies and host sequences as they were.
 
 A design that is made of object FIFOs stays at that level: its device is written as it was read, as the bodies
-of its cores speak of objects.
+of its cores speak of objects. So are all devices of a text whose host sequence loads others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.tree import Operation
 from memtile.iron.ops.operations import InsertionPoint, Module, Value
 from memtile.mlir_writer import texts
@@ -18,6 +19,7 @@ from memtile.mlir_writer.refusals import refused
 from memtile.mlir_writer.scene import Place, Scene
 from memtile.mlir_writer.writer import module_of
 
+_LOAD = "aiex.configure"
 _KEPT = ("func.func", "memref.global", "arith.constant")  # of a device, beside what configures it
 
 
@@ -31,8 +33,10 @@ def module_of_text(loaded: Loaded) -> Module:
         DesignError: what cannot be written, with its place in the text.
     """
     made = loaded.configured
+    if _loads_others(made):
+        return _as_it_was(loaded.others.values())
     if made.device.fifos:
-        return _as_it_was(made)
+        return _as_it_was([made.device])
     if made.device.parameters:
         raise refused(
             "parameters of the scratchpad",
@@ -40,7 +44,7 @@ def module_of_text(loaded: Loaded) -> Module:
             "designs without them",
             "Keep the text that was read.",
         )
-    return module_of(loaded.array, _Text(made))
+    return module_of(loaded.array, _Text(made), name=made.device.name)
 
 
 class _Text:
@@ -106,8 +110,15 @@ class _Text:
             yield from block.operations
 
 
-def _as_it_was(made: Configured) -> Module:
-    """The device of a text in a module, as it was read."""
+def _loads_others(made: Configured) -> bool:
+    """Whether a host sequence loads devices of the text."""
+    sequences = made.device.sequences.values()
+    return any(each.name == _LOAD for sequence in sequences for each in sequence.walk())
+
+
+def _as_it_was(devices: Iterable[DeviceDescription]) -> Module:
+    """Devices of a text in a module, as they were read."""
     module = Module.create()
-    texts.whole(made.device.operation, {}, InsertionPoint(module.body))
+    for each in devices:
+        texts.whole(each.operation, {}, InsertionPoint(module.body))
     return module

@@ -23,7 +23,7 @@ class Loop(NamedTuple):
 
 
 def rolled(steps: Sequence[Hashable]) -> tuple[Hashable, ...]:
-    """The same steps with loops for what is repeated, inner loops first.
+    """Steps with loops for what is repeated, inner loops first.
 
     Args:
         steps: in order; equal ones are equal.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES
+from memtile.bd.descriptor import Descriptor
 from memtile.iron.ops.operation_classes import operation_class
 from memtile.iron.ops.operations import Block, InsertionPoint, Value
 from memtile.iron.ops.types import IndexType, IntegerType, MemRefType
@@ -67,16 +68,7 @@ def _configure(scene: Scene, task: QueuedTask, point: InsertionPoint) -> Value:
     region = made.regions[0]
     blocks = [region.blocks.append() for _ in task.chain]
     for number, bd in task.chain:
-        if bd.iteration.current:
-            raise refused(
-                task.channel.name,
-                f"BD {number} of {task.channel.name} begins with iteration {bd.iteration.current}",
-                "iterations of tasks that begin with the first one",
-                "Start the task before the array runs.",
-            )
-        if len(bd.dims) + (bd.iteration.wrap > 1) > _TASK_SIZES or len(bd.dims) == _TASK_SIZES:
-            says = f"BD {number} of {task.channel.name} has {len(bd.dims)} dimensions"
-            raise refused(task.channel.name, says, "three dimensions and an iteration in a task")
+        _check(task.channel.name, number, bd)
     fill_chain(scene, tile, task.chain, blocks, in_task=True)
     numbers = [number for number, _ in task.chain]
     for (_, bd), block in zip(task.chain, blocks, strict=True):
@@ -86,3 +78,21 @@ def _configure(scene: Scene, task: QueuedTask, point: InsertionPoint) -> Value:
         else:
             operation_class("aie.next_bd")(blocks[numbers.index(bd.next)], ip=inside)
     return made.result
+
+
+def _check(channel: str, number: int, bd: Descriptor) -> None:
+    """Refuse what no BD of a task has.
+
+    Raises:
+        DesignError: an iteration that has begun, four dimensions, or one lock.
+    """
+    where = f"BD {number} of {channel}"
+    if bd.iteration.current:
+        says = f"{where} begins with iteration {bd.iteration.current}"
+        raise refused(channel, says, "iterations that begin with the first one")
+    if len(bd.dims) >= _TASK_SIZES:
+        raise refused(channel, f"{where} has {len(bd.dims)} dimensions", "three dimensions and an iteration")
+    if bd.acquire.enable != bool(bd.release.value):
+        says = f"{where} has {'an acquire' if bd.acquire.enable else 'a release'} alone"
+        allowed = "BDs of tasks with both locks or none"
+        raise refused(channel, says, allowed, "Guard it with both, or give the channel one task.")

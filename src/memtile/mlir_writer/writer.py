@@ -47,7 +47,12 @@ class Front(Protocol):
 
 
 def module_of(
-    array: Array, front: Front, *, is_queued: Callable[[ChannelWork], bool] | None = None
+    array: Array,
+    front: Front,
+    *,
+    is_queued: Callable[[ChannelWork], bool] | None = None,
+    without_bench: bool = False,
+    name: str = "",
 ) -> Module:
     """The module of an array that is configured and has not run.
 
@@ -56,6 +61,8 @@ def module_of(
         front: what its front end adds.
         is_queued: which work a host sequence starts, which the front end writes at the end; external memory
             is then its arguments. None = no work, and external memory has addresses.
+        without_bench: leave out what a test bench feeds and collects.
+        name: symbol of the device; empty = mlir-aie's default.
 
     Raises:
         DesignError: what no operation of mlir-aie says, with its place.
@@ -63,7 +70,8 @@ def module_of(
     check_not_run(array)
     array.route()
     module = Module.create()
-    device = operation_class("aie.device")(_device_name(array), ip=InsertionPoint(module.body))
+    named = {"sym_name": name} if name else {}
+    device = operation_class("aie.device")(_device_name(array), ip=InsertionPoint(module.body), **named)
     scene = Scene(array, module, device.regions[0].blocks.append())
     cores = front.cores
     for name in {
@@ -71,13 +79,13 @@ def module_of(
     }:
         scene.names.of(name)  # no lock or buffer has the name of a function
     tiles = _tiles(array, cores)
-    work = {tile: list(channel_work(tile)) for tile in tiles}
+    work = {tile: list(channel_work(tile, without_bench=without_bench)) for tile in tiles}
     every = [each for found in work.values() for each in found]
     for tile in tiles:
         assert tile.place is not None
         number = front.controllers.get(tile.place)
-        named = {} if number is None else {"controller_id": (0, number)}
-        scene.tiles[tile.place] = scene.add("aie.tile", *tile.place, **named).result
+        ids = {} if number is None else {"controller_id": (0, number)}
+        scene.tiles[tile.place] = scene.add("aie.tile", *tile.place, **ids).result
     _locks(scene, tiles)
     _memories(scene, tiles, cores, every)
     if is_queued is None:

@@ -200,6 +200,7 @@ CASES = (
     Case("plan conv", f"plan conv {_PLANNED}", "o.py", "out", _nothing),
     Case("plan attention", f"plan attention {_PLANNED}", "o.py", "out", _nothing),
     Case("plan rows", f"plan rows {_PLANNED}", "o.py", "out", _nothing),
+    Case("export", "export d.py --mlir -o o.mlir", "o.mlir", "output", _design),
     Case("host-source", "host-source h", "h/memtile_ess.c h/main_rts.h", "folder", _nothing),
     Case(
         "serve",

@@ -51,7 +51,7 @@ def _tile(tile: Tile, addresses: bool, tokens: bool) -> dict[str, Any]:
                 each.tasks,
                 [_bd(bd, addresses) for t in each.tasks for bd in each.chain(t)],
             )
-            for each in channel_work(tile)
+            for each in channel_work(tile, without_bench=True)
         ],
     }
 

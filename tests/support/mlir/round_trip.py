@@ -68,7 +68,8 @@ def differences(made: Array, text: str, path: Path, *, hosts: bool = False) -> l
 
 
 def _is_queued(work: Any) -> bool:
-    return work.tile.kind.role == "interface" or len(work.tasks) > 1
+    tokens = any(task.token for task in work.tasks)
+    return work.tile.kind.role == "interface" or len(work.tasks) > 1 or tokens
 
 
 def _parts(made: Array, read: Array) -> Iterator[tuple[Any, str]]:
@@ -102,7 +103,7 @@ def _static(array: Array) -> Pushes:
 
 def _works(array: Array) -> Iterator[Any]:
     for tile in array.tiles:
-        yield from channel_work(tile)
+        yield from channel_work(tile, without_bench=True)
 
 
 def _port(work: Any) -> tuple[Any, int]:

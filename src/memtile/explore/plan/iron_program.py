@@ -86,7 +86,7 @@ def iron_source(layer: str, title: str, values: Values, head: str) -> str:
         values: arguments of the planned design, by name; :func:`iron_fault` finds none in them.
         head: lines about the plan.
     """
-    text = files("memtile.explore.plan.iron").joinpath(f"{layer}.txt").read_text(encoding="utf-8")
+    text = files("memtile.explore.plan.iron").joinpath(f"{layer}.py.in").read_text(encoding="utf-8")
     doc = f'"""{title}, as memtile plan laid it out, for IRON.\n\n{head}\n\n'
     doc += "Run it with mlir-aie on an NPU, or with ``memtile run`` on this computer.\n"
     for name, value in _FILLED[layer](values).items():

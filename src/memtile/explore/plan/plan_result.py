@@ -306,7 +306,8 @@ class PlanResult:
 
         Raises:
             DesignError: there is none with this number, or its form cannot have it.
-            InputFileError: the file cannot be written, or its name ends in none of ``FORMS``.
+            InputFileError: the file cannot be written, or its name does not end in ``.py``,
+                ``.iron.py`` or ``.mlir``.
         """
         texts = {".iron.py": self.iron, ".mlir": self.mlir, ".py": self.source}
         write_output(Path(path), texts[form_of(path)](number))
