@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from memtile.corelib.library import library
 from memtile.errors import InputFileError
 from memtile.iron import kernels
 from memtile.iron.compiled_design import KernelSource
@@ -66,3 +67,17 @@ def test_kernels_of_the_interface_are_all_in_the_library(
     assert len(sources) > 35
     for source in sources:
         assert set(library_kernel(source, "npu2")) == {source.name}
+
+
+def test_a_library_that_nothing_is_asked_of_loads_no_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table of functions takes a third of a second; a design that brings its kernels needs none."""
+
+    def loaded() -> object:
+        raise AssertionError("the table of functions was loaded")
+
+    monkeypatch.setattr("memtile.corelib.library.entries", loaded)
+    known = library("npu2")
+    with pytest.raises(AssertionError, match="was loaded"):
+        repr(known)
+    with pytest.raises(AssertionError, match="was loaded"):
+        library("npu2", defines={"DIM_m": 8})

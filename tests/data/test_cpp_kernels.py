@@ -59,8 +59,8 @@ extern "C" void f(int *in, int *out, int n) {{ for (int i = 0; i < n; i++) out[i
 def test_kernels_with_functions_of_the_same_names_do_not_meet(tmp_path: Path) -> None:
     """Libraries of kernels share a process with each other and with libc's ``dup``; each calls its own.
 
-    GCC by itself refuses to inline what another library could replace, ``always_inline`` of mlir-aie's headers
-    too, and lets all libraries have one static member of a template.
+    GCC by itself refuses to inline what another library could replace, ``always_inline`` of mlir-aie too,
+    and lets all libraries have one static member of a template.
     """
     made = {}
     for factor in (3, 5):

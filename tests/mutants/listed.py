@@ -39,6 +39,27 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 MUTANTS = (
     Mutant(
+        "a library kernel ignores macros that it does not follow",
+        "iron/library_kernels.py",
+        "elif value is None or not _SHOWN.fullmatch(macro):",
+        "elif value is None:",
+        "tests/clients/test_iron_library.py::test_a_macro_that_the_library_does_not_follow_is_refused[filter2dLine-flags0--DBORDER_REPLICATE]",
+    ),
+    Mutant(
+        "a device without a name has no symbol",
+        "importers/mlir/description.py",
+        'return self.name or "main"',
+        "return self.name",
+        "tests/data/test_mlir_devices.py::test_a_device_without_a_name_is_called_main[None]",
+    ),
+    Mutant(
+        "functions of kernels may be replaced by those of other libraries",
+        "cpp/kernels.py",
+        "words = (*words, _OWN_FUNCTIONS,",
+        "words = (*words,",
+        "tests/data/test_cpp_kernels.py::test_kernels_with_functions_of_the_same_names_do_not_meet",
+    ),
+    Mutant(
         "a runtime sequence starts more tasks than a queue holds",
         "mlir_writer/host_steps.py",
         "return not mine or sum(mine) + pushes <= channel.tile.kind.queue_depth",

@@ -69,10 +69,7 @@ _CLANG = (
     "-fno-sanitize=function",  # a part of -fsanitize=undefined that needs Clang's own run time
     "-Dmin_iteration_count(n)=pipeline(disable)",  # a hint of Peano's "#pragma clang loop"
 )
-_GCC = (
-    "-fno-gnu-unique",
-    "-fno-semantic-interposition",  # as Clang: functions of the library are its own, and may be inlined
-)
+_GCC = ("-fno-gnu-unique",)
 _UNCHECKED = ("-fno-sanitize=all",)
 _OF_RUNTIME = (
     "-fexceptions",  # it says what was thrown

@@ -24,6 +24,9 @@ from memtile.errors import InputFileError
 if TYPE_CHECKING:
     from memtile.sim.kernels.kernel_core import Core
 
+_OWN_FUNCTIONS = "-fno-semantic-interposition"
+"""Functions of a library are its own, as it is linked, and GCC may inline them. Clang always does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Studies:
@@ -229,6 +232,6 @@ def cpp(
                 f"{file}: this is no C++ source; its name must end in {', '.join(SUFFIXES)}."
             )
     folders, words = tuple(map(Path, include)), (flags,) if isinstance(flags, str) else tuple(flags)
-    words = (*words, *(("-O0",) if debug else ()))
+    words = (*words, _OWN_FUNCTIONS, *(("-O0",) if debug else ()))
     made = Sources(tuple(map(Path, files)), folders, dict(defines or {}), words, sanitize=sanitize)
     return CppKernels(made, Studies(dict(cycles or {}), references(against or {}), debug))

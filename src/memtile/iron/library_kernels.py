@@ -13,7 +13,7 @@ from typing import Any
 from memtile.errors import InputFileError
 from memtile.iron.compiled_design import KernelSource
 
-_COLUMNS = {"B_COL_MAJ": "b_columns", "C_COL_MAJ": "c_columns"}
+_COLUMNS = ("B_COL_MAJ", "C_COL_MAJ")
 _SHOWN = re.compile(
     r"DIM_[MKN]|BIT_WIDTH|U?INT(8|16)_ACT|\w+_ONLY|SCALAR|REGULAR|UNSIGNED_SKIP|STRIDE[12]|STRIDE1_OUT_SPLIT"
     r"|POSTL2_PAD|BN\d+(_\w+)?|CONV_XYPOOL_FUSED_LARGE_PADDED|OPT_PERF_ENABLED"
@@ -37,16 +37,18 @@ def library_kernel(kernel: KernelSource, device: str) -> dict[str, Any]:
     if kernel.function not in (plain := library(device)):
         return {}
     own = set(plain[kernel.function].entry.defines.values())
-    columns: dict[str, bool] = {}
+    columns: set[str] = set()
     defines: dict[str, int] = {}
     for macro, value in _macros(kernel.flags):
         if macro in _COLUMNS and value is not None:
-            columns[_COLUMNS[macro]] = True
+            columns.add(macro)
         elif macro in own and (value or "").isdecimal():
             defines[macro] = int(str(value))
         elif value is None or not _SHOWN.fullmatch(macro):
             raise InputFileError(_refusal(kernel, f"-D{macro}" if value is not None else f"-U{macro}"))
-    return {kernel.name: library(device, defines=defines, **columns)[kernel.function]}
+    b_columns, c_columns = (macro in columns for macro in _COLUMNS)
+    found = library(device, b_columns=b_columns, c_columns=c_columns, defines=defines)
+    return {kernel.name: found[kernel.function]}
 
 
 def _macros(flags: Sequence[str]) -> Iterator[tuple[str, str | None]]:
