@@ -109,7 +109,7 @@ def yield_(values: Sequence[Any]) -> None:
     """The values of a loop's next turn; transfers and groups of transfers too.
 
     Raises:
-        ValueError: a group has other transfers than the one that the loop carries, or is where none is carried.
+        ValueError: a group has other transfers than the one that the loop carries, or none is carried there.
     """
     plain = []
     for at, each in enumerate(values):

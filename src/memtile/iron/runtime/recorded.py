@@ -1,7 +1,7 @@
 """The sequence of IRON until June 2026, ``with rt.sequence(types) as (a, b):``, whose calls are recorded.
 
-mlir-aie 1.0 to 1.3 had this in place of the function that ``Runtime`` takes now. Names and defaults are those of
-mlir-aie's main of 2026-03-14; what is recorded runs when the program is built.
+mlir-aie 1.0 to 1.3 had this in place of the function that ``Runtime`` takes now. Names and defaults are
+those of its main of 2026-03-14; what is recorded runs when the program is built.
 """
 
 from __future__ import annotations
@@ -117,7 +117,14 @@ class RecordedSequence:
         self._transfer("drain", out_fifo, dest, tap, task_group, wait, placement)
 
     def _transfer(
-        self, who: str, handle: Any, data: Any, tap: Any, group: RecordedGroup | None, wait: bool, placement: Any
+        self,
+        who: str,
+        handle: Any,
+        data: Any,
+        tap: Any,
+        group: RecordedGroup | None,
+        wait: bool,
+        placement: Any,
     ) -> None:
         from memtile.iron.runtime.transfers import transfer
 
@@ -175,7 +182,9 @@ class RecordedSequence:
             ValueError: an offset.
         """
         if trace_offset:
-            raise ValueError(f"trace_offset={trace_offset}: memtile writes a trace at the start of its buffer")
+            raise ValueError(
+                f"trace_offset={trace_offset}: memtile writes a trace at the start of its buffer"
+            )
         self._trace = {
             "trace_size": trace_size,
             "workers": workers,

@@ -35,15 +35,17 @@ class TaskGroup:
         """A group of transfers that a loop carries."""
         made = cls()
         made._tasks = list(zip(tasks, waits, strict=True))
-        made._blocks = [each.owner.block if isinstance(each.owner, Operation) else each.owner for each in tasks]
+        made._blocks = [
+            each.owner.block if isinstance(each.owner, Operation) else each.owner for each in tasks
+        ]
         return made
 
     @classmethod
     def pipelined(cls, steps: Any, depth: int = 2) -> Iterator[tuple[Any, TaskGroup]]:
-        """Steps of a software pipeline: a step's group is finished when ``depth - 1`` later ones are issued.
+        """Steps of a software pipeline: a group is finished when ``depth - 1`` later ones are issued.
 
         Args:
-            steps: how many; a number unrolls them, a value of the design makes a loop that carries the groups.
+            steps: how many; a number unrolls them, a value of the design makes a loop that carries groups.
             depth: groups in flight.
 
         Yields:
@@ -105,8 +107,8 @@ class TaskGroup:
         from memtile.iron.controlflow import range_, yield_
 
         last: Any = ()
-        for step, carried, last in range_(len(begun), steps, iter_args=begun):
-            oldest, *others = carried
+        for step, carried, results in range_(len(begun), steps, iter_args=begun):
+            (oldest, *others), last = carried, results
             group = cls()
             yield step, group
             oldest.finish()
@@ -169,13 +171,13 @@ class TaskGroup:
         for block in self._blocks:
             if block not in around:
                 raise RuntimeError(
-                    f"{self} has a transfer issued inside an if_/range_ body that this finish() is outside of: "
-                    f"finish it there, or carry it with range_(..., iter_args=[group])"
+                    f"{self} has a transfer issued inside an if_/range_ body that this finish() is outside "
+                    f"of: finish it there, or carry it with range_(..., iter_args=[group])"
                 )
             if any(around.index(each) < around.index(block) for each in loops):
                 raise RuntimeError(
-                    f"{self} has a transfer issued before the range_ this finish() is in, which would finish it "
-                    f"in each turn: finish it behind the loop, or carry it with iter_args=[group]"
+                    f"{self} has a transfer issued before the range_ this finish() is in, which would finish "
+                    f"it in each turn: finish it behind the loop, or carry it with iter_args=[group]"
                 )
 
     def finish(self) -> None:

@@ -1,4 +1,4 @@
-"""Tasks of a tile's DMA that the runtime sequence configures and starts: ``tile_dma_task``, ``tile_dma_chain``.
+"""Tasks of a tile's DMA that the runtime sequence starts: ``tile_dma_task``, ``tile_dma_chain``.
 
 Source: mlir-aie's programming guide, section 2g (main of November 2026), and its FileCheck lines.
 """
@@ -12,7 +12,8 @@ import numpy as np
 from memtile.iron.dataflow.flow import FlowEndpoint
 from memtile.iron.dataflow.tile_dma import Acquire, Bd, Release
 from memtile.iron.device import Tile
-from memtile.iron.dialects._dma import bds as blocks_of, next_bd
+from memtile.iron.dialects._dma import bds as blocks_of
+from memtile.iron.dialects._dma import next_bd
 from memtile.iron.dialects.aie import EndOp
 from memtile.iron.dialects.aiex import _OPS, dma_configure_task
 from memtile.iron.helpers.taplib.symbolic import known_value
@@ -129,7 +130,9 @@ def tile_dma_chain(
     """
     if not bds:
         raise ValueError("tile_dma_chain needs at least one Bd")
-    _check("tile_dma_chain", tile, direction, channel, [(bd.buffer, f" (Bd {at})") for at, bd in enumerate(bds)])
+    _check(
+        "tile_dma_chain", tile, direction, channel, [(bd.buffer, f" (Bd {at})") for at, bd in enumerate(bds)]
+    )
     for at, bd in enumerate(bds):
         _check_chained(at, bd, out_of_order=out_of_order)
     if out_of_order and direction != DMAChannelDir.S2MM:
@@ -156,7 +159,8 @@ def _check_chained(at: int, bd: Bd, *, out_of_order: bool) -> None:
     counts = (len(bd.acquires), len(bd.releases))
     if bd.next is not None:
         raise ValueError(
-            f"{who} sets next={bd.next!r}; a runtime chain runs its Bds in list order and ends after the last."
+            f"{who} sets next={bd.next!r}; a runtime chain runs its Bds in list order and ends "
+            f"after the last."
         )
     if bd.iteration is not None:
         raise ValueError(
@@ -167,8 +171,8 @@ def _check_chained(at: int, bd: Bd, *, out_of_order: bool) -> None:
             raise ValueError(f"{who} of an out-of-order chain needs bd_id= and packet=")
     elif counts not in ((0, 0), (1, 1)):
         raise ValueError(
-            f"{who} has {counts[0]} acquires and {counts[1]} releases; a runtime descriptor takes one of each "
-            f"or neither."
+            f"{who} has {counts[0]} acquires and {counts[1]} releases; a runtime descriptor takes one of "
+            f"each or neither."
         )
     for where, each in enumerate(bd.sizes):
         if isinstance(each, Value) and each.type != _I64:
@@ -190,7 +194,8 @@ def _configure(
 ) -> TileDmaTask:
     sequence = active_sequence()
     for bd in bds:
-        sequence.build_before(bd.buffer, *(use.lock for use in (*bd.acquires, *bd.releases)))
+        locks = [*(use.lock for use in bd.acquires), *(use.lock for use in bd.releases)]
+        sequence.build_before(bd.buffer, *locks)
     number = channel.channel if isinstance(channel, FlowEndpoint) else channel
     often = _repeats(repeat_count)
     task = dma_configure_task(

@@ -76,7 +76,7 @@ class Parameters:
 
     @property
     def by_place(self) -> list[str]:
-        """Those that a call gives by place: tensors, or all of a function that marks none (until June 2026)."""
+        """Those that a call gives by place: tensors, or all of a function without marks (until June 2026)."""
         return self.tensors or self.others
 
     def constants(self, given: dict[str, Any], *, open: bool = False) -> dict[str, Any]:
