@@ -1,7 +1,7 @@
 """``aie.utils.trace.parse``: a recorded trace as Chrome's trace events.
 
-The design's text says which events a trace has: its ``aiex.npu.write32`` (mlir-aie's
-``input_physical.mlir``). The decoder is that of ``memtile trace decode``, which needs no text with ``--events``.
+The text of the lowered design (mlir-aie's ``input_physical.mlir``) says which events a trace has, by its
+``aiex.npu.write32``. The decoder is that of ``memtile trace decode``, which needs no text with ``--events``.
 """
 
 from __future__ import annotations
