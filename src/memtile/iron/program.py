@@ -95,8 +95,8 @@ class Program:
             device_name: of the device in it; programs until April 2026 give a placer here.
             placer: what places workers.
         """
-        if isinstance(device_name, Placer) or device_name is None:
-            device_name, placer = "main", placer or device_name
+        if not isinstance(device_name, str):
+            placer, device_name = device_name or placer, "main"
         if placer is not None:
             placer.make_placement(self._device, self._workers)
         with mlir_mod_ctx() as context:
