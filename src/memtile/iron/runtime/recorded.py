@@ -6,6 +6,7 @@ those of its main of 2026-03-14; what is recorded runs when the program is built
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,7 +34,7 @@ class RecordedGroup:
         self._group = None
 
 
-class RecordedSequence:
+class RecordedSequence(ABC):
     """What the host does, call by call; the base of ``Runtime``."""
 
     _seq_fn: Callable[..., Any] | None
@@ -135,8 +136,8 @@ class RecordedSequence:
             lambda: transfer(handle, data, tap, wait=wait, group=None if group is None else group.now()), who
         )
 
-    def _note(self, handle: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _note(self, handle: Any) -> None: ...
 
     def task_group(self) -> RecordedGroup:
         """A group of transfers that :meth:`finish_task_group` awaits and frees."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from memtile.iron.controlflow import Carried, else_, if_, range_, yield_
 from memtile.iron.dialects.aiex import dma_await_task, dma_free_task
 from memtile.iron.ops.operations import InsertionPoint, Operation
 from memtile.iron.ops.scalars import build
@@ -73,8 +74,6 @@ class TaskGroup:
 
     @classmethod
     def _rolled(cls, steps: Any, depth: int) -> Iterator[tuple[Any, TaskGroup]]:
-        from memtile.iron.controlflow import range_
-
         if depth == 1:
             for step in range_(steps):
                 group = cls()
@@ -87,8 +86,6 @@ class TaskGroup:
     @classmethod
     def _peeled(cls, steps: Any, depth: int, begun: list[TaskGroup]) -> Iterator[tuple[Any, TaskGroup]]:
         """The first steps, each in a branch for more of them; the loop is in the innermost branch."""
-        from memtile.iron.controlflow import else_, if_
-
         step = len(begun)
         with if_(steps > step, hasElse=bool(begun)) as branch:
             group = cls()
@@ -104,8 +101,6 @@ class TaskGroup:
 
     @classmethod
     def _looped(cls, steps: Any, begun: list[TaskGroup]) -> Iterator[tuple[Any, TaskGroup]]:
-        from memtile.iron.controlflow import range_, yield_
-
         last: Any = ()
         for step, carried, results in range_(len(begun), steps, iter_args=begun):
             (oldest, *others), last = carried, results
@@ -134,6 +129,11 @@ class TaskGroup:
     def __iter__(self) -> Iterator[TaskGroup]:
         """Itself: what a loop carries alone is unpacked as ``(group,)`` since November 2026."""
         yield self
+
+    def carried(self) -> Carried:
+        """What a loop carries for it; it is spent then."""
+        waits = self.waits()
+        return Carried(self.spend(), waits, lambda values: TaskGroup.of(values, waits))
 
     def spend(self) -> list[Any]:
         """The values of the transfers, for a loop that carries them; the group is spent then."""
