@@ -187,7 +187,7 @@ class CallableDesign:
         return found
 
     def generate_mlir(self, *tensors: Any, **values: Any) -> Module:
-        """The module; ``DispatchTime`` parameters are arguments of its sequence if none of them has a number."""
+        """The module; ``DispatchTime`` parameters are arguments of its sequence if none has a number."""
         given = self.compile_kwargs | values
         parameters = self.parameters.signature.parameters
         leaves_open = all(
