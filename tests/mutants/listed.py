@@ -37,7 +37,29 @@ class Mutant(NamedTuple):
 
 
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
+NEWEST = "tests/clients/test_iron_newest.py"
 MUTANTS = (
+    Mutant(
+        "a channel's chain loops although the program ends it",
+        "iron/dataflow/tile_dma.py",
+        "else 0 if self.loop else None",
+        "else 0",
+        f"{NEWEST}::test_chains_end_or_loop_and_walks_are_patterns",
+    ),
+    Mutant(
+        "an open channel has the number of a pinned one",
+        "iron/dataflow/channels.py",
+        "if number not in used)",
+        "if used or not used)",
+        f"{NEWEST}::test_open_channels_are_those_that_nothing_else_has",
+    ),
+    Mutant(
+        "a group finishes transfers of a branch outside of it",
+        "iron/runtime/taskgroup.py",
+        "            if block not in around:\n",
+        "            if not around:\n",
+        f"{NEWEST}::test_groups_finish_where_their_transfers_are",
+    ),
     Mutant(
         "a library kernel ignores macros that it does not follow",
         "iron/library_kernels.py",

@@ -1,7 +1,7 @@
 """``DeviceConfiguration``: one of several configurations of the array that a program goes through.
 
-A sequence configures the array within ``with configuration.configure():`` and runs sequences of that
-configuration by ``runtime.call(...)``. Source: mlir-aie's test/python/iron_multi_configuration.py (November 2026).
+A sequence configures the array within ``with configuration.configure():`` and runs its sequences by
+``runtime.call(...)``. Source: mlir-aie's test/python/iron_multi_configuration.py (November 2026).
 """
 
 from __future__ import annotations

@@ -2,68 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from memtile.iron.helpers.dialects import scf
 from memtile.iron.helpers.dialects.scf import else_, if_
 
-_carried: list[list[Any]] = []
+_carried: list[list[Carried]] = []
 """What the loops that are built now carry from turn to turn, the innermost last."""
 
 
-class _Value:
-    """A value that a loop carries."""
+class Carried:
+    """What a loop carries for an object of the program: values, and the object that they make inside.
 
-    def __init__(self, given: Any) -> None:
-        self.values = [given]
+    Args:
+        values: of the design.
+        waits: for each of a group's transfers whether the group waits for it; None = it is no group.
+        made: gives the program's object for the values; None = the value itself.
+    """
+
+    def __init__(
+        self,
+        values: Sequence[Any],
+        waits: list[bool] | None = None,
+        made: Callable[[Sequence[Any]], Any] | None = None,
+    ) -> None:
+        self.values, self.waits, self.made = list(values), waits, made
 
     def wrapped(self, values: Sequence[Any]) -> Any:
         """What the program gets for it."""
-        return values[0]
+        return values[0] if self.made is None else self.made(values)
 
 
-class _Task(_Value):
-    """A transfer that a loop carries."""
-
-    def __init__(self, given: Any) -> None:
-        super().__init__(given.handle)
-
-    def wrapped(self, values: Sequence[Any]) -> Any:
-        from memtile.iron.runtime.dmataskhandle import Task
-
-        return Task(values[0])
+def _carry(given: Any) -> Carried:
+    """What a loop carries for an object: transfers and groups of them say it themselves."""
+    own = getattr(given, "carried", None)
+    return Carried([given]) if own is None else own()
 
 
-class _Group(_Value):
-    """The transfers of a group that a loop carries."""
-
-    def __init__(self, given: Any) -> None:
-        self.waits = given.waits()
-        self.values = given.spend()
-
-    def wrapped(self, values: Sequence[Any]) -> Any:
-        from memtile.iron.runtime.taskgroup import TaskGroup
-
-        return TaskGroup.of(values, self.waits)
-
-
-def _carry(given: Any) -> _Value:
-    from memtile.iron.runtime.dmataskhandle import Task
-    from memtile.iron.runtime.taskgroup import TaskGroup
-
-    if isinstance(given, TaskGroup):
-        return _Group(given)
-    return _Task(given) if isinstance(given, Task) else _Value(given)
-
-
-def _is_group(given: Any) -> bool:
-    from memtile.iron.runtime.taskgroup import TaskGroup
-
-    return isinstance(given, TaskGroup)
-
-
-def _all_wrapped(carried: Sequence[_Value], values: Any) -> Any:
+def _all_wrapped(carried: Sequence[Carried], values: Any) -> Any:
     """What the program gets: one alone is no tuple."""
     rest = list(values) if isinstance(values, tuple) else [values]
     found = []
@@ -89,7 +66,7 @@ def range_(
     """
     carried = [_carry(each) for each in iter_args or ()]
     plain = None if iter_args is None else [value for each in carried for value in each.values]
-    special = any(type(each) is not _Value for each in carried)
+    special = any(each.made is not None for each in carried)
     _carried.append(carried)
     try:
         more |= {"iter_args": plain, "insert_yield": insert_yield, "entries": len(carried)}
@@ -109,25 +86,25 @@ def yield_(values: Sequence[Any]) -> None:
     """The values of a loop's next turn; transfers and groups of transfers too.
 
     Raises:
-        ValueError: a group has other transfers than the one that the loop carries, or is where none is carried.
+        ValueError: a group has other transfers than the one that the loop carries, or none is carried there.
     """
     plain = []
     for at, each in enumerate(values):
-        expected = _carried[-1][at] if _carried and at < len(_carried[-1]) else None
-        if isinstance(expected, _Group) != _is_group(each) and _carried:
+        given = _carry(each)
+        expected = _carried[-1][at] if _carried and at < len(_carried[-1]) else given
+        if (expected.waits is None) != (given.waits is None):
             raise ValueError(
                 f"yielded {each} in slot {at}, but the loop does not carry a TaskGroup there"
-                if _is_group(each)
+                if given.waits is not None
                 else f"slot {at} of the loop carries a TaskGroup, and {each} is none: yield a group"
             )
-        waits = each.waits() if _is_group(each) else None
-        if isinstance(expected, _Group) and expected.waits != waits:
+        if expected.waits != given.waits:
             raise ValueError(
-                f"yielded {each} has transfers waited: {waits}; the group that the loop "
+                f"yielded {each} has transfers waited: {given.waits}; the group that the loop "
                 f"carries has {expected.waits}. Each turn carries the same transfers."
             )
-        plain += _carry(each).values
+        plain += given.values
     scf.yield_(plain)
 
 
-__all__ = ["else_", "if_", "range_", "yield_"]
+__all__ = ["Carried", "else_", "if_", "range_", "yield_"]

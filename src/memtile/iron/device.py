@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, ClassVar
 
+from memtile.arch.tiles import Role, TileKind
 from memtile.iron.dialects.aie import LogicalTileOp, get_target_model, logical_tile
 from memtile.iron.ops.enums import AIEArch, AIEDevice, AIETileType
 from memtile.iron.resolvable import NotResolvedError, Resolvable
@@ -76,6 +77,13 @@ class Tile:
     __repr__ = __str__
 
 
+_ROLES: dict[AIETileType, Role] = {
+    AIETileType.CoreTile: "compute",
+    AIETileType.MemTile: "memory",
+    AIETileType.ShimNOCTile: "interface",
+    AIETileType.ShimPLTile: "interface",
+}
+
 AnyShimTile = Tile(tile_type=AIETileType.ShimNOCTile)
 AnyMemTile = Tile(tile_type=AIETileType.MemTile)
 AnyComputeTile = Tile(tile_type=AIETileType.CoreTile)
@@ -122,6 +130,32 @@ class Device(Resolvable):
     def arch(self) -> AIEArch:
         """Its architecture."""
         return self._model.get_target_arch()
+
+    @property
+    def max_lock_value(self) -> int:
+        """The largest value of a lock."""
+        return self._kind(AIETileType.MemTile).lock_value_max
+
+    @property
+    def max_repeat_count(self) -> int:
+        """How often one push of a task may run it."""
+        return self._kind(AIETileType.MemTile).max_repeat
+
+    @property
+    def dma_task_queue_depth(self) -> int:
+        """How many tasks wait in the queue of a channel."""
+        return self._kind(AIETileType.MemTile).queue_depth
+
+    def get_num_bds(self, tile_type: AIETileType) -> int:
+        """How many descriptors a kind of tile has."""
+        return self._kind(tile_type).bds
+
+    def dma_channels(self, tile_type: AIETileType) -> int:
+        """How many channels the DMA of a kind of tile has in one direction."""
+        return self._kind(tile_type).channels
+
+    def _kind(self, tile_type: AIETileType) -> TileKind:
+        return self._model.device.kind(_ROLES[tile_type])
 
     def get_tile_type(self, col: int, row: int) -> AIETileType:
         """What is at a place.

@@ -13,7 +13,7 @@ from memtile.iron.ops.operations import InsertionPoint, Operation
 
 
 class LocalBuffer:
-    """A buffer on the tile of the core whose function makes it; newer programs give a ``Buffer`` to the Worker.
+    """A buffer on the tile of the core whose function makes it; newer ones give the Worker a ``Buffer``.
 
     Args:
         type: NumPy's type; default = the initial value's.

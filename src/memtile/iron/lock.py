@@ -78,7 +78,9 @@ class Lock(Resolvable):
         active_sequence().build_before(self)
         known = known_value(value)
         if known is None:
-            raise ValueError(f"lock {self._name}: set() takes a number that is known when the design is built")
+            raise ValueError(
+                f"lock {self._name}: set() takes a number that is known when the design is built"
+            )
         set_lock_value(self.op, known)
 
     def release(self, value: int = 1) -> None:

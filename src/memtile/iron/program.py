@@ -21,7 +21,6 @@ from memtile.iron.placers import Placer
 from memtile.iron.resolvable import Resolvable
 from memtile.iron.scratchpad_parameter import ScratchpadParameter
 
-
 _MODES = ("load-pdi", "expand-load-pdis", "control-packets")
 
 
@@ -50,7 +49,8 @@ class Program:
             raise ValueError(
                 f"Unsupported reconfiguration mode {reconfiguration_mode!r}; known are {', '.join(_MODES)}"
             )
-        self._mode, self._composed = reconfiguration_mode, ()
+        self._mode = reconfiguration_mode
+        self._composed: tuple[tuple[str, Program], ...] = ()
         if device is None:
             raise ValueError("a Program needs a device: NPU1(), NPU2() or another of aie.iron.device")
         self._device, self._rt = device, rt
@@ -96,7 +96,7 @@ class Program:
             placer: what places workers.
         """
         if not isinstance(device_name, str):
-            device_name, placer = "main", device_name or placer
+            placer, device_name = device_name or placer, "main"
         if placer is not None:
             placer.make_placement(self._device, self._workers)
         with mlir_mod_ctx() as context:
@@ -165,28 +165,31 @@ class Program:
         fifos = self._fifos()
         for tile in self._tiles(fifos):
             self._device.resolve_tile(tile)
-        number_channels([*self._rt.flows], [*self._rt.tile_dmas])
-        for each in (*fifos, *self._rt.flows, *self._rt.locks, *self._rt.buffers, *self._rt.external_buffers):
-            each.resolve()
-        for dma in self._rt.tile_dmas:
-            for buffer in dma.all_buffers_and_locks()[0]:
-                if isinstance(buffer, Buffer):
-                    buffer._tile = dma.tile if buffer.tile is None else buffer._tile
-                buffer.resolve()
+        number_channels(self._rt.flows, self._rt.tile_dmas, self._device.dma_channels)
+        self._build_parts(fifos)
         for arg in self._arguments((FuncBase, Resolvable)):
             arg.emit() if isinstance(arg, FuncBase) else arg.resolve()
         self._refuse_shared_tiles()
         for worker in self._workers:
             worker.resolve()
-        for worker in self._workers:
-            for cascade in worker._outgoing_cascades:
-                cascade.resolve()
-        for dma in self._rt.tile_dmas:
-            dma.resolve()
+        cascades = [cascade for worker in self._workers for cascade in worker._outgoing_cascades]
+        for each in (*cascades, *self._rt.tile_dmas):
+            each.resolve()
         self._rt.resolve(begins=self._configure_trace())
         for flow in (*self._rt.flows, *self._arguments(Flow)):
             if flow.fills:
                 flow.allocate()
+
+    def _build_parts(self, fifos: list[Any]) -> None:
+        """What cores, DMAs and sequences use."""
+        rt = self._rt
+        for each in (*fifos, *rt.flows, *rt.locks, *rt.buffers, *rt.external_buffers):
+            each.resolve()
+        for dma in rt.tile_dmas:
+            for buffer in dma.all_buffers_and_locks()[0]:
+                if isinstance(buffer, Buffer):
+                    buffer._tile = dma.tile if buffer.tile is None else buffer._tile
+                buffer.resolve()
 
     def _refuse_shared_tiles(self) -> None:
         """Refuse two cores on one tile, which mlir-aie's verifier of ``aie.device`` refuses.

@@ -6,16 +6,13 @@ numbers that no DMA and no route of the program has, when the program is built, 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from memtile.iron.ops.enums import AIETileType, DMAChannelDir, WireBundle
 
-_CHANNELS = {AIETileType.CoreTile: 2, AIETileType.MemTile: 6, AIETileType.ShimNOCTile: 2}
-"""Channels of a DMA in one direction. Source: AM020, AIE-ML array (DMA of compute, memory and interface tiles)."""
 
-
-def number_channels(flows: Sequence[Any], dmas: Sequence[Any]) -> None:
+def number_channels(flows: Sequence[Any], dmas: Sequence[Any], channels_of: Callable[[Any], int]) -> None:
     """Give each open end of a route the number of a channel.
 
     An end that no DMA of the program names by ``flow.endpoint`` has number 0, as in older programs.
@@ -23,6 +20,7 @@ def number_channels(flows: Sequence[Any], dmas: Sequence[Any]) -> None:
     Args:
         flows: routes of the program.
         dmas: DMAs of its tiles.
+        channels_of: how many channels a DMA of a kind of tile has in one direction.
 
     Raises:
         ValueError: a tile has no channel left.
@@ -34,7 +32,8 @@ def number_channels(flows: Sequence[Any], dmas: Sequence[Any]) -> None:
     for flow in flows:
         for port, direction in flow.ports():
             if port.channel is None:
-                port.channel = _free(flow, port.tile, direction, taken) if flow.assigned else 0
+                many = range(channels_of(port.tile.tile_type))
+                port.channel = _free(flow, port.tile, direction, taken, many) if flow.assigned else 0
 
 
 def _numbered(flows: Sequence[Any]) -> Iterator[tuple[Any, DMAChannelDir, int]]:
@@ -52,24 +51,23 @@ def _of_dmas(dmas: Sequence[Any]) -> Iterator[tuple[Any, DMAChannelDir, int]]:
 
 
 def _keys(tile: Any) -> list[Any]:
-    """What a tile shares its channels with: itself, those at its place, and those that may be placed there."""
+    """What shares channels with a tile: itself, those at its place, those that may be placed there."""
     if tile.tile_type == AIETileType.CoreTile and tile.col is None:
         return [id(tile)]
     place = (tile.col, tile.row)
     return [tile.tile_type, place] if None not in place else [tile.tile_type]
 
 
-def _free(flow: Any, tile: Any, direction: DMAChannelDir, taken: dict[Any, set[int]]) -> int:
+def _free(flow: Any, tile: Any, direction: DMAChannelDir, taken: dict[Any, set[int]], many: range) -> int:
     """The lowest number that is free at a tile, wherever it is placed."""
     keys = _keys(tile)
-    asked = keys[-1:]  # of a placed tile its place alone counts
-    used = set().union(*(taken.get((key, direction), set()) for key in asked))
-    many = _CHANNELS.get(tile.tile_type, 2)
-    found = next((number for number in range(many) if number not in used), None)
+    used = taken.get((keys[-1], direction), set())  # of a placed tile its place alone counts
+    found = next((number for number in many if number not in used), None)
     if found is None:
         raise ValueError(
-            f"{flow}: all {many} {direction} channels at {tile} are taken, or may be once tiles are placed. "
-            f"Give tiles that share no place their col= and row=, or the Flow its src_channel= and dst_channel="
+            f"{flow}: all {len(many)} {direction} channels at {tile} are taken, or may be once tiles are "
+            f"placed. Give tiles that share no place their col= and row=, or the Flow its src_channel= and "
+            f"dst_channel="
         )
     for key in keys:
         taken.setdefault((key, direction), set()).add(found)

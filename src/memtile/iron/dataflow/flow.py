@@ -262,7 +262,8 @@ class Flow(_Route):
         for name, port, channel in given:
             if port != WireBundle.DMA and channel is None:
                 raise ValueError(
-                    f"Flow {name}_port={port} needs an explicit {name}_channel; only channels of DMAs are assigned"
+                    f"Flow {name}_port={port} needs an explicit {name}_channel; channels of "
+                    f"DMAs alone are assigned"
                 )
         super().__init__(
             PacketDest(src, src_port, src_channel),
@@ -326,7 +327,7 @@ class PacketFlow(_Route):
             self._pkt_id,
             first.tile.op,
             first.port,
-            first.channel,
+            int(first.channel or 0),
             ends,
             keep_pkt_header=self._keep_pkt_header,
         )

@@ -10,7 +10,7 @@ import numpy as np
 
 from memtile.iron.dataflow.endpoint import ObjectFifoEndpoint
 from memtile.iron.dataflow.objectfifolink import ObjectFifoLink
-from memtile.iron.dataflow.walks import newer, pads, pairs
+from memtile.iron.dataflow.walks import alone, newer, one_each, pads, pairs
 from memtile.iron.device import AnyMemTile, Tile, older_tile
 from memtile.iron.dialects.aie import object_fifo
 from memtile.iron.helpers.util import (
@@ -473,12 +473,12 @@ class ObjectFifoHandle(Resolvable):
             raise ValueError(f"join() of {self.name}: a consumer is split")
         count = len(offsets)
         parts = zip(
-            _each(obj_types, self.obj_type, count, "obj_types"),
-            _each(depths, self.depth, count, "depths"),
+            one_each(obj_types, self.obj_type, count, "obj_types"),
+            one_each(depths, self.depth, count, "depths"),
             names if names is not None else [f"{self.name}_join{at}" for at in range(count)],
-            _each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
-            _each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
-            _each(repeat_counts, None, count, "repeat_counts"),
+            one_each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
+            one_each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
+            one_each(repeat_counts, None, count, "repeat_counts"),
             strict=True,
         )
         made, ends = [], []
@@ -519,14 +519,14 @@ class ObjectFifoHandle(Resolvable):
             raise ValueError(f"split() of {self.name}: a producer is joined")
         count = len(offsets)
         parts = zip(
-            _each(obj_types, self.obj_type, count, "obj_types"),
-            _each(depths, self.depth, count, "depths"),
+            one_each(obj_types, self.obj_type, count, "obj_types"),
+            one_each(depths, self.depth, count, "depths"),
             names if names is not None else [f"{self.name}_split{at}" for at in range(count)],
-            _each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
-            _each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
-            _each(repeat_counts, None, count, "repeat_counts"),
-            _each(pad_dimensions, None, count, "pad_dimensions"),
-            _each(pad_value, 0, count, "pad_value"),
+            one_each(newer(to_stream, dims_to_stream, self.name, _TO_STREAM), [], count, "to_stream"),
+            one_each(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM), [], count, "from_stream"),
+            one_each(repeat_counts, None, count, "repeat_counts"),
+            one_each(pad_dimensions, None, count, "pad_dimensions"),
+            one_each(pad_value, 0, count, "pad_value"),
             strict=True,
         )
         made = [
@@ -543,7 +543,7 @@ class ObjectFifoHandle(Resolvable):
             )
             for obj_type, depth, name, to, of, repeat, pads, value in parts
         ]
-        numbers = _each(channels, None, count, "channels")
+        numbers = one_each(channels, None, count, "channels")
         ends = [fifo.prod(channel=number) for fifo, number in zip(made, numbers, strict=True)]
         ObjectFifoLink(self, ends, older_tile(tile, placement, AnyMemTile), [], offsets)
         return made
@@ -565,10 +565,7 @@ class ObjectFifoHandle(Resolvable):
         channel: int | None = None,
         placement: Tile | None = None,
     ) -> ObjectFifo:
-        """A new object FIFO that this consumer fills with its whole object.
-
-        Args:
-            channel: DMA channel of the new one's producer; default = any.
+        """A new object FIFO that this consumer fills with its whole object, by a DMA ``channel``.
 
         Raises:
             ValueError: it is the producer's handle.
@@ -585,8 +582,8 @@ class ObjectFifoHandle(Resolvable):
             [repeat_count],
             [pad_dimensions],
             [pad_value],
-            _alone(newer(to_stream, dims_to_stream, self.name, _TO_STREAM)),
-            _alone(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM)),
+            alone(newer(to_stream, dims_to_stream, self.name, _TO_STREAM)),
+            alone(newer(from_stream, dims_from_stream, self.name, _FROM_STREAM)),
             None if channel is None else [channel],
         )
         return made
@@ -599,17 +596,3 @@ class ObjectFifoHandle(Resolvable):
         return f"{self.name}.{self.handle_type}()"
 
     __repr__ = __str__
-
-
-def _alone(walk: Any) -> list[Any] | None:
-    """The list of one object FIFO's walk; None = it has none."""
-    return None if walk is None or walk == [] else [walk]
-
-
-def _each(given: list[Any] | None, default: Any, count: int, name: str) -> list[Any]:
-    """One for each offset."""
-    if given is None or given == []:
-        return [default] * count
-    if len(given) != count:
-        raise ValueError(f"{name} has {len(given)} entries for {count} offsets")
-    return given

@@ -122,9 +122,7 @@ class Bd:
             self.pad_dimensions = self.tap.padding and [list(pair) for pair in self.tap.padding]
             self.length = self.tap.numel if self.length is None else self.length
 
-    def emit(
-        self, *, header: bool = True, bd_id: int | None = None, says_offset: bool = False
-    ) -> None:
+    def emit(self, *, header: bool = True, bd_id: int | None = None, says_offset: bool = False) -> None:
         """Build it, its locks around it.
 
         Args:
@@ -200,7 +198,7 @@ class DmaChannel:
 
     def number(self) -> int:
         """Its number in the hardware."""
-        return self.channel if isinstance(self.channel, (int, np.integer)) else self.channel.channel
+        return int(self.channel if isinstance(self.channel, (int, np.integer)) else self.channel.channel)
 
     def repeats(self) -> int:
         """How often the hardware begins again.

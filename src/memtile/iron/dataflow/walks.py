@@ -65,3 +65,21 @@ def pads(walk: Any, given: Any, name: str) -> Any:
     if own is not None and given is not None:
         raise ValueError(f"object FIFO {name}: to_stream= has padding of its own; leave pad_dimensions= out")
     return given if own is None else [list(pair) for pair in own]
+
+
+def alone(walk: Any) -> list[Any] | None:
+    """The list of one object FIFO's walk; None = it has none."""
+    return None if walk is None or walk == [] else [walk]
+
+
+def one_each(given: list[Any] | None, default: Any, count: int, name: str) -> list[Any]:
+    """One for each offset.
+
+    Raises:
+        ValueError: there are more or fewer.
+    """
+    if given is None or given == []:
+        return [default] * count
+    if len(given) != count:
+        raise ValueError(f"{name} has {len(given)} entries for {count} offsets")
+    return given

@@ -59,7 +59,8 @@ out_of_order_id:i32? | | \
 << sizes = {sizes/static_sizes}>><< strides = {strides/static_strides}>><< pad \
 {pad_dimensions}>>){attributes} |
 aie.dma_start | channel_dir:DMAChannelDir channel_index:i32 dest:block chain:block repeat_count:i32?=0 \
-pad_value:i32?=0 out_of_order:unit? | i1 | ({channel_dir}, {channel_index}, {dest}, {chain}<<, repeat_count = {repeat_count}>>)\
+pad_value:i32?=0 out_of_order:unit? | i1 | \
+({channel_dir}, {channel_index}, {dest}, {chain}<<, repeat_count = {repeat_count}>>)\
 {attributes} |
 aie.dma | channel_dir:DMAChannelDir channel_index:i32 loop:bool?=true repeat_count:i32?=0 sym_name:str? \
 pad_value:i32?=0 num_bds:regions | i1 | ({channel_dir}, {channel_index}){attributes} [{regions, }] |

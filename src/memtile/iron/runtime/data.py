@@ -73,7 +73,9 @@ class RuntimeData:
         source = self.op
         if offset:  # mlir-aie's compiler of August 2026 takes the first byte from the subview alone
             if len(self.shape) != 1:
-                raise ValueError(f"window({offset}, ...) of a buffer of {len(self.shape)} dimensions begins at 0")
+                raise ValueError(
+                    f"window({offset}, ...) of a buffer of {len(self.shape)} dimensions begins at 0"
+                )
             layout = f"strided<[1], offset: {offset}>"
             part = MemRefType([size], element, layout)
             source = _part("memref.subview", part, source, [offset], [size], [1])
@@ -100,5 +102,9 @@ def _part(
     name: str, made: MemRefType, source: Any, offsets: list[int], sizes: list[int], strides: list[int]
 ) -> Any:
     """A part of a buffer by one of MLIR's operations on memrefs."""
-    static = {"static_offsets": offsets, "static_sizes": sizes, "static_strides": strides}
+    static: dict[str, Any] = {
+        "static_offsets": offsets,
+        "static_sizes": sizes,
+        "static_strides": strides,
+    }
     return operation_class(name)(made, source, [], [], [], **static).result

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from memtile.iron.controlflow import Carried
 from memtile.iron.dialects.aiex import dma_await_task, dma_free_task
 
 
@@ -26,6 +27,10 @@ class Task:
     def __iter__(self) -> Iterator[Task]:
         """Itself: what a loop carries alone is unpacked as ``(task,)`` since November 2026."""
         yield self
+
+    def carried(self) -> Carried:
+        """What a loop carries for it."""
+        return Carried([self._handle], made=lambda values: Task(values[0]))
 
     def free(self) -> None:
         """Give its descriptor back."""

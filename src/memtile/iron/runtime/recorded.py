@@ -1,11 +1,12 @@
 """The sequence of IRON until June 2026, ``with rt.sequence(types) as (a, b):``, whose calls are recorded.
 
-mlir-aie 1.0 to 1.3 had this in place of the function that ``Runtime`` takes now. Names and defaults are those of
-mlir-aie's main of 2026-03-14; what is recorded runs when the program is built.
+mlir-aie 1.0 to 1.3 had this in place of the function that ``Runtime`` takes now. Names and defaults are
+those of its main of 2026-03-14; what is recorded runs when the program is built.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -33,7 +34,7 @@ class RecordedGroup:
         self._group = None
 
 
-class RecordedSequence:
+class RecordedSequence(ABC):
     """What the host does, call by call; the base of ``Runtime``."""
 
     _seq_fn: Callable[..., Any] | None
@@ -117,7 +118,14 @@ class RecordedSequence:
         self._transfer("drain", out_fifo, dest, tap, task_group, wait, placement)
 
     def _transfer(
-        self, who: str, handle: Any, data: Any, tap: Any, group: RecordedGroup | None, wait: bool, placement: Any
+        self,
+        who: str,
+        handle: Any,
+        data: Any,
+        tap: Any,
+        group: RecordedGroup | None,
+        wait: bool,
+        placement: Any,
     ) -> None:
         from memtile.iron.runtime.transfers import transfer
 
@@ -128,8 +136,8 @@ class RecordedSequence:
             lambda: transfer(handle, data, tap, wait=wait, group=None if group is None else group.now()), who
         )
 
-    def _note(self, handle: Any) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _note(self, handle: Any) -> None: ...
 
     def task_group(self) -> RecordedGroup:
         """A group of transfers that :meth:`finish_task_group` awaits and frees."""
@@ -175,7 +183,9 @@ class RecordedSequence:
             ValueError: an offset.
         """
         if trace_offset:
-            raise ValueError(f"trace_offset={trace_offset}: memtile writes a trace at the start of its buffer")
+            raise ValueError(
+                f"trace_offset={trace_offset}: memtile writes a trace at the start of its buffer"
+            )
         self._trace = {
             "trace_size": trace_size,
             "workers": workers,

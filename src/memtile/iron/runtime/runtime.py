@@ -114,8 +114,7 @@ class Runtime(RecordedSequence, Resolvable):
             given as it is.
         strict_task_groups: transfers with and without a group are not mixed.
         name: of the sequence.
-        implicit_configure: whether mlir-aie loads the configuration at the start of a full ELF; memtile has it
-            loaded before.
+        implicit_configure: whether a full ELF of mlir-aie begins with a load; memtile has loaded it before.
     """
 
     def __init__(
@@ -231,7 +230,9 @@ class Runtime(RecordedSequence, Resolvable):
             IronRuntimeError: there is no sequence.
         """
         if self._seq_fn is None:
-            raise IronRuntimeError("the Runtime has no sequence: give it a function, Runtime(sequence, [types])")
+            raise IronRuntimeError(
+                "the Runtime has no sequence: give it a function, Runtime(sequence, [types])"
+            )
         types = [
             try_convert_np_type_to_mlir_type(data.arr_type) for data in self._rt_data if data is not None
         ]

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from memtile.iron.controlflow import Carried, else_, if_, range_, yield_
 from memtile.iron.dialects.aiex import dma_await_task, dma_free_task
 from memtile.iron.ops.operations import InsertionPoint, Operation
 from memtile.iron.ops.scalars import build
@@ -35,15 +36,17 @@ class TaskGroup:
         """A group of transfers that a loop carries."""
         made = cls()
         made._tasks = list(zip(tasks, waits, strict=True))
-        made._blocks = [each.owner.block if isinstance(each.owner, Operation) else each.owner for each in tasks]
+        made._blocks = [
+            each.owner.block if isinstance(each.owner, Operation) else each.owner for each in tasks
+        ]
         return made
 
     @classmethod
     def pipelined(cls, steps: Any, depth: int = 2) -> Iterator[tuple[Any, TaskGroup]]:
-        """Steps of a software pipeline: a step's group is finished when ``depth - 1`` later ones are issued.
+        """Steps of a software pipeline: a group is finished when ``depth - 1`` later ones are issued.
 
         Args:
-            steps: how many; a number unrolls them, a value of the design makes a loop that carries the groups.
+            steps: how many; a number unrolls them, a value of the design makes a loop that carries groups.
             depth: groups in flight.
 
         Yields:
@@ -71,8 +74,6 @@ class TaskGroup:
 
     @classmethod
     def _rolled(cls, steps: Any, depth: int) -> Iterator[tuple[Any, TaskGroup]]:
-        from memtile.iron.controlflow import range_
-
         if depth == 1:
             for step in range_(steps):
                 group = cls()
@@ -85,8 +86,6 @@ class TaskGroup:
     @classmethod
     def _peeled(cls, steps: Any, depth: int, begun: list[TaskGroup]) -> Iterator[tuple[Any, TaskGroup]]:
         """The first steps, each in a branch for more of them; the loop is in the innermost branch."""
-        from memtile.iron.controlflow import else_, if_
-
         step = len(begun)
         with if_(steps > step, hasElse=bool(begun)) as branch:
             group = cls()
@@ -102,11 +101,9 @@ class TaskGroup:
 
     @classmethod
     def _looped(cls, steps: Any, begun: list[TaskGroup]) -> Iterator[tuple[Any, TaskGroup]]:
-        from memtile.iron.controlflow import range_, yield_
-
         last: Any = ()
-        for step, carried, last in range_(len(begun), steps, iter_args=begun):
-            oldest, *others = carried
+        for step, carried, results in range_(len(begun), steps, iter_args=begun):
+            (oldest, *others), last = carried, results
             group = cls()
             yield step, group
             oldest.finish()
@@ -132,6 +129,11 @@ class TaskGroup:
     def __iter__(self) -> Iterator[TaskGroup]:
         """Itself: what a loop carries alone is unpacked as ``(group,)`` since November 2026."""
         yield self
+
+    def carried(self) -> Carried:
+        """What a loop carries for it; it is spent then."""
+        waits = self.waits()
+        return Carried(self.spend(), waits, lambda values: TaskGroup.of(values, waits))
 
     def spend(self) -> list[Any]:
         """The values of the transfers, for a loop that carries them; the group is spent then."""
@@ -169,13 +171,13 @@ class TaskGroup:
         for block in self._blocks:
             if block not in around:
                 raise RuntimeError(
-                    f"{self} has a transfer issued inside an if_/range_ body that this finish() is outside of: "
-                    f"finish it there, or carry it with range_(..., iter_args=[group])"
+                    f"{self} has a transfer issued inside an if_/range_ body that this finish() is outside "
+                    f"of: finish it there, or carry it with range_(..., iter_args=[group])"
                 )
             if any(around.index(each) < around.index(block) for each in loops):
                 raise RuntimeError(
-                    f"{self} has a transfer issued before the range_ this finish() is in, which would finish it "
-                    f"in each turn: finish it behind the loop, or carry it with iter_args=[group]"
+                    f"{self} has a transfer issued before the range_ this finish() is in, which would finish "
+                    f"it in each turn: finish it behind the loop, or carry it with iter_args=[group]"
                 )
 
     def finish(self) -> None:

@@ -1,18 +1,19 @@
-"""Tasks of a tile's DMA that the runtime sequence configures and starts: ``tile_dma_task``, ``tile_dma_chain``.
+"""Tasks of a tile's DMA that the runtime sequence starts: ``tile_dma_task``, ``tile_dma_chain``.
 
 Source: mlir-aie's programming guide, section 2g (main of November 2026), and its FileCheck lines.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from memtile.iron.dataflow.flow import FlowEndpoint
 from memtile.iron.dataflow.tile_dma import Acquire, Bd, Release
 from memtile.iron.device import Tile
-from memtile.iron.dialects._dma import bds as blocks_of, next_bd
+from memtile.iron.dialects._dma import bds as blocks_of
+from memtile.iron.dialects._dma import next_bd
 from memtile.iron.dialects.aie import EndOp
 from memtile.iron.dialects.aiex import _OPS, dma_configure_task
 from memtile.iron.helpers.taplib.symbolic import known_value
@@ -38,7 +39,7 @@ class TileDmaTask(Task):
 def tile_dma_task(
     tile: Tile,
     direction: DMAChannelDir,
-    channel: int | FlowEndpoint,
+    channel: Any,
     buffer: Any,
     sizes: Any = None,
     strides: Any = None,
@@ -79,12 +80,7 @@ def tile_dma_task(
             f"tile_dma_task needs acquire and release together, got acquire={acquire} and "
             f"release={release}; a runtime descriptor takes one of each or neither."
         )
-    walk = [wide("sizes", at, each) for at, each in enumerate(sizes or ())]
-    if len(walk) > 3 and known_value(walk[0]) != 1:
-        raise ValueError(
-            f"tile_dma_task sizes[0] is {walk[0]}: the outermost of four sizes says how often a descriptor "
-            f"runs. Give three sizes to tile_dma_chain([Bd(...)], repeat_count=...)."
-        )
+    walk = _sizes(sizes or ())
     length = product(walk) if transfer_len is None and walk else transfer_len
     bd = Bd(
         buffer,
@@ -104,7 +100,7 @@ def tile_dma_task(
 def tile_dma_chain(
     tile: Tile,
     direction: DMAChannelDir,
-    channel: int | FlowEndpoint,
+    channel: Any,
     bds: list[Bd],
     repeat_count: Any = 0,
     wait: bool = False,
@@ -129,7 +125,9 @@ def tile_dma_chain(
     """
     if not bds:
         raise ValueError("tile_dma_chain needs at least one Bd")
-    _check("tile_dma_chain", tile, direction, channel, [(bd.buffer, f" (Bd {at})") for at, bd in enumerate(bds)])
+    _check(
+        "tile_dma_chain", tile, direction, channel, [(bd.buffer, f" (Bd {at})") for at, bd in enumerate(bds)]
+    )
     for at, bd in enumerate(bds):
         _check_chained(at, bd, out_of_order=out_of_order)
     if out_of_order and direction != DMAChannelDir.S2MM:
@@ -140,6 +138,17 @@ def tile_dma_chain(
     return task.start() if start else task
 
 
+def _sizes(sizes: Sequence[Any]) -> list[Any]:
+    """Sizes as numbers or values of 64 bits; the outermost of four does not repeat."""
+    walk = [wide("sizes", at, each) for at, each in enumerate(sizes)]
+    if len(walk) > 3 and known_value(walk[0]) != 1:
+        raise ValueError(
+            f"tile_dma_task sizes[0] is {walk[0]}: the outermost of four sizes says how often a descriptor "
+            f"runs. Give three sizes to tile_dma_chain([Bd(...)], repeat_count=...)."
+        )
+    return walk
+
+
 def _check(who: str, tile: Tile, direction: Any, channel: Any, buffers: list[tuple[Any, str]]) -> None:
     for buffer, which in buffers:
         if buffer.tile is not tile:
@@ -147,7 +156,7 @@ def _check(who: str, tile: Tile, direction: Any, channel: Any, buffers: list[tup
                 f"{who} on {tile} was given a buffer on {buffer.tile}{which}; a tile's DMA can only address "
                 f"buffers on that tile (only a shim BD reaches host memory)."
             )
-    if isinstance(channel, FlowEndpoint):
+    if not isinstance(channel, (int, np.integer)):
         channel.check(tile, direction)
 
 
@@ -156,7 +165,8 @@ def _check_chained(at: int, bd: Bd, *, out_of_order: bool) -> None:
     counts = (len(bd.acquires), len(bd.releases))
     if bd.next is not None:
         raise ValueError(
-            f"{who} sets next={bd.next!r}; a runtime chain runs its Bds in list order and ends after the last."
+            f"{who} sets next={bd.next!r}; a runtime chain runs its Bds in list order and ends "
+            f"after the last."
         )
     if bd.iteration is not None:
         raise ValueError(
@@ -167,8 +177,8 @@ def _check_chained(at: int, bd: Bd, *, out_of_order: bool) -> None:
             raise ValueError(f"{who} of an out-of-order chain needs bd_id= and packet=")
     elif counts not in ((0, 0), (1, 1)):
         raise ValueError(
-            f"{who} has {counts[0]} acquires and {counts[1]} releases; a runtime descriptor takes one of each "
-            f"or neither."
+            f"{who} has {counts[0]} acquires and {counts[1]} releases; a runtime descriptor takes one of "
+            f"each or neither."
         )
     for where, each in enumerate(bd.sizes):
         if isinstance(each, Value) and each.type != _I64:
@@ -180,7 +190,7 @@ def _check_chained(at: int, bd: Bd, *, out_of_order: bool) -> None:
 def _configure(
     tile: Tile,
     direction: DMAChannelDir,
-    channel: int | FlowEndpoint,
+    channel: Any,
     bds: list[Bd],
     *,
     wait: bool,
@@ -190,8 +200,9 @@ def _configure(
 ) -> TileDmaTask:
     sequence = active_sequence()
     for bd in bds:
-        sequence.build_before(bd.buffer, *(use.lock for use in (*bd.acquires, *bd.releases)))
-    number = channel.channel if isinstance(channel, FlowEndpoint) else channel
+        locks = [*(use.lock for use in bd.acquires), *(use.lock for use in bd.releases)]
+        sequence.build_before(bd.buffer, *locks)
+    number = channel if isinstance(channel, (int, np.integer)) else channel.channel
     often = _repeats(repeat_count)
     task = dma_configure_task(
         tile.op, direction, number, issue_token=wait, out_of_order=out_of_order or None, **often

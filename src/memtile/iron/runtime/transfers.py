@@ -50,7 +50,9 @@ def transfer(
             own.
     """
     sequence = active_sequence()
-    said = _check(handle, data, (tap, sizes, strides, offset, transfer_len), group is not None and not managed)
+    said = _check(
+        handle, data, (tap, sizes, strides, offset, transfer_len), group is not None and not managed
+    )
     if handle.endpoint is None:
         handle.endpoint = RuntimeEndpoint(handle._shim_tile)
     sequence.note(handle)
@@ -91,7 +93,7 @@ def flow_transfer(
 
 
 def _walk(data: RuntimeData, tap: Any, walk: dict[str, Any], *, said: bool) -> dict[str, Any]:
-    """Offset, sizes, strides and length of a transfer; values of the sequence in the types of a descriptor."""
+    """Offset, sizes, strides and length of a transfer; values in the types that descriptors have."""
     if not said:
         form = (data.default_tap() if tap is None else tap)._dma_form()
         return walk | {"offset": form.offset, "sizes": form.sizes, "strides": form.strides}

@@ -76,7 +76,7 @@ class Parameters:
 
     @property
     def by_place(self) -> list[str]:
-        """Those that a call gives by place: tensors, or all of a function that marks none (until June 2026)."""
+        """Those that a call gives by place: tensors, or all of a function without marks (until June 2026)."""
         return self.tensors or self.others
 
     def constants(self, given: dict[str, Any], *, open: bool = False) -> dict[str, Any]:
@@ -190,8 +190,14 @@ class CallableDesign:
         return found
 
     def generate_mlir(self, *tensors: Any, **values: Any) -> Module:
-        """The module; ``DispatchTime`` parameters without a value are arguments of its sequence."""
-        return self.generate(tensors, open_dispatch=True, **values)
+        """The module; ``DispatchTime`` parameters are arguments of its sequence if none has a number."""
+        given = self.compile_kwargs | values
+        parameters = self.parameters.signature.parameters
+        leaves_open = all(
+            name not in given and parameters[name].default is not inspect.Parameter.empty
+            for name in self.parameters.dispatch
+        )
+        return self.generate(tensors, open_dispatch=leaves_open, **values)
 
     def as_mlir(self, *tensors: Any, **values: Any) -> str:
         """The text of the module, see :meth:`generate_mlir`."""

@@ -71,7 +71,9 @@ class TraceConfig:
         words = np.array([int(line, 16) for line in lines], np.uint32)
         return np.pad(words, (0, max(0, self.trace_size // WORD_BYTES - words.size)))
 
-    def trace_to_json(self, mlir_file: str, output_name: str = "trace.json", colshift: int | None = None) -> None:
+    def trace_to_json(
+        self, mlir_file: str, output_name: str = "trace.json", colshift: int | None = None
+    ) -> None:
         """Write the trace of the file as Chrome's trace events.
 
         Args:

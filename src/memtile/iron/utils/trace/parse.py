@@ -1,7 +1,7 @@
 """``aie.utils.trace.parse``: a recorded trace as Chrome's trace events.
 
-The design's text says which events a trace has: its ``aiex.npu.write32`` (mlir-aie's ``input_physical.mlir``).
-The decoder is that of ``memtile trace decode``. ``python -m memtile trace decode FILE --events ...`` needs no text.
+The text of the lowered design (mlir-aie's ``input_physical.mlir``) says which events a trace has, by its
+``aiex.npu.write32``. The decoder is that of ``memtile trace decode``, which needs no text with ``--events``.
 """
 
 from __future__ import annotations
@@ -47,7 +47,9 @@ def parse_trace(trace_buffer: Any, mlir_module_str: str, colshift: int | None = 
     shift = _shift(setup, [unit.sender.column for unit in trace.units]) if colshift is None else colshift
     units = named(trace, setup, shift)
     if any(unplaced(units, "trace")):
-        raise ValueError(f"packets of the trace come from tiles that the design does not trace (colshift={shift})")
+        raise ValueError(
+            f"packets of the trace come from tiles that the design does not trace (colshift={shift})"
+        )
     return [dict(each) for each in chrome_records(units, None)]
 
 
