@@ -55,10 +55,13 @@ class ProgramDesign:
     def __init__(self, file: str, arguments: Sequence[str] = (), device: str = "") -> None:
         self.file, self.arguments, self.device = file, list(arguments), device
         self.__name__ = Path(file).stem
-        # a program that fails without its parameters has told its options by then
         found = Taking()
-        with contextlib.suppress(MemtileError):
-            found = self._taken({}, found, device)
+        try:
+            with _silent(), contextlib.redirect_stderr(io.StringIO()):  # the run that counts says it again
+                self._taken({}, found, device)
+        except MemtileError:
+            if not found.options and not found.designs:
+                raise  # else it has told its options by then, and may need values for them
         own = list(_parameters(found))
         self._has_device = any(each.name in _DEVICES for each in own)
         self.__signature__ = inspect.Signature(own if self._has_device else [*own, _OF_DEVICE])
