@@ -161,7 +161,9 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(chosen["timing"]):
         if is_iron(files[0]) and (chosen["costs"] or chosen["against"]):
-            raise typer.BadParameter("--cost and --against are for designs in MLIR, not for programs of IRON.")
+            raise typer.BadParameter(
+                "--cost and --against are for designs in MLIR, not for programs of IRON."
+            )
         costs, against = cost_file(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir)

@@ -29,9 +29,7 @@ from memtile.runs.program import Run
 _DEVICE = "MEMTILE_DEVICE"
 _DEVICES = ("device", "dev")
 """Options by which programs are told their device."""
-_OF_DEVICE = inspect.Parameter(
-    "device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None
-)
+_OF_DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None)
 _KINDS = (int, float, str)
 
 
@@ -87,8 +85,8 @@ class ProgramDesign:
         made = taken_array(self.file, found)
         if asked and find_device(asked).generation != made.device.generation:
             raise InputFileError(
-                f"{self.file}: device is {asked}, and the program chooses {made.device.name} itself. Leave it "
-                f"out, or have the program call iron.get_current_device()."
+                f"{self.file}: device is {asked}, and the program chooses {made.device.name} itself. Leave "
+                f"it out, or have the program call iron.get_current_device()."
             )
         if found.loaded is not None:
             made.verdict = lambda done: self._verdict(chosen, found, done, device)
