@@ -193,7 +193,8 @@ def sweep(
     """Try variants of a design and compare them: values of its parameters, or macros of a graph in C++.
 
     Give `path`, or `text` of the `kind` py or mlir. Parameters are arguments of design(); of a program of
-    IRON options and CompileTime parameters; of MLIR the device and parameters of the scratchpad. `vary` has the values, NAME -> "8,16,32", "1..8" or
+    IRON options and CompileTime parameters; of MLIR the device and parameters of the scratchpad. `vary` has
+    the values, NAME -> "8,16,32", "1..8" or
     "16..128:16", also of timing constants (timing.NAME); of design(), all arguments whose
     annotations say their values if it is left out. `settings` are not varied. All variants are tried, or
     `count` by chance with a `seed`. `by` are figures, the first of which ranks: "cycles,l2,bds". `device`,
