@@ -2,53 +2,104 @@
 
 from __future__ import annotations
 
+import importlib
+import io
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import memtile
 from memtile import InputFileError
 from memtile.cli.agents import tools
 from memtile.cli.check import checked
 from memtile.cli.diff import compared_file
+from memtile.cli.main import app
 from memtile.design.array_picture import array_svg
 from memtile.explore.survey.survey_attempt import attempt
 from memtile.explore.survey.survey_cases import find
 from memtile.explore.sweep.sweep import SweepPlan, sweep
+from memtile.iron import running
+from memtile.iron.__main__ import main
 from memtile.iron.program_design import function_of
-from memtile.iron.taking import Taking, take, taking
+from memtile.iron.taking import Taking, answer, taking
 from memtile.runs.options import RunOptions
 from support.mlir import mlir_texts
 
+STAND_IN = Path(__file__).parents[1] / "stand_in"
+"""What has the names of mlir-aie."""
 ADD = Path(__file__).parents[1] / "support" / "iron" / "add.py"
 """Adds a number to a vector, verifies, and has options and ``CompileTime`` values."""
-RUN, MODULE = ("-m", "memtile", "run"), ("-m", "memtile.iron")
+LOADS = """import numpy as np
+import memtile
+from pathlib import Path
+
+def design(device: str | None = None):
+    made = memtile.load(Path(__file__).with_name("design.mlir"), device=device)
+    return made.hosted(np.arange(64, dtype=np.int32))
+"""
+"""An own design that is a text of MLIR."""
 
 
-def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "PYTHONPATH": str(Path(memtile.__file__).parents[1])}
-    return subprocess.run(
-        [sys.executable, *words], cwd=folder, env=environment, capture_output=True, text=True
-    )
+@dataclass
+class Done:
+    """What a command left."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_a_program_with_its_own_arguments(tmp_path: Path) -> None:
-    done = python(tmp_path, *RUN, str(ADD), "--size", "128", "--tile", "32")
+def command(*words: str) -> Done:
+    """``memtile`` with these words."""
+    done = CliRunner().invoke(app, words)
+    return Done(done.exit_code, done.stdout, done.stderr)
+
+
+def run(*words: str) -> Done:
+    """``memtile run`` with these words."""
+    return command("run", *words)
+
+
+def module(*words: str) -> Done:
+    """``python -m memtile.iron`` with these words."""
+    out, err, code = io.StringIO(), io.StringIO(), 0
+    with patch("sys.argv", ["memtile.iron", *words]), redirect_stdout(out), redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return Done(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_program_with_its_own_arguments() -> None:
+    done = run(str(ADD), "--size", "128", "--tile", "32")
     assert (done.returncode, done.stdout) == (0, "PASS!\n"), done.stderr
     assert "a program of IRON (it imports aie)" in done.stderr
-    wrong = python(tmp_path, *RUN, str(ADD), "--tile", "9")
+    wrong = run(str(ADD), "--tile", "9")
     assert wrong.returncode == 2
     assert "invalid choice: 9" in wrong.stderr
 
 
-@pytest.mark.parametrize("words", [RUN, MODULE])
+@pytest.mark.parametrize("call", [run, module])
 @pytest.mark.parametrize(
     ("line", "says"),
     [
@@ -58,9 +109,9 @@ def test_a_program_with_its_own_arguments(tmp_path: Path) -> None:
         ("from aie.iron import Worker; Worker(kore=1)", "unexpected keyword argument 'kore'"),
     ],
 )
-def test_a_name_that_is_not_there(tmp_path: Path, words: tuple[str, ...], line: str, says: str) -> None:
-    (tmp_path / "program.py").write_text(f"import aie\n{line}\n")
-    done = python(tmp_path, *words, "program.py")
+def test_a_name_that_is_not_there(folder: Path, call: Callable[..., Done], line: str, says: str) -> None:
+    (folder / "program.py").write_text(f"import aie\n{line}\n")
+    done = call("program.py")
     assert done.returncode in (1, 2)
     (message,) = [each for each in done.stderr.splitlines() if "a program of IRON" not in each]
     assert message.removeprefix("error: ").startswith("program.py:2: ")
@@ -68,28 +119,33 @@ def test_a_name_that_is_not_there(tmp_path: Path, words: tuple[str, ...], line: 
     assert "python -m memtile.iron --names lists" in message
 
 
-def test_by_one_import_and_in_this_process_alone(tmp_path: Path) -> None:
+def test_by_one_import_and_in_this_process_alone(folder: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(memtile.__file__).parents[1])}
+
+    def python(*words: str) -> Any:
+        return subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)
+
     text = "import memtile.iron.install\nimport aie.iron\nprint(hasattr(aie.iron, 'Foo'))\n"
-    (tmp_path / "program.py").write_text(f"{text}from aie.iron import Foo\n")
-    done = python(tmp_path, "program.py")
+    (folder / "program.py").write_text(f"{text}from aie.iron import Foo\n")
+    done = python("program.py")
     assert done.stdout == "False\n"
     assert "program.py:4: memtile's IRON has no aie.iron.Foo" in done.stderr
-    other = python(tmp_path, "-c", "import memtile, aie")
+    other = python("-c", "import memtile, aie")
     assert "ModuleNotFoundError: No module named 'aie'" in other.stderr
 
 
-def test_a_program_of_a_package(tmp_path: Path) -> None:
-    package = tmp_path / "outer" / "inner"
+def test_a_program_of_a_package(folder: Path) -> None:
+    package = folder / "outer" / "inner"
     package.mkdir(parents=True)
     (package / "program.py").write_text("import aie.iron\nfrom ..sizes import SIZE\nprint(SIZE, __name__)\n")
     (package.parent / "sizes.py").write_text("SIZE = 7\n")
-    done = python(tmp_path, *MODULE, "outer/inner/program.py")
+    done = module("outer/inner/program.py")
     assert done.stdout == "7 __main__\n", done.stderr
 
 
-def test_errors_of_the_program_are_its_own(tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("import aie.iron\n[][1]\n")
-    done = python(tmp_path, *RUN, "program.py")
+def test_errors_of_the_program_are_its_own(folder: Path) -> None:
+    (folder / "program.py").write_text("import aie.iron\n[][1]\n")
+    done = run("program.py")
     assert done.returncode == 1
     assert done.stderr.splitlines()[1:3] == [
         "Traceback (most recent call last):",
@@ -97,27 +153,119 @@ def test_errors_of_the_program_are_its_own(tmp_path: Path) -> None:
     ]
 
 
-def test_the_list_of_names(tmp_path: Path) -> None:
-    lines = python(tmp_path, *MODULE, "--names").stdout.splitlines()
+def test_an_interrupted_program_ends_with_the_code_for_it(folder: Path) -> None:
+    (folder / "program.py").write_text("import aie.iron\nraise KeyboardInterrupt\n")
+    assert run("program.py").returncode == run("--json", "program.py").returncode == 130
+    assert module("program.py").returncode == 130
+
+
+def test_the_list_of_names() -> None:
+    lines = module("--names").stdout.splitlines()
     found = {module: names.split(", ") for module, _, names in (line.partition(": ") for line in lines)}
     assert {"ObjectFifo", "Worker", "jit", "CompileTime"} <= {*found["aie.iron"]}
     assert {"device", "tile", "object_fifo"} <= {*found["aie.dialects.aie"]}
     assert "range_" in found["aie.iron.controlflow"]
 
 
-def test_a_design_with_parameters(tmp_path: Path) -> None:
-    words = (*RUN, "--json", "--set", "tile=32", "--set", "plus=3", "--out", "1:int32:64=c.npy", str(ADD))
-    done = python(tmp_path, *words, "--size", "64")
+def test_a_design_with_parameters(folder: Path) -> None:
+    words = ("--json", "--set", "tile=32", "--set", "plus=3", "--out", "1:int32:64=c.npy", str(ADD))
+    done = run(*words, "--size", "64")
     data = json.loads(done.stdout)
     assert (done.returncode, data["errors"]) == (
         1,
         ["the program ends with 'FAIL!'"],
     )  # it adds 1, and says so
     found = {each["name"]: each["value"] for each in data["parameters"]}
-    assert found == {"size": 64, "tile": 32, "quiet": False, "plus": 3}
-    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), np.arange(64) + 3)
-    wrong = python(tmp_path, *RUN, "--set", "plu=3", str(ADD))
-    assert "its parameters are size, tile, quiet, plus" in wrong.stderr
+    assert found == {"size": 64, "tile": 32, "quiet": False, "plus": 3, "device": None}
+    np.testing.assert_array_equal(np.load(folder / "c.npy"), np.arange(64) + 3)
+    wrong = run("--set", "plu=3", str(ADD))
+    assert "its parameters are size, tile, quiet, plus, device" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--kernels", "k.py"), "--kernels: a program of IRON has its kernels"),
+        (("--format", "txn", "--keep-order"), "--format, --keep-order: a program of IRON"),
+        (("--cost", "x=3"), "--cost and --against are for designs in MLIR"),
+    ],
+)
+def test_options_that_a_program_has_no_use_for(words: tuple[str, ...], says: str) -> None:
+    done = run(*words, str(ADD))
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_a_program_that_chooses_no_device_is_for_the_one_that_is_asked_for() -> None:
+    for words, name in ((("--device", "npu1_2col"), "npu1_2col"), (("--set", "device=npu1"), "npu1")):
+        assert json.loads(run("--json", *words, str(ADD)).stdout)["device"] == name
+    found = sweep(ADD, SweepPlan(vary={"device": "npu1,npu2"}, workers=0))
+    assert [row.state for row in found.rows] == ["good", "good"]
+    assert len({row.figures["cycles"] for row in found.rows}) == 2
+
+
+def test_a_device_that_the_program_does_not_take_is_refused(folder: Path) -> None:
+    own = ADD.read_text().replace("iron.get_current_device()", "NPU2()")
+    (folder / "program.py").write_text(f"from aie.iron.device import NPU2\n{own}")
+    with pytest.raises(InputFileError, match="device is npu1, and the program chooses npu2 itself"):
+        function_of("program.py")(device="npu1")
+
+
+def test_a_c_source_that_is_not_there_is_named(folder: Path) -> None:
+    head, body = ADD.read_text().split(
+        "            for i in range_(tile):\n                y[i] = x[i] + plus\n"
+    )
+    text = f"{head}            kernel(x, y)\n{body}".replace("(fin, fout):", "(fin, fout, kernel):", 1)
+    made = 'iron.ExternalFunction("mine", source_file="mine.cc", arg_types=[part, part])'
+    (folder / "program.py").write_text(text.replace("of_out.prod()]", f"of_out.prod(), {made}]", 1))
+    done = run("program.py")
+    assert done.returncode == 2
+    assert f"mine: the C++ source {folder / 'mine.cc'} of kernel mine is not there" in done.stderr
+
+
+def test_each_command_takes_each_kind_of_design(folder: Path) -> None:
+    (folder / "design.mlir").write_text(mlir_texts.PASSTHROUGH)
+    (folder / "loads.py").write_text(LOADS)
+    for file in (str(ADD), "design.mlir", "loads.py"):
+        more = ["--pad-arguments"] if file == "design.mlir" else []
+        assert json.loads(run("--json", *more, file).stdout).get("status") == "finished"
+        assert "nothing found" in command("check", file).stdout
+        assert "device = None: a text or none" in command("info", file).stdout
+        assert command("diff", file, file).returncode == 0
+        said = command("explain", file).stdout
+        assert "status: finished" in said
+        assert "if the host needed no time: " in said
+        assert "aie.device(" in command("export", "--mlir", file).stdout
+        plan = command("plan", file)
+        assert (plan.returncode, f"memtile sweep {file} --vary NAME=VALUES" in plan.stderr) == (2, True)
+        assert "this is a design; the command reads tilings" in command("lower", file).stderr
+        found = sweep(file, SweepPlan(vary={"device": "npu1,npu2"}, workers=0))
+        assert {row.state for row in found.rows} == {"good"}
+        descriptors = {row.figures["bds"] for row in found.rows}
+        assert descriptors == {6} if file == str(ADD) else min(descriptors) > 0
+
+
+def test_a_survey_tries_own_designs(folder: Path) -> None:
+    (folder / "design.mlir").write_text(mlir_texts.PASSTHROUGH)
+    (folder / "loads.py").write_text(LOADS)
+    (folder / "other.py").write_text("def design():\n    raise ValueError\n")
+    found = {case.name: attempt(case, {}, "npu1", RunOptions()) for case in find(folder).cases}
+    assert {name: each.bucket for name, each in found.items()} == {
+        "design.mlir": "finished",
+        "loads.py": "finished",
+    }
+    assert found["loads.py"].cycles == found["design.mlir"].cycles
+
+
+def test_a_design_is_taken_by_our_names_where_mlir_aie_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(STAND_IN)
+    theirs = importlib.import_module("aie.utils")
+    try:
+        assert function_of(str(ADD))(tile=32).run().good
+        assert sys.modules["aie.utils"] is theirs
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "aie"]:
+            del sys.modules[name]
 
 
 def test_a_sweep_of_a_program_is_a_run_of_each_variant() -> None:
@@ -156,14 +304,25 @@ def test_the_answer_of_a_run_is_for_the_same_design_and_what_it_reads() -> None:
     def region(argument: int, *, reads: bool, writes: bool) -> SimpleNamespace:
         return SimpleNamespace(region=SimpleNamespace(argument=argument, reads=reads, writes=writes))
 
-    design = function_of(str(ADD))().loaded
     both = [region(0, reads=True, writes=True), region(1, reads=False, writes=True)]
-    answer = SimpleNamespace(buffers=both)
+    run_before = SimpleNamespace(buffers=both)
     first, other = np.arange(64), np.arange(64) + 1
-    with taking({}, Taking(loaded=design, arguments=[first, first], answer=answer)):
-        assert take(design, [first, other]) is answer  # what is only written may hold an earlier result
-        assert take(design, [other, first]) is None
-        assert take(function_of(str(ADD))(tile=32).loaded, [first, first]) is None
+    with taking({}, Taking(compiled="a text", arguments=[first, first], answer=run_before)):
+        assert (
+            answer("a text", [first, other]) is run_before
+        )  # what is only written may hold an earlier result
+        assert answer("a text", [other, first]) is None
+        assert answer("another text", [first, first]) is None
+
+
+def test_a_verdict_loads_its_design_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program calls its design three times."""
+    calls = "    for _ in range(3):\n        add(a, c, size=opts.size, tile=opts.tile)\n"
+    text = ADD.read_text().replace("    add(a, c, size=opts.size, tile=opts.tile)\n", calls)
+    (folder / "program.py").write_text(text)
+    made = function_of("program.py")(size=96)
+    monkeypatch.setattr(running, "load_design", None)
+    assert made.run().good
 
 
 def test_nothing_is_left_of_a_program() -> None:
@@ -208,7 +367,7 @@ def test_a_program_that_prints_its_design(tmp_path: Path) -> None:
     done = made.loaded.run(np.arange(32, dtype=np.int32))
     np.testing.assert_array_equal(done.arrays["1"], np.arange(32) + 5)
     assert made.run().good
-    assert [*design.__signature__.parameters][-1] == "plus"
+    assert [*design.__signature__.parameters][-2:] == ["plus", "device"]
 
 
 def test_a_loaded_design_has_a_short_repr_and_a_picture() -> None:

@@ -1,4 +1,4 @@
-"""A design on the command line of ``memtile explain``: it is run, and its result says what limits or stops it."""
+"""A design on the command line of ``memtile explain``: run, to say what limits it or why it is stuck."""
 
 from __future__ import annotations
 

@@ -159,9 +159,7 @@ def _show_mlir(*, as_json: bool) -> None:
 def info(
     name: Annotated[
         str | None,
-        typer.Argument(
-            metavar="DEVICE|DESIGN", help="Only this device; or the parameters of a design file."
-        ),
+        typer.Argument(metavar="DEVICE|DESIGN", help="Only this device; or the parameters of a design file."),
     ] = None,
     registers: Annotated[
         bool, typer.Option("--registers", help="How many registers act, store or are refused, by module.")

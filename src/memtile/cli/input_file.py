@@ -48,8 +48,8 @@ def read_json_lines(file: str) -> Any:
 def _refuse_others(file: str) -> None:
     if file.endswith(_DESIGNS):
         raise InputFileError(
-            f"{file}: this is a design; the command reads tilings or descriptors. memtile run, check, explain, "
-            "sweep and diff take designs."
+            f"{file}: this is a design; the command reads tilings or descriptors. memtile run, check, "
+            "explain, sweep and diff take designs."
         )
     if file == STDIN and (sys.stdin is None or sys.stdin.isatty()):
         raise typer.BadParameter("give a file, or pipe JSON into standard input")

@@ -160,6 +160,10 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     )  # fmt: skip
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(chosen["timing"]):
+        if is_iron(files[0]) and (chosen["costs"] or chosen["against"]):
+            raise typer.BadParameter(
+                "--cost and --against are for designs in MLIR, not for programs of IRON."
+            )
         costs, against = cost_file(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
         make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir)
@@ -173,6 +177,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     _leave(done.result)
 
 
+_OF_KERNELS = ("kernels", "include", "define", "sanitize", "against_kernels", "debug")
 _NOT_OF_GRAPHS = ("given", "wanted", "kernel", "keep_order", "against")
 _NAMES = {"given": "--in", "wanted": "--out"}
 
@@ -250,7 +255,7 @@ def _loaded(
     if of_run.untimed or kinds != {".py"}:
         _with_words(of_run)
     if is_iron(files[0]):
-        of_program.kernels.check_used(beside=False)
+        _refuse_for_iron(of_program)
         saved = [parse_wanted(text) for text in of_program.wanted]
         wanted = [each for each, _ in saved]
         device = of_program.device or ""
@@ -270,6 +275,19 @@ def _loaded(
     if SUFFIX in kinds:
         return mlir(files[0], of_program, settings, wanted), saved
     return program_files(files, of_program, wanted), saved
+
+
+def _refuse_for_iron(given: ProgramOptions) -> None:
+    """Refuse options that a program of IRON has no use for.
+
+    Raises:
+        BadParameter: which they are.
+    """
+    kernels = {f"--{name.replace('_', '-')}": getattr(given.kernels, name) for name in _OF_KERNELS}
+    others = {"--format": given.format != "auto", "--base": given.base, "--kernel": given.kernel}
+    asked = {**kernels, **others, "--keep-order": given.keep_order}
+    if wrong := ", ".join(name for name, value in asked.items() if value):
+        raise typer.BadParameter(f"{wrong}: a program of IRON has its kernels and its order itself.")
 
 
 def _with_words(of_run: RunOptions) -> RunOptions:

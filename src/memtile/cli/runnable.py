@@ -363,5 +363,7 @@ def load_beside(
     files = KernelSources.of([kernels] if kernels else [])
     options = ProgramOptions(given, device=device or None, kernels=files)
     return (
-        mlir_design(name, options, settings, sources_beside=True) if path.suffix == SUFFIX else program_files([name], options)
+        mlir_design(name, options, settings, sources_beside=True)
+        if path.suffix == SUFFIX
+        else program_files([name], options)
     )()

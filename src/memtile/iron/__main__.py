@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memtile.errors import MemtileError
 
-_FAILED, _BAD_INPUT = 1, 2  # exit codes, as of a program that fails and of an input that is wrong
+_FAILED, _BAD_INPUT, _INTERRUPTED = 1, 2, 130  # exit codes, as those of commands
 _USAGE = "usage: python -m memtile.iron PROGRAM.py [ARGUMENT ...], or --names for what there is"
 
 
@@ -39,6 +39,9 @@ def main() -> None:
     except MemtileError as error:
         print(error, file=sys.stderr)
         raise SystemExit(_FAILED) from None
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        raise SystemExit(_INTERRUPTED) from None
 
 
 if __name__ == "__main__":

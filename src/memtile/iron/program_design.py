@@ -30,9 +30,7 @@ from memtile.runs.program import Run
 _DEVICE = "MEMTILE_DEVICE"
 _DEVICES = ("device", "dev")
 """Options by which programs are told their device."""
-_OF_DEVICE = inspect.Parameter(
-    "device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None
-)
+_OF_DEVICE = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=str | None)
 _KINDS = (int, float, str)
 
 
@@ -56,10 +54,13 @@ class ProgramDesign:
     def __init__(self, file: str, arguments: Sequence[str] = (), device: str = "") -> None:
         self.file, self.arguments, self.device = file, list(arguments), device
         self.__name__ = Path(file).stem
-        # a program that fails without its parameters has told its options by then
         found = Taking()
-        with contextlib.suppress(MemtileError):
-            found = self._taken({}, found, device)
+        try:
+            with _silent(), contextlib.redirect_stderr(io.StringIO()):  # the run that counts says it again
+                self._taken({}, found, device)
+        except MemtileError:
+            if not found.options and not found.designs:
+                raise  # else it has told its options by then, and may need values for them
         own = list(_parameters(found))
         self._has_device = any(each.name in _DEVICES for each in own)
         self.__signature__ = inspect.Signature(own if self._has_device else [*own, _OF_DEVICE])
@@ -85,8 +86,8 @@ class ProgramDesign:
         made = taken_array(self.file, found)
         if asked and find_device(asked).generation != made.device.generation:
             raise InputFileError(
-                f"{self.file}: device is {asked}, and the program chooses {made.device.name} itself. Leave it "
-                f"out, or have the program call iron.get_current_device()."
+                f"{self.file}: device is {asked}, and the program chooses {made.device.name} itself. Leave "
+                f"it out, or have the program call iron.get_current_device()."
             )
         if found.loaded is not None:
             made.verdict = lambda done: self._verdict(chosen, found, done, device)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,10 @@ from memtile.arch.devices import device as find_device
 from memtile.arch.tiles import Generation
 from memtile.cpp.compilers import cache_folder
 from memtile.cpp.kernels import cpp
-from memtile.errors import InputFileError, MemtileError
+from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Status
 from memtile.importers.design import load, load_still
+from memtile.importers.kernels.user_functions import REASON
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
@@ -39,7 +41,24 @@ def load_design(design: CompiledDesign) -> Loaded:
     if stands_still():
         return load_still(text)
     functions = kernel_functions(design.kernels, _device_of(design.text))
-    return load(text, functions=functions, sources_beside=True)
+    try:
+        return load(text, functions=functions, sources_beside=True)
+    except MemtileError as error:
+        absent = {each.name: each for each in design.kernels if each.name not in functions}
+        raise type(error)([_of_source(each, absent) for each in error.problems] or str(error)) from None
+
+
+def _of_source(problem: Problem, absent: Mapping[str, KernelSource]) -> Problem:
+    """A problem with a function whose C++ source is not there, in the words of the program."""
+    kernel = absent.get(problem.given) if problem.reason == REASON else None
+    if kernel is None:
+        return problem
+    says = f"the C++ source {kernel.file} of kernel {kernel.function} is not there, nor has the library one"
+    step = (
+        "Give source_file= the path of the source; relative paths begin in the working folder. Sources of "
+        "aie_kernels are found in the clone of mlir-aie that MEMTILE_MLIR_AIE names."
+    )
+    return replace(problem, where=kernel.name, says=says, next_step=step, source="ExternalFunction")
 
 
 def run_design(design: CompiledDesign, arguments: Sequence[Any], *, must_finish: bool = True) -> Any:

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from memtile.arch.dispatch import Dispatch
 from memtile.arch.tiles import TileName
-from memtile.cli.agents.graph_answers import graph_answer, graph_explained, graph_options
 from memtile.cli.agents.design_answers import design_explained
+from memtile.cli.agents.graph_answers import graph_answer, graph_explained, graph_options
 from memtile.cli.agents.short_answers import FINDINGS, run_answer, shortened
 from memtile.cli.agents.tool_arguments import Kind, given_file
 from memtile.cli.graph_file import is_graph
@@ -137,12 +137,13 @@ def explain(
     max_cycles: int = MAX_CYCLES,
     seconds: float = SECONDS,
 ) -> Answer:
-    """Say why a dead array does not go on, from a dump of its memories and registers, or what limits a design.
+    """Say why a dead array does not go on, from a dump of memories and registers, or what limits a design.
 
     `dump` is the path of a coredump of XRT or of a register dump as text or JSON, `device` what it is of.
     With the path of the `design` that ran, it is run here too and the names are its own; `kernels` and
-    `settings` are those of `run`. A `design` without a dump, in Python, IRON or MLIR, is run: why it is stuck,
-    or what limits it, with in `lifted` the cycles without each limit. Or give `graph`, a graph in C++, which is run with `settings`, `include`,
+    `settings` are those of `run`. A `design` without a dump, in Python, IRON or MLIR, is run:
+    why it is stuck, or what limits it, with in `lifted` the cycles without each limit. Or give `graph`, a
+    graph in C++, which is run with `settings`, `include`,
     `in_folder`, `costs`, `max_cycles` and `seconds` as by `run`: the answer says why it is stuck, or what
     limits it: `bound`, the work of its `kernels`, buffers that are waited for, and in `lifted` the cycles
     without each limit.
@@ -192,7 +193,8 @@ def sweep(
     """Try variants of a design and compare them: values of its parameters, or macros of a graph in C++.
 
     Give `path`, or `text` of the `kind` py or mlir. Parameters are arguments of design(); of a program of
-    IRON options and CompileTime parameters; of MLIR the device and parameters of the scratchpad. `vary` has the values, NAME -> "8,16,32", "1..8" or
+    IRON options and CompileTime parameters; of MLIR the device and parameters of the scratchpad. `vary` has
+    the values, NAME -> "8,16,32", "1..8" or
     "16..128:16", also of timing constants (timing.NAME); of design(), all arguments whose
     annotations say their values if it is left out. `settings` are not varied. All variants are tried, or
     `count` by chance with a `seed`. `by` are figures, the first of which ranks: "cycles,l2,bds". `device`,

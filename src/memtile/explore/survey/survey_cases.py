@@ -252,7 +252,8 @@ class FolderContents:
 def find(folder: Path) -> FolderContents:
     """The designs, graphs and builds below a folder.
 
-    Each Python file that imports memtile and has ``design()`` is a design. Each C++ source with ``main`` and ``init()`` is a graph that leads to ``adf.h`` or has ``run()`` and
+    Each Python file that imports memtile and has ``design()`` is a design.
+    Each C++ source with ``main`` and ``init()`` is a graph that leads to ``adf.h`` or has ``run()`` and
     ``end()``. Each MLIR file with a device is a design, or several if it has several devices; each program
     of IRON is one too, by what it builds when it is run. Configuration
     and instructions are a build, a row of its own where such a file lies beside or above them; there, and in

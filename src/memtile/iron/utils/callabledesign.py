@@ -147,7 +147,8 @@ class CallableDesign:
             )
 
     def __repr__(self) -> str:
-        return f"CallableDesign({self.generator_name}, parameters: {', '.join(self.parameters.compile) or 'none'})"
+        names = ", ".join(self.parameters.compile) or "none"
+        return f"CallableDesign({self.generator_name}, parameters: {names})"
 
     @property
     def generator_name(self) -> str:
