@@ -854,6 +854,13 @@ MUTANTS = (
         "tests/data/test_mlir_placing.py::test_places_that_mlir_aie_states",
     ),
     Mutant(
+        "a design that runs again begins anew",
+        "iron/running.py",
+        "loaded = _held.pop(key, None)",
+        "loaded = None",
+        "tests/clients/test_iron_designs.py::test_a_design_that_runs_again_finds_its_own_last_state",
+    ),
+    Mutant(
         "a core is placed whatever its object FIFOs need",
         "importers/mlir/tile_placement.py",
         "        if not self.neighbours:",

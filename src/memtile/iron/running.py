@@ -14,6 +14,7 @@ from memtile.cpp.build import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.results import Status
+from memtile.hosts.iron.runtime import CONTEXTS
 from memtile.importers.design import load
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
@@ -39,6 +40,58 @@ def load_design(design: CompiledDesign) -> Loaded:
     text = Text(design.name, design.text, build=design.build_line, places=design.places)
     functions = kernel_functions(design.kernels, _device_of(design.text))
     return load(text, functions=functions, sources_beside=True)
+
+
+_held: dict[tuple[str, CompiledDesign], Loaded] = {}
+"""Designs whose arrays keep their state, by file and design; the one that ran last is the last."""
+
+
+def held_design(design: CompiledDesign, file: str = "") -> Loaded:
+    """Load a compiled design, or give the one that ran: its array is as the last run left it (DEV-HOST-4).
+
+    Args:
+        design: that is to run.
+        file: that it was read from; each has an array of its own.
+
+    Raises:
+        MemtileError: the array cannot hold the design, a kernel does not compile, or its source has changed.
+    """
+    for kernel in design.kernels:
+        _source(kernel)  # a source that has changed is refused
+    key = file, design
+    loaded = _held.pop(key, None)
+    if loaded is None:
+        loaded = load_design(design)
+    _held[key] = loaded
+    npu = "npu1" if loaded.array.device.generation is find_device("npu1").generation else "npu2"
+    while len(_held) > CONTEXTS[npu]:
+        _held.pop(next(iter(_held)))
+    return loaded
+
+
+def forget_designs(loaded: Loaded | None = None) -> None:
+    """Let a design begin anew when it runs next; without one, all of them."""
+    for key in [key for key, held in _held.items() if loaded in (None, held)]:
+        del _held[key]
+
+
+def run_held(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = True) -> tuple[Any, int]:
+    """Run a design that :func:`held_design` gives; one that fails begins anew when it runs next.
+
+    Returns:
+        memtile's result, and the cycles that the array had run before.
+
+    Raises:
+        HostRuntimeError: the design does not finish, or its arguments do not fit.
+    """
+    before, finished = design.array.engine.now, False
+    try:
+        done = run_design(design, arguments, must_finish=must_finish)
+        finished = done.result.status is Status.FINISHED and not done.result.errors
+    finally:
+        if not finished:
+            forget_designs(design)
+    return done, before
 
 
 def run_design(design: Loaded, arguments: Sequence[Any], *, must_finish: bool = True) -> Any:
@@ -158,4 +211,12 @@ def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
     return {kernel.name: known[kernel.function]} if kernel.function in known else {}
 
 
-__all__ = ["HostRuntimeError", "kernel_functions", "load_design", "run_design"]
+__all__ = [
+    "HostRuntimeError",
+    "forget_designs",
+    "held_design",
+    "kernel_functions",
+    "load_design",
+    "run_design",
+    "run_held",
+]

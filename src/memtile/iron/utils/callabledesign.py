@@ -248,13 +248,13 @@ class CallableDesign:
             raise TypeError(
                 f"{', '.join(fixed)} of {self.generator_name} is fixed by specialize(); make another one"
             )
-        from memtile.iron.running import load_design, run_design
+        from memtile.iron.running import held_design, run_held
         from memtile.iron.utils.npuruntime import KernelHandle, KernelResult
 
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
         design = self._compiled(arguments, **values)
-        done = run_design(load_design(design), [each for each in arguments if not callable(each)])
-        return KernelHandle(design), KernelResult(done)
+        done, before = run_held(held_design(design), [each for each in arguments if not callable(each)])
+        return KernelHandle(design), KernelResult(done, before=before)
 
 
 def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:
