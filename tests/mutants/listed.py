@@ -7942,7 +7942,7 @@ MUTANTS = (
     ),
     Mutant(
         "logical tiles share channels that are taken",
-        "importers/mlir/placing.py",
+        "importers/mlir/tile_placement.py",
         "<= kind.channels for",
         "<= 2 * kind.channels for",
         "tests/data/test_mlir_placing.py::test_an_interface_tile_without_channels_left_is_passed_over",
@@ -8835,7 +8835,7 @@ MUTANTS = (
     Mutant(
         "a line of generated Python is taken for one of the text",
         "importers/kernels/kernel.py",
-        "return tokens.text.place(tokens.offset(operation.at))[0]",
+        "return tokens.text.line(tokens.offset(operation.at))",
         "return line",
         "tests/data/test_names_of_texts.py::test_a_race_of_a_core_has_its_line_of_the_text",
     ),
