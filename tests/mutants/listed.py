@@ -40,6 +40,13 @@ ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refus
 NEWEST = "tests/clients/test_iron_newest.py"
 MUTANTS = (
     Mutant(
+        "a design that runs again begins anew",
+        "iron/running.py",
+        "loaded = _held.pop(key, None)",
+        "loaded = None",
+        "tests/clients/test_iron_designs.py::test_a_design_that_runs_again_finds_its_own_last_state",
+    ),
+    Mutant(
         "a channel's chain loops although the program ends it",
         "iron/dataflow/tile_dma.py",
         "else 0 if self.loop else None",
@@ -8041,7 +8048,7 @@ MUTANTS = (
     ),
     Mutant(
         "logical tiles share channels that are taken",
-        "importers/mlir/placing.py",
+        "importers/mlir/tile_placement.py",
         "<= kind.channels for",
         "<= 2 * kind.channels for",
         "tests/data/test_mlir_placing.py::test_an_interface_tile_without_channels_left_is_passed_over",
@@ -8934,7 +8941,7 @@ MUTANTS = (
     Mutant(
         "a line of generated Python is taken for one of the text",
         "importers/kernels/kernel.py",
-        "return tokens.text.place(tokens.offset(operation.at))[0]",
+        "return tokens.text.line(tokens.offset(operation.at))",
         "return line",
         "tests/data/test_names_of_texts.py::test_a_race_of_a_core_has_its_line_of_the_text",
     ),

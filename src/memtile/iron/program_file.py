@@ -72,6 +72,8 @@ def run(file: str, arguments: Sequence[str]) -> None:
         SystemExit: as the program ends.
         MemtileError: a design that is refused or does not come to its end, with the program's line.
     """
+    from memtile.iron.running import forget_designs
+
     path = Path(file)
     try:
         text = path.read_bytes()
@@ -88,6 +90,7 @@ def run(file: str, arguments: Sequence[str]) -> None:
     before, ours = (sys.argv, sys.path[:], sys.modules.get("__main__")), is_installed()
     install()
     set_current_device(None)
+    forget_designs()
     sys.argv, sys.modules["__main__"] = [file, *arguments], module
     sys.path.insert(0, str(root))
     try:

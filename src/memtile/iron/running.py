@@ -16,13 +16,14 @@ from memtile.cpp.compilers import cache_folder
 from memtile.cpp.kernels import cpp
 from memtile.errors import InputFileError, MemtileError, Problem
 from memtile.explain.results import Status
+from memtile.hosts.iron.runtime import CONTEXTS
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.user_functions import REASON
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.token_packets import Text
 from memtile.iron.compiled_design import CompiledDesign, KernelSource
 from memtile.iron.library_kernels import library_kernel
-from memtile.iron.taking import answer, stands_still, take
+from memtile.iron.taking import answer, is_wanted, stands_still, take
 from memtile.iron.utils.tensors import Tensor
 from memtile.output_files import write_output
 
@@ -61,39 +62,79 @@ def _of_source(problem: Problem, absent: Mapping[str, KernelSource]) -> Problem:
     return replace(problem, where=kernel.name, says=says, next_step=step, source="ExternalFunction")
 
 
-def run_design(design: CompiledDesign, arguments: Sequence[Any], *, must_finish: bool = True) -> Any:
-    """Load a design into an array of its own and run it with tensors; what it writes is in them afterwards.
+_held: dict[tuple[str, CompiledDesign], Loaded] = {}
+"""Designs whose arrays keep their state, by file and design; the one that ran last is the last."""
+
+
+def run_design(
+    design: CompiledDesign, arguments: Sequence[Any], *, file: str = "", must_finish: bool = True
+) -> tuple[Any, int]:
+    """Run a design with tensors, in its array as the last run left it (DEV-HOST-4); it writes into them.
+
+    A run that fails is the last in that array.
 
     Args:
         design: that is compiled.
         arguments: tensors and numbers, as many as the host sequence takes.
+        file: that the design was read from; each has an array of its own.
         must_finish: raise if the design does not finish.
 
     Returns:
-        memtile's result.
+        memtile's result, and the cycles that the array had run before.
 
     Raises:
         HostRuntimeError: the design does not finish, or the arguments are too few or too many.
-        MemtileError: the array cannot hold the design, or a kernel does not compile.
+        MemtileError: the array cannot hold the design, a kernel does not compile, or its source has changed.
     """
     arrays = [each.data if isinstance(each, Tensor) else each for each in arguments]
     given = [
         np.ascontiguousarray(each).reshape(-1) if isinstance(each, np.ndarray) else each for each in arrays
     ]
-    done = answer(design, given) or _run_loaded(design, given)
+    done, before = answer(design, given), 0
+    if done is None:
+        done, before = _run_held(design, file, given)
     for name, array in done.arrays.items():
         if name.isdigit() and int(name) < len(arrays) and isinstance(arrays[int(name)], np.ndarray):
             _put(arrays[int(name)], array)
-    if must_finish and (done.result.status is not Status.FINISHED or done.result.errors):
+    if must_finish and not _finished(done):
         raise HostRuntimeError(str(done.result))
-    return done
+    return done, before
 
 
-def _run_loaded(design: CompiledDesign, given: Sequence[Any]) -> Any:
-    loaded = load_design(design)
+def forget_designs() -> None:
+    """Let every design begin anew when it runs next."""
+    _held.clear()
+
+
+def _run_held(design: CompiledDesign, file: str, given: Sequence[Any]) -> tuple[Any, int]:
+    loaded = load_design(design) if is_wanted() else _held_design(design, file)
     _check_arguments(loaded, given)
     take(design, loaded, given)
-    return loaded.run(*given)
+    before, finished = loaded.array.engine.now, False
+    try:
+        done = loaded.run(*given)
+        finished = _finished(done)
+    finally:
+        if not finished:
+            _held.pop((file, design))
+    return done, before
+
+
+def _held_design(design: CompiledDesign, file: str) -> Loaded:
+    """A design that ran before, or one that is loaded now."""
+    for kernel in design.kernels:
+        _source(kernel)  # a source that has changed is refused
+    key = file, design
+    loaded = _held.pop(key, None) or load_design(design)
+    _held[key] = loaded
+    npu = "npu1" if loaded.array.device.generation is find_device("npu1").generation else "npu2"
+    while len(_held) > CONTEXTS[npu]:
+        _held.pop(next(iter(_held)))
+    return loaded
+
+
+def _finished(done: Any) -> bool:
+    return done.result.status is Status.FINISHED and not done.result.errors
 
 
 def _put(target: np.ndarray[Any, Any], array: Any) -> None:
@@ -177,4 +218,23 @@ def _compiled(kernel: KernelSource, path: Path, generation: Generation) -> Any:
     return functions[kernel.function]
 
 
+<<<<<<< HEAD
 __all__ = ["HostRuntimeError", "kernel_functions", "load_design", "run_design"]
+=======
+def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
+    """A kernel of the library, with the macros that change what it does."""
+    from memtile.corelib.library import library
+
+    columns = ["-DB_COL_MAJ" in kernel.flags, "-DC_COL_MAJ" in kernel.flags]
+    known = library(device, b_columns=columns[0], c_columns=columns[1])
+    return {kernel.name: known[kernel.function]} if kernel.function in known else {}
+
+
+__all__ = [
+    "HostRuntimeError",
+    "forget_designs",
+    "kernel_functions",
+    "load_design",
+    "run_design",
+]
+>>>>>>> ironhouse

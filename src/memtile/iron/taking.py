@@ -91,6 +91,12 @@ def stands_still() -> bool:
     return now is not None and now.still
 
 
+def is_wanted() -> bool:
+    """Whether the next design that the program runs is to be taken."""
+    now = _now.get()
+    return now is not None and now.answer is None
+
+
 def take(compiled: Any, loaded: Any, arguments: Sequence[Any]) -> None:
     """Take a design that a program is about to run, if one is wanted; else do nothing.
 

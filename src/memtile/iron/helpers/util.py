@@ -103,11 +103,13 @@ def single_elem_or_list_to_list(val: list[_Element] | _Element) -> list[_Element
 
 def flatten_fn_args(args: Sequence[Any]) -> Iterator[Any]:
     """The arguments within lists, in order."""
-    for arg in args:
-        if isinstance(arg, (list, tuple)):
-            yield from flatten_fn_args(arg)
-        else:
-            yield arg
+    waiting = [*reversed(args)]
+    while waiting:
+        first = waiting.pop()
+        if not isinstance(first, list | tuple):
+            yield first
+            continue
+        waiting.extend(reversed(first))
 
 
 def get_arg_types(objs: Sequence[Any]) -> list[Type] | None:

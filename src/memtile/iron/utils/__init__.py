@@ -37,10 +37,10 @@ def get_current_device(*, probe_runtime: bool = True) -> Any:
 
 def ensure_current_device(*, probe_runtime: bool = True) -> Any:
     """Choose the device that :func:`get_current_device` gives."""
-    device = get_current_device(probe_runtime=probe_runtime)
-    if device is not None:
-        set_current_device(device)
-    return device
+    chosen = chosen_device()
+    if chosen is None and probe_runtime:
+        set_current_device(chosen := get_current_device())
+    return chosen
 
 
 def set_tensor_class(cls: type[Tensor]) -> None:

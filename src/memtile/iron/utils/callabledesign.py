@@ -281,8 +281,8 @@ class CallableDesign:
 
         values = {name: value for name, value in named.items() if name in parameters.signature.parameters}
         design = self._compiled(arguments, **values)
-        done = run_design(design, [each for each in arguments if not callable(each)])
-        return KernelHandle(design), KernelResult(done)
+        done, before = run_design(design, [each for each in arguments if not callable(each)])
+        return KernelHandle(design), KernelResult(done, before=before)
 
 
 def jit(mlir_generator: Callable[..., Any] | None = None, **kwargs: Any) -> Any:

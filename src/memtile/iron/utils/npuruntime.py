@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memtile.iron.compiled_design import CompiledDesign, read_compiled
-from memtile.iron.running import HostRuntimeError, run_design
+from memtile.iron.running import HostRuntimeError, forget_designs, run_design
 from memtile.iron.utils import get_current_device
 from memtile.iron.utils.hostruntime import bfloat16_safe_allclose
 from memtile.iron.utils.tensors import Tensor
@@ -61,9 +61,9 @@ class KernelResult:
         trace_config: of the trace; None = no trace.
     """
 
-    def __init__(self, done: Any, trace_config: Any = None) -> None:
+    def __init__(self, done: Any, trace_config: Any = None, *, before: int = 0) -> None:
         self.done, self.trace_config = done, trace_config
-        self.npu_time = round(done.result.cycles * 1000 / done.result.clock_mhz)
+        self.npu_time = round((done.result.cycles - before) * 1000 / done.result.clock_mhz)
 
     def __repr__(self) -> str:
         return f"KernelResult({self.done.result!r})"
@@ -83,9 +83,11 @@ class KernelHandle:
 
     Attributes:
         design: what it was compiled from.
+        file: that it was read from; empty if it was compiled in this process.
     """
 
     design: CompiledDesign
+    file: str = ""
 
 
 class HostRuntime:
@@ -96,7 +98,8 @@ class HostRuntime:
         return get_current_device()
 
     def cleanup(self) -> None:
-        """Release nothing: each run loads its design into an array of its own."""
+        """Let every design begin anew when it runs next."""
+        forget_designs()
 
     @property
     def npu_str(self) -> str:
@@ -120,7 +123,7 @@ class HostRuntime:
         path = npu_kernel.elf_path if npu_kernel.elf_path is not None else npu_kernel.xclbin_path
         if path is None:
             raise HostRuntimeError("an NPUKernel needs xclbin_path and insts_path, or elf_path")
-        return KernelHandle(read_compiled(path, npu_kernel.insts_path))
+        return KernelHandle(read_compiled(path, npu_kernel.insts_path), str(Path(path).resolve()))
 
     def run(
         self,
@@ -140,8 +143,10 @@ class HostRuntime:
                 "a host program cannot fill trace_config here: run it without trace_size, memtile has its "
                 "own trace"
             )
-        done = run_design(kernel_handle.design, list(args), must_finish=fail_on_error)
-        return KernelResult(done)
+        done, before = run_design(
+            kernel_handle.design, list(args), file=kernel_handle.file, must_finish=fail_on_error
+        )
+        return KernelResult(done, before=before)
 
     def load_and_run(
         self, npu_kernel: NPUKernel, run_args: list[Any], **kwargs: Any

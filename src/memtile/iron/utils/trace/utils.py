@@ -81,12 +81,11 @@ def get_cycles_summary(trace_path: str) -> list[list[Any]]:
 
 def print_cycles_summary(trace_path: str) -> None:
     """Print :func:`get_cycles_summary`: how often, and the first, least, mean and most cycles."""
-    for name, *samples in get_cycles_summary(trace_path):
-        print(name)
-        print(f"Total number of full kernel invocations is {len(samples)}")
-        if samples:
-            mean = sum(samples) / len(samples)
-            print(f"First/Min/Avg/Max cycles is {samples[0]}/ {min(samples)}/ {mean}/ {max(samples)}")
+    for name, *cycles in get_cycles_summary(trace_path):
+        print(f"{name}\nTotal number of full kernel invocations is {len(cycles)}")
+        if cycles:
+            figures = cycles[0], min(cycles), sum(cycles) / len(cycles), max(cycles)
+            print("First/Min/Avg/Max cycles is", "/ ".join(map(str, figures)))
 
 
 def get_vector_time(trace: str) -> float:
