@@ -875,6 +875,13 @@ MUTANTS = (
         "tests/clients/test_graph_program.py::test_cores_that_are_taken_for_others_are_said",
     ),
     Mutant(
+        "main sees the end of a graph some polls late",
+        "adf/host_waits.py",
+        "return int(until.max()) - engine.now if",
+        "return int(until.max()) - engine.now + 250 if",
+        "tests/timing/test_graph_polls.py",
+    ),
+    Mutant(
         "samples of a stream bind nothing",
         "adf/rates.py",
         "for tie in _ties(objects, wiring, bound)]",
