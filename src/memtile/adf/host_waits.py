@@ -1,4 +1,4 @@
-"""What calls of the host wait for: the end of a graph, or for ever, and then the result of the run says why."""
+"""What calls of the host wait for: the end of a graph, or for ever; then the result of the run says why."""
 
 from __future__ import annotations
 
