@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from memtile.adf.running import GraphRun
@@ -24,7 +27,7 @@ def doubling(cycles: int) -> GraphRun:
     return run
 
 
-def _double(source: np.ndarray, target: np.ndarray) -> None:  # type: ignore[type-arg]
+def _double(source: npt.NDArray[Any], target: npt.NDArray[Any]) -> None:
     ints(target)[:] = 2 * ints(source)
 
 
