@@ -48,7 +48,7 @@ KERNELS = {
         "Counter::next", ">buffer", more={"object_type": "Counter", "initialization": "init"}
     ),
     "smooth": Declared("smooth", "buffer >buffer"),
-    "turn": Declared("turn", "buffer >buffer"),
+    "turn": Declared("rotate", "buffer >buffer"),
     "pairs": Declared("pairs", "async >async parameter"),
     "reverse": Declared("window_reverse", "window >window"),
     "vectors": Declared("window_vectors", "window >window"),

@@ -411,6 +411,22 @@ def test_no_compiler(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+def test_a_compiler_is_probed_once_for_each_version(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    version, asked = "", list[str]()
+
+    def run(command: list[str]) -> str:
+        asked.append(command[-1])
+        return version
+
+    monkeypatch.setattr(compilers, "_run", run)
+    monkeypatch.setattr(compilers, "cache_folder", lambda _: tmp_path)
+    for version, runs in (("fake 1.0", 2), ("fake 1.0", 1), ("fake 2.0", 2)):
+        asked.clear()
+        found = compilers.tried.__wrapped__(("fake",))
+        assert found is not None
+        assert (found.version, len(asked)) == (version, runs)
+
+
 def test_a_compiler_that_is_named_and_is_none(kernel: Kernel, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CXX", "/bin/false")
     with pytest.raises(InputFileError, match=r"CXX=/bin/false: this is no compiler of C\+\+20"):

@@ -369,3 +369,10 @@ def test_importing_the_package_is_light() -> None:
     code = "import memtile, sys; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert {name.partition(".")[0] for name in run.stdout.split()} & HEAVY == set()
+
+
+def test_planning_a_graph_loads_no_engine() -> None:
+    """``v++`` and ``aiecompiler`` of a Makefile compile and plan alone."""
+    code = "import memtile.adf.program_run, sys; print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "memtile.sim.loop.engine" not in run.stdout.split()

@@ -160,8 +160,10 @@ def _initialization(kernel: Kernel) -> str:
 
 
 def _pointer(kernel: Kernel, *, named: bool) -> str:
-    """Address of the function; with its type where its name alone does not say which it is."""
-    function = kernel.function
+    """Address of the function, not of one of ``using namespace std`` (a kernel ``transform``); with its type
+    where its name alone does not say which it is.
+    """
+    function = f"::{kernel.function}"
     if kernel.object_type:
         function = f"{kernel.object_type}::{_last_name(kernel.function)}"
     if not named:

@@ -19,7 +19,7 @@ from memtile.adf.core_loop import CoreState, MakeCaller
 from memtile.adf.description import Plio
 from memtile.adf.end_notes import busy_cores, surplus
 from memtile.adf.host_transfers import HostTransfers, Received
-from memtile.adf.host_waits import HostWaitError
+from memtile.adf.host_waits import HostWaitError, are_at_rest, computing, limit_reached
 from memtile.adf.limits import KernelWork, kernel_works, single_buffer_findings
 from memtile.adf.lookup import Lookup
 from memtile.adf.lowering import Fill, Lowered, lower, name_givers
@@ -37,7 +37,6 @@ from memtile.errors import DesignError
 from memtile.explain.findings import Finding
 from memtile.explain.results import Result, Status
 from memtile.explain.waiting_sentences import in_users_words, named_waits, with_users_names
-from memtile.model.state.causes import CorePhase
 from memtile.runs.design_run import run_on, stopped
 from memtile.runs.observing import Observed, observing
 from memtile.runs.options import USUAL, RunOptions
@@ -106,19 +105,6 @@ def _times(plio: Plio, mhz: float, collected: Collected) -> PortTimes:
     assert collected.cycles is not None
     first, last = int(collected.cycles[0]), int(collected.cycles[-1])
     return PortTimes(plio.name, collected.words.nbytes, first, last, mhz, plio.label)
-
-
-def _limit_reached(cycles: int) -> HostWaitError:
-    return HostWaitError.of(
-        "cycles",
-        f"{cycles:,}",
-        "an end before that",
-        f"the limit of {cycles:,} cycles is reached while main waits",
-        "Raise it with --max-cycles, or look at what takes so long.",
-        reason="adf_limit",
-        where="graph",
-        source="limit of the run",
-    )
 
 
 class GraphRun:
@@ -223,10 +209,11 @@ class GraphRun:
             self._array.engine.wait(cycles)
             return
         if state.is_endless:
-            self.advance(lambda: False)
+            self._run_out()
             allowed = "a number of iterations for run(), or of cycles for wait()"
             raise self._wrong(graph, "wait", "for a run without end", allowed, HostWaitError)
-        self._waited |= not self.advance(lambda: self._is_done(graph))
+        engine, cores = self._array.engine, self._core_numbers(graph)
+        self._waited |= not self.advance(lambda: are_at_rest(engine, cores), lambda: computing(engine, cores))
 
     def resume(self, graph: int) -> None:
         """``graph.resume()`` after ``wait(cycles)``: its cores go on with the next call that waits.
@@ -416,7 +403,7 @@ class GraphRun:
         graphs = [each.id for each in self.lowered.plan.description.graphs if each.parent < 0]
         states = [self._graphs.get(graph, _GraphState()) for graph in graphs]
         if all(state.ended and not state.is_endless for state in states):
-            self.advance(lambda: False)
+            self._run_out()
 
     def _plio(self, name: str) -> int:
         for plio in self._lookup.plios.values():
@@ -429,11 +416,12 @@ class GraphRun:
 
     # time ------------------------------------------------------------------------------------------------
 
-    def advance(self, is_met: Callable[[], bool]) -> bool:
-        """Let the array run until a condition is met; looks every ``POLL_CYCLES`` cycles.
+    def advance(self, is_met: Callable[[], bool], in_vain: Callable[[], int] = lambda: 0) -> bool:
+        """Let the array run until a condition is met; polls are ``POLL_CYCLES`` cycles apart.
 
         Args:
             is_met: the condition.
+            in_vain: cycles from now on in which it cannot be met; polls in these are left out.
 
         Returns:
             Whether it is met; False = nothing moves any more.
@@ -446,11 +434,16 @@ class GraphRun:
         while not is_met():
             if engine.now >= end:
                 self._is_over = True
-                raise _limit_reached(self._options.max_cycles)
-            stop = engine.resume(min(engine.now + POLL_CYCLES, end), self._options.progress)
+                raise limit_reached(self._options.max_cycles)
+            polls = max(in_vain() // POLL_CYCLES, 1)
+            stop = engine.resume(min(engine.now + polls * POLL_CYCLES, end), self._options.progress)
             if stop is Stop.QUIET:
                 return is_met()
         return True
+
+    def _run_out(self) -> None:
+        """Let the array run until nothing moves any more, or to the limit."""
+        self.advance(lambda: False, lambda: self._options.max_cycles)
 
     def result(self, *, interrupted: bool = False) -> GraphResult:
         """Let all that still moves come to rest, and say how the run ended.
@@ -538,12 +531,14 @@ class GraphRun:
         ]
 
     def _is_done(self, graph: int) -> bool:
-        return all(self._is_at_rest(place) for place, _ in self._cores(graph))
+        return are_at_rest(self._array.engine, self._core_numbers(graph))
 
-    def _is_at_rest(self, place: tuple[int, int]) -> bool:
-        engine, tile = self._array.engine, self._array.compute_tile(*place)
-        core = int(engine.spec.tiles.core[tile.index])
-        return engine.state.cores.phase[core] in (CorePhase.IDLE, CorePhase.DONE)
+    def _core_numbers(self, graph: int) -> list[int]:
+        """The cores of a graph as the engine counts them."""
+        return [self._core_number(place) for place, _ in self._cores(graph)]
+
+    def _core_number(self, place: tuple[int, int]) -> int:
+        return int(self._array.engine.spec.tiles.core[self._array.compute_tile(*place).index])
 
     def _unfinished(self) -> list[CoreState]:
         endless = {graph for graph, state in self._graphs.items() if state.is_endless}
@@ -551,7 +546,7 @@ class GraphRun:
         return [
             core
             for place, core in self.lowered.cores.items()
-            if id(core) not in done and not self._is_at_rest(place)
+            if id(core) not in done and not are_at_rest(self._array.engine, [self._core_number(place)])
         ]
 
     def _volumes(self) -> Iterator[Volume]:

@@ -218,23 +218,4 @@ def _compiled(kernel: KernelSource, path: Path, generation: Generation) -> Any:
     return functions[kernel.function]
 
 
-<<<<<<< HEAD
-__all__ = ["HostRuntimeError", "kernel_functions", "load_design", "run_design"]
-=======
-def _of_library(kernel: KernelSource, device: str) -> dict[str, Any]:
-    """A kernel of the library, with the macros that change what it does."""
-    from memtile.corelib.library import library
-
-    columns = ["-DB_COL_MAJ" in kernel.flags, "-DC_COL_MAJ" in kernel.flags]
-    known = library(device, b_columns=columns[0], c_columns=columns[1])
-    return {kernel.name: known[kernel.function]} if kernel.function in known else {}
-
-
-__all__ = [
-    "HostRuntimeError",
-    "forget_designs",
-    "kernel_functions",
-    "load_design",
-    "run_design",
-]
->>>>>>> ironhouse
+__all__ = ["HostRuntimeError", "forget_designs", "kernel_functions", "load_design", "run_design"]

@@ -1,10 +1,12 @@
 // Kernels of graphs, one for each kind of parameter that UG1603 has.
 #include <adf.h>
+#include <algorithm>
 #include <aie_api/aie.hpp>
 
 #include "graph_kernels.h"
 
 using namespace adf;
+using namespace std;  // rotate is a kernel of this file all the same
 
 // Buffers and a number.
 void scale(input_buffer<int16>& in, output_buffer<int32, extents<8>>& __restrict out, int16 factor) {
@@ -59,7 +61,7 @@ void Counter::next(output_buffer<int32>& out) { *aie::begin(out) = ++from; }
 void smooth(input_buffer<int32, extents<inherited_extent>, margin<2>>& in, output_buffer<int32>& out) {
     for (unsigned i = 0; i < in.size(); ++i) out.data()[i] = in.data()[i] + in.data()[i + 1] + in.data()[i + 2];
 }
-void turn(input_circular_buffer<int32, extents<6>, margin<2>>& in, output_circular_buffer<int32>& out) {
+void rotate(input_circular_buffer<int32, extents<6>, margin<2>>& in, output_circular_buffer<int32>& out) {
     auto from = aie::begin_random_circular(in);
     auto to = aie::begin_circular(out);
     from -= 1;
