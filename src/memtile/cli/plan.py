@@ -51,7 +51,8 @@ def _not_a_layer(file: str) -> str:
     known = ", ".join(f"{each.name} = {each.default}" for each in parameters_of(function_of(file)))
     return (
         f"{file}: plan makes designs for a layer (gemm, conv, attention, rows), and this is a design. "
-        f"memtile sweep {file} --vary NAME=VALUES finds the best values of its parameters: {known or 'it has none'}."
+        f"memtile sweep {file} --vary NAME=VALUES finds the best values of its parameters: "
+        f"{known or 'it has none'}."
     )
 
 
