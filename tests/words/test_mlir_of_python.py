@@ -176,7 +176,7 @@ def one_lock() -> Array:
 
 
 FAULTS: dict[str, tuple[Callable[[], Any], str]] = {
-    "choosing kernel": (
+    "kernel": (
         lambda: scaled(choose=True),
         "core (0, 2) runs the Python kernel 'double', whose actions depend on data",
     ),
