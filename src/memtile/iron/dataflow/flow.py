@@ -172,7 +172,7 @@ class _Route(Resolvable, ABC):
         return self._shim_symbol
 
     def fill(self, source: Any, *more: Any, **named: Any) -> Any:
-        """Send a buffer of the host into the array, within the runtime sequence; see :func:`transfer`.
+        """Send a buffer of the host into the array; arguments as those of an object FIFO.
 
         Raises:
             ValueError: the route does not begin at an interface tile, or is in no Runtime.
@@ -183,7 +183,7 @@ class _Route(Resolvable, ABC):
         return self._transfer(source, more, named)
 
     def drain(self, dest: Any, *more: Any, **named: Any) -> Any:
-        """Receive results of the array in a buffer of the host; see :func:`transfer`.
+        """Receive results of the array in a buffer of the host; arguments as those of an object FIFO.
 
         Raises:
             ValueError: the route does not end at an interface tile, or is in no Runtime.
