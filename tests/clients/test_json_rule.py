@@ -39,14 +39,15 @@ BROKEN = {
     "run, the option last": (["run", "none.py", "--json"], "input_file"),
     "run, two designs": (["run", "--json", "empty.py", "empty.py"], "usage"),
     "info": (["info", "--json", "npu9"], "device"),
-    "lower, neither JSON nor C++": (["lower", "--json", "empty.py"], "graph_text"),
+    "lower, neither JSON nor C++": (["lower", "--json", "empty.txt"], "graph_text"),
+    "lower, a design": (["lower", "--json", "empty.py"], "input_file"),
     "lower, no file": (["lower", "--json", "none.json"], "input_file"),
     "bd encode, no JSON": (["bd", "encode", "empty.py"], "input_file"),
     "bd decode, no file": (["bd", "decode", "none.json"], "input_file"),
     "bd encode, no file named": (["bd", "encode", "a", "b"], "usage"),
     "bd explain": (["bd", "explain", "--json", "1", "x"], "word"),
     "explain, no file": (["explain", "--json", "none.bin"], "usage"),
-    "explain, no dump": (["explain", "--json", "empty.py"], "format"),
+    "explain, no dump": (["explain", "--json", "empty.txt"], "format"),
     "faults": (["faults", "--json", "none.py"], "input_file"),
     "trace": (["trace", "decode", "--json", "none.txt"], "input_file"),
     "trace, two outputs": (["trace", "decode", "--json", "--csv", "none.txt"], "usage"),
@@ -54,14 +55,16 @@ BROKEN = {
     "disasm, no program": (["disasm", "--json", "empty.py"], "format"),
     "schema": (["schema", "nothing"], "schema"),
     "survey, no folder": (["survey", "--json", "none"], "survey"),
-    "survey, no design": (["survey", "--json", "."], "survey"),
+    "survey, no design": (["survey", "--json", "bare"], "survey"),
 }
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "empty.py").write_text("x = 1\n")
+    for name in ("empty.py", "empty.txt"):
+        (tmp_path / name).write_text("x = 1\n")
+    (tmp_path / "bare").mkdir()
     (tmp_path / "noisy.py").write_text(NOISY)
     return tmp_path
 

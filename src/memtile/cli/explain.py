@@ -24,7 +24,7 @@ from memtile.plain_text import json_text
 from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
-    from memtile.cli.runnable import Runnable
+    from memtile.cli.runnable import Maker, Runnable
     from memtile.explain.dump.report import DumpReport, ServedReport
     from memtile.io.dumps import LoadedDump
 
@@ -79,16 +79,11 @@ def explain(
     --coredump. Registers show what channels, locks and cores do, not what is queued or which lock a core
     waits for. With the design beside the dump it is run here too: where both stand in the same state, what
     the run says holds for the machine, and where not, the registers that differ are listed.
-
     A memtile serve is asked what it knows itself, which is more: what is queued, what was sent, and with its
     --check races. It gives its --record, and with its --history its --report and --perfetto so far.
 
-    A design in Python, IRON or MLIR is run, with arguments that --in does not give as in memtile diff: why it
-    is stuck, or what limits it, and what the run would be without each limit.
-
-    A graph in C++ is run, as memtile run does it: why it is stuck, or what limits it: its kernels by their
-    work, single buffers that are waited for, and what the run would be without each limit. No output file is
-    written.
+    A design in Python, IRON or MLIR, or a graph in C++ is run: why it is stuck, or what limits it, and what
+    the run would be without each limit; of a graph its kernels by their work, and single buffers.
 
     Ends with exit code 1 if something is wrong.
     """
@@ -101,16 +96,31 @@ def explain(
         _refuse(dump or server or "nothing", graph.given, "a graph in C++")
         if dump is not None and is_design(dump):
             _refuse(dump, {"--design": design, "--server": server})
-            make = partial(
-                load_beside, dump, device=graph.device or "", settings=settings or (), kernels=kernels,
-                given=given or (),
-            )  # fmt: skip
+            make = _maker(dump, graph.device, settings, kernels, given)
             explain_design(make, of_run, ReportFiles(report, perfetto), record, as_json=as_json)
             return
         found = report_of(
             dump, design, server=server, token=token, device=graph.device or "", settings=settings or (),
             kernels=kernels, given=given or (), of_run=of_run, files=(report, perfetto, record),
         )  # fmt: skip
+    _finish(found, as_json=as_json)
+
+
+def _maker(
+    file: str,
+    device: str | None,
+    settings: Sequence[str] | None,
+    kernels: str | None,
+    given: Sequence[str] | None,
+) -> Maker:
+    """What loads a design, each time anew."""
+    return partial(
+        load_beside, file, device=device or "", settings=settings or (), kernels=kernels, given=given or ()
+    )
+
+
+def _finish(found: DumpReport, *, as_json: bool) -> None:
+    """Show what a dump says, and leave with the exit code for it."""
     typer.echo(json_text(found.as_json(), indent=2) if as_json else "\n".join(found.lines()))
     if not found.good:
         raise typer.Exit(ExitCode.BAD_RESULT)

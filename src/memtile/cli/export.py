@@ -77,15 +77,16 @@ def export(
 
     if not mlir:
         raise typer.BadParameter("say in which form: --mlir.")
-    graph = is_graph(files)
-    if not graph and len(files) != 1:
-        raise typer.BadParameter("give one design, or the C++ sources of one graph.")
     given = {"--set": settings, "-I": include, "-D": define, "--device": device}
-    _refuse(graph, files[0], {**given, "--functions": function_folder, "--without-bench": without_bench})
+    _refuse(files, {**given, "--functions": function_folder, "--without-bench": without_bench})
     design = _design(files, settings or [], device, KernelSources(include=include, define=define))
     text = to_mlir(design, without_bench=without_bench)
     if function_folder is not None:
         _write_functions(design, function_folder)
+    _write(text, output)
+
+
+def _write(text: str, output: Path | None) -> None:
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -93,8 +94,11 @@ def export(
         file.write(text.encode())
 
 
-def _refuse(graph: bool, file: str, given: dict[str, object]) -> None:
-    """Refuse options that mean nothing to a design."""
+def _refuse(files: list[str], given: dict[str, object]) -> None:
+    """Refuse several designs, and options that mean nothing to one."""
+    graph, file = is_graph(files), files[0]
+    if not graph and len(files) != 1:
+        raise typer.BadParameter("give one design, or the C++ sources of one graph.")
     allowed = (
         {"-I", "-D", "--device", "--functions"}
         if graph

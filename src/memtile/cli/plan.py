@@ -48,11 +48,10 @@ def _not_a_layer(file: str) -> str:
     from memtile.design.parameters import parameters_of
     from memtile.iron.program_design import function_of
 
-    known = ", ".join(f"{each.name} = {each.default}" for each in parameters_of(function_of(file)))
+    known = ", ".join(f"{each.name} = {each.default}" for each in parameters_of(function_of(file))) or "none"
     return (
         f"{file}: plan makes designs for a layer (gemm, conv, attention, rows), and this is a design. "
-        f"memtile sweep {file} --vary NAME=VALUES finds the best values of its parameters: "
-        f"{known or 'it has none'}."
+        f"memtile sweep {file} --vary NAME=VALUES finds the best values of its parameters: {known}."
     )
 
 
