@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import pytest
 
@@ -266,3 +267,13 @@ def test_a_function_in_another_language_needs_its_file() -> None:
         ValueError, match="invalid link_with_mode 'inline'; the only supported value is 'merge'"
     ):
         a.external_func("f", [_I32], link_with="f.o", link_with_mode="inline")
+
+
+def test_one_value_fills_contents_of_several_elements() -> None:
+    """``vector_reduce_max`` of mlir-aie begins buffers with an array of the least value alone."""
+    for dtype, element, text in (
+        (ml_dtypes.bfloat16, T.bf16(), "-1.000000e+00"),
+        (np.int32, T.i32(), "-1"),
+    ):
+        made = DenseElementsAttr(np.array([-1], dtype), T.memref(2, 4, element))
+        assert made.short() == f"dense<{text}>"

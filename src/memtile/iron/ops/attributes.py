@@ -371,7 +371,7 @@ def elements_text(array: np.ndarray[Any, Any], element: Type) -> str:
     """Elements in brackets; one alone if all are equal."""
     if array.size == 0:
         return ""
-    flat = array.reshape(-1)
+    flat = np.ascontiguousarray(array).reshape(-1)
     if array.size > 1 and bool(
         (flat.view(np.uint8).reshape(array.size, -1) == flat[:1].view(np.uint8)).all()
     ):
