@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
+from memtile.corelib import library
 from memtile.kernels import aie
 from support.mlir import library_reach
 from support.pages import library_table, pages
@@ -21,6 +24,14 @@ def test_every_function_is_on_the_page_with_its_source() -> None:
     for each in aie.described():
         assert all(f"`{name}`" in PAGE for name in each.names)
         assert "Source: " in each.text, each.names
+
+
+def test_the_order_is_not_that_in_which_modules_were_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = library.entries()
+    turned = sorted(known, key=lambda each: each.function.__module__)
+    assert turned != known
+    monkeypatch.setattr(library, "ENTRIES", turned)
+    assert library.entries.__wrapped__() == known
 
 
 def test_a_table_that_is_old_is_seen() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -185,8 +186,10 @@ def _found(name: str) -> Iterator[tuple[LibraryFunction, Groups]]:
             yield entry, {**groups, "spelling": spelling}
 
 
+@cache
 def entries() -> list[LibraryFunction]:
-    """The table, with all modules that fill it loaded."""
-    for module in _MODULES:
-        import_module(f"memtile.corelib.{module}")
-    return ENTRIES
+    """The table, in the order of the modules that fill it: of two functions the first is taken."""
+    modules = [f"memtile.corelib.{module}" for module in _MODULES]
+    for module in modules:
+        import_module(module)
+    return sorted(ENTRIES, key=lambda each: modules.index(each.function.__module__))

@@ -161,6 +161,15 @@ def sequence_names(file: Path | str) -> list[tuple[str, list[str]]]:
     return [(each.name or each.device, [*each.sequences]) for each in devices(read(_text(file)))]
 
 
+def parameter_names(file: Path | str) -> list[str]:
+    """The parameters of the scratchpad that the devices of a file of MLIR text have.
+
+    Raises:
+        InputFileError: the file cannot be read or is no MLIR.
+    """
+    return list(dict.fromkeys(name for each in devices(read(_text(file))) for name in each.parameters))
+
+
 def load_still(
     file: Path | str | Text,
     *,

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import inspect
-import re
 from pathlib import Path
 
-from memtile.importers.design import load
+from memtile.importers.design import load, parameter_names
 from memtile.importers.hosted_array import HostedArray
-from memtile.input_files import read_text
 
 SUFFIX = ".mlir"
-_NAMED = re.compile(r"\baiex\.scratchpad_parameter\b[^\n]*?(?:@|sym_name = \")(\w+)")
 
 
 class TextDesign:
@@ -24,14 +21,14 @@ class TextDesign:
         varied_by_name: a sweep varies what it is told to.
 
     Raises:
-        InputFileError: the file cannot be read.
+        InputFileError: the file cannot be read or is no MLIR.
     """
 
     varied_by_name = True
 
     def __init__(self, file: str) -> None:
         self.file, self.__name__ = file, Path(file).stem
-        kinds = {"device": str | None, **dict.fromkeys(_NAMED.findall(read_text(file)), float | None)}
+        kinds = {"device": str | None, **dict.fromkeys(parameter_names(file), float | None)}
         self.__signature__ = inspect.Signature(
             [
                 inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
