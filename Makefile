@@ -2,15 +2,18 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
+# Tests wait for processes, browsers and limits of time in a sixth of theirs: three keep two cores busy.
+TESTERS ?= 3
 BIN := .venv/bin
 SETUP := .venv/.complete
 
 # Commands that tests start would compile the package's source to byte code each time: it is kept here in any case.
 export PYTHONDONTWRITEBYTECODE :=
 
-# What users read and copy, and the modules that they import from: all of it passes both type checkers.
+# What users read and copy, and the modules that they import from: all of it passes both type checkers. Programs
+# of IRON import aie, which has no types.
 PAGES := .cache/pages
-USED := examples docs/pictures.py docs/rooms.py $(PAGES)
+USED := $(wildcard examples/*.py) docs/pictures.py docs/rooms.py $(PAGES)
 FENCE := $(wildcard src/memtile/*.py src/memtile/kernels/*.py) $(addsuffix /__init__.py,$(addprefix src/memtile/,bd access testing))
 
 .PHONY: setup demo check test properties interpreted bounds mutants corpus oldest bench lint docs site lock clean
@@ -32,7 +35,7 @@ check: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter"
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" --ignore tests/properties
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not interpreter" --ignore tests/properties
 
 properties: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" tests/properties
