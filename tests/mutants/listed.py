@@ -107,7 +107,7 @@ MUTANTS = (
         "mlir_writer/python_kernels.py",
         "same = again.found == found[: len(again.found)]",
         "same = True",
-        "tests/words/test_mlir_of_python.py::test_what_a_sequence_cannot_say_is_refused_by_name[choosing kernel]",  # noqa: E501
+        "tests/words/test_mlir_of_python.py::test_what_a_sequence_cannot_say_is_refused_by_name[kernel]",
     ),
     Mutant(
         "a repeated kernel is a loop of one turn less",
