@@ -2,8 +2,6 @@
 
 PYTHON ?= python3
 WORKERS ?= 2
-# Tests wait for processes, browsers and limits of time in a sixth of theirs: three keep two cores busy.
-TESTERS ?= 3
 BIN := .venv/bin
 SETUP := .venv/.complete
 
@@ -35,7 +33,7 @@ check: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not slow and not interpreter"
 
 test: $(SETUP)
-	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal -m "not interpreter" --ignore tests/properties
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" --ignore tests/properties
 
 properties: $(SETUP)
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not interpreter" tests/properties
