@@ -7390,9 +7390,9 @@ MUTANTS = (
     ),
     Mutant(
         "names of aie stay after a program",
-        "iron/program_file.py",
-        "        if not ours:\n",
-        "        if ours is None:\n",
+        "iron/aie_names.py",
+        "        uninstall()\n        sys.modules.update(others)\n",
+        "        sys.modules.update(others)\n",
         "tests/clients/test_iron_commands.py::test_nothing_is_left_of_a_program",
     ),
     Mutant(
