@@ -91,9 +91,12 @@ def test_a_ring_of_descriptors_is_one_task() -> None:
 
 
 _BAD: dict[str, tuple[Any, str]] = {
-    "next": ({"next": "self"}, r"Bd 0 sets next='self'; a runtime chain runs its Bds in list order"),
-    "iteration": ({"iteration": iron.BdIteration(2, 8)}, "Bd 0 sets iteration; use the chain's repeat_count"),
-    "locks": ({"acquires": [None]}, "Bd 0 has 1 acquires and 0 releases; a runtime descriptor takes one of"),
+    "next": ({"next": "self"}, r"Bd 0 has next='self'. The chain of a task follows the order of its list"),
+    "iteration": (
+        {"iteration": iron.BdIteration(2, 8)},
+        "Bd 0 has an iteration, which a task's chain cannot",
+    ),
+    "locks": ({"acquires": [None]}, "Bd 0 has 1 acquires and 0 releases: give one of each, or none"),
 }
 
 
@@ -110,7 +113,7 @@ def test_a_task_reaches_its_own_tile_and_says_its_walk_in_whole_numbers() -> Non
     mem, core = _mem(), Tile(0, 2, tile_type=AIETileType.CoreTile)
     buffer, stray = iron.Buffer(LINE, tile=mem, name="b"), iron.Buffer(LINE, tile=core, name="stray")
     late = iron.Runtime(lambda _: late.add_buffer(buffer), [LINE])
-    with pytest.raises(ValueError, match=r"a tile's DMA can only address buffers on that tile"):
+    with pytest.raises(ValueError, match=r"The DMA of a tile moves data of its own memory"):
         _sequence_of(lambda _: iron.tile_dma_task(mem, MM2S, 0, stray), buffer, stray)
     with pytest.raises(TypeError, match=r"sizes\[1\] must be an int or an integer SSA value .* got float"):
         _sequence_of(lambda _: iron.tile_dma_task(mem, MM2S, 0, buffer, sizes=[1, 2.0]), buffer)

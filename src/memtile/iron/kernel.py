@@ -217,8 +217,8 @@ class ExternalFunction(Kernel):
         suffix = ".ll" if inline else ".o"
         if inline and object_file_name and Path(object_file_name).suffix.lower() not in (".ll", ".bc"):
             raise ValueError(
-                f"ExternalFunction {name!r}: inline=True emits LLVM IR, so object_file_name must end in "
-                f"'.ll' (textual LLVM IR) or '.bc' (bitcode); got {object_file_name!r}."
+                f"ExternalFunction {name}: object_file_name is {object_file_name!r}. With inline=True the "
+                f"file has LLVM IR: end its name in .ll for text or .bc for bitcode."
             )
         super().__init__(
             called,

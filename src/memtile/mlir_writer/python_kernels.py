@@ -37,7 +37,6 @@ from memtile.sim.kernels.running_cores import is_endless
 MOST_ACTIONS = 100_000
 _PROBE = 4096
 """Actions after which a kernel in a loop without end is probed for a period, then after twice as many."""
-_CASCADE_BYTES = 64
 
 
 class TouchedPart(NamedTuple):
@@ -162,7 +161,7 @@ class _RecordingCore(Core):
     def answer(self, action: Action) -> npt.NDArray[Any] | None:
         """What an action brings: noise or zeros."""
         if isinstance(action, CascadeGet):
-            count, dtype = _CASCADE_BYTES // action.dtype.itemsize, action.dtype
+            count, dtype = CORE.cascade_bits // (8 * action.dtype.itemsize), action.dtype
         elif isinstance(action, StreamGet):
             count, dtype = action.count * 4 // action.dtype.itemsize, action.dtype
         else:

@@ -77,8 +77,8 @@ def tile_dma_task(
     _check("tile_dma_task", tile, direction, channel, [(buffer, "")])
     if (acquire is None) != (release is None):
         raise ValueError(
-            f"tile_dma_task needs acquire and release together, got acquire={acquire} and "
-            f"release={release}; a runtime descriptor takes one of each or neither."
+            f"tile_dma_task has acquire={acquire} and release={release}: give both of them, or leave both "
+            f"out. A task's descriptor has one lock action before it and one behind it."
         )
     walk = _sizes(sizes or ())
     length = product(walk) if transfer_len is None and walk else transfer_len
@@ -131,7 +131,7 @@ def tile_dma_chain(
     for at, bd in enumerate(bds):
         _check_chained(at, bd, out_of_order=out_of_order)
     if out_of_order and direction != DMAChannelDir.S2MM:
-        raise ValueError(f"out_of_order is only valid for S2MM, not {direction}")
+        raise ValueError(f"out_of_order is for channels that receive (S2MM), and this one is {direction}")
     task = _configure(
         tile, direction, channel, bds, wait=wait, repeat_count=repeat_count, out_of_order=out_of_order
     )
@@ -153,8 +153,8 @@ def _check(who: str, tile: Tile, direction: Any, channel: Any, buffers: list[tup
     for buffer, which in buffers:
         if buffer.tile is not tile:
             raise ValueError(
-                f"{who} on {tile} was given a buffer on {buffer.tile}{which}; a tile's DMA can only address "
-                f"buffers on that tile (only a shim BD reaches host memory)."
+                f"{who} is for {tile}, and its buffer{which} is in {buffer.tile}. The DMA of a tile moves "
+                f"data of its own memory; host memory is for interface tiles."
             )
     if not isinstance(channel, (int, np.integer)):
         channel.check(tile, direction)
@@ -165,25 +165,26 @@ def _check_chained(at: int, bd: Bd, *, out_of_order: bool) -> None:
     counts = (len(bd.acquires), len(bd.releases))
     if bd.next is not None:
         raise ValueError(
-            f"{who} sets next={bd.next!r}; a runtime chain runs its Bds in list order and ends "
-            f"after the last."
+            f"{who} has next={bd.next!r}. The chain of a task follows the order of its list, and the last Bd "
+            f"ends it: leave next out."
         )
     if bd.iteration is not None:
         raise ValueError(
-            f"{who} sets iteration; use the chain's repeat_count or one Bd per sub-buffer instead."
+            f"{who} has an iteration, which a task's chain cannot: give repeat_count= of the chain, or a Bd "
+            f"for each part."
         )
     if out_of_order:
         if bd.bd_id is None or bd.packet is None:
-            raise ValueError(f"{who} of an out-of-order chain needs bd_id= and packet=")
+            raise ValueError(f"{who} takes packets in any order: give it bd_id= and packet=")
     elif counts not in ((0, 0), (1, 1)):
         raise ValueError(
-            f"{who} has {counts[0]} acquires and {counts[1]} releases; a runtime descriptor takes one of "
-            f"each or neither."
+            f"{who} has {counts[0]} acquires and {counts[1]} releases: give one of each, or none. A task's "
+            f"descriptor has one lock action before it and one behind it."
         )
     for where, each in enumerate(bd.sizes):
         if isinstance(each, Value) and each.type != _I64:
             raise TypeError(
-                f"dma_bd sizes[{where}] is {each.type} but must be i64, and a BD block cannot hold the cast."
+                f"{who}: sizes[{where}] is {each.type}. Give i64: a descriptor cannot convert it."
             )
 
 
