@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pytest
@@ -13,10 +13,10 @@ from memtile import Array, MemoryTile, Status
 from memtile.cli.design_file import load_design
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import EngineWaits
-from memtile.explain.deadlock.circles import _short
+from memtile.explain.deadlock.circles import Knot, _short
 from memtile.explain.deadlock.find import Open, hang
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
-from memtile.explain.deadlock.roots import circle, roots, strong_components
+from memtile.explain.deadlock.knots import is_helped, roots
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.importers.design import load
 from memtile.importers.mlir.token_packets import Text
@@ -30,47 +30,116 @@ A, B, C, D = (Party(PartyKind.CHANNEL, n) for n in range(4))
 LOCK, CORE = Party(PartyKind.LOCK, 0), Party(PartyKind.CORE, 0)
 
 
-def needs(*pairs: tuple[Party, Party, Via]) -> dict[Party, list[Need]]:
-    found: dict[Party, list[Need]] = {}
-    for one, other, via in pairs:
-        found.setdefault(one, []).append(Need(other, via))
-        found.setdefault(other, [])
+Waits = dict[Party, list[Need]]
+
+
+def needs(all_of: bool = False, **ways: str) -> Waits:
+    """``A="BC"``: A waits for any of B and C, or for all of them."""
+    parties = {"A": A, "B": B, "C": C, "D": D, "E": CORE, "L": LOCK}
+    found: Waits = {party: [] for party in parties.values()}
+    for one, others in ways.items():
+        found[parties[one]] = [
+            Need(parties[other], Via.WORDS, 0 if all_of else n) for n, other in enumerate(others)
+        ]
     return found
 
 
-def test_a_circle_is_one_component_and_what_leads_to_it_is_none() -> None:
-    waits = needs((A, B, Via.WORDS), (B, C, Via.WORDS), (C, B, Via.WORDS), (D, A, Via.WORDS))
-    assert sorted(map(sorted, strong_components(list(waits), waits))) == [[A], [B, C], [D]]
-    (root,) = roots(list(waits), waits, mild=())
-    assert sorted(root) == [B, C]
-    assert circle(root, waits) == [B, C]
+def roots_of(waits: Waits, mild: str = "", wanted: str = "ACDE") -> list[list[Party]]:
+    parties = {"A": A, "B": B, "C": C, "D": D, "E": CORE}
+    dead = [
+        party
+        for party in waits
+        if waits[party] or any(n.of == party for each in waits.values() for n in each)
+    ]
+    return roots(dead, waits, [parties[each] for each in mild], [parties[each] for each in wanted])
 
 
-def test_the_shortest_circle_is_named_and_what_only_may_help_is_used_last() -> None:
-    waits = needs(
-        (A, B, Via.WORDS),
-        (B, C, Via.WORDS),
-        (C, A, Via.WORDS),
-        (B, A, Via.MAY_RELEASE),
-        (CORE, A, Via.WORDS),
-        (A, CORE, Via.WORDS),
-    )
-    assert circle([A, B, C], waits) == [A, B, C]
-    assert circle([A, B, C, CORE], waits) == [CORE, A]
+def test_a_circle_is_a_root_and_what_leads_to_it_is_none() -> None:
+    assert roots_of(needs(A="B", B="C", C="B", D="A")) == [[B, C]]
+
+
+def test_a_wait_that_one_of_several_can_end_is_a_root_with_all_of_them() -> None:
+    """The circle of A and B is none as long as C may go on; if that waits for A, too, all are stuck."""
+    assert roots_of(needs(A="BC", B="A", C="D")) == [[D]]
+    assert roots_of(needs(A="BC", B="A", C="A")) == [[A, B, C]]
+
+
+def test_of_a_wait_for_all_the_one_that_is_stuck_is_named() -> None:
+    assert roots_of(needs(all_of=True, A="BC", B="A", C="D", D="B")) == [[A, B]]
+    assert roots_of(needs(all_of=True, A="BC", B="D", C="A", D="D")) == [[D]]
+
+
+def test_a_guess_is_part_of_a_root_only_where_there_is_none_without_it() -> None:
+    waits = needs(all_of=True, A="BC", B="A", C="A")
+    waits[C] = [Need(A, Via.MAY_RELEASE)]
+    assert roots_of(waits) == [[A, B]]
+    waits[B] = [Need(A, Via.MAY_RELEASE)]
+    waits[C] = [Need(A, Via.RELEASE)]
+    assert roots_of(waits) == [[A, C]]
 
 
 def test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help() -> None:
-    both = needs((A, B, Via.WORDS), (A, C, Via.WORDS), (C, D, Via.ROOM))
-    assert roots(list(both), both, mild={B}) == [[D]]
-    alone = needs((A, B, Via.WORDS), (A, C, Via.WORDS), (C, D, Via.ROOM), (CORE, B, Via.WORDS))
-    assert sorted(roots(list(alone), alone, mild={B})) == [[B], [D]]
+    assert roots_of(needs(A="BC", C="D"), mild="B") == [[D]]
+    assert roots_of(needs(A="BC", C="D", E="B"), mild="B") == [[B], [D]]
+    assert roots_of(needs(A="BC", C="D", E="B"), mild="B", wanted="A") == [[D]]
 
 
-def test_words_are_taken_by_all_and_brought_by_one() -> None:
+def test_one_way_is_enough_and_all_of_it_is_needed() -> None:
     """One receiver at work does not help a broadcast; one sender at work helps who waits for words."""
-    assert not EngineWaits.is_helped(A, [Need(B, Via.ROOM), Need(C, Via.ROOM)], {B})
-    assert EngineWaits.is_helped(A, [Need(B, Via.ROOM), Need(C, Via.ROOM)], {B, C})
-    assert EngineWaits.is_helped(A, [Need(B, Via.WORDS), Need(C, Via.WORDS)], {B})
+    assert not is_helped([Need(B, Via.ROOM), Need(C, Via.ROOM)], {B})
+    assert is_helped([Need(B, Via.ROOM), Need(C, Via.ROOM)], {B, C})
+    assert is_helped([Need(B, Via.WORDS, 0), Need(C, Via.WORDS, 1)], {B})
+
+
+def stuck_for_ever(waits: Waits, moving: set[Party]) -> set[Party]:
+    """By trying: who never goes on, if each goes on as soon as all of one of its ways have."""
+    left, before = set(waits) - moving, -1
+    while len(left) != before:
+        before = len(left)
+        for party, each in waits.items():
+            ways = {need.way for need in each}
+            if any(all(n.of not in left for n in each if n.way == way) for way in ways):
+                left.discard(party)
+    return left
+
+
+@st.composite
+def wait_graphs(draw: st.DrawFn) -> Waits:
+    """Small graphs of waits with AND and OR; some parties have no way."""
+    parties = [Party(PartyKind.CHANNEL, n) for n in range(draw(st.integers(1, 6)))]
+    ways = st.lists(st.sets(st.sampled_from(parties), min_size=1, max_size=3), max_size=3)
+    return {
+        party: [Need(of, Via.WORDS, n) for n, way in enumerate(draw(ways)) for of in sorted(way)]
+        for party in parties
+    }
+
+
+@settings(max_examples=60)
+@given(waits=wait_graphs(), data=st.data())
+def test_there_is_a_root_if_anybody_is_stuck_and_each_is_stuck_alone_and_no_part_of_it(
+    waits: Waits, data: st.DataObject
+) -> None:
+    dead = stuck_for_ever(waits, data.draw(st.sets(st.sampled_from(list(waits)))))
+    found = roots(list(dead), waits, (), list(waits))
+    assert bool(found) == bool(dead)
+    for root in found:
+        assert is_stuck(set(root), waits)
+        assert not any(is_stuck(set(root) - {party}, waits, whole=False) for party in root if len(root) > 1)
+
+
+def is_stuck(parties: set[Party], waits: Waits, *, whole: bool = True) -> bool:
+    """Whether each way of each of them, or of some of them, leads to one of them."""
+    while parties:
+        free = {
+            party
+            for party in parties
+            for way in {need.way for need in waits[party]}
+            if not any(need.of in parties for need in waits[party] if need.way == way)
+        }
+        if whole or not free:
+            return not free
+        parties = parties - free
+    return False
 
 
 def starving(free: int) -> MemoryTile:
@@ -151,6 +220,100 @@ def test_a_graph_is_drawn_as_dot_and_as_mermaid() -> None:
     )
 
 
+def test_a_label_says_whether_one_of_several_edges_is_enough_or_all_are_needed() -> None:
+    def labels(*ways: int) -> list[str]:
+        edges = [WaitEdge("a", f"b{n}", Via.WORDS, "", way=way) for n, way in enumerate(ways)]
+        return WaitGraph((), edges).labels()
+
+    assert labels(0) == ["words"]
+    assert labels(0, 1) == ["or words", "or words"]
+    assert labels(0, 0) == ["and words", "and words"]
+    assert labels(0, 2, 2) == ["way 1: words", "way 2: words", "way 2: words"]
+
+
+def relay(rows: Sequence[int], knows: bool = True) -> Array:
+    """Cores in a column: each waits for a permit of the one below, the first one for a word of the last."""
+    array = Array("npu1", columns=1)
+    tiles = [array.compute_tile(0, row) for row in rows]
+    permits = [tile.lock(0, f"permit {row}") for tile, row in zip(tiles[1:], rows[1:], strict=True)]
+    home = array.object_fifo("home", tiles[-1], tiles[0], shape=8)
+
+    def kernel(number: int) -> Kernel:
+        waits_for = permits[number - 1] if number else home.consumers[0].full
+        gives = [*permits, home.producer.full][number]
+
+        def passes(core: Core) -> Iterator[Action]:
+            yield core.acquire(waits_for)
+            yield core.release(gives)
+
+        def hides(core: Core) -> Iterator[Action]:
+            yield core.acquire(waits_for)
+            yield core.release(max([gives], key=id))
+
+        return passes if knows else hides
+
+    for number, tile in enumerate(tiles):
+        tile.run_kernel(kernel(number))
+    return array
+
+
+def test_all_cores_of_a_circle_are_named_and_no_core_that_only_sees_a_lock() -> None:
+    array = relay((2, 3, 4))
+    array.compute_tile(0, 5).run_kernel(spins_once)
+    (finding,) = array.run().findings
+    assert finding.code == "MT0301"
+    cores = [side.who for side in finding.sides if side.who.startswith("core")]
+    assert cores == [f"core (0, {row}) (kernel 'passes')" for row in (2, 4, 3)]
+    assert not finding.fix  # all wait for data: more room helps nobody
+
+
+def spins_once(core: Core) -> Iterator[Action]:
+    yield core.cycles(100)
+
+
+def test_who_may_release_a_lock_is_a_guess_where_no_text_says_it_and_an_error_about_nobody() -> None:
+    (finding,) = relay((2, 3, 4), knows=False).run().findings
+    assert (finding.code, finding.severity) == ("MT0322", "warning")
+    assert (
+        "waits until lock 0 'permit 3' of tile (0, 3) is at least 1; it is 0; nothing that is known releases "
+        "it, and whether core (0, 2) (kernel 'hides') would is not known"
+    ) in finding.message  # core (0, 4) sees the lock, and its kernel cannot come to it
+
+
+def test_a_receiver_of_two_senders_is_stuck_with_the_one_that_has_not_ended() -> None:
+    """mlir-air issue 1713: the sender that has done all its work is no way out, and no root."""
+    array = Array("npu1", columns=1)
+    shared, sender, collector = array.memory_tile(0), array.compute_tile(0, 2), array.compute_tile(0, 4)
+    bus = array.packet_bus("in", (shared.mm2s[0], [collector.s2mm[0]]), (sender.mm2s[0], [collector.s2mm[0]]))
+    back = array.object_fifo("more", collector, sender, shape=4)
+    room, here, go = collector.lock(1, "room"), collector.lock(0, "here"), sender.lock(0, "go")
+    write = collector.write(collector.buffer("box", 16))
+    collector.s2mm[0].start(write.guarded(room.acquire(), here.release()), loop=True)
+    shared.mm2s[0].start(bus.streams[0].packets(shared.read(shared.buffer("head", 16))))
+    part = sender.read(sender.buffer("part", 16)).guarded(go.acquire(), None)
+    sender.mm2s[0].start(bus.streams[1].packets(part))
+
+    def collects(core: Core) -> Iterator[Action]:
+        for _ in range(2):
+            yield core.acquire(here)
+            yield core.release(room)
+        yield core.release(back.producer.full)
+
+    def sends(core: Core) -> Iterator[Action]:
+        yield core.acquire(back.consumers[0].full)
+        yield core.release(go)
+
+    collector.run_kernel(collects)
+    sender.run_kernel(sends)
+    (finding,) = array.run().findings
+    assert finding.code == "MT0301"
+    assert {side.who for side in finding.sides if side.who.startswith("core")} == {
+        "core (0, 2) (kernel 'sends')",
+        "core (0, 4) (kernel 'collects')",
+    }
+    assert not any("memory" in side.who for side in finding.sides)
+
+
 def idle(core: Core) -> Iterator[Action]:
     """Waits for more work for ever."""
     while True:
@@ -184,7 +347,7 @@ def gives_late(core: Core) -> Iterator[Action]:
     yield core.release(0)
 
 
-@pytest.mark.parametrize(("kernel", "codes"), [(gives_late, []), (spins, []), (None, ["MT0311"])])
+@pytest.mark.parametrize(("kernel", "codes"), [(gives_late, []), (spins, ["MT0302"]), (None, ["MT0311"])])
 def test_at_the_limit_only_what_nobody_can_help_is_named(kernel: Kernel | None, codes: list[str]) -> None:
     """Channel 1 waits for a lock of a core that is at work, or that has no program; channel 0 goes on."""
     array = Array("npu1", columns=1)
@@ -240,7 +403,7 @@ def test_a_stream_that_one_of_two_receivers_does_not_take_is_blocked_while_the_o
     slow.s2mm[0].start(slow.write(slow.buffer("a", 256)).guarded(lock.acquire(), None))
     never.s2mm[0].start(never.write(never.buffer("a", 256)).guarded(forever.acquire(), None))
     array.connect(source.mm2s[0], slow.s2mm[0], never.s2mm[0])
-    slow.run_kernel(spins)
+    slow.run_kernel(gives_late)
     never.run_kernel(ends_at_once)
     result = array.run(2000)
     assert result.status is Status.LIMIT
@@ -312,18 +475,23 @@ def test_words_that_another_program_may_send_are_not_missed() -> None:
     assert not severe(done.result.findings)
 
 
-def cascade(giver: Kernel) -> Array:
+def cascade(giver: Kernel, getter: Kernel | None = None) -> Array:
     """Two cores side by side, the left one's cascade going to the right one, which waits for a value."""
     array = Array("npu1", columns=2)
     for column, sides in ((0, 2), (1, 1)):  # to the east, from the west
         array.door.at_once().write32(array.door.address(column, 3, ACCUMULATORS), sides)
     array.compute_tile(0, 3).run_kernel(giver)
-    array.compute_tile(1, 3).run_kernel(gets)
+    array.compute_tile(1, 3).run_kernel(getter or gets)
     return array
 
 
 def gets(core: Core) -> Iterator[Action]:
     yield core.get_cascade()
+
+
+def gets_and_gives(core: Core) -> Iterator[Action]:
+    yield core.get_cascade()
+    yield core.release(3, tile=(0, 3))
 
 
 def waits_first(core: Core) -> Iterator[Action]:
@@ -333,10 +501,13 @@ def waits_first(core: Core) -> Iterator[Action]:
 def test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end() -> None:
     (ended,) = cascade(ends_at_once).run().findings
     assert (ended.code, ended.sides[0].who) == ("MT0309", "core (0, 3) (kernel 'ends_at_once')")
-    (waits,) = cascade(waits_first).run().findings  # the other core reaches the lock and may release it
+    (waits,) = cascade(waits_first).run().findings  # the other core reaches the lock, and releases none
+    assert (waits.code, waits.sides[0].who) == ("MT0302", "core (0, 3) (kernel 'waits_first')")
+    (waits,) = cascade(waits_first, gets_and_gives).run().findings
     assert (waits.code, waits.sides[0].who) == ("MT0301", "core (0, 3) (kernel 'waits_first')")
     assert (
-        "core (1, 3) (kernel 'gets') waits for words of core (0, 3) (kernel 'waits_first')" in waits.message
+        "core (1, 3) (kernel 'gets_and_gives') waits for words of core (0, 3) (kernel 'waits_first')"
+        in waits.message
     )
 
 
@@ -389,8 +560,9 @@ def test_a_circle_of_channels_lacks_units_in_registers_too() -> None:
     receiver, sender = Party(PartyKind.CHANNEL, 0), Party(PartyKind.CHANNEL, 6)
     way = [receiver, Party(PartyKind.LOCK, 0), sender, Party(PartyKind.LOCK, 1)]
     waits.reach([receiver])
-    assert _short(way, waits) == (receiver, 0)
-    assert _short([CORE, *way], waits) is None
+    assert _short(Knot(way, waits), waits) == (receiver, 0)
+    waits.needs[CORE] = []
+    assert _short(Knot([CORE, *way], waits), waits) is None
 
 
 def test_a_channel_that_waits_for_words_wants_no_lock() -> None:

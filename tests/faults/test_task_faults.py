@@ -140,9 +140,9 @@ def test_tasks_of_other_tiles(body: str, port: str, says: str) -> None:
 @pytest.mark.parametrize(
     ("lines", "says"),
     [
-        ([task(PLAIN), WAIT], "the sequence waits forever: no task was started on this channel"),
+        ([task(PLAIN), WAIT], "the task of line 15 is never started"),
         ([task(PLAIN), START, WAIT, WAIT], "the sequence waits forever"),
-        ([task(PLAIN, end=""), START, WAIT], "the task reports no end"),
+        ([task(PLAIN, end=""), START, WAIT], "the task of line 15 reports no end"),
         ([task(PLAIN, end="{repeat_count = 65536 : i32}"), START], "runs 65537 times; 256 pushes of 256"),
         ([task(PLAIN, end="{repeat_count = -1 : i32}"), START], "runs 0 times"),
         ([task(PLAIN), START, FREE, FREE], "BD 0 of the interface tile (0,0) is not in this task any more"),

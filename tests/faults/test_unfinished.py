@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from memtile import Array, MemoryTile, Result, Status
+from memtile import Array, MemoryTile, Result, Status, load
 from memtile.design.channels import Channel
 from memtile.errors import DesignError
 from memtile.sim.kernels.actions import Action
@@ -223,3 +224,14 @@ def test_an_interrupted_kernel_says_where_it_was() -> None:
 def test_a_stream_is_not_collected_as_objects(dtype: str) -> None:
     with pytest.raises(DesignError, match=r"MM2S 0: dtype is .*; it must be a NumPy type of numbers"):
         MemoryTile().mm2s[0].collect(dtype)
+
+
+def test_words_that_stay_behind_when_the_host_has_met_its_waits_are_told(tmp_path: Path) -> None:
+    """A host that takes 16 words of a reader that never gives the buffer back."""
+    text = (Path(__file__).parents[1] / "corpus" / "release-missing-hangs.mlir").read_text("utf-8")
+    file = tmp_path / "design.mlir"
+    file.write_text(text.replace("%b[0, 0, 0, 0][1, 1, 1, 64]", "%b[0, 0, 0, 0][1, 1, 1, 16]"))
+    result = load(str(file)).run(words(64), None).result
+    (finding,) = result.findings
+    assert (result.status, finding.code, finding.severity) == ("finished", "MT0302", "warning")
+    assert finding.message.startswith("The host met all its waits, and words stayed behind: ")

@@ -1,7 +1,7 @@
 """Channels and cores that wait for a lock, its value, and the BD chains and kernels that could release it.
 
-What a chain releases is in its descriptors. What a kernel will release only the kernel knows; one that
-has released the lock before is named as a releaser, one that could reach it as one that may.
+What a chain releases is in its descriptors. A kernel that has released the lock before is named as a
+releaser, one whose text says that it does, or that has no text and reaches the lock, as one that may.
 
 It also has releases that go to the lock of another ring.
 
@@ -21,6 +21,7 @@ from memtile.explain.names import called, channel_name, core_name
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
 from memtile.sim.kernels.kernel_core import place
+from memtile.sim.kernels.kernel_text import released_by
 from memtile.sim.loop.engine import Engine
 
 
@@ -74,12 +75,21 @@ def _name(engine: Engine, lock: int) -> str:
     return "" if name is None else f" {name!r}"
 
 
+def lock_name(engine: Engine, lock: int) -> str:
+    """``lock 3 'full' of tile (0, 1)``; the tile only where there are several; of a cascade whose it is."""
+    if lock >= len(engine.state.locks.value):
+        return f"the cascade of {core_name(engine, lock - len(engine.state.locks.value))}"
+    tile, local = owner(engine, lock)
+    whose = f" of tile {place(engine.spec, tile)}" if len(engine.spec.tiles.kind) > 1 else ""
+    return f"lock {local}{_name(engine, lock)}{whose}"
+
+
 def _releasers(engine: Engine, chains: BdChains, lock: int, waiting: str) -> str:
     """The channels and cores that release a lock, or may."""
     known = [*_channels(engine, chains, lock, waiting), *_kernels(engine, lock, waiting)]
     if known:
         return f"released by {', '.join(known)}"
-    may = ", ".join(_in_reach(engine, owner(engine, lock)[0], waiting))
+    may = ", ".join(_in_reach(engine, lock, waiting))
     return f"and no running chain releases it; {may} may" if may else "and no running chain releases it"
 
 
@@ -99,12 +109,15 @@ def _kernels(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
             yield f"{core_name(engine, core)} (kernel {running.kernel!r}{ended})"
 
 
-def _in_reach(engine: Engine, tile: int, waiting: str) -> Iterator[str]:
-    """Kernels that have not ended and whose cores reach the locks of a tile."""
-    cores = engine.state.cores
+def _in_reach(engine: Engine, lock: int, waiting: str) -> Iterator[str]:
+    """Kernels that have not ended and may release a lock by their text, or reach it and have none."""
+    cores, tile = engine.state.cores, owner(engine, lock)[0]
     for core, running in sorted(engine.cores.running.items()):
         seen = engine.spec.tiles.core_reach[cores.tile[core]]
-        if cores.phase[core] != CorePhase.DONE and tile in seen and core_name(engine, core) != waiting:
+        if cores.phase[core] == CorePhase.DONE or tile not in seen or core_name(engine, core) == waiting:
+            continue
+        text = released_by(running, engine.spec)
+        if text is None or lock in text.locks | text.maybe:
             yield f"{core_name(engine, core)} (kernel {running.kernel!r})"
 
 

@@ -19,6 +19,8 @@ _LOCKS = {"full": "data in", "empty": "room in", "free": "room in", "updated": "
 _WHAT = {Via.WORDS: "data of", Via.ROOM: "room in"}
 _WAITING = (PartyKind.CORE, PartyKind.CHANNEL, PartyKind.HOST)
 _GIVEN = (Via.RELEASE, Via.MAY_RELEASE)
+_ALSO = "its stream also goes to"
+_PORTS = "Add a port of the shared buffer for each of its readers."
 _CIRCLES = ("MT0301", "MT0303")  # a graph's locks begin as they must: both are circles of its kernels
 _PLACES = (
     re.compile(r"core \(\d+, ?\d+\)(?:,? \(?kernel )'([^']+)'\)?"),
@@ -181,5 +183,5 @@ def _deadlock(finding: Finding, circles: Sequence[tuple[set[str], list[str]]]) -
     if steps is None:
         return finding
     message = f"Deadlock, each waits for the next: {'; '.join(steps)}."
-    fix = "Break it in one place: one more buffer, or a port of the shared buffer for each of its readers."
+    fix = _PORTS if any(_ALSO in step for step in steps) else finding.fix
     return replace(finding, message=message, fix=fix)

@@ -11,12 +11,13 @@ from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.core_view import awaited
 from memtile.explain.deadlock.context import Abstraction, HostWaiting
 from memtile.explain.deadlock.graph import PartyKind, Via
-from memtile.explain.deadlock.switch_waits import Need, Party, Streams
+from memtile.explain.deadlock.knots import is_helped
+from memtile.explain.deadlock.switch_waits import Need, Party, Streams, one_of
 from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
-from memtile.sim.kernels.kernel_core import RELEASES
+from memtile.sim.kernels.kernel_text import KernelText, released_by
 from memtile.sim.loop.engine import Engine
 
 
@@ -30,24 +31,32 @@ class Givers:
 
     def __init__(self, engine: Engine, chains: BdChains) -> None:
         self._engine, self._chains = engine, chains
+        self._text: dict[int, KernelText | None] = {}
 
-    def all_of(self, lock: int) -> list[Need]:
-        """All who would release a lock if they went on, sure or not; else those that have ended."""
-        going_on = [*self._sure(lock), *self._cores_that_may(lock)]
-        return list(dict.fromkeys(going_on or [*self._over(lock)] or self._idle_cores(lock)))
+    def of(self, lock: int) -> list[Need]:
+        """The parties that could end a wait for a lock; any of them is enough, and empty if none is left.
 
-    def of(self, lock: int, waiting: Party) -> list[Need]:
-        """The parties that could end the wait of ``waiting`` for a lock; empty if none is left.
-
-        First those who will if they go on; without any the cores that reach the lock; then those that have
-        released it and have no more work, and cores that nobody gave a program.
+        Those who release it if they go on: channels by the descriptors that they have still to end, cores by
+        what they have done or by their text. Without any of these, those that have released it and have no
+        more work; then cores that reach it and of which nothing is known; then the core of its tile if
+        it has no program. Who waits for the lock itself gives it to nobody.
         """
-        ways = (self._sure, self._cores_that_may, self._before, self._over, self._idle_cores)
-        for way in ways:
-            found = [need for need in way(lock) if need.of != waiting]
+        for way in (self._sure, self._over, self._unknown, self._idle_cores):
+            found = [need for need in way(lock) if not self._waits_for(need.of, lock)]
             if found:
-                return list(dict.fromkeys(found))
+                return one_of(found)
         return []
+
+    def _waits_for(self, party: Party, lock: int) -> bool:
+        """Whether a channel or core waits for the lock."""
+        if party.kind is PartyKind.CORE:
+            cores = self._engine.state.cores
+            at_lock = cores.phase[party.number] == CorePhase.ACQUIRE
+            return bool(at_lock and cores.target[party.number] == lock)
+        c = self._engine.channels
+        if c.phase[party.number] == Phase.IDLE or c.why[party.number] != Cause.LOCK_ACQUIRE:
+            return False
+        return lock_seen(self._engine, int(c.tile[party.number]), int(c.acquire_lock[party.number])) == lock
 
     def reaching(self, lock: int) -> Iterator[int]:
         """Cores that reach a lock, whether or not they have a kernel; model indices."""
@@ -63,8 +72,10 @@ class Givers:
         """Cores by the tiles whose locks they see."""
         tiles, found = plain(self._engine.spec.tiles), dict[int, list[int]]()
         for core, tile in enumerate(plain(self._engine.state.cores).tile.tolist()):
+            running = self._engine.cores.running.get(core)
+            kept = None if running is None else running.core.keeps_to
             for seen in tiles.core_reach[tile].tolist():
-                if seen >= 0:
+                if seen >= 0 and (kept is None or seen in kept):
                     found.setdefault(seen, []).append(core)
         return found
 
@@ -104,29 +115,31 @@ class Givers:
         for core in self._released.get(lock, ()):
             if not self.ended(core):
                 yield Need(Party(PartyKind.CORE, core), Via.RELEASE)
+        for core in self._working(lock):
+            text = self.text_of(core)
+            if text is not None and lock in text.locks:
+                yield Need(Party(PartyKind.CORE, core), Via.RELEASE)
         for ch in self._lost.get(lock, ()):
             yield Need(Party(PartyKind.CHANNEL, ch), Via.RELEASE)
 
-    def _cores_that_may(self, lock: int) -> Iterator[Need]:
-        for core in self.reaching(lock):
-            if self._works(core) and self._has_in_its_text(core, lock):
+    def _unknown(self, lock: int) -> Iterator[Need]:
+        """Cores at work that reach a lock, and of which nobody knows whether they release it."""
+        for core in self._working(lock):
+            text = self.text_of(core)
+            if text is None or lock in text.maybe:
                 yield Need(Party(PartyKind.CORE, core), Via.MAY_RELEASE)
 
-    def _works(self, core: int) -> bool:
-        return core in self._engine.cores.running and not self.ended(core)
+    def _working(self, lock: int) -> Iterator[int]:
+        """Cores that reach a lock, and whose kernels have not ended."""
+        for core in self.reaching(lock):
+            if core in self._engine.cores.running and not self.ended(core):
+                yield core
 
-    def _has_in_its_text(self, core: int, lock: int) -> bool:
-        """Whether a core may release a lock, as far as its text says it."""
-        function = self._engine.cores.running[core].function
-        known: frozenset[int] | None = getattr(function, RELEASES, None)
-        return known is None or lock in known
-
-    def _before(self, lock: int) -> Iterator[Need]:
-        """Where those who gave a lock have ended, all cores beside it: their work may be done."""
-        if any(True for _ in self._over(lock)):
-            for core in self.reaching(lock):
-                if self._works(core):
-                    yield Need(Party(PartyKind.CORE, core), Via.MAY_RELEASE)
+    def text_of(self, core: int) -> KernelText | None:
+        """What a core releases by its text; None where nobody knows."""
+        if core not in self._text:
+            self._text[core] = released_by(self._engine.cores.running[core], self._engine.spec)
+        return self._text[core]
 
     def _over(self, lock: int) -> Iterator[Need]:
         for core in self._released.get(lock, ()):
@@ -183,7 +196,6 @@ class EngineWaits:
         self.givers = Givers(engine, chains)
         self.needs: dict[Party, list[Need]] = {}
         self.moving: set[Party] = set()
-        self._waiting: dict[Party, Party] = {}  # by lock, one of those who wait for it
 
     @cached_property
     def streams(self) -> Streams:
@@ -198,10 +210,7 @@ class EngineWaits:
             if party in self.needs:
                 continue
             self.needs[party] = found = self._needs(party)
-            for need in found:
-                if need.of.kind is PartyKind.LOCK:
-                    self._waiting.setdefault(need.of, party)
-                rest.append(need.of)
+            rest += [need.of for need in found]
 
     def dead(self) -> set[Party]:
         """Those reached that nobody can help any more."""
@@ -210,7 +219,7 @@ class EngineWaits:
         alive, before = set(self.moving), -1
         while len(alive) > before:
             before = len(alive)
-            alive |= {party for party, needs in self.needs.items() if self.is_helped(party, needs, alive)}
+            alive |= {party for party, needs in self.needs.items() if is_helped(needs, alive)}
         return set(self.needs) - alive
 
     def lock_wanted(self, party: Party) -> int:
@@ -229,13 +238,6 @@ class EngineWaits:
         if party.kind is PartyKind.CORE:
             return int(self.engine.state.cores.value[party.number])
         return int(self.engine.channels.acquire_value[party.number])
-
-    @staticmethod
-    def is_helped(party: Party, needs: Sequence[Need], alive: set[Party]) -> bool:
-        """Whether one of those it needs is at work; where all must take its words, whether all are."""
-        helped = [need.of in alive for need in needs]
-        all_of_them = any(need.via is Via.ROOM for need in needs) and party.kind is not PartyKind.HOST
-        return bool(helped) and (all(helped) if all_of_them else any(helped))
 
     def stopped(self, party: Party) -> int:
         """The tile of a party if it has no clock or its reset is held, by its index in the model; else -1."""
@@ -268,7 +270,8 @@ class EngineWaits:
                 host = self.hosts[party.number]
                 if host.at_work:
                     self.moving.add(party)
-                return [Need(Party(PartyKind.CHANNEL, ch), host.via) for ch in host.channels]
+                found = [Need(Party(PartyKind.CHANNEL, ch), host.via) for ch in host.channels]
+                return one_of(found) if host.via is Via.ROOM else found
             case PartyKind.PORT:
                 return self._of_port(party)
 
@@ -283,10 +286,9 @@ class EngineWaits:
         )
 
     def _of_lock(self, party: Party) -> list[Need]:
-        if self.abstraction is None:
-            return self.givers.of(party.number, self._waiting[party])
         hosts = (number for number, host in enumerate(self.hosts) if party.number in host.releases)
-        return [*self.givers.all_of(party.number), *(Need(Party(PartyKind.HOST, n), Via.TASK) for n in hosts)]
+        by_hosts = (Need(Party(PartyKind.HOST, number), Via.TASK) for number in hosts)
+        return one_of([*self.givers.of(party.number), *by_hosts])
 
     def _of_port(self, party: Party) -> list[Need]:
         """Of a port with words who keeps them from going on; nobody where the way ends there."""
@@ -305,7 +307,7 @@ class EngineWaits:
         c, ch = self.engine.channels, party.number
         if c.phase[ch] == Phase.IDLE and not c.queue_count[ch]:
             hosts = (number for number, host in enumerate(self.hosts) if host.may_start(ch))
-            return [Need(Party(PartyKind.HOST, number), Via.TASK) for number in hosts]
+            return one_of(Need(Party(PartyKind.HOST, number), Via.TASK) for number in hosts)
         if c.phase[ch] == Phase.HALTED:
             return []
         why = Cause(int(c.why[ch]))

@@ -1,4 +1,4 @@
-"""Circles of waits: what kind of circle, how much can go round in it, and the sentence that names it."""
+"""Knots of waits: what kind of knot, how much can go round in a circle, and the sentence that names it."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity
+from memtile.explain.lock_waits import owner
 
 
 def most_possible(way: Sequence[Party], waits: EngineWaits) -> int | None:
@@ -60,8 +61,8 @@ _SENTENCE = {
     "MT0303": "Nobody can begin",
     "MT0307": "Packets that share an arbiter hold each other up",
     "MT0310": "Cores take the same locks in different orders",
+    "MT0321": "All that could end these waits wait for each other",
 }
-_BREAK = "Break it in one place: one more buffer, another order of the waits, or another initial value."
 _SEPARATE = (
     "Give the two packets different arbiters or circuits of their own, or let the receiver of the one that "
     "holds the arbiter take all of it without waiting for the other."
@@ -69,58 +70,95 @@ _SEPARATE = (
 _SAME_ORDER = "Let all cores take these locks in the same order."
 
 
-def circle_finding(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding:
-    """The finding about a circle.
+class Knot:
+    """A root of several parties.
 
     Args:
-        way: the parties in order; each waits for the next one, the last for the first.
+        parties: in the order of a sentence.
+        waits: of the run.
+
+    Attributes:
+        parties: they.
+        after: by party its needs among them.
+        is_circle: whether each waits for the next one alone.
+    """
+
+    def __init__(self, parties: Sequence[Party], waits: EngineWaits) -> None:
+        inside = set(parties)
+        self.parties = parties
+        self.after = {party: [n for n in waits.needs[party] if n.of in inside] for party in parties}
+        self.is_circle = all(len(needs) == 1 for needs in self.after.values())
+
+    @property
+    def actors(self) -> list[Party]:
+        """Those that are no locks."""
+        return [party for party in self.parties if party.kind is not PartyKind.LOCK]
+
+    @property
+    def locks(self) -> list[Party]:
+        """The locks among them."""
+        return [party for party in self.parties if party.kind is PartyKind.LOCK]
+
+    def needs(self) -> Iterator[tuple[Party, Need]]:
+        """All waits between them."""
+        for party, needs in self.after.items():
+            yield from ((party, need) for need in needs)
+
+    def givers(self, lock: Party) -> list[Party]:
+        """Those of them that would release a lock."""
+        return [need.of for need in self.after[lock]]
+
+    def waiting(self, lock: Party) -> list[Party]:
+        """Those of them that wait for a lock."""
+        return [party for party, need in self.needs() if need.of == lock]
+
+
+def knot_finding(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
+    """The finding about a root of several parties.
+
+    Args:
+        knot: it.
         waits: of the run.
         words: for its sentences.
     """
-    made = _wrong_lock(way, waits, words) or _forgotten(way, waits, words) or _of_its_kind(way, waits, words)
+    if any(need.via is Via.MAY_RELEASE for _, need in knot.needs()):
+        return _guess(knot, waits, words)
+    made = _of_its_kind(knot, waits, words)
     return made if waits.abstraction is None else replace(made, code=CIRCLE_BEFORE_A_RUN)
 
 
-def _of_its_kind(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding:
-    code, fix = _kind(way, waits, words)
+def _of_its_kind(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
+    code, fix = _kind(knot, waits, words)
     if code == "MT0302":
-        return _never(way, waits, words)
-    says = "; ".join(_steps(way, waits, words))
-    sides = [words.side(party) for party in way if party.kind is not PartyKind.LOCK]
+        return _never(knot, waits, words) if _short(knot, waits) is not None else _held(knot, waits, words)
+    says = "; ".join(_step(party, knot, words) for party in knot.actors)
+    sides = [words.side(party) for party in knot.actors]
     return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
 
 
-def need_between(party: Party, following: Party, waits: EngineWaits) -> Need:
-    """Why a party of a circle waits for the next one."""
-    return next(need for need in waits.needs[party] if need.of == following)
-
-
-def _kind(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> tuple[str, str]:
+def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
     """Code and repair."""
-    needs = [need_between(party, way[(n + 1) % len(way)], waits) for n, party in enumerate(way)]
-    if any(need.via is Via.ARBITER for need in needs):
+    if any(need.via is Via.ARBITER for _, need in knot.needs()):
         return "MT0307", _SEPARATE
-    locks = [party for party in way if party.kind is PartyKind.LOCK]
-    if not _of_locks(way):
-        return "MT0301", _BREAK
-    if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is PartyKind.LOCK):
-        return "MT0310", _SAME_ORDER
-    actors = [party for party in way if party.kind is not PartyKind.LOCK]
-    empty = all(words.value(lock.number) == 0 for lock in locks)
-    if empty and all(_fresh(party, waits) for party in actors):
-        return "MT0303", _begin(way, waits, words)
-    return ("MT0301", _BREAK) if _short(way, waits) is None else ("MT0302", "")
+    if all(need.of.kind is PartyKind.LOCK for party in knot.actors for need in knot.after[party]):
+        if knot.is_circle and all(_holds(knot, lock, waits) for lock in knot.locks):
+            return "MT0310", _SAME_ORDER
+        empty = all(words.value(lock.number) == 0 for lock in knot.locks)
+        if empty and all(_fresh(party, waits) for party in knot.actors):
+            return "MT0303", _begin(knot, waits, words)
+        if _short(knot, waits) is not None:
+            return "MT0302", ""
+        if _holder(knot, waits) is not None:
+            return "MT0302", ""
+    return "MT0301" if knot.is_circle else "MT0321", more_room(knot, waits, words)
 
 
-def _of_locks(way: Sequence[Party]) -> bool:
-    """Whether all of a circle wait for locks."""
-    return 2 * sum(party.kind is PartyKind.LOCK for party in way) == len(way)
-
-
-def _holds(way: Sequence[Party], at: int, waits: EngineWaits) -> bool:
-    """Whether the lock at a place of a circle was taken by the core after it."""
-    after = way[(at + 1) % len(way)]
-    return after.kind is PartyKind.CORE and way[at].number in waits.engine.cores.running[after.number].taken
+def _holds(knot: Knot, lock: Party, waits: EngineWaits) -> bool:
+    """Whether all that would release a lock of a knot are cores that have taken it."""
+    return all(
+        giver.kind is PartyKind.CORE and lock.number in waits.engine.cores.running[giver.number].taken
+        for giver in knot.givers(lock)
+    )
 
 
 def _fresh(party: Party, waits: EngineWaits) -> bool:
@@ -132,87 +170,141 @@ def _fresh(party: Party, waits: EngineWaits) -> bool:
     return party.kind is PartyKind.CHANNEL and not waits.engine.channels.bds_done[party.number]
 
 
-def _short(way: Sequence[Party], waits: EngineWaits) -> tuple[Party, int] | None:
+def _short(knot: Knot, waits: EngineWaits) -> tuple[Party, int] | None:
     """The party of a circle of locks that waits for more than all its locks hold, and how much that is."""
-    if waits.of_registers and any(party.kind is PartyKind.CORE for party in way):
+    if waits.of_registers and any(party.kind is PartyKind.CORE for party in knot.parties):
         return None  # what a core has taken, no register shows
-    most = most_possible(way, waits)
+    most = most_possible(knot.parties, waits)
     if most is None:
         return None
-    for party in way:
-        if party.kind is not PartyKind.LOCK and waits.operand(party) < 0 and -waits.operand(party) > most:
+    for party in knot.actors:
+        if waits.operand(party) < 0 and -waits.operand(party) > most:
             return party, most
     return None
 
 
-def _never(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding:
-    found = _short(way, waits)
+def _never(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
+    found = _short(knot, waits)
     assert found is not None
     party, most = found
     says = (
         f"{words.name(party)} {words.wanted(party)}, and never more than {most}, for that is all that the "
         "locks which are passed round hold"
     )
-    first = way.index(party)
-    order = [*way[first:], *way[:first]]
-    sides = [words.side(other) for other in order if other.kind is not PartyKind.LOCK]
+    first = knot.actors.index(party)
+    sides = [words.side(other) for other in (*knot.actors[first:], *knot.actors[:first])]
     fix = "Wait for less, or begin with higher values."
     return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
-def _begin(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> str:
-    """Which lock should begin with a value: that of who writes first."""
-    writers = [party for party in way if _writes(party, waits)]
-    first = (writers or [party for party in way if party.kind is not PartyKind.LOCK])[0]
-    lock = words.lock(waits.lock_wanted(first))
-    return f"Begin with {lock} at the number of free buffers: {words.name(first)} is to be the first."
+def _holder(knot: Knot, waits: EngineWaits) -> Party | None:
+    """The core that holds all of a ring which it has with one channel; None = no such ring.
 
-
-def _writes(party: Party, waits: EngineWaits) -> bool:
-    return receives(waits, party)
-
-
-def _wrong_lock(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding | None:
-    """A core of the circle may release the lock that is waited for, but has released another one instead."""
-    for n, party in enumerate(way):
-        after = way[(n + 1) % len(way)]
-        if party.kind is PartyKind.LOCK and need_between(party, after, waits).via is Via.MAY_RELEASE:
-            found = wrong_release(party, way[n - 1], waits, words)
-            if found is not None:
-                return found
-    return None
-
-
-def _forgotten(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Finding | None:
-    """A core of the circle takes the same lock again and has never released the one that is waited for."""
-    if not _of_locks(way):
+    What a ring counts is in its locks or with one of the two. Both locks are 0, and a channel that gives as
+    much as it takes has nothing while it waits.
+    """
+    cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
+    others = [party for party in knot.actors if party.kind is not PartyKind.CORE]
+    if len(cores) != 1 or [party.kind for party in others] != [PartyKind.CHANNEL] or len(knot.locks) != 2:
         return None
-    for n, party in enumerate(way):
-        after, waiting = way[(n + 1) % len(way)], way[n - 1]
-        if party.kind is not PartyKind.LOCK or need_between(party, after, waits).via is not Via.MAY_RELEASE:
-            continue
-        wanted = waits.lock_wanted(after)
-        if wanted in waits.engine.cores.running[after.number].taken:
-            core, lock = words.name(after), words.lock(party.number)
-            says = (
-                f"{words.name(waiting)} {words.wanted(waiting)}; {core} has taken {words.lock(wanted)} "
-                f"before, waits for it again and has never released {lock}"
-            )
-            sides = (words.side(after), words.side(waiting))
-            fix = f"Let {core} release {lock} in each turn."
-            return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
-    return None
+    running, wanted = waits.engine.cores.running[cores[0].number], waits.lock_wanted(cores[0])
+    locks = {lock.number for lock in knot.locks}
+    if any(int(waits.engine.state.locks.value[lock]) for lock in locks) or wanted not in running.taken:
+        return None
+    is_even = knot.is_circle and _is_even(others[0].number, waits)
+    return cores[0] if is_even and _used_by(locks, waits) <= set(knot.actors) else None
 
 
-def _steps(way: Sequence[Party], waits: EngineWaits, words: Sentences) -> Iterator[str]:
-    """One part of the sentence for each one that acts."""
-    for n, party in enumerate(way):
-        after = way[(n + 1) % len(way)]
-        if party.kind is PartyKind.LOCK:
-            continue
-        text = f"{words.name(party)} {words.need(party, need_between(party, after, waits))}"
-        if after.kind is PartyKind.LOCK:
-            giver = way[(n + 2) % len(way)]
-            may = need_between(after, giver, waits).via is Via.MAY_RELEASE
-            text += f", which {words.name(giver)} {'may' if may else 'would'} release"
-        yield text
+def _is_even(ch: int, waits: EngineWaits) -> bool:
+    """Whether each descriptor of a channel gives as much as it takes."""
+    pairs = [(waits.chains.acquired(ch, bd), waits.chains.release(ch, bd)) for bd in waits.chains.of(ch)]
+    return all(taken and given and -taken[1] == given[1] for taken, given in pairs)
+
+
+def _used_by(locks: Collection[int], waits: EngineWaits) -> set[Party]:
+    """The channels and cores that acquire or release one of these locks, or have done so."""
+    chains, found = waits.chains, set[Party]()
+    for lock in locks:
+        channels = [*chains.acquirers.get(lock, ()), *chains.ever_released.get(lock, ())]
+        found |= {Party(PartyKind.CHANNEL, ch) for ch in channels}
+    for core, running in waits.engine.cores.running.items():
+        if not running.taken.isdisjoint(locks) or not running.released.isdisjoint(locks):
+            found.add(Party(PartyKind.CORE, core))
+    return found
+
+
+def _held(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
+    """A core that has taken more from a ring than it has given back."""
+    core = _holder(knot, waits)
+    assert core is not None
+    (given,) = (lock.number for lock in knot.locks if lock.number != waits.lock_wanted(core))
+    says = (
+        f"{words.name(core)} {words.wanted(core)}; it has taken it before, holds all that there is, and has "
+        f"released {words.lock(given)} less often"
+    )
+    fix = (
+        f"Let it release {words.lock(given)} after each use, or give it as many buffers as it needs at once."
+    )
+    sides = [words.side(party) for party in (core, *(each for each in knot.actors if each != core))]
+    return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
+
+
+def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The lock that should begin with a value: that of who writes, in a ring of two in one tile."""
+    tiles = {owner(waits.engine, lock.number)[0] for lock in knot.locks}
+    cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
+    writers = [party for party in knot.actors if receives(waits, party)] or cores
+    if len(writers) != 1 or len(tiles) > 1 or (len(knot.actors), len(knot.locks)) != (2, 2):
+        return ""
+    lock = words.lock(waits.lock_wanted(writers[0]))
+    return f"Begin with {lock} at the number of free buffers: {words.name(writers[0])} is to be the first."
+
+
+def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """Whose buffers are full in a knot in which somebody else waits for data; empty where nobody's are.
+
+    A circle of blocked writers and starved readers ends if one of the full streams holds more (Parks 1995).
+    Where all wait for data, more room helps nobody.
+    """
+    full = [words.name(party) for party in knot.actors if _waits_for_room(party, knot, waits)]
+    if not full or len(full) == len(knot.actors):
+        return ""
+    whose = full[0] if len(full) == 1 else f"one of these: {', '.join(full)}"
+    return f"More buffers may do, where they are full: {whose}."
+
+
+def _waits_for_room(party: Party, knot: Knot, waits: EngineWaits) -> bool:
+    """Whether a channel that receives waits for a lock: its buffers are full."""
+    return receives(waits, party) and any(need.of.kind is PartyKind.LOCK for need in knot.after[party])
+
+
+def _guess(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
+    """Waits of which it is not known who could end them; a warning about the waits, and about nobody else."""
+    unsure = [lock for lock in knot.locks if any(need.via is Via.MAY_RELEASE for need in knot.after[lock])]
+    pairs = [(lock, party) for lock in unsure for party in knot.waiting(lock)]
+    wrong = (wrong_release(lock, party, waits, words) for lock, party in pairs)
+    if (found := next(filter(None, wrong), None)) is not None:
+        return found
+    says = "; ".join(
+        f"{words.name(party)} {words.wanted(party)}; nothing that is known releases it, and whether "
+        f"{_either(knot.givers(lock), words)} would is not known"
+        for lock, party in pairs
+    )
+    sides = [words.side(party) for party in dict.fromkeys(party for _, party in pairs)]
+    return Finding("MT0322", Severity.WARNING, f"{says}.", sides)
+
+
+def _either(parties: Sequence[Party], words: Sentences) -> str:
+    names = list(map(words.name, parties))
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
+
+
+def _step(party: Party, knot: Knot, words: Sentences) -> str:
+    """What one that acts waits for: one way with another by ``or``, what all have to give by ``and``."""
+    ways: dict[int, list[str]] = {}
+    for need in knot.after[party]:
+        text = words.need(party, need)
+        if need.of.kind is PartyKind.LOCK:
+            text += f", which {_either(knot.givers(need.of), words)} would release"
+        ways.setdefault(need.way, []).append(text)
+    return f"{words.name(party)} {', or '.join(' and '.join(way) for way in ways.values())}"

@@ -4,22 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
+from memtile.arch.register_map import register_named
+from memtile.arch.registers import field_of
+from memtile.arch.switch_registers import SLOT
 from memtile.explain.channel_view import ChannelView, cause_of
 from memtile.explain.core_view import link_text
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.context import BEFORE_A_RUN
 from memtile.explain.deadlock.graph import PartyKind, Via
+from memtile.explain.deadlock.packet_ids import PacketIds
+from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.names import is_logic
+from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
-from memtile.explain.switch_ways import barred_text
+from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
+from memtile.model.streams.packet_flow import STREAM_MASK
+from memtile.model.streams.switch_config import PACKET
+
+_CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
+_ID = field_of(SLOT, "id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +207,21 @@ class ChainEnd:
         cause = cause_of(view.errors, length, byte)
         bd = int(self.waits.engine.channels.bd[self.party.number])
         says = f"{self._name} is halted at BD {bd} by {', '.join(view.errors)}{f': {cause}' if cause else ''}"
-        return self._made("MT0315", says, f"To go on, {view.way_out}.")
+        return self._made("MT0315", says, self._valid_again(bd) or f"To go on, {view.way_out}.")
+
+    def _valid_again(self, bd: int) -> str:
+        """How to repair a channel that is halted for want of Valid_BD; empty if that is not it."""
+        chains, ch = self.waits.chains, self.party.number
+        if chains.is_valid(ch, bd):
+            return ""
+        before = chains.pointing_to(ch, bd)
+        if not before:
+            return f"Write BD {bd} with Valid_BD before the task that starts it is pushed."
+        verb = "points" if len(before) == 1 else "point"
+        who = f"BD{'s' * (len(before) > 1)} {' and '.join(map(str, before))}"
+        return (
+            f"{who} {verb} to BD {bd} (Next_BD): give it Valid_BD, or let the chain go on elsewhere or end."
+        )
 
     def _lost_push(self) -> Finding:
         c, ch = self.waits.engine.channels, self.party.number
@@ -245,6 +270,12 @@ class ChainEnd:
 
     def _not_taken(self, offered: str, used: bool | None) -> Finding:
         words = offered or "words wait before it"
+        part = self._part_moved() if used else None
+        if part is not None:
+            taken, all_of_it, name = part
+            does = f"takes {taken} of the {all_of_it} words of {name}"
+            says = f"{self._name} {does}, and more are sent to it: {words}"
+            return self._made("MT0323", says, f"Receive all {all_of_it} words.")
         if used:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, "Receive as many words as are sent.")
@@ -260,11 +291,27 @@ class ChainEnd:
         else:
             says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"
         if used:
-            fix = "Send as many words as are received."
-            return self._made("MT0304", f"{says}; {self._name} has sent all that it was asked for", fix)
+            did, fix = self._all_sent()
+            return self._made("MT0304", f"{says}; {self._name} {did}", fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
+
+    def _all_sent(self) -> tuple[str, str]:
+        """What a channel has sent that has no task left, and the repair."""
+        part = self._part_moved()
+        if part is None:
+            return "has sent all that it was asked for", "Send as many words as are received."
+        sent, words, name = part
+        return f"has sent {sent} of the {words} words of {name}", f"Send all {words} words."
+
+    def _part_moved(self) -> tuple[int, int, str] | None:
+        """The words of external memory that a channel moves, if it is a part: of how many, and the name."""
+        if self.waits.abstraction is not None or self.waits.of_registers:
+            return None
+        planned = PlannedWords.of(self.waits.engine, self.waits.chains)
+        part = planned.part_of_external(self.party.number)
+        return part if part is not None and part[0] < part[1] else None
 
     def _code(self, in_a_run: str, before_it: str) -> str:
         return in_a_run if self.waits.abstraction is None else before_it
@@ -276,11 +323,30 @@ class ChainEnd:
             says = f"{name} waits for a task of {self._name}, which never had one"
             return self._made("MT0314", says, "Wait for the channel that has the task.")
         if self._token_is_stuck():
-            says = f"{name} waits for a token of {self._name}, which is sent and does not leave its tile"
-            fix = "Connect the tile-control port to SOUTH0 of the interface tile."
-            return self._made("MT0313", says, fix)
+            does, fix = self._stuck_token()
+            return self._made("MT0313", f"{name} waits for a token of {self._name}, which {does}", fix)
         says = f"{name} waits for a token of {self._name}; its tasks have ended, and too few of them sent one"
         return self._made("MT0313", says, "Let the task ask for a token (issue_token, token=True).")
+
+    def _stuck_token(self) -> tuple[str, str]:
+        """Where a token is stuck, as the end of a sentence, and the repair."""
+        engine, ch = self.waits.engine, self.party.number
+        port = int(plain(engine.state.controls).slave_port[int(engine.channels.tile[ch])])
+        controller = _CONTROLLER.get(int(engine.channels.control[ch])) & STREAM_MASK
+        follow = partial(packet_ways, engine, controller)
+        mode = plain(engine.state.switch).mode
+        ends = (
+            [at for at in reached([port], follow) if mode[at] == PACKET and not follow(at)]
+            if port >= 0
+            else []
+        )
+        ids = [_ID.get(slot) for slot in slots(engine, ends[0])] if ends else []
+        if not ids:
+            fix = "Connect the tile-control port to SOUTH0 of the interface tile."
+            return "is sent and does not leave its tile", fix
+        taken, where = " and ".join(map(str, ids)), port_name(engine, ends[0])
+        does = f"is stuck at {where}: its controller id is {controller}, and the port takes {taken}"
+        return does, f"Give the tile the controller id {ids[0]}, or the packet flow id {controller}."
 
     def _token_is_stuck(self) -> bool:
         """Whether tokens wait in the channel's tile."""
@@ -303,8 +369,7 @@ class ChainEnd:
         engine, port = self.waits.engine, self.party.number
         switch = plain(engine.state.switch)
         if switch.unrouted[port] and switch.held[port]:
-            fix = "Give a slot of the port that stream id, or the packet another one."
-            return self._made("MT0306", stuck_text(engine, port), fix)
+            return self._lost_packet(port)
         if switch.barred[port]:
             return self._made("MT0312", barred_text(engine, port))
         if is_logic(engine, port):
@@ -313,6 +378,20 @@ class ChainEnd:
             fix = "Connect the port, or send the words elsewhere."
             return self._made("MT0312", f"words come to {self._name} and nobody takes them", fix)
         return self._made("MT0312", f"{self._waiters()}, to which nobody sends", "Connect a sender to it.")
+
+    def _lost_packet(self, port: int) -> Finding:
+        """A packet that no slot of its port takes, or no master behind the slot."""
+        engine, waits = self.waits.engine, self.waits
+        planned = PlannedWords.of(engine, waits.chains)
+        packet = waits.streams.stream_id(port)
+        lost = PacketIds(planned).lost(port, packet) if not packet_ways(engine, packet, port) else None
+        if lost is None:
+            fix = "Give a slot of the port that stream id, or the packet another one."
+            return self._made("MT0306", stuck_text(engine, port), fix)
+        who = called(engine, lost.bd.ch)
+        place = f"BD {lost.bd.number}, {lost.bd.said}" if lost.bd.said else f"BD {lost.bd.number}"
+        sides = (Side(who, lost.text, place), self.words.side(self.party, stuck_text(engine, port)))
+        return self._made("MT0306", f"{who} {lost.text}", lost.fix, sides)
 
     def _logic_held_up(self, port: int) -> Finding:
         """Words of the programmable logic have no way from its port."""

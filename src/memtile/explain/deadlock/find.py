@@ -6,14 +6,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.balance_findings import with_balance, without_followers
 from memtile.explain.deadlock.build import EngineWaits
-from memtile.explain.deadlock.circles import circle_finding
+from memtile.explain.deadlock.circles import Knot, knot_finding
 from memtile.explain.deadlock.context import Abstraction, HostWaiting
 from memtile.explain.deadlock.ends import ChainEnd
-from memtile.explain.deadlock.graph import PartyKind, WaitEdge, WaitGraph, WaitNode
-from memtile.explain.deadlock.roots import circle, roots, waiting_for
+from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
+from memtile.explain.deadlock.knots import roots, waiting_for
 from memtile.explain.deadlock.sentences import Moves, Sentences
 from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding
 from memtile.model.state.causes import Phase
 from memtile.sim.loop.engine import Engine
@@ -57,7 +59,7 @@ class Hang:
     """What a run that did not come to its end is about.
 
     Attributes:
-        findings: the roots, circles first.
+        findings: the roots, knots first.
         graph: who waits for whom.
     """
 
@@ -75,6 +77,7 @@ def hang(
     timed: bool,
     of_registers: bool = False,
     abstraction: Abstraction | None = None,
+    balance: WordBalance | None = None,
 ) -> Hang:
     """Find out why a run does not go on.
 
@@ -87,6 +90,7 @@ def hang(
         timed: whether the run had cycles.
         of_registers: whether the engine holds what registers show of a machine, and no history.
         abstraction: of a run that stands for all runs: its findings are those before a run.
+        balance: of the lengths of its descriptors; None = they are not looked at.
     """
     waits = EngineWaits(
         engine, chains, found.hosts, quiet=quiet, of_registers=of_registers, abstraction=abstraction
@@ -94,24 +98,26 @@ def hang(
     waits.reach(found.parties())
     dead = waits.dead()
     words = Sentences(waits, moves, timed=timed)
-    ends = roots(dead, waits.needs, _mild(dead, waits, found))
-    circles = [circle(each, waits.needs) for each in ends if len(each) > 1]
-    findings = [circle_finding(way, waits, words) for way in circles]
+    ends = roots(dead, waits.needs, _mild(dead, waits, found), _wanted(dead, waits, found))
+    knots = [Knot(each, waits) for each in ends if len(each) > 1]
+    findings = [knot_finding(knot, waits, words) for knot in knots]
     dropping = {Party(PartyKind.CHANNEL, ch) for ch in found.dropping}
+    alone: list[tuple[Party, Finding]] = []
     for party in dict.fromkeys((*(each[0] for each in ends if len(each) == 1), *sorted(dropping))):
         waiting = waiting_for(party, waits.needs, dead)
         made = ChainEnd(party, waiting, waits, words, found.offered, found.missing).finding()
-        findings += [made] if made is not None else []
+        alone += [(party, made)] if made is not None else []
+    findings = with_balance([*findings, *without_followers(alone, waits)], balance)
     return Hang(
-        tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, circles, ends)
+        tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, knots, ends)
     )
 
 
 def _mild(dead: Iterable[Party], waits: EngineWaits, found: Open) -> set[Party]:
-    """Channels that may have done all their work: idle, with nothing lost, offered or missing."""
+    """Who may have done all its work: idle channels without loss or lack, and cores that have ended."""
     c = waits.engine.channels
     channels = (party for party in dead if party.kind is PartyKind.CHANNEL)
-    return {
+    idle = {
         party
         for party in channels
         if c.phase[party.number] == Phase.IDLE
@@ -119,6 +125,22 @@ def _mild(dead: Iterable[Party], waits: EngineWaits, found: Open) -> set[Party]:
         and party.number not in found.offered
         and party.number not in found.missing
     }
+    cores = waits.engine.cores.running
+    ended = (party for party in dead if party.kind is PartyKind.CORE and party.number in cores)
+    return idle | {party for party in ended if waits.givers.ended(party.number)}
+
+
+def _wanted(dead: Iterable[Party], waits: EngineWaits, found: Open) -> set[Party]:
+    """Who has to come to its end; without channels at rest that got the words which another one waits for."""
+    missed = {
+        need.of.number
+        for party in dead
+        for need in waits.needs[party]
+        if need.via is Via.WORDS and need.of.kind is PartyKind.CHANNEL and party.number not in found.offered
+    }
+    at_rest = set(found.offered) - {*found.channels, *found.missing}
+    astray = {ch for ch in at_rest if waits.streams.senders_to(ch) & missed}
+    return set(found.parties()) - {Party(PartyKind.CHANNEL, ch) for ch in astray}
 
 
 def _dated(findings: Iterable[Finding], now: int | None) -> Iterator[Finding]:
@@ -137,13 +159,12 @@ def _graph(
     dead: set[Party],
     waits: EngineWaits,
     words: Sentences,
-    circles: Sequence[Sequence[Party]],
+    knots: Sequence[Knot],
     ends: Sequence[Sequence[Party]],
 ) -> WaitGraph:
     """The waits of those that nobody can help."""
-    in_root = {party for each in ends if len(each) == 1 for party in each}
-    in_circle = {(way[n], way[(n + 1) % len(way)]) for way in circles for n in range(len(way))}
-    in_root |= {party for way in circles for party in way}
+    in_root = {party for each in ends for party in each}
+    in_knot = {(party, need.of) for knot in knots for party, need in knot.needs()}
     shown = sorted(dead)
     nodes = [
         WaitNode(id_of(party), party.kind, words.name(party), words.state(party), party in in_root)
@@ -151,7 +172,12 @@ def _graph(
     ]
     edges = [
         WaitEdge(
-            id_of(party), id_of(need.of), need.via, words.need(party, need), (party, need.of) in in_circle
+            id_of(party),
+            id_of(need.of),
+            need.via,
+            words.need(party, need),
+            (party, need.of) in in_knot,
+            need.way,
         )
         for party in shown
         for need in waits.needs[party]

@@ -66,7 +66,9 @@ class WaitEdge:
         gives: id of the node that could end the wait.
         via: what is to be given.
         text: the same as the end of a sentence about ``waits``.
-        root: whether it is part of a circle that is a root.
+        root: whether it is part of a knot that is a root.
+        way: number of the way in which it would end the wait: of the edges of one node one way is enough,
+            and all edges of that way are needed.
     """
 
     waits: str
@@ -74,6 +76,7 @@ class WaitEdge:
     via: Via
     text: str
     root: bool = False
+    way: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,26 +98,38 @@ class WaitGraph:
     def __repr__(self) -> str:
         return f"WaitGraph({len(self.nodes)} nodes, {len(self.edges)} edges)"
 
+    def labels(self) -> list[str]:
+        """A label for each edge: ``words``; ``or words`` where one of several edges is enough.
+
+        ``and room`` where all of them are needed, ``way 2: room`` where it is all of one of several ways.
+        """
+        ways: dict[str, list[int]] = {}
+        for edge in self.edges:
+            ways.setdefault(edge.waits, []).append(edge.way)
+        return [_sign(edge.way, ways[edge.waits]) + edge.via.value for edge in self.edges]
+
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
         data: dict[str, Any] = plain(self)
         return data
 
     def dot(self) -> str:
-        """The graph for Graphviz; locks are ellipses, roots are red."""
+        """The graph for Graphviz; locks are ellipses, roots are red. See :meth:`labels` for AND and OR."""
         lines = ["digraph waits {", '  node [shape=box, fontname="sans-serif"];']
         for node in self.nodes:
             shape = ", shape=ellipse" if node.kind is PartyKind.LOCK else ""
             color = ", color=red" if node.root else ""
             lines.append(f"  {_quoted(node.id)} [label={_quoted(_label(node))}{shape}{color}];")
-        for edge in self.edges:
+        for edge, label in zip(self.edges, self.labels(), strict=True):
             color = ", color=red" if edge.root else ""
-            label = _quoted(edge.via.value)
-            lines.append(f"  {_quoted(edge.waits)} -> {_quoted(edge.gives)} [label={label}{color}];")
+            lines.append(f"  {_quoted(edge.waits)} -> {_quoted(edge.gives)} [label={_quoted(label)}{color}];")
         return "\n".join([*lines, "}"]) + "\n"
 
     def mermaid(self) -> str:
-        """The graph for Mermaid, as pages of GitHub draw it; roots have the class ``root``."""
+        """The graph for Mermaid, as pages of GitHub draw it; roots have the class ``root``.
+
+        See :meth:`labels` for AND and OR.
+        """
         ids = {node.id: f"n{number}" for number, node in enumerate(self.nodes)}
         lines = ["flowchart LR"]
         for node in self.nodes:
@@ -122,10 +137,21 @@ class WaitGraph:
             text = _label(node).translate(_MERMAID).replace("\n", "<br/>")
             mark = ":::root" if node.root else ""
             lines.append(f'  {ids[node.id]}{opening}"{text}"{closing}{mark}')
-        lines += [f"  {ids[e.waits]} -->|{e.via.value}| {ids[e.gives]}" for e in self.edges]
+        lines += [
+            f"  {ids[edge.waits]} -->|{label}| {ids[edge.gives]}"
+            for edge, label in zip(self.edges, self.labels(), strict=True)
+        ]
         if any(node.root for node in self.nodes):
             lines.append("  classDef root stroke:#c00,stroke-width:3px")
         return "\n".join(lines) + "\n"
+
+
+def _sign(way: int, ways: Sequence[int]) -> str:
+    """What stands before the label of an edge, by the ways of all edges of its node."""
+    different = len(set(ways))
+    if different == len(ways):
+        return "or " if different > 1 else ""
+    return "and " if different == 1 else f"way {sorted(set(ways)).index(way) + 1}: "
 
 
 def _label(node: WaitNode) -> str:

@@ -14,7 +14,7 @@ from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name, is_logic, port_name
 from memtile.model.state.causes import LINKS, Cause, CoreCause, CorePhase, Phase
 from memtile.sim.kernels.kernel_core import place
-from memtile.sim.kernels.kernel_lines import place_waiting
+from memtile.sim.kernels.kernel_lines import is_said, place_waiting
 
 Moves = Mapping[int, Sequence[str]]
 
@@ -39,7 +39,8 @@ class Sentences:
                 return self._channel(party.number)
             case PartyKind.CORE:
                 running = self._engine.cores.running.get(party.number)
-                kernel = f" (kernel {running.kernel!r})" if running and running.kernel else ""
+                named = running and running.kernel and not is_said(running.function)  # texts name none
+                kernel = f" (kernel {running.kernel!r})" if running and named else ""
                 return f"{core_name(self._engine, party.number)}{kernel}"
             case PartyKind.HOST:
                 return self._waits.hosts[party.number].name
@@ -81,18 +82,14 @@ class Sentences:
         lock = self._waits.lock_wanted(party)
         if lock < 0:
             return f"is stalled at a lock{self._whose(party.number)}; which one, the registers do not say"
-        operand = self._waits.operand(party)
-        value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
-        return f"waits until {self.lock(lock)} is {value}; it is {self.value(lock)}"
+        return self._at_lock(party, lock, "; ")
 
     def need(self, party: Party, need: Need) -> str:
         """What a party waits for, as the end of a sentence about it."""
         other = self.name(need.of)
         match need.via:
             case Via.LOCK:
-                lock, operand = need.of.number, self._waits.operand(party)
-                value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
-                return f"waits until {self.lock(lock)} is {value} (it is {self.value(lock)})"
+                return self._at_lock(party, need.of.number, " (")
             case Via.RELEASE:
                 return f"would be released by {other}"
             case Via.MAY_RELEASE:
@@ -112,6 +109,35 @@ class Sentences:
             case Via.TOKEN:
                 return f"waits for a token of {other}"
 
+    def _at_lock(self, party: Party, lock: int, before: str) -> str:
+        """A wait for a lock; of one that counts objects of a FIFO the line and the FIFO first."""
+        operand = self._waits.operand(party)
+        value = f"at least {-operand}" if operand < 0 else f"exactly {operand}"
+        text, present = f"{self.lock(lock)} is {value}", f"it is {self.value(lock)}"
+        fifo = self._engine.fifo_locks.get(lock)
+        if fifo is not None and operand < 0:
+            has = f"{self.lock(lock)} is {self.value(lock)}, {value} is needed"
+            return f"waits{self._in_line(party)} for {fifo.objects(-operand)}; {has})"
+        return f"waits until {text}{before}{present}{')' if before.endswith('(') else ''}"
+
+    def _in_line(self, party: Party) -> str:
+        """`` in line 41``: where a core waits; empty of all others."""
+        if party.kind is not PartyKind.CORE:
+            return ""
+        line = self._place(party).rpartition(":")[2].removeprefix("line ")
+        return f" in line {line}" if line.isdigit() else ""
+
+    def _place(self, party: Party) -> str:
+        """Where the design says what a channel or core waits for."""
+        if self._waits.abstraction is not None:
+            return self._waits.abstraction.place(party)
+        if party.kind is PartyKind.CHANNEL and self._engine.channels.phase[party.number] != Phase.IDLE:
+            return self._bd(party.number)
+        if party.kind is PartyKind.CORE and party.number in self._engine.cores.running:
+            running = self._engine.cores.running[party.number]
+            return place_waiting(running.function, running.actions)
+        return ""
+
     def _room(self, party: Party, other: str) -> str:
         if party.kind is PartyKind.HOST:
             return f"waits for a place in the queue of {other}, or for BDs"
@@ -121,15 +147,8 @@ class Sentences:
 
     def side(self, party: Party, does: str = "") -> Side:
         """A party as a side of a finding."""
-        if self._waits.abstraction is not None:
-            return Side(self.name(party), does or self.state(party), self._waits.abstraction.place(party))
-        where = ""
-        if party.kind is PartyKind.CHANNEL and self._engine.channels.phase[party.number] != Phase.IDLE:
-            where = self._bd(party.number)
-        if party.kind is PartyKind.CORE and party.number in self._engine.cores.running:
-            running = self._engine.cores.running[party.number]
-            where = place_waiting(running.function, running.actions)
-        return Side(self.name(party), does or self.state(party), where, self._cycle)
+        cycle = self._cycle if self._waits.abstraction is None else None
+        return Side(self.name(party), does or self.state(party), self._place(party), cycle)
 
     def _bd(self, ch: int) -> str:
         """The BD that a channel is at, and where the design says it."""

@@ -6,7 +6,7 @@ a channel, a packet that holds an arbiter, or a port where the way ends.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
@@ -33,10 +33,27 @@ class Party(NamedTuple):
 
 
 class Need(NamedTuple):
-    """What one waits for: of whom, and what."""
+    """What one waits for: of whom, and what.
+
+    Attributes:
+        of: who gives it.
+        via: what.
+        way: number of the way in which it would end the wait: all needs of one way are needed, one way is
+            enough.
+    """
 
     of: Party
     via: Via
+    way: int = 0
+
+
+Way = tuple[Need, ...]
+
+
+def one_of(ways: Iterable[Way | Need]) -> list[Need]:
+    """Needs of which one way is enough, numbered by their ways; each way once."""
+    each_once = dict.fromkeys((way,) if isinstance(way, Need) else way for way in ways)
+    return [need._replace(way=n) for n, way in enumerate(filter(None, each_once)) for need in way]
 
 
 class Streams:
@@ -105,12 +122,15 @@ class Streams:
         return frozenset(int(port) for port in ports if port >= 0)
 
     def taken_by(self, port: int) -> list[Need]:
-        """The parties that do not take the word that ``port`` offers; empty if its word is about to move."""
+        """The parties that do not take the word that ``port`` offers, all of which have to.
+
+        Empty if its word is about to move.
+        """
         return list(dict.fromkeys(self._forwards(port, set())))
 
     def brought_by(self, port: int) -> list[Need]:
-        """The parties that bring no word to ``port``; empty if one is on its way."""
-        found = list(dict.fromkeys(self._backwards(port, set())))
+        """The parties that bring no word to ``port``, one way of which is enough; empty if one is coming."""
+        found = one_of(self._backwards(port, set()))
         real = [need for need in found if need.of.kind is not PartyKind.PORT or self._stopped[need.of.number]]
         return real or found
 
@@ -132,6 +152,10 @@ class Streams:
             now = [slave for slave in slaves if self._arbiter[slave] >= 0 or self.mode[slave] == CIRCUIT]
             port = (now or slaves or [port])[0]
         return -1
+
+    def senders_to(self, ch: int) -> set[int]:
+        """The MM2S channels whose words stand before an S2MM channel."""
+        return {self.origin(slave) for slave in self.feeders(self.ahead_of.get(ch, -1))} - {-1}
 
     def arbiter_of(self, port: int) -> int:
         """The arbiter that slave ``port`` holds, among those of its tile; -1 = none."""
@@ -237,7 +261,8 @@ class Streams:
             return
         turn = self._turn(arbiter)
         if turn >= 0 and turn != port and not self.held[turn]:
-            yield from self._backwards(turn, set())
+            found = self.brought_by(turn)
+            yield from found if len(found) == 1 else [Need(Party(PartyKind.PACKET, turn), Via.WORDS)]
 
     def _turn(self, arbiter: int) -> int:
         """The slave port that deterministic merge serves next; -1 = any."""
@@ -247,7 +272,7 @@ class Streams:
         slaves = range(self._slaves[tile])
         return next((self._slave_base[tile] + n for n in slaves if has_turn(st, arbiter, n)), -1)
 
-    def _backwards(self, port: int, seen: set[int]) -> Iterator[Need]:
+    def _backwards(self, port: int, seen: set[int]) -> Iterator[Need | Way]:
         if port in seen:
             return
         seen.add(port)
@@ -266,12 +291,12 @@ class Streams:
         elif not self.held[self._behind[port]] or self._stopped[self._behind[port]]:
             yield from self._backwards(self._behind[port], seen)
 
-    def _before_master(self, port: int, seen: set[int]) -> Iterator[Need]:
+    def _before_master(self, port: int, seen: set[int]) -> Iterator[Need | Way]:
         slaves = self.feeders(port)
         if not slaves:
             yield Need(Party(PartyKind.PORT, port), Via.WORDS)
         for slave in slaves:
             if self.held[slave]:
-                yield from self._forwards(slave, set())
+                yield tuple(dict.fromkeys(self._forwards(slave, set())))
             else:
                 yield from self._backwards(slave, seen)

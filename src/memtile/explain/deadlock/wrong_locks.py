@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.graph import PartyKind
@@ -37,6 +37,56 @@ def wrong_release(lock: Party, waiting: Party, waits: EngineWaits, words: Senten
     for swap in swaps(waits.engine, waits.chains):
         if swap.meant == lock.number and waiting == Party(PartyKind.CHANNEL, swap.waiting):
             return _swapped(swap, waiting, waits, words)
+    return _kept(lock, waiting, waits, words)
+
+
+def _kept(lock: Party, waiting: Party, waits: EngineWaits, words: Sentences) -> Finding | None:
+    """Who takes what a channel or core gives, and does not give back what that waits for."""
+    steps = waits.chains.lock_steps()
+    mine = (gives for ch, takes, gives in steps if takes == lock.number and ch == waiting.number)
+    data = {gives for gives in mine if gives is not None}
+    found = None
+    if waiting.kind is PartyKind.CORE:
+        found = _kept_by_channel(steps, waits.engine.cores.running[waiting.number].released, words)
+    elif waiting.kind is PartyKind.CHANNEL:
+        found = _kept_by_channel(steps, data, words) or _kept_by_core(lock.number, data, waits, words)
+    missed = words.lock(lock.number)
+    if found is None:
+        return None
+    party, does = found
+    name = words.name(party)
+    says = f"{words.name(waiting)} {words.wanted(waiting)}; {name} {does} {missed}"
+    each = " in each turn" if party.kind is PartyKind.CORE else ""
+    fix = f"Let {name} release {missed}{each}."
+    sides = (words.side(party), words.side(waiting))
+    return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
+
+
+def _kept_by_channel(
+    steps: Iterable[tuple[int, int | None, int | None]], data: Collection[int], words: Sentences
+) -> tuple[Party, str] | None:
+    """A channel that takes one of the locks and releases none."""
+    for ch, takes, gives in steps:
+        if takes is not None and takes in data and gives is None:
+            return Party(PartyKind.CHANNEL, ch), f"takes {words.lock(takes)} and does not release"
+    return None
+
+
+def _kept_by_core(
+    lock: int, data: set[int], waits: EngineWaits, words: Sentences
+) -> tuple[Party, str] | None:
+    """A core that has taken one of the locks and has not released ``lock``, or never does by its text."""
+    for core in waits.givers.reaching(lock):
+        running = waits.engine.cores.running.get(core)
+        taken = data & running.taken if running is not None else set()
+        if running is None or not taken or lock in running.released or waits.givers.ended(core):
+            continue
+        party, known = Party(PartyKind.CORE, core), waits.givers.text_of(core)
+        again = waits.lock_wanted(party) in taken
+        if not again and (known is None or lock in known.locks | known.maybe):
+            continue  # it may still release it
+        does = "before, waits for it again and has never released" if again else "and never releases"
+        return party, f"has taken {words.lock(min(taken))} {does}"
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from memtile.arch.core import CORE
 from memtile.arch.tiles import COMPUTE
@@ -15,8 +15,8 @@ from memtile.importers.mlir.tree import Operation
 from memtile.importers.mlir.value_check import definition
 from memtile.jit.tables import plain
 
-_NUMBERS = ("i32", "i64", "index")
-"""Types by which a function could be told the number of a lock."""
+_CASTS = ("arith.index_cast", "arith.index_castui", "arith.extui", "arith.extsi", "arith.trunci")
+"""Operations that leave the number of a lock what it is."""
 
 
 def released_by_cores(made: Configured) -> frozenset[int] | None:
@@ -24,7 +24,7 @@ def released_by_cores(made: Configured) -> frozenset[int] | None:
 
     Returns:
         None where the text does not say it: a core without a body, or a function of another file that is
-        given numbers, which may be those of locks.
+        given a lock. A function that is given none releases none.
     """
     found: set[int] = set()
     for core in made.device.cores:
@@ -40,7 +40,7 @@ def released_by_core(made: Configured, core: CoreDescription) -> frozenset[int] 
     if core.elf or not any(block.operations for block in core.operation.regions[0].blocks):
         return None
     found: set[str] = set()
-    for operation in _reached(core.operation, made.device.functions, set()):
+    for operation in _reached(core.operation, made.device, set()):
         if operation is None:
             return None
         found.update(_released(operation, made))
@@ -94,24 +94,49 @@ def _tile(made: Configured, place: tuple[int, int] | None) -> int:
     return made.array.tile(*place).index
 
 
-def _reached(
-    operation: Operation, functions: Mapping[str, Operation], seen: set[str]
-) -> Iterator[Operation | None]:
+def _reached(operation: Operation, device: DeviceDescription, seen: set[str]) -> Iterator[Operation | None]:
     """The operations of a body and of the functions that it calls; None for what nobody can look into."""
     for each in operation.walk():
         yield each
         if each.name not in ("func.call", "call"):
             continue
-        name = OperationForm(each).symbol or str(OperationForm(each).attributes.get("callee", ""))
-        if name in seen:
-            continue
-        seen.add(name)
-        function = functions.get(name)
+        form = OperationForm(each)
+        name = form.symbol or str(form.attributes.get("callee", ""))
+        function = device.functions.get(name)
         if function is None or not _has_body(function):
-            if any(word in _NUMBERS for word in each.words):
+            if any(_is_lock(device, each, value) for value in form.values):
                 yield None
-        else:
-            yield from _reached(function, functions, seen)
+        elif name not in seen:
+            seen.add(name)
+            yield from _reached(function, device, seen)
+
+
+def _is_lock(device: DeviceDescription, operation: Operation, value: str) -> bool:
+    """Whether a value is a lock, or the number by which a core's body uses one.
+
+    Lowered texts say locks by numbers (mlir-aie, AIELocalizeLocks). A number that no ``aie.use_lock`` takes
+    is a size or a parameter.
+    """
+    while value not in device.locks:
+        found = definition(operation, value)
+        made = found[0] if found else None
+        if not isinstance(made, Operation) or made.name not in _CASTS:
+            return _names_lock(operation, value)
+        operation, value = made, OperationForm(made).values[0]
+    return True
+
+
+def _names_lock(operation: Operation, value: str) -> bool:
+    """Whether an ``aie.use_lock`` around an operation takes its lock from a value."""
+    around = operation
+    while around.parent is not None and around.name not in ("aie.core", "func.func"):
+        outer = around.parent.region.operation
+        if outer is None:
+            break
+        around = outer
+    uses = (each for each in around.walk() if each.name == "aie.use_lock")
+    said = (lock_form(OperationForm(each), reason="mlir_lock") for each in uses)
+    return any(each is not None and each.lock == value for each in said)
 
 
 def _has_body(function: Operation) -> bool:

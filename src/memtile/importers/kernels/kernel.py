@@ -25,6 +25,7 @@ from memtile.cpp.kernel_calls import KernelCalls
 from memtile.cpp.kernels import CppFunction
 from memtile.design.locks import Lock
 from memtile.errors import InputFileError, Problem, raise_if
+from memtile.explain.imbalance import IMBALANCES
 from memtile.explain.kernel_findings import FINDINGS
 from memtile.importers.kernels.arithmetic import (
     AMOUNT,
@@ -48,6 +49,7 @@ from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.cascade_handlers import from_words, to_words
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.cpp_arguments import cpp_findings
+from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.user_functions import (
     CALLED,
     FREE_CALLS,
@@ -245,7 +247,7 @@ def kernels(
     Raises:
         InputFileError: operations that are not known, or functions without an implementation; all of them.
     """
-    found, problems = {}, list[Problem]()
+    found, problems, wrong = {}, list[Problem](), imbalances(made)
     missing: dict[str, Operation] = {}
     called = set[str]()
     for core in made.device.cores:
@@ -263,6 +265,7 @@ def kernels(
         place = made.tiles[core.tile].place
         assert place is not None
         found[place] = _kernel(made, core, program, externals, costs or CoreCosts())
+        setattr(found[place], IMBALANCES, wrong[core.tile])
         called |= program.externals.keys()
     problems += [problem for name, op in missing.items() for problem in missing_function(name, op)]
     problems += [uncalled(name, called) for name in (costs or CoreCosts()).functions if name not in called]
@@ -331,7 +334,8 @@ def _kernel(
     setattr(kernel, FREE_CALLS, free)
     setattr(kernel, FINDINGS, cpp_findings(made.device, core.operation, given))
     setattr(kernel, SAID, said)
-    setattr(kernel, RELEASES, released_by_core(made, core))
+    takes_locks = any(asks_for_core(each) for each in given.values())
+    setattr(kernel, RELEASES, None if takes_locks else released_by_core(made, core))
     return kernel
 
 

@@ -1,0 +1,165 @@
+"""Findings about descriptors whose length is off, and what of a stopped run they explain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.explain.deadlock.build import EngineWaits
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.deadlock.word_balance import OffLength, WordBalance
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.names import called
+from memtile.model.state.causes import Phase
+
+_SURE = 3  # weight of what speaks for another length, less that of what is against it
+_ENDS = frozenset(("MT0302", "MT0304", "MT0309", "MT0312", "MT0103", "MT0108", "MT0109", "MT0113"))
+"""Findings about a side that has done its part, or gets nothing: a wrong length anywhere leads to them."""
+_GUESS, _BOTH_ENDS = "MT0324", "MT0108"
+_WAITS = _ENDS | {"MT0301", "MT0303", "MT0307", "MT0310", "MT0106"}
+"""Those and circles: a wrong length makes them too, where two ways come together."""
+
+
+def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> list[Finding]:
+    """The findings of a run that does not go on; the length that explains them takes their place.
+
+    Args:
+        findings: about the roots of waits.
+        balance: of the design; None = it is not known.
+    """
+    off = balance.off if balance is not None else []
+    if balance is None or not findings or not off:
+        return list(findings)
+    explained = _WAITS if off[0].sure >= _SURE else _ENDS
+    rest = [each for each in findings if each.code not in explained]
+    if len(rest) == len(findings) or (rest and off[0].sure < _SURE):
+        return list(findings)
+    made = length_findings(balance, Severity.ERROR, least=off[0].sure)
+    if any(each.code == _GUESS for each in made) and any(each.code == _BOTH_ENDS for each in findings):
+        return list(findings)  # which has both ends already
+    return [*made, *rest]
+
+
+_CAUSES = frozenset(("MT0305", "MT0306", "MT0308", "MT0311", "MT0315", "MT0316"))
+"""What is wrong by itself, whoever waits for it."""
+
+
+def without_followers(found: Sequence[tuple[Party, Finding]], waits: EngineWaits) -> list[Finding]:
+    """The findings, without sides that have done their part, where something is wrong by itself.
+
+    Args:
+        found: the ends of waits and their findings.
+        waits: of the run.
+    """
+    if not any(each.code in _CAUSES for _, each in found):
+        return [each for _, each in found]
+    return [each for party, each in found if not _has_done_its_part(party, waits)]
+
+
+def _has_done_its_part(party: Party, waits: EngineWaits) -> bool:
+    """Whether a channel or core did what it was to do, and came to its end."""
+    engine = waits.engine
+    if party.kind is PartyKind.CORE:
+        running = engine.cores.running.get(party.number)
+        done = running is not None and bool(running.taken or running.released)
+        return done and waits.givers.ended(party.number)
+    c, ch = engine.channels, party.number
+    idle = party.kind is PartyKind.CHANNEL and c.phase[ch] == Phase.IDLE
+    return bool(idle and c.bds_done[ch] and not c.pushes_lost[ch])
+
+
+def sure_lengths(balance: WordBalance) -> list[Finding]:
+    """The findings about lengths that are surely off, of a design that need not hang."""
+    return length_findings(balance, Severity.WARNING, least=_SURE)
+
+
+def length_findings(balance: WordBalance, severity: Severity, *, least: int) -> list[Finding]:
+    """One finding for each channel with descriptors whose length is off.
+
+    Args:
+        balance: of the design.
+        severity: of what is sure; a guess between two is a warning.
+        least: how sure it has to be.
+    """
+    by_channel: dict[int, list[OffLength]] = {}
+    for each in balance.off:
+        if each.sure >= least:
+            by_channel.setdefault(each.bd.ch, []).append(each)
+    groups = list(by_channel.values())
+    if len(groups) == 2 and _blame_each_other(*groups):
+        return [_one_of_two(balance, *groups)]
+    return [_finding(balance, group, severity) for group in groups]
+
+
+def _blame_each_other(one: Sequence[OffLength], two: Sequence[OffLength]) -> bool:
+    """Whether two channels only disagree with each other, both as surely."""
+    pairs = ((one, two), (two, one))
+    return one[0].sure == two[0].sure and all(
+        {other.ch for each in first for reason in each.reasons for other in reason.others}
+        == {second[0].bd.ch}
+        for first, second in pairs
+    )
+
+
+def _finding(balance: WordBalance, off: Sequence[OffLength], severity: Severity) -> Finding:
+    does, fix = _does(balance, off), _fix(off)
+    who = called(balance.engine, off[0].bd.ch)
+    texts = list(dict.fromkeys(reason.text for reason in off[0].reasons if reason.text))
+    because = f": {_listed(texts)}" if texts else ""
+    return Finding("MT0323", severity, f"{who} {does}{because}.", [*_sides(balance, off)], fix=fix)
+
+
+def _one_of_two(balance: WordBalance, one: Sequence[OffLength], two: Sequence[OffLength]) -> Finding:
+    first, second = (called(balance.engine, off[0].bd.ch) for off in (one, two))
+    verbs = [_verb(balance, off) for off in (one, two)]
+    message = (
+        f"One of these two is too long or too short: {first} {verbs[0]} {one[0].bd.length} words with "
+        f"{_numbers(one)}, and {second} {verbs[1]} {two[0].bd.length} with {_numbers(two)}."
+    )
+    sides = [*_sides(balance, one), *_sides(balance, two)]
+    return Finding("MT0324", Severity.WARNING, message, sides, fix="Make both as long as each other.")
+
+
+def _sides(balance: WordBalance, off: Sequence[OffLength]) -> Iterator[Side]:
+    """The channel itself, and those who say so."""
+    who = called(balance.engine, off[0].bd.ch)
+    said = off[0].bd.said
+    place = f"BD {off[0].bd.number}, {said}" if said else f"BD {off[0].bd.number}"
+    yield Side(who, _does(balance, off), place)
+    others = {other.ch: other for reason in off[0].reasons for other in reason.others}
+    for other in others.values():
+        if other.ch != off[0].bd.ch:
+            verb = "takes" if balance.receives(other.ch) else "sends"
+            yield Side(
+                called(balance.engine, other.ch),
+                f"{verb} {other.length} words with BD {other.number}",
+                other.said,
+            )
+
+
+def _verb(balance: WordBalance, off: Sequence[OffLength]) -> str:
+    return "takes" if balance.receives(off[0].bd.ch) else "sends"
+
+
+def _does(balance: WordBalance, off: Sequence[OffLength]) -> str:
+    length, wanted, verb = off[0].bd.length, off[0].length, _verb(balance, off)
+    if length < wanted:
+        return f"{verb} {length} of {wanted} words with {_numbers(off)}"
+    return f"{verb} {length} words with {_numbers(off)}, {length - wanted} too many"
+
+
+def _fix(off: Sequence[OffLength]) -> str:
+    return f"Give {_numbers(off)} a length of {off[0].length} words."
+
+
+def _numbers(off: Sequence[OffLength]) -> str:
+    numbers = list(dict.fromkeys(str(each.bd.number) for each in off))
+    if len(numbers) == 1:
+        return f"BD {numbers[0]}"
+    return f"each of BDs {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    if len(texts) < 3:
+        return " and ".join(texts)
+    return f"{', '.join(texts[:-1])}, and {texts[-1]}"

@@ -1,0 +1,148 @@
+"""What cores and chains of BDs acquire and never release, and the waits that come of it.
+
+The facts come from the text of a design. Some of them are wrong in every run; others are a fault only where
+somebody waits for what is not released, so they are reported with such a wait alone. The waits that follow
+from a missing release are not reported beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.findings import Finding
+from memtile.jit.tables import plain
+from memtile.model.state.causes import CorePhase
+from memtile.sim.loop.engine import Engine
+
+IMBALANCES = "__imbalances__"
+"""Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
+
+OF_TEXTS = frozenset(("MT0118", "MT0119"))
+"""Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
+_AT_REST = ("MT0304", "MT0108")
+"""Of streams that have sent all: a core that goes round with what it holds waits for more of them."""
+_AT_LOCKS = ("MT0302", "MT0309", "MT0103")
+"""Of a wait for a lock that has no end, with a core that is thought to be the one who does not release it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Imbalance:
+    """A core or a chain that releases otherwise than it acquires.
+
+    Attributes:
+        finding: that says it.
+        lock: index among all locks of the model of the one that gets too little; -1 = none is known.
+        certain: whether it is wrong in every run; else only where a wait for the lock is a root.
+        ended: model index of a tile whose core must have ended for it, as it may still release; -1 = of none.
+        taken: the lock of which the core has more than it should, so that it may wait for the last unit; -1 =
+            none.
+    """
+
+    finding: Finding
+    lock: int = -1
+    certain: bool = True
+    ended: int = -1
+    taken: int = -1
+
+
+def imbalances_of(engine: Engine) -> list[Imbalance]:
+    """What is known of the kernels of an engine."""
+    functions = (engine.cores.running[core].function for core in sorted(engine.cores.running))
+    return [each for function in functions for each in getattr(function, IMBALANCES, ())]
+
+
+def with_imbalances(
+    findings: Sequence[Finding], graph: WaitGraph, facts: Iterable[Imbalance], engine: Engine
+) -> tuple[Finding, ...]:
+    """The findings of a hang with those about missing releases first, which replace their consequences.
+
+    Args:
+        findings: about the roots of the waits.
+        graph: of the waits, empty where nothing waits.
+        facts: about the design.
+        engine: that has stopped.
+    """
+    first: dict[str, Finding] = {}
+    for fact in facts:
+        who = _parties(fact.finding)
+        explained = [] if fact.certain else [each for each in findings if _follows(each, fact, graph, who)]
+        if fact.certain:
+            explained = [each for each in findings if _is_behind(each, f"lock {fact.lock}", graph, who)]
+            ahead = set[str]().union(
+                *(_ahead(node.id, graph) for node in graph.nodes if _bare(node.name) in who)
+            )
+            explained += [
+                each for each in findings if each.code in _AT_REST and _parties(each) <= ahead | who
+            ]
+        elif not explained or not _applies(fact, engine):
+            continue
+        findings = [each for each in findings if each not in explained]
+        first.setdefault(fact.finding.message, fact.finding)
+    return (*first.values(), *findings)
+
+
+def _follows(finding: Finding, fact: Imbalance, graph: WaitGraph, who: set[str]) -> bool:
+    """Whether the waits of a finding may come of what a core holds.
+
+    Either the lock that it does not release, or the core as its giver, is a root of the waits, or the core
+    itself waits for one more than those give who have done their work.
+    """
+    lock, names = f"lock {fact.lock}", {node.id: _bare(node.name) for node in graph.nodes}
+    roots = {node.id for node in graph.nodes if node.root}
+    givers = {edge.gives for edge in graph.edges if edge.waits == lock}
+    if lock in roots or (givers and givers <= {each for each in roots if names[each] in who}):
+        return _is_behind(finding, lock, graph, who)
+    waits = any(edge.gives == f"lock {fact.taken}" and names[edge.waits] in who for edge in graph.edges)
+    return waits and _parties(finding) <= _ahead(f"lock {fact.taken}", graph) | who
+
+
+def _is_behind(finding: Finding, lock: str, graph: WaitGraph, who: set[str]) -> bool:
+    """Whether a finding is about those who wait for a lock, or about that very wait."""
+    names = {node.id: _bare(node.name) for node in graph.nodes}
+    at_it = {names[edge.waits] for edge in graph.edges if edge.gives == lock}
+    parties = _parties(finding)
+    return bool(at_it) and (
+        parties <= _behind(lock, graph) | who or (finding.code in _AT_LOCKS and not parties.isdisjoint(at_it))
+    )
+
+
+def _applies(fact: Imbalance, engine: Engine) -> bool:
+    return fact.ended < 0 or _has_ended(engine, fact.ended)
+
+
+def _has_ended(engine: Engine, tile: int) -> bool:
+    core = int(plain(engine.spec.tiles).core[tile])
+    return core >= 0 and bool(engine.state.cores.phase[core] == CorePhase.DONE)
+
+
+def _parties(finding: Finding) -> set[str]:
+    """Names of its sides, without their BDs and kernels."""
+    return {_bare(side.who) for side in finding.sides}
+
+
+def _bare(name: str) -> str:
+    return name.partition(" (BD")[0].partition(" (kernel")[0]
+
+
+def _behind(lock: str, graph: WaitGraph) -> set[str]:
+    """Names of all who wait for a lock, directly or behind others; empty if nobody does."""
+    return _reached(lock, [(edge.gives, edge.waits) for edge in graph.edges], graph)
+
+
+def _ahead(node: str, graph: WaitGraph) -> set[str]:
+    """Names of all that a node waits for, directly or behind others."""
+    return _reached(node, [(edge.waits, edge.gives) for edge in graph.edges], graph)
+
+
+def _reached(start: str, steps: Iterable[tuple[str, str]], graph: WaitGraph) -> set[str]:
+    following: dict[str, list[str]] = {}
+    for one, other in steps:
+        following.setdefault(one, []).append(other)
+    found, rest = set[str](), [start]
+    while rest:
+        new = [each for each in following.get(rest.pop(), ()) if each not in found]
+        found.update(new)
+        rest += new
+    return {_bare(node.name) for node in graph.nodes if node.id in found}

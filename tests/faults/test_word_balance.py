@@ -1,0 +1,191 @@
+"""Does a design with a length that is off name the descriptor that is off, in a run and before it?"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from memtile import Array, MemoryTile, check_design, view
+from memtile.bd import Descriptor, Packet, encode
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding, Severity
+from memtile.importers.design import load_still
+
+
+def ring(
+    sends: Sequence[int] = (16, 16),
+    *,
+    takes: Sequence[int] = (16, 16),
+    stores: Sequence[int] = (16, 16),
+    part: int = 64,
+) -> Array:
+    """From the host by a ring in the memory tile to a core, and straight back; words of each BD."""
+    array = Array("npu1", columns=1)
+    door, shared, worker = array.interface_tile(0), array.memory_tile(0), array.compute_tile(0, 2)
+    array.connect(door.mm2s[0], shared.s2mm[0])
+    array.connect(shared.mm2s[0], worker.s2mm[0])
+    array.connect(worker.mm2s[0], door.s2mm[0])
+    kept = [shared.buffer(f"kept{n}", 16) for n in range(len(sends))]
+    free, full = shared.lock(2, "kept free"), shared.lock(0, "kept full")
+    writes = (shared.write(b, view(16)[:n]) for b, n in zip(kept, stores, strict=True))
+    shared.s2mm[0].start(*(each.guarded(free.acquire(), full.release()) for each in writes), loop=True)
+    reads = (shared.read(b, view(16)[:n]) for b, n in zip(kept, sends, strict=True))
+    shared.mm2s[0].start(*(each.guarded(full.acquire(), free.release()) for each in reads), loop=True)
+    given = [worker.buffer(f"given{n}", 16) for n in range(len(takes))]
+    room, here = worker.lock(2, "room"), worker.lock(0, "here")
+    writes = (worker.write(b, view(16)[:n]) for b, n in zip(given, takes, strict=True))
+    worker.s2mm[0].start(*(each.guarded(room.acquire(), here.release()) for each in writes), loop=True)
+    made, empty, done = worker.buffer("made", 16), worker.lock(1, "empty"), worker.lock(0, "done")
+    worker.mm2s[0].start(worker.read(made).guarded(done.acquire(), empty.release()), loop=True)
+    door.mm2s[0].start(door.read(array.external("there", np.arange(64, dtype=np.int32)), view(64)[:part]))
+    door.s2mm[0].start(door.write(array.external("back", np.zeros(64, np.int32))))
+
+    def adds(core: Any) -> Generator[Any, Any, None]:
+        while True:
+            yield core.acquire(here)
+            yield core.acquire(empty)
+            yield core.release(room)
+            yield core.release(done)
+
+    worker.run_kernel(adds)
+    return array
+
+
+def stuck(array: Array) -> Finding:
+    """The only finding of a run that is stuck."""
+    result = array.run(untimed=True)
+    assert str(result.status) == "stuck"
+    (finding,) = result.findings
+    return finding
+
+
+def test_lengths_that_agree_have_no_finding() -> None:
+    result = ring().run(untimed=True)
+    assert (str(result.status), result.findings) == ("finished", ())
+    assert check_design(ring).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("changed", "message", "fix"),
+    [
+        pytest.param(
+            {"sends": (14, 14)},
+            "memory(0,1) MM2S 0 sends 14 of 16 words with each of BDs 2 and 3: memory(0,1) S2MM 0 writes 16 "
+            "words of 'kept0' and compute(0,2) S2MM 0 takes 16 with each BD.",
+            "Give each of BDs 2 and 3 a length of 16 words.",
+            id="a whole chain sends too little",
+        ),
+        pytest.param(
+            {"sends": (16, 8)},
+            "memory(0,1) MM2S 0 sends 8 of 16 words with BD 3: BD 2 of the same chain moves 16, memory(0,1) "
+            "S2MM 0 writes 16 words of 'kept1', and compute(0,2) S2MM 0 takes 16 with each BD.",
+            "Give BD 3 a length of 16 words.",
+            id="one BD of a chain sends too little",
+        ),
+        pytest.param(
+            {"takes": (16, 12)},
+            "compute(0,2) S2MM 0 takes 12 of 16 words with BD 1: BD 0 of the same chain moves 16, buffer "
+            "'given1' has 16 words, and memory(0,1) MM2S 0 sends 16 with each BD.",
+            "Give BD 1 a length of 16 words.",
+            id="a core takes too little",
+        ),
+    ],
+)
+def test_the_descriptor_that_is_off_is_named_in_a_run_and_before_it(
+    changed: dict[str, Any], message: str, fix: str
+) -> None:
+    found = stuck(ring(**changed))
+    assert (found.code, found.severity, found.message, found.fix) == ("MT0323", Severity.ERROR, message, fix)
+    before = check_design(lambda: ring(**changed)).findings
+    assert [(each.code, each.message, each.fix) for each in before] == [("MT0323", message, fix)]
+
+
+def test_a_host_that_sends_a_part_of_its_array_is_named_with_both_numbers() -> None:
+    found = stuck(ring(part=32))
+    says = (
+        "memory(0,1) S2MM 0 ('kept0', 'kept1') waits for words at word 0 of 16 of BD 0; interface(0,0) "
+        "MM2S 0 ('there') has sent 32 of the 64 words of 'there'."
+    )
+    assert (found.code, found.message, found.fix) == ("MT0304", says, "Send all 64 words.")
+    assert found.sides[0].who == "interface(0,0) MM2S 0 ('there')"
+
+
+PACKET = (
+    "memory(0,1) MM2S 0 sends packets of id 4 with BD 0, and no slot of slave port DMA0 of tile (0, 1) "
+    "takes them; it takes id 3, which no descriptor sends to it."
+)
+
+
+def packets(sent: int) -> Array:
+    """Two packets from one memory tile to the next; slots take id 3."""
+    array = Array("npu1", 2)
+    one, two = array.memory_tile(0), array.memory_tile(1)
+    array.packet_bus("bus", (one.mm2s[0], [two.s2mm[0]]), ids=[3])
+    array.route()
+    block = one.buffer("a", 16)
+    one.mm2s[0].start(Descriptor("memory", 16, block.dma_address, packet=Packet(3)))
+    one.write_bd(0, Descriptor("memory", 16, block.dma_address, packet=Packet(sent)))
+    two.s2mm[0].start(two.write(two.buffer("b", 16)))
+    return array
+
+
+def test_a_packet_that_no_slot_takes_has_its_sender_and_the_id_that_was_meant() -> None:
+    found = stuck(packets(4))
+    fix = "Give BD 0 packet id 3, or the packet flow id 4."
+    assert (found.code, found.message, found.fix) == ("MT0306", PACKET, fix)
+    assert (found.sides[0].who, found.sides[0].place[:5]) == ("memory(0,1) MM2S 0", "BD 0,")
+    (before,) = check_design(lambda: packets(4)).findings
+    assert (before.code, before.message, before.fix) == ("MT0111", PACKET, fix)
+
+
+def pointed(*, valid: bool) -> MemoryTile:
+    """A chain of two descriptors; the second one need not be valid."""
+    tile = MemoryTile()
+    block = tile.buffer("a", 16)
+    tile.s2mm[0].start(
+        Descriptor("memory", 16, block.dma_address), Descriptor("memory", 16, block.dma_address)
+    )
+    second = Descriptor("memory", 16, block.dma_address, valid=valid)
+    tile.door.block_write32(tile.kind.bd_base + tile.kind.bd_stride, encode(second, 1))
+    tile.s2mm[0].feed(np.arange(32))
+    return tile
+
+
+def test_a_chain_that_comes_to_an_invalid_descriptor_names_the_one_that_points_to_it() -> None:
+    assert check_design(lambda: pointed(valid=True)).findings == ()
+    (found,) = pointed(valid=False).run(untimed=True).findings
+    fix = "BD 0 points to BD 1 (Next_BD): give it Valid_BD, or let the chain go on elsewhere or end."
+    assert (found.code, found.fix) == ("MT0315", fix)
+    (before,) = check_design(lambda: pointed(valid=False)).findings
+    says = "S2MM 0 (BD 0) points to BD 1 (Next_BD), which is not valid: the channel halts."
+    assert (before.code, before.message) == ("MT0115", says)
+
+
+UNFED = """module { aie.device(npu1) {
+  %c = aie.tile(0, 2)
+  %x = aie.buffer(%c) {sym_name = "x"} : memref<16xi32>
+  aie.switchbox(%c) { aie.connect<South : 1, DMA : 0> }
+  aie.mem(%c) {
+    %0 = aie.dma_start(S2MM, 0, ^in, ^end)
+  ^in:
+    aie.dma_bd(%x : memref<16xi32>, 0, 16)
+    aie.next_bd ^in
+  ^end:
+    aie.end
+  }
+  aie.runtime_sequence() { }
+} }"""
+
+
+def test_a_ring_whose_stream_begins_where_nothing_sends_is_seen_before_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "unfed.mlir"
+    file.write_text(UNFED)
+    (finding,) = check(str(file), lambda: of_mlir(load_still(file))).findings
+    port = "master port NORTH1 of tile (0, 1)"
+    says = f"compute(0,2) S2MM 0 has a task, and its stream comes from {port}, to which nothing sends."
+    assert (finding.code, finding.severity, finding.message) == ("MT0109", Severity.WARNING, says)
