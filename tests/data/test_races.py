@@ -72,7 +72,7 @@ def test_one_empty_too_many_is_found_at_any_speed_of_the_reader(pattern: Any) ->
     assert finding.code == "MT0204"
     assert {words.memory for words in finding.words} == {"buffer 'a'", "buffer 'b'"}
     assert [(words.first, words.count) for words in finding.words] == [(0, WORDS), (0, WORDS)]
-    assert "lock 0 'free' gives more room than there is" in finding.fix
+    assert "Begin lock 0 'free' with 2, the number of buffers: 3 is more" in finding.fix
     assert {side.who for side in finding.sides} == {"S2MM 0", "MM2S 0"}
     places = dict(side.place.split(", ") for side in finding.sides)
     assert places.keys() == {"BD 0", "BD 2"}
@@ -90,6 +90,49 @@ def test_a_reader_without_lock_is_told_which_one_to_take() -> None:
     finding = found(ring(acquires=False))
     assert finding.code == "MT0201"
     assert "S2MM 0, BD 0 acquires before the write" in finding.fix or "lock 1 'full'" in finding.fix
+
+
+def early_reader(*, by_host: bool, waits: bool = False) -> Array:
+    """Words come into a memory tile and go on, without an order: both tasks are the host's, or none is."""
+    array = Array("npu1", columns=1)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    array.connect(door.mm2s[0], shared.s2mm[0])
+    array.connect(shared.mm2s[0], door.s2mm[0])
+    words, full = shared.buffer("words", 64), shared.lock(0, "full")
+    there, kept = array.external("there", data(64)), array.external("kept", np.zeros(64, np.int32))
+    write = shared.write(words) if by_host else shared.write(words).guarded(None, full.release())
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        yield host.start(door.mm2s[0], door.read(there))
+        comes = host.start(shared.s2mm[0], write)
+        yield comes
+        if waits:
+            yield host.wait(comes)
+        yield host.start(shared.mm2s[0], shared.read(words))
+        takes = host.start(door.s2mm[0], door.write(kept))
+        yield takes
+        yield host.wait(takes)
+
+    array.host(sequence)
+    return array
+
+
+def test_a_reader_before_the_first_write_is_the_one_that_is_too_early() -> None:
+    reader, writer = "memory(0,1) MM2S 0, BD 1", "memory(0,1) S2MM 0, BD 0"
+    finding = found(early_reader(by_host=False))
+    assert finding.code == "MT0201"
+    assert (
+        f"{reader} reads words 0 to 63 of buffer 'words' and does not wait until {writer}" in finding.message
+    )
+    lock = f"lock 0 'full' of tile (0, 1), which {writer} releases"
+    assert finding.fix == f"Let {reader} acquire {lock}, before the read."
+
+
+def test_tasks_of_a_host_are_put_in_order_by_the_host() -> None:
+    reader, writer = "memory(0,1) MM2S 0, BD 1", "memory(0,1) S2MM 0, BD 0"
+    finding = found(early_reader(by_host=True))
+    assert finding.fix == f"Have the host wait for the end of {writer} before it starts {reader}."
+    assert not severe(early_reader(by_host=True, waits=True).run(check=True).findings)
 
 
 def test_a_reader_of_the_first_buffer_alone_reads_words_of_the_round_before() -> None:

@@ -65,4 +65,4 @@ def test_an_array_that_moves_is_interrupted_and_one_that_stands_is_stuck() -> No
         assert run.result().status == "stuck"
 
     left = Session(array).run(Program(live=LiveHost(act, 500)), RunOptions()).result
-    assert (left.status, [finding.code for finding in severe(left.findings)]) == ("stuck", ["MT0304"])
+    assert (left.status, [finding.code for finding in severe(left.findings)]) == ("stuck", ["MT0324"])

@@ -92,7 +92,7 @@ def test_a_core_that_never_releases_is_seen_in_the_text(tmp_path: Path) -> None:
     text = CALL.replace("aie.objectfifo.release @out(Produce, 1)", "")
     assert text != CALL
     result = mlir(tmp_path, text)
-    assert codes(result) == ["MT0103"]
+    assert codes(result) == ["MT0118"]
     assert result.findings[0].severity is Severity.ERROR  # the host waits for what the ring would send
 
 
@@ -105,6 +105,22 @@ def test_a_core_that_only_acquires_releases_nothing(tmp_path: Path) -> None:
     assert len(every) == 4
     file.write_text("\n".join(line for line in CALL.splitlines() if "objectfifo.release" not in line))
     assert released_by_cores(load_still(file).configured) == frozenset()
+
+
+@pytest.mark.parametrize("passed", ["%count", "%lock", "%number"])
+def test_a_function_releases_no_lock_that_it_is_not_given(tmp_path: Path, passed: str) -> None:
+    """A number is a lock's only if it is one on purpose: the lock itself, or that of an aie.use_lock."""
+    call, kind = "aie.objectfifo.release @out(Produce, 1)", "i32" if passed == "%count" else "index"
+    assert CALL.count(call) == 1
+    text = CALL.replace(call, f"func.call @filter({passed}) : ({kind}) -> ()")
+    text = text.replace(
+        "%body = aie.core(",
+        f"func.func private @filter({kind})\n  %lock = aie.lock(%core, 9)\n  %body = aie.core(",
+    )
+    more = "%count = arith.constant 48 : i32\n  %number = arith.constant 57 : index\n"
+    more += "  aie.use_lock(%number, Release, 1)"
+    text = text.replace("%c1 = arith.constant", f"{more}\n    %c1 = arith.constant", 1)
+    assert codes(mlir(tmp_path, text)) == (["MT0118"] if passed == "%count" else [])
 
 
 # memory --------------------------------------------------------------------------------------------------
@@ -239,7 +255,7 @@ def test_packets_of_an_id_that_no_slot_takes() -> None:
     assert codes(found(lambda: packets(3, 3))) == []
     result = found(lambda: packets(4, 3))
     assert codes(result) == ["MT0111"]
-    assert "sends packets of id 4, and no slot of slave port DMA0" in result.findings[0].message
+    assert "sends packets of id 4 with BD 0, and no slot of slave port DMA0" in result.findings[0].message
 
 
 def test_waits_for_tokens_are_counted(tmp_path: Path) -> None:

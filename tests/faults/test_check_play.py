@@ -22,7 +22,6 @@ from memtile.design.host import Host
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.build import Givers
 from memtile.explain.deadlock.graph import PartyKind
-from memtile.explain.deadlock.switch_waits import Party
 from memtile.importers.design import load, load_still
 from memtile.importers.kernels.core_locks import released_by_cores
 from support.designs.severe import severe
@@ -100,7 +99,7 @@ def test_what_the_ports_hold_is_no_hang() -> None:
     assert codes(found(lambda: lane(16 + 4096))) == ["MT0103"]
 
 
-@pytest.mark.parametrize(("taken", "expected"), [(1, []), (2, ["MT0106"])])
+@pytest.mark.parametrize(("taken", "expected"), [(1, []), (2, ["MT0325"])])
 def test_what_a_core_takes_and_gives_is_counted(tmp_path: Path, taken: int, expected: list[str]) -> None:
     text = of_corpus("acquire-in-a-loop-fine")
     changed = text.replace(
@@ -191,7 +190,7 @@ EXACT = """module { aie.device(npu1_1col) {
 def test_an_exact_value_is_there_in_each_turn(tmp_path: Path) -> None:
     """A core that waits for it leaves it (DEV-LOCK-3); one that takes it waits in its second turn."""
     assert codes(mlir(tmp_path, EXACT)) == []
-    assert codes(mlir(tmp_path, EXACT.replace("%l, Acquire, 1", "%l, AcquireGreaterEqual, 1"))) == ["MT0103"]
+    assert codes(mlir(tmp_path, EXACT.replace("%l, Acquire, 1", "%l, AcquireGreaterEqual, 1"))) == ["MT0325"]
 
 
 def test_the_turns_of_a_core_end_where_the_text_does_not_decide(tmp_path: Path) -> None:
@@ -256,8 +255,8 @@ def test_what_an_abstract_run_does_not_decide_is_said_with_its_reason(tmp_path: 
 def test_a_release_to_the_wrong_lock_is_found_before_a_run(tmp_path: Path) -> None:
     """A release that nobody takes leaves a core waiting: locks alone, as sums, do not show it."""
     (finding,) = mlir(tmp_path, of_corpus("core-releases-the-wrong-lock-hangs")).findings
-    assert finding.code == "MT0103"
-    assert finding.sides[0].place.endswith("design.mlir:46")
+    assert finding.code == "MT0305"
+    assert finding.sides[0].place.endswith("design.mlir:45")
 
 
 def test_the_passthrough_is_fine(tmp_path: Path) -> None:
@@ -272,9 +271,10 @@ def test_a_core_of_the_text_gives_no_lock_that_it_does_not_name(tmp_path: Path) 
     loaded.run(np.arange(64, dtype=np.int32), max_cycles=20_000)
     engine = loaded.array.engine
     numbers = {name: lock for lock, name in engine.lock_names.items()}
-    givers, nobody = Givers(engine, BdChains(engine)), Party(PartyKind.HOST, 0)
-    assert givers.of(numbers["y_free"], nobody) == []
-    assert [need.of.kind for need in givers.of(numbers["x_free"], nobody)] == [PartyKind.CORE]
+    givers = Givers(engine, BdChains(engine))
+    assert givers.of(numbers["y_free"]) == []
+    assert [need.of.kind for need in givers.of(numbers["x_free"])] == [PartyKind.CORE]
+    assert [need.of.kind for need in givers.of(numbers["x_full"])] == [PartyKind.CHANNEL]
 
 
 def test_what_was_taken_and_given_is_counted_by_execution() -> None:

@@ -6,21 +6,29 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memtile.arch.timing import chosen_timing
-from memtile.check.check_result import CheckResult, file_place, in_order
+from memtile.check.bd_reuse import reuse_findings
+from memtile.check.check_result import CheckResult
 from memtile.check.checked_program import Subject, of_design
 from memtile.check.descriptor_rules import descriptor_findings, row_findings
 from memtile.check.host_rules import await_findings, bench_findings, token_findings
 from memtile.check.lock_rules import wait_findings
 from memtile.check.overflow import overflow_findings
 from memtile.check.play import hangs
+from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import stream_findings
+from memtile.check.task_list import lock_text
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
+from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lost_results import lost_findings
+from memtile.explain.orders.proof import Proof
+from memtile.importers.kernels.lock_balance import imbalances
+from memtile.importers.kernels.released_objects import released_findings
 from memtile.sim.loop.engine import Engine
 
 
@@ -30,21 +38,29 @@ def lost_rule(subject: Subject) -> Iterator[Finding]:
 
 
 def argument_rule(subject: Subject) -> Iterator[Finding]:
-    """C++ functions of cores that take otherwise what the text passes."""
+    """C++ functions that take otherwise what the text passes, and tasks that it never starts."""
     return iter(subject.findings)
 
 
+def release_rule(subject: Subject) -> Iterator[Finding]:
+    """Objects of FIFOs that cores use after they have released them."""
+    return (finding for made in subject.made for finding in released_findings(made))
+
+
 RULES: tuple[Callable[[Subject], Iterator[Finding]], ...] = (
+    argument_rule,
     descriptor_findings,
     stream_findings,
     token_findings,
     wait_findings,
     sharing_findings,
+    reuse_findings,
+    ring_findings,
     row_findings,
     await_findings,
     bench_findings,
     lost_rule,
-    argument_rule,
+    release_rule,
 )
 _HANGS = frozenset(("MT0103", "MT0106", "MT0108", "MT0109", "MT0110", "MT0111", "MT0112"))
 """Codes of rules that name a hang."""
@@ -71,21 +87,37 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
-    found = _with_hangs(subject, findings, make)
+    found, proved = _with_hangs(subject, findings, make)
     if not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(subject, make)
-    return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes))
+    return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 
 
-def _with_hangs(subject: Subject, findings: Sequence[Finding], make: Callable[[], Subject]) -> list[Finding]:
-    """What the rules found, and what an abstract run shows beyond them.
+def _with_hangs(
+    subject: Subject, findings: Sequence[Finding], make: Callable[[], Subject]
+) -> tuple[list[Finding], Proof | None]:
+    """What the rules found, what an abstract run shows beyond them, and what it says of every timing.
 
     A rule that names a hang has its cause, of which a run sees the consequences; a warning that the run
     confirms is an error.
     """
-    if any(finding.code in _HANGS and finding.severity is Severity.ERROR for finding in findings):
-        return list(findings)
-    hung, undecided = hangs(subject)
+    facts = [each for made in subject.made for found in imbalances(made).values() for each in found]
+    findings = [each for each in findings if not _comes_of(each, facts, subject)]
+    named = any(each.code in _HANGS and each.severity is Severity.ERROR for each in findings)
+    if named and not facts:
+        return list(findings), None
+    hang, undecided, proved = hangs(subject)
+    if facts:
+        found = with_imbalances(
+            [*findings, *(() if named else hang.findings)], hang.graph, facts, subject.engine
+        )
+        ours = {each.finding.message for each in facts}
+        if any(each.message in ours for each in found):
+            softer = not subject.hosted
+            return [_softer(each) if softer and each.message in ours else each for each in found], None
+        if named:
+            return list(findings), None
+    hung = hang.findings
     confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in hung)}
     beyond = [each for each in hung if not any(_same(each, other) for other in confirmed.values())]
     raised = [
@@ -94,7 +126,20 @@ def _with_hangs(subject: Subject, findings: Sequence[Finding], make: Callable[[]
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
     near = () if hung or undecided else _needed_depths(subject.engine, make)
-    return [*raised, *beyond, *near]
+    if proved is not None and near:
+        proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
+    return [*raised, *beyond, *near], proved
+
+
+def _comes_of(finding: Finding, facts: Sequence[Imbalance], subject: Subject) -> bool:
+    """Whether a wait for a lock, found by sums alone, comes of a release that a text lacks for certain."""
+    locks = (lock_text(subject.engine, each.lock) for each in facts if each.certain and each.lock >= 0)
+    return finding.code == "MT0103" and any(f"until {lock} is" in finding.message for lock in locks)
+
+
+def _softer(finding: Finding) -> Finding:
+    """A finding about waits where the host is not part of the design."""
+    return replace(finding, severity=Severity.WARNING)
 
 
 def _needed_depths(engine: Engine, make: Callable[[], Subject]) -> tuple[Finding, ...]:
@@ -102,10 +147,10 @@ def _needed_depths(engine: Engine, make: Callable[[], Subject]) -> tuple[Finding
 
     def hung(constants: Mapping[str, int]) -> Hang | None:
         with chosen_timing(constants):
-            found, undecided = hangs(make())
-        if undecided and not found:
+            hang, undecided, _ = hangs(make())
+        if undecided and not hang.findings:
             return Hang(f"may hang: {undecided}.")
-        return Hang.of(found) if found else None
+        return Hang.of(hang.findings) if hang.findings else None
 
     return depth_findings({name: getattr(engine.timing, name) for name in doubtful_depths(engine)}, hung)
 
@@ -133,7 +178,9 @@ def refused(name: str, error: MemtileError) -> Iterator[Finding]:
     """What a refusal finds, by its problems, at the place in the user's files where one is known."""
     if not error.problems:
         text = " ".join(str(error).split())  # a compiler says it in several lines
-        yield Finding("MT0100", Severity.ERROR, text, (Side(name, "is refused", name),))
+        said = text.partition(": ")[0]  # of a program with its line
+        place = said if file_place(said, name).line else name
+        yield Finding("MT0100", Severity.ERROR, text, (Side(name, "is refused", place),))
     for problem in error.problems:
         code = _CODES.get(problem.reason, "MT0100")
         text = problem.message.removesuffix(f" {problem.next_step}") if problem.next_step else problem.message

@@ -1,42 +1,15 @@
-"""What a check found: for people, as data, and where in the user's files."""
+"""What a check found: for people and as data."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
+from memtile.explain.finding_places import finding_lines
 from memtile.explain.findings import Finding, Severity
+from memtile.explain.orders.proof import Proof
 from memtile.plain_text import printable
-
-_COLONS = re.compile(r"^(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,].*)?$")
-_WORDS = re.compile(r"^(?P<file>.+?),? line (?P<line>\d+)(?:, column (?P<column>\d+))?(?:[:,].*)?$")
-
-
-class FilePlace(NamedTuple):
-    """A place in a file; line and column count from 1, None = nobody knows."""
-
-    file: str
-    line: int | None = None
-    column: int | None = None
-
-    def __str__(self) -> str:
-        return ":".join(str(part) for part in self if part is not None)
-
-
-def file_place(text: str, default: str) -> FilePlace:
-    """Where a text points to.
-
-    Args:
-        text: of a finding's side or of a problem.
-        default: file to be named where the text names none.
-    """
-    for form in (_WORDS, _COLONS):
-        if found := form.match(text):
-            column = found["column"]
-            return FilePlace(found["file"], int(found["line"]), int(column) if column else None)
-    return FilePlace(default)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +21,14 @@ class CheckResult:
         findings: errors first.
         tasks: how many tasks of channels were looked at.
         notes: what could not be looked at, a line each.
+        proved: what the design says of every timing; None where nothing was played.
     """
 
     name: str
     findings: tuple[Finding, ...]
     tasks: int = 0
     notes: Sequence[str] = ()
+    proved: Proof | None = None
 
     @property
     def good(self) -> bool:
@@ -73,11 +48,12 @@ class CheckResult:
             "counts": {severity.value: self.count(severity) for severity in Severity},
             "findings": [finding.as_json() for finding in self.findings],
             "notes": list(self.notes),
+            "proved": None if self.proved is None else self.proved.as_json(),
         }
 
     def __str__(self) -> str:
         """The check for people, as compilers write: a line for each finding, its other sides below it."""
-        lines = [line for finding in self.findings for line in _lines(self.name, finding)]
+        lines = [line for finding in self.findings for line in finding_lines(self.name, finding)]
         return "\n".join(map(printable, [*lines, *self.notes, self.summary]))
 
     @property
@@ -85,22 +61,11 @@ class CheckResult:
         """One line."""
         counts = (_count(self.count(each), each.value) for each in Severity if self.count(each))
         found = ", ".join(counts) or "nothing found"
-        return f"{self.name}: {_count(self.tasks, 'task')} checked, {found}"
+        proved = ""
+        if self.proved is not None and self.proved.ends_proved and not self.proved.is_stuck:
+            proved = ", finishes whatever the timing"
+        return f"{self.name}: {_count(self.tasks, 'task')} checked, {found}{proved}"
 
 
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
-
-
-def in_order(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """Errors first, then warnings and notes; those of one severity as they came."""
-    order = list(Severity)
-    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
-
-
-def _lines(name: str, finding: Finding) -> Iterator[str]:
-    places = list(dict.fromkeys(side.place for side in finding.sides if side.place))
-    where = file_place(places[0] if places else name, name)
-    text = finding.message.removeprefix(str(where)).lstrip(":, ")
-    yield f"{where}: {finding.severity} {finding.code}: {text} {finding.fix}".rstrip()
-    yield from (f"  and {side}" for side in finding.sides if side.place in places[1:])

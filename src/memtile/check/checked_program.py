@@ -13,14 +13,15 @@ from memtile.arch.tiles import MEMORY
 from memtile.check.task_list import HostStep, TaskLog
 from memtile.design.array import Array
 from memtile.design.bench import Bench
-from memtile.design.host import HostPoll, HostSequence, HostWait
+from memtile.design.host import HostPoll, HostSequence, HostTask, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.explain.findings import Finding
+from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
 from memtile.importers.mlir.configure import Configured
-from memtile.runs.firmware import LOAD, PATCH, UPDATE, update
+from memtile.runs.firmware import LOAD, PATCH, UPDATE, pointer_of, update
 from memtile.runs.operations import ArrayShape, Operation, Other, locate
 from memtile.runs.register_writes import Advance, apply
 from memtile.runs.waits import WAIT, places_of, polled_channel
@@ -47,6 +48,7 @@ class Subject:
         fed: channels whose streams the test bench feeds or takes, by model index.
         array: whether there are stream switches between the channels.
         hosted: the host is part of it; else somebody else may give locks their values.
+        open_host: a host sequence depends on numbers that only a run has, and is not looked at.
         notes: what could not be looked at, a line each.
         lost: what functions of cores that do not run here write nowhere, with the names of the cores.
         findings: about calls of C++ functions, which were compiled to see what they take.
@@ -61,6 +63,7 @@ class Subject:
     fed: frozenset[int] = frozenset()
     array: bool = True
     hosted: bool = True
+    open_host: bool = False
     notes: list[str] = field(default_factory=list)
     lost: Sequence[tuple[str, LostResult]] = ()
     findings: Sequence[Finding] = ()
@@ -117,9 +120,10 @@ def of_mlir(loaded: Loaded) -> Subject:
         None if None in known else released,
         devices,
         hosted=loaded.sequence is not None,
+        open_host=loaded.sequence is not None and loaded.sequence.is_open,
         notes=notes,
         lost=[(f"core {place}", each) for place, each in loaded.lost],
-        findings=loaded.findings,
+        findings=(*(never_started(engine, loaded.sequence) if loaded.sequence else ()), *loaded.findings),
     )
 
 
@@ -151,11 +155,13 @@ def _drive(bench: Bench, log: TaskLog, place: str) -> None:
         done = taken = 0
         for sequence in left:
             log.host = bench.hosts.index(sequence)
-            done += sequence.advance(lambda: bench.engine.now, False)
-            said = f"{place}:{sequence.line}" if place and sequence.line else place
-            taken += log.take(said)
-            for task in sequence.present.tasks if isinstance(sequence.present, HostWait) else ():
-                log.note(HostStep(ch=task.channel.index, many=task.done_at, place=said))
+            while sequence.advance(lambda: bench.engine.now, False, most=1):
+                done += 1
+                taken += _take(log, sequence, place)
+                if isinstance(sequence.last, HostWait):
+                    break
+            else:
+                taken += _take(log, sequence, place)
         log.epoch += 1
         if done or taken:
             continue
@@ -164,6 +170,22 @@ def _drive(bench: Bench, log: TaskLog, place: str) -> None:
             log.note(HostStep(place=place))
         if not skipped:
             return
+
+
+def _said(sequence: HostSequence, place: str) -> str:
+    """The line of the present step of a host sequence."""
+    return f"{place}:{sequence.line}" if place and sequence.line else place
+
+
+def _take(log: TaskLog, sequence: HostSequence, place: str) -> int:
+    """Take the tasks that a step of a host sequence has started; how many that were."""
+    said = _said(sequence, place)
+    log.bds.look(said)
+    if isinstance(task := sequence.last, HostTask):  # which takes the BDs of tasks that have ended alone
+        log.bds.accept((task.channel.tile.index, number) for number in task.bds)
+    for task in sequence.last.tasks if isinstance(sequence.last, HostWait) else ():
+        log.note(HostStep(ch=task.channel.index, many=task.done_at, place=said))
+    return log.take(said)
 
 
 def _skip_poll(sequence: HostSequence) -> bool:
@@ -183,24 +205,25 @@ class _RecordedHost:
 
     def write32(self, address: int, value: int) -> None:
         """Write one word."""
-        self._look(address)
+        self._look(address, 1)
         self._door.write32(address, value)
         self._log.take(self.place)
 
     def mask_write32(self, address: int, mask: int, value: int) -> None:
         """Replace the bits of ``mask``."""
-        self._look(address)
+        self._look(address, 1)
         self._door.mask_write32(address, mask, value)
         self._log.take(self.place)
 
     def block_write32(self, address: int, words: Sequence[int]) -> None:
         """Write consecutive words."""
-        self._look(address)
+        self._look(address, len(words))
         self._door.block_write32(address, words)
         self._log.take(self.place)
 
-    def _look(self, address: int) -> None:
-        """Whether a write changes who works, or where words go, when tasks have been pushed already."""
+    def _look(self, address: int, words: int) -> None:
+        """Whether a write changes who works, where words go, or descriptors, when tasks have been pushed."""
+        self._log.bds.write(address, words, self.place)
         at = locate(address)
         register = register_at(self._array.device.tile(at.column, at.row), at.offset)
         if self._log.tasks and register is not None and _REBUILDS.match(register.name):
@@ -235,14 +258,18 @@ class _RecordedHost:
     def load(self, operation: Other) -> None:
         """Another configuration, when all before is done."""
         self._log.loads = True
+        self._log.note(HostStep(place=self.place))
         self.wait(operation)
 
     def come_to(self, operation: Operation) -> None:
         """The operation that comes next."""
         self.place = operation.place
 
-    def nothing(self, _operation: Other) -> None:
-        """Changes no task."""
+    def point(self, operation: Other) -> None:
+        """Let a descriptor point into an argument."""
+        pointer = pointer_of(operation)
+        if pointer is not None:
+            self._log.bds.point(pointer, self.place)
 
     def unknown(self, _operation: Other) -> None:
         """Changes registers by words that nobody gave."""
@@ -263,7 +290,7 @@ def _replay(
     """
     host, log.host, missed = _RecordedHost(array, log), 0, list[str]()
     handlers: dict[str, Callable[[Other], None]] = {
-        PATCH: host.nothing,
+        PATCH: host.point,
         WAIT: host.wait,
         LOAD: host.load,
         UPDATE: host.update if updates else host.unknown,

@@ -9,6 +9,7 @@ from memtile.check.checked_program import Subject
 from memtile.check.streams import words_of
 from memtile.check.task_list import HostStep
 from memtile.design.channels import Channel
+from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
 from memtile.explain.stream_waits import traced_channels
@@ -27,10 +28,12 @@ def await_findings(subject: Subject) -> Iterator[Finding]:
             if ch in traced:
                 continue  # traces come as long as somebody works
             name = called(subject.engine, ch)
-            message = f"The host ends without waiting for {name}: what that writes may not be complete."
+            task = f"the task of {line_of(place)} on {name}" if place else name
+            message = f"The host ends without waiting for {task}: what that writes may not be complete."
             side = Side(name, "writes external memory, and nobody waits for its end", place)
-            fix = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
-            yield Finding("MT0116", Severity.WARNING, message, (side,), fix=fix)
+            fix = f"Wait for {task} at the end (dma_wait, dma_await_task, npu.sync, host.wait)."
+            severity = Severity.ERROR if subject.made else Severity.WARNING  # a bench may run on
+            yield Finding("MT0116", severity, message, (side,), fix=fix)
 
 
 def _unawaited(subject: Subject, steps: Sequence[HostStep]) -> dict[int, str]:

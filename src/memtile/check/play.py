@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,17 +20,19 @@ from memtile.bd.codec import encode
 from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError
-from memtile.check.streams import OpenStreams
+from memtile.check.every_timing import proof
+from memtile.check.streams import OpenStreams, balance_of
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.context import Abstraction, HostWaiting
-from memtile.explain.deadlock.find import Open, hang, id_of
+from memtile.explain.deadlock.find import Hang, Open, hang, id_of
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.switch_waits import Party
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, Severity
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, core_name
+from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.jit.tables import plain
 from memtile.model.cores.core_step import over
@@ -149,6 +152,7 @@ class Play:
         quiet: whether nothing can move any more; else the abstract run was too long.
         dropped: by channel the push that its full queue was the first to drop.
         reasons: why it may wait in some run although it goes on here, a line each.
+        watch: what it did that another order could change.
     """
 
     def __init__(self, subject: Subject, streams: OpenStreams) -> None:
@@ -172,6 +176,7 @@ class Play:
         self._allowed = Allowances(self._log.began.tolist(), self._tasks)
         self.engine.state.locks.value[:] = self._log.began
         self.engine.state.channels.tasks_done[:] = 0
+        self.watch = self.engine.checks.watch_orders()
         self._attach_cores(subject)
 
     # cores -----------------------------------------------------------------------------------------------
@@ -438,18 +443,42 @@ class Play:
 _FEW = 2  # reasons that are said
 
 
-def hangs(subject: Subject) -> tuple[Sequence[Finding], str]:
-    """The roots of what waits at the end of every run, and why that is undecided; empty if it is decided."""
+class Played(NamedTuple):
+    """What an abstract run shows.
+
+    Attributes:
+        hang: what waits at the end of every run, and its roots.
+        undecided: why that is undecided; empty if it is decided.
+        proved: whether every timing ends so; None = nothing was played.
+    """
+
+    hang: Hang
+    undecided: str
+    proved: Proof | None = None
+
+
+def hangs(subject: Subject) -> Played:
+    """Play a design to its end."""
     streams = OpenStreams(subject)
     reason = left_out(subject) or streams.reason
     if reason or not subject.log.tasks:
-        return (), reason
+        return Played(Hang(), reason, Proof("", (reason,)) if reason else None)
     play = Play(subject, streams)
     play.go()
     found = Open(channels=play.open_channels(), hosts=play.hosts(), dropping=sorted(play.dropped))
     abstraction = Abstraction(play.undecided(), play.place)
     chains = BdChains(play.engine)
-    hung = hang(play.engine, chains, found, {}, quiet=play.quiet, timed=False, abstraction=abstraction)
+    balance = balance_of(subject)
+    hung = hang(
+        play.engine,
+        chains,
+        found,
+        {},
+        quiet=play.quiet,
+        timed=False,
+        abstraction=abstraction,
+        balance=balance,
+    )
     reasons = list(play.reasons)
     if not play.quiet:
         reasons.insert(0, f"the array is still active after {MOST_CYCLES:,} cycles")
@@ -457,7 +486,15 @@ def hangs(subject: Subject) -> tuple[Sequence[Finding], str]:
     if not reasons and any(id_of(party) not in decided for party in found.parties()):
         reasons.append("several packets share a route, and timing decides their order")
     more = ", ..." if len(reasons) > _FEW else ""
-    return hung.findings, f"{', '.join(reasons[:_FEW])}{more}"
+    undecided = f"{', '.join(reasons[:_FEW])}{more}"
+    ends = STUCK if _is_error(hung.findings) else FINISHES
+    if not play.quiet or (ends == FINISHES and next(iter(found.parties()), None) is not None):
+        ends = ""
+    return Played(hung, undecided, proof(play.engine, subject, play.watch, ends, undecided))
+
+
+def _is_error(findings: Sequence[Finding]) -> bool:
+    return any(finding.severity is Severity.ERROR for finding in findings)
 
 
 def left_out(subject: Subject) -> str:

@@ -38,7 +38,7 @@ class BdUse(NamedTuple):
 
 def sharing_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each pair of channels and memory."""
-    groups = _connected(subject)
+    groups = connected(subject)
     told: set[tuple[int, ...]] = set()
     by_tile: dict[int, list[BdUse]] = {}
     for task, bd in each_bd(subject.log.tasks):
@@ -99,7 +99,7 @@ def _reached_by_cores(subject: Subject) -> set[int]:
     return {seen for tile in subject.kernels for seen in reach[tile].tolist() if seen >= 0}
 
 
-def _connected(subject: Subject) -> dict[int, int]:
+def connected(subject: Subject) -> dict[int, int]:
     """Channels by a number that those have in common between which locks or streams could keep an order."""
     groups = _UseGroups()
     for task, bd in each_bd(subject.log.tasks):

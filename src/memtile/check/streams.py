@@ -13,8 +13,15 @@ import numpy as np
 from memtile.arch.tiles import S2MM
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, each_bd
+from memtile.explain.deadlock.balance_findings import sure_lengths
+from memtile.explain.deadlock.graph import PartyKind
+from memtile.explain.deadlock.packet_ids import PacketIds
+from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.switch_waits import Streams
+from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.names import called, port_name
+from memtile.explain.names import called, is_logic, port_name
+from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import barred_text, configured_ways, packet_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import COMPRESSION_LSB, FOT_MASK, OUT_OF_ORDER_MASK
@@ -32,9 +39,35 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
     channels = sorted({task.ch for task in subject.log.tasks})
     ends = {ch: _ends(subject, ch) for ch in channels if not _receives(subject, ch)}
     yield from _loose(subject, channels)
-    yield from _lengths(subject, ends)
+    off = sure_lengths(balance_of(subject))
+    named = {each.sides[0].who for each in off}
+    yield from (each for each in _lengths(subject, ends) if named.isdisjoint(side.who for side in each.sides))
     yield from _idle_ends(subject, ends)
     yield from _packets(subject)
+    yield from off
+
+
+def balance_of(subject: Subject) -> WordBalance:
+    """The lengths of all descriptors of a design, held against each other."""
+    areas = [
+        NamedArea(buffer.name, tile.index, buffer.offset, buffer.nbytes)
+        for tile in subject.tiles
+        for buffer in tile.buffers
+    ]
+    return WordBalance(planned_of(subject), areas)
+
+
+def planned_of(subject: Subject) -> PlannedWords:
+    """The descriptors of all tasks of a design."""
+    tasks = subject.log.tasks
+    present = ((task.ch, bd.number, bd.descriptor, _said(subject, task, bd)) for task, bd in each_bd(tasks))
+    return PlannedWords(subject.engine, present)
+
+
+def _said(subject: Subject, task: GivenTask, bd: StaticBd) -> str:
+    """Where the design says a BD."""
+    tile = int(subject.engine.channels.tile[task.ch])
+    return subject.engine.bd_places.get((tile, bd.number)) or task.place
 
 
 def _barred(subject: Subject) -> Iterator[Finding]:
@@ -52,7 +85,10 @@ def _loose(subject: Subject, channels: Sequence[int]) -> Iterator[Finding]:
     engine, switch = subject.engine, plain(subject.engine.state.switch)
     for ch in channels:
         port = _port(subject, ch)
-        if port < 0 or ch in subject.fed or switch.mode[port] != OFF:
+        if port < 0 or ch in subject.fed:
+            continue
+        if switch.mode[port] != OFF:
+            yield from _unfed(subject, ch, port)
             continue
         if not subject.hosted and not _has_streams(subject, ch):
             continue  # who configures the streams is not part of what is checked
@@ -65,6 +101,23 @@ def _loose(subject: Subject, channels: Sequence[int]) -> Iterator[Finding]:
         who = called(engine, ch)
         severity = Severity.WARNING if task.endless or not subject.hosted else Severity.ERROR
         yield Finding("MT0109", severity, f"{who} {does}.", (Side(who, does, task.place),), fix=_CONNECT)
+
+
+def _unfed(subject: Subject, ch: int, port: int) -> Iterator[Finding]:
+    """A receiving channel whose stream begins at a port to which nothing sends."""
+    if not _receives(subject, ch) or not subject.hosted:
+        return
+    ends = [need.of for need in Streams(subject.engine).brought_by(port)]
+    if not ends or any(
+        end.kind is not PartyKind.PORT or is_logic(subject.engine, end.number) for end in ends
+    ):
+        return
+    task, who = subject.log.of(ch)[0], called(subject.engine, ch)
+    does = f"has a task, and its stream comes from {port_name(subject.engine, ends[0].number)}"
+    says = f"{does}, to which nothing sends"
+    severity = Severity.WARNING if task.endless else Severity.ERROR
+    fix = "Connect a sender to that port, or do not start the task."
+    yield Finding("MT0109", severity, f"{who} {says}.", (Side(who, says, task.place),), fix=fix)
 
 
 def _has_streams(subject: Subject, ch: int) -> bool:
@@ -138,20 +191,19 @@ def _idle_ends(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[
 def _packets(subject: Subject) -> Iterator[Finding]:
     """Packets whose id no slot takes on their way."""
     told: set[tuple[int, int]] = set()
+    planned = planned_of(subject)
     for task, bd in each_bd(subject.log.tasks):
         packet, port = bd.descriptor.packet, int(subject.engine.channels.switch_port[task.ch])
         if packet is None or port < 0 or _receives(subject, task.ch) or (task.ch, packet.id) in told:
             continue
         told.add((task.ch, packet.id))
         for stop in reached([port], partial(packet_ways, subject.engine, packet.id)):
-            if _stops(subject, stop, packet.id):
-                who = called(subject.engine, task.ch)
-                where = port_name(subject.engine, stop)
-                text = f"sends packets of id {packet.id}, and no slot of {where} takes them"
-                side = Side(who, text, task.place)
+            lost = PacketIds(planned).lost(stop, packet.id) if _stops(subject, stop, packet.id) else None
+            if lost is not None:
+                who = called(subject.engine, lost.bd.ch)
+                side = Side(who, lost.text, task.place)
                 severity = Severity.ERROR if subject.hosted else Severity.WARNING
-                fix = "Give the slave port a slot for the id, or the BD another id."
-                yield Finding("MT0111", severity, f"{who} {text}.", (side,), fix=fix)
+                yield Finding("MT0111", severity, f"{who} {lost.text}.", (side,), fix=lost.fix)
 
 
 def _stops(subject: Subject, port: int, packet: int) -> bool:

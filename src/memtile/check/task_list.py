@@ -17,6 +17,7 @@ import numpy as np
 from memtile.arch.tiles import TILE_KINDS, TileKind
 from memtile.bd.codec import decode
 from memtile.bd.descriptor import Descriptor
+from memtile.check.bd_writes import BdWrites, words_of_bd
 from memtile.explain.bd_chains import lock_seen
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import called
@@ -168,6 +169,7 @@ class TaskLog:
         began: the locks as they were at first.
         loads: the host does what is not followed: another device, cores or streams at work, words of a run.
         rooms: hosts push when a queue has room.
+        bds: what hosts write to the descriptors of tasks.
     """
 
     engine: Engine
@@ -182,15 +184,18 @@ class TaskLog:
     began: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
     loads: bool = False
     rooms: bool = False
+    bds: BdWrites = field(init=False)
     _seen: np.ndarray[tuple[int], np.dtype[np.int64]] = field(init=False)
 
     def __post_init__(self) -> None:
         self.engine.host.stopped = True  # its accesses take no time, in which the array would work
         self.locks = np.array(self.engine.state.locks.value, dtype=np.int64)
         self.began, self._seen = self.locks.copy(), self.locks.copy()
+        self.bds = BdWrites(self.engine)
 
     def note(self, step: HostStep) -> None:
         """The host does a step."""
+        self.bds.settle(self.host, len(self.steps.get(self.host, ())))
         self.steps.setdefault(self.host, []).append(step)
 
     def take(self, place: str = "") -> int:
@@ -208,7 +213,9 @@ class TaskLog:
         for ch in waiting:
             for word in self._words(ch):
                 self.note(HostStep(task=len(self.tasks), place=place, waits_for_room=waits))
-                self.tasks.append(self._task(ch, word, place))
+                self.tasks.append(task := self._task(ch, word, place))
+                tile = int(c.tile[ch])
+                self.bds.use({(tile, bd.number): bd.words for bd in task.bds})
             if c.pushes_lost[ch]:
                 self.dropped[ch] = self.dropped.get(ch, 0) + int(c.pushes_lost[ch])
             self._empty(ch)
@@ -270,17 +277,15 @@ class TaskLog:
 
     def _bd(self, ch: int, number: int) -> StaticBd:
         tile = int(self.engine.channels.tile[ch])
-        kind = kind_of(self.engine, tile)
-        door = self.engine.door(tile)
-        words = door.block_read32(kind.bd_base + number * kind.bd_stride, kind.bd_words)
-        descriptor = _decoded(kind.name, tuple(words.tolist()), number)
+        words = words_of_bd(self.engine, tile, number)
+        descriptor = _decoded(kind_of(self.engine, tile).name, words, number)
         acquire, release = descriptor.acquire, descriptor.release
         return StaticBd(
             number,
             descriptor,
             self._lock(tile, acquire.id, acquire.value) if acquire.enable else None,
             self._lock(tile, release.id, release.value) if release.value else None,
-            tuple(words.tolist()),
+            words,
         )
 
     def _lock(self, tile: int, dma_id: int, value: int) -> LockStep | None:

@@ -50,6 +50,25 @@ class BdChains:
         """BD numbers of the running task's chain, each once; where it loops, up to the loop."""
         return self._from(ch, int(self._engine.channels.task_bd[ch]))
 
+    def chain(self, ch: int, bd: int) -> tuple[int, ...]:
+        """BD numbers of the chain that a task of a channel would run from ``bd`` on, each once."""
+        return self._from(ch, bd)
+
+    def loops_from(self, ch: int, bd: int) -> bool:
+        """Whether the chain from ``bd`` on never ends."""
+        return self._next(ch, self._from(ch, bd)[-1]) >= 0
+
+    def length(self, ch: int, bd: int) -> int:
+        """Words that a BD moves to or from memory."""
+        return self._field(ch, bd, bd_fields.BUFFER_LENGTH)
+
+    def given(self, ch: int) -> Iterator[tuple[int, ...]]:
+        """The chains of the tasks that a channel has: of the running one and of those in its queue."""
+        if running := self.of(ch):
+            yield running
+        queued = self._engine.channels.queue[ch, : self._engine.channels.queue_count[ch]].tolist()
+        yield from (self._from(ch, word & QUEUE_START_BD_MASK) for word in queued if word >= 0)
+
     def loops(self, ch: int) -> bool:
         """Whether the running task's chain loops back on itself and so never ends."""
         running = self.of(ch)
@@ -102,21 +121,33 @@ class BdChains:
     def lock_steps(self) -> list[tuple[int, int | None, int | None]]:
         """Of each BD of the present, or the last, tasks: channel, lock that it takes, lock that it gives."""
         found: dict[tuple[int, int | None, int | None], None] = {}
-        for ch, bd in self._present():
+        for ch, bd in self.present():
             taken, given = self.acquired(ch, bd), self.release(ch, bd)
             locks = (self._seen(ch, each) for each in (taken, given))
             found[ch, next(locks), next(locks)] = None
         return list(found)
 
+    def steps_by_lock(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
+        """By lock the channels that take it and those that give it, each with its largest operand."""
+        takers: dict[int, dict[int, int]] = {}
+        givers: dict[int, dict[int, int]] = {}
+        for ch, bd in self.present():
+            for step, found in ((self.acquired(ch, bd), takers), (self.release(ch, bd), givers)):
+                lock = self._seen(ch, step)
+                if step is not None and lock is not None:
+                    of_lock = found.setdefault(lock, {})
+                    of_lock[ch] = max(of_lock.get(ch, step[1]), step[1], key=abs)
+        return takers, givers
+
     def _seen(self, ch: int, step: tuple[int, int] | None) -> int | None:
         return None if step is None else lock_seen(self._engine, self._tile[ch], step[0])
 
-    def _present(self) -> Iterator[tuple[int, int]]:
+    def present(self) -> Iterator[tuple[int, int]]:
         """Channels and the BDs of their present tasks, or their last one."""
         c = self._engine.channels
         last, done = c.bd.tolist(), c.bds_done.tolist()
         for ch in range(len(self._tile)):
-            running = self.of(ch) or (self._from(ch, last[ch]) if done[ch] else ())
+            running = self.of(ch) or (self._up_to(ch, last[ch]) if done[ch] else ())
             queued = (bd for bd, waits in self._to_come(ch) if waits)
             yield from ((ch, bd) for bd in dict.fromkeys((*running, *queued)))
 
@@ -147,6 +178,28 @@ class BdChains:
                 continue
             queued = self._from(ch, word & QUEUE_START_BD_MASK)
             yield from ((bd, True) for bd in queued if bd not in running)
+
+    def _up_to(self, ch: int, bd: int) -> tuple[int, ...]:
+        """The BDs of a task that has ended with ``bd``, in order, as far as registers and counts agree."""
+        c, found = self._engine.channels, [bd]
+        kind = TILE_KINDS[KIND_NAMES[int(plain(self._engine.spec.tiles).kind[self._tile[ch]])]]
+        bank = kind.bd_bank(int(c.number[ch]))
+        while len(before := [n for n in bank if self._next(ch, n) == found[0] and self.is_valid(ch, n)]) == 1:
+            if before[0] in found:
+                break
+            found.insert(0, before[0])
+        done, tasks = int(c.bds_done[ch]), int(c.tasks_done[ch])
+        return tuple(found) if tasks and done == tasks * len(found) else (bd,)
+
+    def pointing_to(self, ch: int, bd: int) -> list[int]:
+        """The valid BDs, among those that a channel has, after which a BD comes."""
+        kind = TILE_KINDS[KIND_NAMES[int(plain(self._engine.spec.tiles).kind[self._tile[ch]])]]
+        bank = kind.bd_bank(int(self._engine.channels.number[ch]))
+        return [each for each in bank if self._next(ch, each) == bd and self.is_valid(ch, each)]
+
+    def is_valid(self, ch: int, bd: int) -> bool:
+        """Whether a BD of a channel's tile has its Valid_BD."""
+        return bool(self._field(ch, bd, bd_fields.VALID_BD))
 
     def _next(self, ch: int, bd: int) -> int:
         """The BD after ``bd`` in its chain; -1 = none."""

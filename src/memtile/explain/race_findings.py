@@ -5,18 +5,20 @@ It also has the sides of a race: their names, where they are said, and the locks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
-from memtile.arch.tiles import WORD_BYTES
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.explain.bd_chains import BdChains, lock_seen
-from memtile.explain.findings import CODES, Finding, Side, WordRange
+from memtile.explain.findings import CODES, Finding, Severity, Side, WordRange
 from memtile.explain.lock_waits import Swap, owner, swaps
 from memtile.explain.names import called, core_name
 from memtile.jit.tables import plain
 from memtile.model.checking.notes import FIRST_CHANNEL, HOST
 from memtile.model.dma import bd_fields
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.columns import Ints
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import place_said
@@ -31,10 +33,11 @@ class Sides:
     Args:
         engine: the model.
         began: by lock of the model the value that it began with.
+        started: channels and BDs of tasks that hosts have started during the run.
     """
 
-    def __init__(self, engine: Engine, began: Ints) -> None:
-        self._engine, self._began = engine, began
+    def __init__(self, engine: Engine, began: Ints, started: Container[tuple[int, int]] = ()) -> None:
+        self._engine, self._began, self._started = engine, began, started
         self._channels = len(engine.channels.tile)
 
     def name(self, access: RaceAccess) -> str:
@@ -74,6 +77,10 @@ class Sides:
         """Whether one gives a lock that the other one takes."""
         return bool(self._given(giver) & self._taken(taker))
 
+    def gives_any(self, access: RaceAccess) -> bool:
+        """Whether it gives a lock at all."""
+        return bool(self._given(access))
+
     def has_data_early(self, reader: RaceAccess, writer: RaceAccess) -> bool:
         """Whether a lock that the writer gives to the reader says at the start that there is data."""
         return any(self._began[lock] > 0 for lock in self._given(writer) & self._taken(reader))
@@ -94,34 +101,81 @@ class Sides:
     def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a read after a write."""
         common = self._given(writer) & self._taken(reader)
-        if common:
-            lock = self._lock(min(common))
-            if self._began[min(common)] == 0:
-                return f"Let {self.text(reader)} acquire {lock} before each read, once for each buffer."
+        if not common:
+            return self.order_fix(writer, reader, "read")
+        lock, reads = self._lock(min(common)), self.text(reader)
+        if self._began[min(common)]:
             return f"{lock} lets the reader go before there is data: begin it with 0, or take more of it."
-        return self.order_fix(writer, reader, "read")
+        if self._is_core(reader):
+            return f"Let {reads} acquire {lock} before each read, once for each buffer."
+        if self._is_core(writer):
+            return f"Let {self.text(writer)} release {lock} only after its write, once for each buffer."
+        return self._same_order(lock)
 
     def room_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
         """A repair that orders a write after a read."""
         common = self._given(reader) & self._taken(writer)
-        if common:
-            lock = self._lock(min(common))
-            return (
-                f"{lock} gives more room than there is: begin it with the number of buffers, or release less."
-            )
-        return self.order_fix(reader, writer, "write")
+        if not common:
+            return self.order_fix(reader, writer, "write")
+        number = min(common)
+        lock, began, buffers = self._lock(number), int(self._began[number]), self._buffers(number)
+        if buffers and began > buffers:
+            return f"Begin {lock} with {buffers}, the number of buffers: {began} is more room than there is."
+        if self._is_core(writer):
+            return f"Let {self.text(writer)} acquire {lock} before each write, once for each buffer."
+        if self._is_core(reader):
+            return f"Let {self.text(reader)} release {lock} only after its last read, once for each buffer."
+        return self._same_order(lock)
+
+    def _same_order(self, lock: str) -> str:
+        """A repair of two channels that do wait for each other: of which buffer, they disagree."""
+        return f"Let both go through the buffers in one order, with one unit of {lock} for each buffer."
+
+    def _is_core(self, access: RaceAccess) -> bool:
+        return access.agent >= FIRST_CHANNEL + self._channels
+
+    def _buffers(self, lock: int) -> int:
+        """Units of a lock that BDs of its tile take, each buffer once, or give where none takes any."""
+        taken: dict[int, int] = {}
+        given: dict[int, int] = {}
+        engine, (tile, _) = self._engine, owner(self._engine, lock)
+        state, kind = engine.state, TILE_KINDS[KIND_NAMES[int(plain(engine.spec.tiles).kind[tile])]]
+        for bd in range(kind.bds):
+            read = partial(bd_fields.read_field, state, tile, bd)
+            if not read(bd_fields.VALID_BD):
+                continue
+            base, takes = int(read(bd_fields.BASE_ADDRESS)), bool(read(bd_fields.ACQUIRE_ENABLE))
+            if takes and lock_seen(engine, tile, int(read(bd_fields.ACQUIRE_ID))) == lock:
+                taken[base] = abs(int(read(bd_fields.ACQUIRE_VALUE)))
+            if (
+                read(bd_fields.RELEASE_VALUE)
+                and lock_seen(engine, tile, int(read(bd_fields.RELEASE_ID))) == lock
+            ):
+                given[base] = abs(int(read(bd_fields.RELEASE_VALUE)))
+        return sum(taken.values()) or sum(given.values())
 
     def order_fix(self, first: RaceAccess, then: RaceAccess, does: str) -> str:
         """A repair that orders one access before the other."""
-        given = self._given(first)
+        if first.agent == HOST:
+            return f"Have the host do this before it starts {self.text(then)}."
         if then.agent == HOST:
-            return f"Let {self.text(first)} release a lock that the host waits for before the {does}."
+            return f"Have the host wait for {self.text(first)} before it {_DOES[does]}."
+        if self._by_host(first) and self._by_host(then):
+            return f"Have the host wait for the end of {self.text(first)} before it starts {self.text(then)}."
+        given = self._given(first) - self._taken(then)
         if given:
             lock = self._lock(min(given))
             return (
                 f"Let {self.text(then)} acquire {lock}, which {self.text(first)} releases, before the {does}."
             )
         return f"Let {self.text(first)} release a lock that {self.text(then)} acquires before the {does}."
+
+    def _by_host(self, access: RaceAccess) -> bool:
+        """Whether a host has started the task during the run, and its BD has no lock."""
+        ch = access.agent - FIRST_CHANNEL
+        if not 0 <= ch < self._channels or self._given(access) or self._taken(access):
+            return False
+        return (ch, access.site) in self._started
 
     def _given(self, access: RaceAccess) -> set[int]:
         return self._locks(access, bd_fields.RELEASE_VALUE, bd_fields.RELEASE_ID, "released")
@@ -150,6 +204,7 @@ class Sides:
         return f"lock {number}{f' {name!r}' if name else ''}{where}"
 
 
+_DOES = {"read": "reads", "write": "writes"}
 _CODES = {RaceKind.NEVER_WRITTEN: "MT0203", RaceKind.STALE: "MT0205", RaceKind.WRITE_WRITE: "MT0202"}
 """The codes of kinds that need no look at who hands words to whom."""
 _TOO_EARLY = (RaceKind.READ_WRITE, RaceKind.OVERWRITTEN)  # a write that did not wait for a read
@@ -200,7 +255,10 @@ def race_findings(
         watch: that found it.
         areas: the buffers of the design.
     """
-    sides, spots = Sides(engine, watch.began), _Spots(engine, watch.place_of_external, areas)
+    sides, spots = (
+        Sides(engine, watch.began, watch.bds.started),
+        _Spots(engine, watch.place_of_external, areas),
+    )
     swapped = {swap.gives: swap for swap in swaps(engine, BdChains(engine))}
     groups: dict[tuple[str, frozenset[int]], list[tuple[Race, _Spot]]] = {}
     early: set[frozenset[int]] = set()  # pairs of which the writer was too early already
@@ -213,7 +271,7 @@ def race_findings(
             and not sides.handed(one.later, one.earlier)
         ):
             continue  # the writer waits for nobody, which is found as such
-        if _read_too_early(one, hasty):
+        if _read_too_early(one, hasty) or _never_waits(one, sides):
             hurried.add(one)
         code = _code(one, sides, follows=_agents(one) in early, hasty=one in hurried)
         if code == "MT0204" and not swapped.keys().isdisjoint(sides.room_locks(*_reader_and_writer(one))):
@@ -222,7 +280,7 @@ def race_findings(
             early.add(_agents(one))
         groups.setdefault((code, _agents(one)), []).append((one, spots.of(one)))
     return [
-        _finding(code, ones, sides, hasty=ones[0][0] in hurried, swapped=swapped)
+        _finding(code, ones, sides, hasty=ones[0][0] in hurried, swapped=swapped, began=watch.host_began)
         for (code, agents), ones in groups.items()
         if not _follows(code, agents, {spot.memory for _, spot in ones}, groups)
     ]
@@ -259,13 +317,22 @@ def _read_too_early(one: Race, hasty: Sequence[Race]) -> bool:
     )
 
 
+def _never_waits(one: Race, sides: Sides) -> bool:
+    """Whether a reader that gives the writer room takes none of the locks by which that gives it data."""
+    if one.kind not in _TOO_EARLY:
+        return False
+    reader, writer = _reader_and_writer(one)
+    gives = sides.gives_any(writer) and not sides.handed(writer, reader)
+    return gives and sides.handed(reader, writer)
+
+
 def _code(one: Race, sides: Sides, *, follows: bool, hasty: bool) -> str:
     """Its code; ``follows``: the writer was too early for the reader before, ``hasty``: the reader itself."""
     if one.kind in _CODES:
         return _CODES[one.kind]
     assert one.earlier is not None
     reader, writer = _reader_and_writer(one)
-    if hasty and sides.handed(writer, reader):
+    if hasty:
         return "MT0201"
     if one.kind in _TOO_EARLY:
         early = sides.handed(reader, writer) and not sides.has_data_early(reader, writer)
@@ -285,7 +352,9 @@ def _finding(
     *,
     hasty: bool,
     swapped: Mapping[int, Swap],
+    began: int = 0,
 ) -> Finding:
+    """The finding; a note of what was over when the host ``began``."""
     spots = _together([spot for _, spot in ones])
     one = ones[0][0]
     message, fix = _texts(code, one, spots[0], sides, hasty=hasty)
@@ -295,7 +364,7 @@ def _finding(
         message = f"{message.removesuffix('.')}: {cause}"
     return Finding(
         code,
-        CODES[code].severity,
+        Severity.NOTE if all(_before_host(each, began) for each, _ in ones) else CODES[code].severity,
         message,
         sides=tuple(_sides(one, spots[0], sides)),
         words=tuple(WordRange(spot.memory, spot.first, spot.count) for spot in spots),
@@ -303,6 +372,11 @@ def _finding(
         fix=fix,
         count=sum(each.count for each, _ in ones),
     )
+
+
+def _before_host(one: Race, began: int) -> bool:
+    """Whether a host uses what was used before its first instruction: milliseconds lie between on silicon."""
+    return one.later.agent == HOST and one.earlier is not None and 0 <= one.earlier.cycle < began
 
 
 def _together(spots: Sequence[_Spot]) -> list[_Spot]:
@@ -351,7 +425,6 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, hasty: bool) -> t
         return f"{says}.", sides.order_fix(one.earlier, one.later, "write")
     reader, writer = _reader_and_writer(one)
     reads, writes = sides.text(reader), sides.text(writer)
-    hasty = hasty and sides.handed(writer, reader)
     if one.kind in _TOO_EARLY and not hasty and not sides.has_data_early(reader, writer):
         says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
         return f"{says}.", sides.room_fix(reader, writer)

@@ -10,7 +10,7 @@ from memtile.model.checking.notes import AGENT_LSB, SITE_LSB, NoteKind
 from memtile.model.state.columns import Ints
 from memtile.sim.loop.compiled_sources import RACES
 from memtile.sim.races import vector_clocks, word_accesses
-from memtile.sim.races.race_book import RaceLog
+from memtile.sim.races.race_book import SITES, RaceLog
 
 COMPILED = RACES
 """What the code of :func:`read_through` is made of."""
@@ -42,6 +42,7 @@ def access(book: RaceLog, what: int, slot: int, site: int, subject: int, count: 
         word_accesses.write_words(book, slot, site & _WORD_SITE, first, count, cycle)
     elif first >= 0:
         word_accesses.fill_words(book, first, count)
+    book.used[slot, site & (SITES - 1)] = book.clocks[slot, slot]
 
 
 @jit
@@ -67,6 +68,7 @@ def order_note(book: RaceLog, what: int, slot: int, subject: int, slots: int) ->
     elif what == NoteKind.LOOK:
         if book.slots[subject] >= 0:
             vector_clocks.learn(book, slot, book.slots[subject])
+            vector_clocks.tick(book, book.slots[subject])
     elif what == NoteKind.START:
         vector_clocks.learn(book, book.slots[subject], slot)
         vector_clocks.tick(book, slot)

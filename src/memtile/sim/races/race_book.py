@@ -81,6 +81,7 @@ class BookTables(NamedTuple):
     readers: Ints  # (W, READERS) epochs since then
     unread: Bytes  # (W) 1 = what was there before was never read
     found: Ints  # (FINDINGS, Field)
+    used: Ints  # (S, SITES) own time of the last access of a site, of a channel: of a BD
     over: Ints  # (S, SITES) words of a writer's site that were written over
     lost: Ints  # (S, SITES) those of them that nobody had read
     counts: Ints  # [findings, findings that had no place, words that nobody wrote if no one is known to have]
@@ -130,6 +131,7 @@ def _sized(slots: int, locks: int, rows: int) -> dict[str, Any]:
         "credits": locks,
         "kept": (rows, slots),
         "free": rows + 1,
+        "used": (slots, SITES),
         "over": (slots, SITES),
         "lost": (slots, SITES),
     }

@@ -30,11 +30,14 @@ from memtile.model.state.columns import Ints
 from memtile.model.state.dma import RegionColumns
 from memtile.model.state.state import State
 from memtile.sim.races import vector_clocks
+from memtile.sim.races.bd_watch import BdWatch
 from memtile.sim.races.note_reading import COMPILED, Notes, read_notes, read_through
+from memtile.sim.races.order_book import OrderBook
 from memtile.sim.races.race_book import (
     INITIAL,
     NOBODY,
     SITE,
+    SITES,
     SLOT_LSB,
     RaceField,
     RaceKind,
@@ -97,6 +100,11 @@ class RaceWatch:
 
     Attributes:
         began: by lock the value that it had then.
+        orders: what the run does that another order could change.
+        blind: the host never acts upon what it reads of a state; what it sees orders nothing then, but the
+            ends of tasks that it waits for.
+        bds: watches descriptors.
+        host_began: cycle in which the host came to its first instruction, of a program that was launched.
     """
 
     def __init__(self, state: Callable[[], State], filled: npt.NDArray[np.bool_]) -> None:
@@ -109,6 +117,10 @@ class RaceWatch:
         )
         self._book.counts[2] = 0 if st.clock.now[0] else self._words  # what ran before may have written any
         self.began: Ints = np.concatenate([st.locks.value, np.zeros(cores, np.int64)])
+        self.orders, self.blind = OrderBook(), False
+        self._waited: list[int] = []  # rows of the notes that the host has waited for
+        self.host_began = 0
+        self.bds = BdWatch(state, self.flush, self._is_over)
         self._slots: list[int] = []  # agents in the order of their slots
         self._locks = 0
         for known in (st.memory, filled):
@@ -127,8 +139,16 @@ class RaceWatch:
         st = self._state()
         notes.note(st, NoteKind.START, HOST, 0, notes.core_agent(st, core), 0)
 
+    def restarted(self) -> None:
+        """A host has reset the whole array before it did anything else: what came before decides nothing."""
+        self.flush()
+        self.orders = OrderBook()
+        self.began[: len(self._state().locks.value)] = self._state().locks.value
+
     def saw(self, ch: int) -> None:
         """The host knows that a channel has ended a task."""
+        self._waited.append(int(self._state().noting[COUNT]))
+        self.bds.saw(ch)
         notes.note(self._state(), NoteKind.LOOK, HOST, 0, FIRST_CHANNEL + ch, 0)
 
     def flush(self) -> None:
@@ -137,19 +157,48 @@ class RaceWatch:
         count = int(st.noting[COUNT])
         if count == 0:
             return
-        self._prepare(st.notes[:count])
-        read_notes(self._book, st.notes, count, len(self._slots))
+        noted = self._that_order(st.notes[:count])
+        self.orders.add(noted)
+        self._prepare(noted)
+        read_notes(self._book, noted, len(noted), len(self._slots))
         st.noting[COUNT] = 0
+
+    def _that_order(self, noted: Ints) -> Ints:
+        """The notes without those of what a blind host reads and does not look at."""
+        waited, self._waited = self._waited, []
+        kept = noted[:, 0] & LABEL - 1 != NoteKind.LOOK
+        if not self.blind or kept.all():
+            return noted
+        kept[[row for row in waited if row < len(kept)]] = True
+        return np.ascontiguousarray(noted[kept])
+
+    def host_knows(self, ch: int, words: int) -> bool:
+        """Whether the host could not be where it is before a channel has read so many words.
+
+        It waited for the end of the channel's task, or for what cannot be without it.
+
+        Args:
+            ch: model index of a channel that reads external memory.
+            words: since the watch began.
+        """
+        self.flush()
+        agent = FIRST_CHANNEL + ch
+        host, slot = self._book.slots[HOST], self._book.slots[agent]
+        known = int(self._book.clocks[host, slot]) if slot != NOBODY else 0
+        return known >= self.orders.reads_for(agent, words)
 
     def pause(self) -> None:
         """Note nothing before a run goes on: somebody looks at the model from outside."""
         self.flush()
+        self.bds.look("")
+        self.bds.saw_all()
         self._state().noting[ON] = 0
 
     def go_on(self) -> None:
         """Note again what happens; after a pause all of before is over."""
         st = self._state()
         if st.noting[ON] == 0:
+            self.bds.look("")
             st.noting[ON] = 1
             notes.note(st, NoteKind.BARRIER, HOST, 0, 0, 0)
 
@@ -167,6 +216,7 @@ class RaceWatch:
             SimulationError: more happened in a cycle than can be noted.
         """
         self.flush()
+        self.bds.end()
         st = self._state()
         missed = int(st.noting[MISSED])
         st.noting[ON] = 0
@@ -179,6 +229,8 @@ class RaceWatch:
     def _prepare(self, noted: Ints) -> None:
         """Give slots and rows to all whom the notes name, and places to external memory."""
         what, agents = noted[:, 0] & ((1 << SITE_LSB) - 1), noted[:, 0] >> AGENT_LSB
+        if (what == NoteKind.BARRIER).any():
+            self.bds.forget()
         self._allot(np.unique(np.concatenate([agents, noted[what == NoteKind.START, 1]])).tolist())
         about_locks = np.isin(what, _LOCK_NOTES)
         locks = np.unique(noted[about_locks, 1])
@@ -220,6 +272,12 @@ class RaceWatch:
         places = np.stack([regions[:, RegionColumns.FIRST], sizes, ends - sizes], axis=1).astype(np.int64)
         self._book = with_words(self._book, int(ends[-1]), np.ascontiguousarray(places))
 
+    def _is_over(self, ch: int, bd: int) -> bool:
+        """Whether all accesses that a channel made by a BD come before whatever the host does now."""
+        self.flush()
+        slot, host = self._book.slots[FIRST_CHANNEL + ch], self._book.slots[HOST]
+        return bool(slot == NOBODY or self._book.clocks[host, slot] >= self._book.used[slot, bd % SITES])
+
     def place_of_external(self, place: int) -> tuple[int, int]:
         """Buffer of external memory that a place of a finding is in, and the word there."""
         starts = self._book.regions[:, 2]
@@ -245,6 +303,17 @@ class RaceWatch:
 
     def _access(self, epoch: int, cycle: int) -> RaceAccess:
         return RaceAccess(self._slots[epoch >> _SITE_BITS], epoch & SITE, cycle)
+
+
+class OrderWatch(RaceWatch):
+    """Watches a model for what another order could change, and looks for no races."""
+
+    def flush(self) -> None:
+        """Take in what was noted."""
+        st = self._state()
+        count = int(st.noting[COUNT])
+        self.orders.add(st.notes[:count])
+        st.noting[COUNT] = 0
 
 
 def _missed(count: int) -> Problem:

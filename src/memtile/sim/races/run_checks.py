@@ -15,7 +15,7 @@ from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop.other_schedules import draw, present
 from memtile.sim.loop.run_history import History, Recorder
-from memtile.sim.races.race_watch import Race, RaceWatch, prepare
+from memtile.sim.races.race_watch import OrderWatch, Race, RaceWatch, prepare
 
 
 class HasState(Protocol):
@@ -72,6 +72,11 @@ class Checks:
             self._cores.watched_by(None)
             found += watch.end()
 
+    def watch_orders(self) -> OrderWatch:
+        """Have all that runs from now on watched for what another order could change."""
+        self.watch = watch = OrderWatch(self._state, self.filled)
+        return watch
+
     @contextmanager
     def recorded(self) -> Iterator[list[History]]:
         """Context in which the history of all that runs is noted.
@@ -114,6 +119,26 @@ class Checks:
         if self.watch is not None:
             first = EXTERNAL + address // WORD_BYTES
             note(self._state(), NoteKind.WRITE if writes else NoteKind.READ, HOST, 0, first, words)
+
+    def host_did(self, place: str) -> None:
+        """A host has done a step, which is said at a place."""
+        if self.watch is not None:
+            self.watch.bds.look(place)
+
+    def frees_bds(self, ch: int) -> None:
+        """The host has seen in the status of a channel which tasks have ended, to use their BDs again."""
+        if self.watch is not None:
+            self.watch.bds.saw(ch)
+
+    def host_begins(self) -> None:
+        """The host comes to its first instruction, long after cores have begun."""
+        if self.watch is not None:
+            self.watch.host_began = int(self._state().clock.now[0])
+
+    def host_resets(self) -> None:
+        """A host resets the array: no task is left."""
+        if self.watch is not None:
+            self.watch.bds.forget()
 
     def saw_end(self, ch: int) -> None:
         """The host knows that a channel has ended a task; what it does then comes later."""

@@ -1,0 +1,168 @@
+"""Descriptors that a host changes while a task that was given them may still use them.
+
+A channel reads a descriptor when it comes to it, not when the task is pushed. So its BDs belong to a task
+from the push until the host knows its end: by a wait for its channel, or by one for a channel that words,
+locks or cores connect with it. Such a wait, and one for something that is not followed, is enough here; a run
+that is checked knows better.
+
+A task of one BD and one run that an idle channel is given reads it at once. To write that BD for another
+channel works then, though mlir-aie's guide (DMATasks.md, dma_free_task) allows it only after the end: a note.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from memtile.arch.tiles import MEMORY
+from memtile.check.bd_writes import Bd, BdWrite
+from memtile.check.checked_program import Subject
+from memtile.check.sharing import connected
+from memtile.check.task_list import GivenTask, HostStep, TaskLog
+from memtile.explain.bd_findings import BdUser, reused
+from memtile.explain.findings import Finding, Severity
+
+
+class _User(NamedTuple):
+    """A task that was pushed.
+
+    Attributes:
+        task: it.
+        reads_on: the channel comes to its descriptors later, or again.
+    """
+
+    task: GivenTask
+    reads_on: bool
+
+    def has(self, number: int) -> bool:
+        """Whether a BD is one of the task's."""
+        return any(bd.number == number for bd in self.task.bds)
+
+
+@dataclass(slots=True)
+class _InUse:
+    """The tasks whose ends a host does not know, as it goes through its steps.
+
+    Args:
+        groups: by model index of a channel a number that connected ones have in common.
+
+    Attributes:
+        open: by channel, in the order in which they were pushed.
+        pushed: by channel, all so far.
+    """
+
+    groups: Mapping[int, int]
+    open: dict[int, list[_User]] = field(default_factory=dict)
+    pushed: dict[int, list[GivenTask]] = field(default_factory=dict)
+
+    def push(self, task: GivenTask) -> None:
+        """A task is given to its channel."""
+        own = self.open.setdefault(task.ch, [])
+        own.append(_User(task, bool(own) or task.endless or len(task.bds) > 1 or task.runs > 1))
+        self.pushed.setdefault(task.ch, []).append(task)
+
+    def wait(self, step: HostStep) -> None:
+        """The host has waited."""
+        if step.ch < 0:
+            self.open.clear()
+            return
+        known = self.groups.get(step.ch)
+        for ch in [ch for ch in self.open if ch != step.ch and self.groups.get(ch) == known]:
+            del self.open[ch]
+        own = self.open.get(step.ch, [])
+        if step.room:
+            del own[: -MEMORY.queue_depth]
+            return
+        ended = _ended(self.pushed.get(step.ch, ()), step)
+        self.open[step.ch] = [user for user in own if not any(user.task is each for each in ended)]
+
+    def users(self, tile_of: Mapping[int, int], bd: Bd) -> Iterator[_User]:
+        """The tasks that may still use a descriptor, those first that read it later."""
+        found = [
+            user for ch, own in self.open.items() if tile_of[ch] == bd[0] for user in own if user.has(bd[1])
+        ]
+        return iter(sorted(found, key=lambda user: not user.reads_on))
+
+
+def _ended(pushed: Sequence[GivenTask], step: HostStep) -> Sequence[GivenTask]:
+    """The tasks of a channel that a wait for it proves to have ended."""
+    if not step.token:
+        return pushed[: step.many]
+    tokens = 0
+    for count, task in enumerate(pushed, 1):
+        tokens += task.token
+        if tokens == step.many:
+            return pushed[:count]
+    return pushed
+
+
+class _Reuse(NamedTuple):
+    """A write to a descriptor that a task may still use.
+
+    Attributes:
+        user: the task.
+        write: of the host.
+        severity: an error if the task reads the descriptor later.
+    """
+
+    user: _User
+    write: BdWrite
+    severity: Severity
+
+
+def reuse_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each place and descriptor, about the first task that may use it; notes are one."""
+    if not subject.log.bds.found:
+        return
+    told: dict[tuple[Severity, Bd, str], _Reuse] = {}
+    groups, notes = connected(subject), list[Finding]()
+    for host in subject.log.steps:
+        for one in _reuses(subject, host, groups):
+            told.setdefault((one.severity, one.write.bd, one.write.place), one)
+    for one in told.values():
+        user = BdUser(one.user.task.ch, one.user.task.place, one.user.task.token)
+        found = reused(subject.engine, user, *one.write.bd, one.write.place, severity=one.severity)
+        if one.severity is Severity.NOTE:
+            notes.append(found)
+        else:
+            yield found
+    if notes:
+        yield replace(notes[0], count=len(notes))
+
+
+def _reuses(subject: Subject, host: int, groups: Mapping[int, int]) -> Iterator[_Reuse]:
+    """The writes of a host to descriptors that may be in use."""
+    log, in_use = subject.log, _InUse(groups)
+    tile_of = dict(enumerate(subject.engine.channels.tile.tolist()))
+    for task in _pushed(log, -1) if host >= 0 else ():
+        in_use.push(task)
+    writes: dict[int, list[BdWrite]] = {}
+    for write in log.bds.found:
+        if write.host == host:
+            writes.setdefault(write.step, []).append(write)
+    for number, step in enumerate(log.steps[host]):
+        for write in writes.get(number, ()):
+            users = in_use.users(tile_of, write.bd)
+            user = next((user for user in users if user.task.ch not in log.reset), None)
+            if user is not None:
+                yield _Reuse(user, write, _severity(subject, host, user, write))
+        if step.pushes:
+            in_use.push(log.tasks[step.task])
+        elif step.waits:
+            in_use.wait(step)
+
+
+def _pushed(log: TaskLog, host: int, first: int = 0) -> Iterator[GivenTask]:
+    """The tasks that a host pushes, from a step on."""
+    return (log.tasks[step.task] for step in log.steps.get(host, ())[first:] if step.pushes)
+
+
+def _severity(subject: Subject, host: int, user: _User, write: BdWrite) -> Severity:
+    """How bad it is: what was read, and goes to another channel, does no harm."""
+    if user.reads_on:
+        return Severity.ERROR
+    after = _pushed(subject.log, host, write.step)
+    following = next((task for task in after if any(bd.number == write.bd[1] for bd in task.bds)), None)
+    same = following is not None and following.ch == user.task.ch
+    return Severity.ERROR if same else Severity.NOTE

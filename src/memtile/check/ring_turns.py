@@ -1,0 +1,194 @@
+"""Rings of descriptors that take turns at buffers: does each use the buffer that its locks count?
+
+Two rules, each certain from the descriptors alone. A ring whose lock lets several of its descriptors run
+before a reader has released anything must write as many buffers; and of two rings that take turns by one lock
+each descriptor of the reader must read what the descriptor of the writer wrote that released it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import lcm
+from typing import NamedTuple
+
+from memtile.access.boxes import last_address
+from memtile.access.walk import Walk
+from memtile.arch.tiles import S2MM, WORD_BYTES
+from memtile.bd.windows import place_of_address
+from memtile.check.checked_program import Subject
+from memtile.check.task_list import GivenTask, StaticBd, bd_text, kind_of, lock_text
+from memtile.explain.findings import Finding, Severity, Side, WordRange
+from memtile.jit.tables import plain
+
+_WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
+_MOST_TURNS = 1 << 10
+
+
+class Stretch(NamedTuple):
+    """Words of the data memory of a tile that a descriptor lies in; ``end`` is behind the last."""
+
+    tile: int
+    first: int
+    end: int
+
+    def meets(self, other: Stretch) -> bool:
+        """Whether they have a word in common."""
+        return self.tile == other.tile and self.first < other.end and other.first < self.end
+
+
+class Ring(NamedTuple):
+    """A ring whose descriptors all wait for one lock and release another, each by 1.
+
+    Attributes:
+        task: of the channel.
+        acquired: lock that each descriptor waits for, by index among all locks.
+        released: lock that each releases.
+        stretches: memory of each descriptor.
+        writes: whether it writes memory.
+    """
+
+    task: GivenTask
+    acquired: int
+    released: int
+    stretches: Sequence[Stretch]
+    writes: bool
+
+
+def ring_findings(subject: Subject) -> Iterator[Finding]:
+    """One finding for each pair of rings, or for a ring of its own, with a descriptor at the wrong buffer."""
+    rings = [ring for task in subject.log.tasks for ring in _rings(subject, task)]
+    told = set[int]()
+    for writer, reader in _pairs(subject, rings):
+        wrong = _mismatch(writer, reader)
+        if wrong is not None:
+            told |= {writer.task.ch, reader.task.ch}
+            yield _unread(subject, writer, reader, wrong)
+    for ring in rings:
+        if ring.writes and ring.task.ch not in told:
+            yield from _overwritten(subject, ring)
+
+
+def _rings(subject: Subject, task: GivenTask) -> Iterator[Ring]:
+    """The ring of a task, if it is one of those that are looked at."""
+    if not task.endless or task.again:
+        return
+    taken = {bd.acquire.lock for bd in task.bds if bd.acquire is not None and abs(bd.acquire.value) == 1}
+    given = {bd.release.lock for bd in task.bds if bd.release is not None and bd.release.value == 1}
+    whole = all(bd.acquire is not None and bd.release is not None for bd in task.bds)
+    steps = [step for bd in task.bds for step in (bd.acquire, bd.release) if step is not None]
+    if not whole or len(taken) != 1 or len(given) != 1 or any(abs(step.value) != 1 for step in steps):
+        return
+    found = [_stretch(subject, task, bd) for bd in task.bds]
+    stretches = [each for each in found if each is not None]
+    if len(stretches) == len(found):
+        writes = int(subject.engine.channels.direction[task.ch]) == S2MM
+        yield Ring(task, taken.pop(), given.pop(), stretches, writes)
+
+
+def _stretch(subject: Subject, task: GivenTask, bd: StaticBd) -> Stretch | None:
+    """The data memory of a descriptor's first run; None of external memory, or of what is not known."""
+    tile = int(subject.engine.channels.tile[task.ch])
+    kind = kind_of(subject.engine, tile)
+    if not kind.memory_words or not bd.descriptor.valid:
+        return None
+    walk = Walk.of(bd.descriptor, 0).unpadded()
+    last, at = last_address(walk), place_of_address(kind, walk.base)
+    if last is None or at is None:
+        return None
+    there = int(plain(subject.engine.spec.tiles).neighbour[tile, _WINDOWS.index(at.window)])
+    return Stretch(there, at.local, at.local + last - walk.base + 1) if there >= 0 else None
+
+
+def _pairs(subject: Subject, rings: Sequence[Ring]) -> Iterator[tuple[Ring, Ring]]:
+    """Writers and readers that alone use the lock by which the reader waits for the writer, from 0 on."""
+    if subject.released is None:
+        return
+    users: dict[int, set[int]] = {}
+    for task in subject.log.tasks:
+        for bd in task.bds:
+            for step in (bd.acquire, bd.release):
+                if step is not None:
+                    users.setdefault(step.lock, set()).add(task.ch)
+    for writer in rings:
+        lock = writer.released
+        readers = [ring for ring in rings if not ring.writes and ring.acquired == lock]
+        alone = users[lock] == {writer.task.ch, *(ring.task.ch for ring in readers)}
+        empty = not int(subject.log.locks[lock]) and lock not in subject.released
+        if writer.writes and alone and empty and len(readers) == 1:
+            yield writer, readers[0]
+
+
+def _mismatch(writer: Ring, reader: Ring) -> tuple[int, int] | None:
+    """The first descriptors of both, by their places, of which one reads nothing that the other wrote."""
+    one, other = len(writer.stretches), len(reader.stretches)
+    for turn in range(min(lcm(one, other), _MOST_TURNS)):
+        wrote, read = writer.stretches[turn % one], reader.stretches[turn % other]
+        if not wrote.meets(read):
+            return turn % one, turn % other
+    return None
+
+
+def _repeats(ring: Ring) -> bool:
+    """Whether two descriptors of a ring have memory in common."""
+    return any(one.meets(other) for one, other in combinations(ring.stretches, 2))
+
+
+def _unread(subject: Subject, writer: Ring, reader: Ring, at: tuple[int, int]) -> Finding:
+    """The writer comes first if it writes a buffer twice or both go through all; else the reader."""
+    odd = (reader, writer) if _repeats(reader) and not _repeats(writer) else (writer, reader)
+    places = at if odd[0] is writer else at[::-1]
+    sides = [_side(subject, ring, n) for ring, n in zip(odd, places, strict=True)]
+    lock = lock_text(subject.engine, writer.released)
+    message = (
+        f"{sides[0].who} {sides[0].does}, but {sides[1].who}, which takes turns with it by {lock}, "
+        f"{sides[1].does}: they have no word in common."
+    )
+    sure = _repeats(odd[0])
+    fix = (
+        f"Let {sides[0].who} use the buffer of {sides[1].who}."
+        if sure
+        else "Let both go through their buffers in the same order; one of these two has the wrong one."
+    )
+    severity = Severity.ERROR if sure else Severity.WARNING
+    return Finding("MT0209", severity, message, tuple(sides), (_words(subject, odd[0], places[0]),), fix=fix)
+
+
+def _overwritten(subject: Subject, ring: Ring) -> Iterator[Finding]:
+    """A ring that writes a buffer again before anything was read, as its lock has room for both."""
+    room = int(subject.log.locks[ring.acquired])
+    pairs = combinations(range(min(room, len(ring.stretches))), 2)
+    again = next(((n, m) for n, m in pairs if ring.stretches[n].meets(ring.stretches[m])), None)
+    if again is None:
+        return
+    first, second = (_side(subject, ring, n) for n in again)
+    lock = lock_text(subject.engine, ring.acquired)
+    message = (
+        f"{second.who} {second.does}, as BD {ring.task.bds[again[0]].number} of its ring does, and {lock} "
+        f"begins with {room}: what the first wrote is overwritten before anything reads it."
+    )
+    fix = "Give each of these two BDs a buffer of its own; one of them has the wrong one."
+    yield Finding(
+        "MT0209", Severity.ERROR, message, (second, first), (_words(subject, ring, again[1]),), fix=fix
+    )
+
+
+def _side(subject: Subject, ring: Ring, number: int) -> Side:
+    verb = "writes" if ring.writes else "reads"
+    words = _words(subject, ring, number)
+    last = words.first + words.count - 1
+    bd, tile = ring.task.bds[number], int(subject.engine.channels.tile[ring.task.ch])
+    place = subject.engine.bd_places.get((tile, bd.number), ring.task.place)
+    who = bd_text(subject.engine, ring.task, bd)
+    return Side(who, f"{verb} words {words.first} to {last} of {words.memory}", place)
+
+
+def _words(subject: Subject, ring: Ring, number: int) -> WordRange:
+    """The memory of a descriptor, by the name of its buffer where it has one."""
+    at = ring.stretches[number]
+    for tile in subject.tiles:
+        for buffer in tile.buffers if tile.index == at.tile else ():
+            begins = buffer.offset // WORD_BYTES
+            if begins <= at.first and at.end <= begins + -(-buffer.nbytes // WORD_BYTES):
+                return WordRange(f"buffer {buffer.name!r}", at.first - begins, at.end - at.first)
+    return WordRange("the memory of its tile", at.first, at.end - at.first)

@@ -1,0 +1,99 @@
+"""Does a check find the descriptor of a ring that has the wrong buffer?"""
+
+from __future__ import annotations
+
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding
+from memtile.importers.design import load_still
+from memtile.importers.mlir.token_packets import Text
+
+RING = """\
+module {{
+  aie.device(npu1) {{
+    %host = aie.tile(0, 0)
+    %tile = aie.tile(0, 1)
+    %free = aie.lock(%tile, 0) {{init = {room} : i32, sym_name = "free"}}
+    %full = aie.lock(%tile, 1) {{init = 0 : i32, sym_name = "full"}}
+    %a = aie.buffer(%tile) {{sym_name = "a"}} : memref<16xi32>
+    %b = aie.buffer(%tile) {{sym_name = "b"}} : memref<16xi32>
+    aie.flow(%host, DMA : 0, %tile, DMA : 0)
+    aie.flow(%tile, DMA : 0, %host, DMA : 0)
+    %dma = aie.memtile_dma(%tile) {{
+      %0 = aie.dma_start(S2MM, 0, ^w0, ^next)
+    ^w0:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%{writes[0]} : memref<16xi32>, 0, 16)
+      aie.use_lock(%full, Release, {gives})
+      aie.next_bd ^w1
+    ^w1:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%{writes[1]} : memref<16xi32>, 0, 16)
+      aie.use_lock(%full, Release, {gives})
+      aie.next_bd ^w0
+    ^next:
+      %1 = aie.dma_start(MM2S, 0, ^r0, ^end)
+    ^r0:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%{reads[0]} : memref<16xi32>, 0, 16)
+      aie.use_lock(%free, Release, 1)
+      aie.next_bd ^r1
+    ^r1:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%{reads[1]} : memref<16xi32>, 0, 16)
+      aie.use_lock(%free, Release, 1)
+      aie.next_bd ^r0
+    ^end:
+      aie.end
+    }}
+  }}
+}}
+"""
+
+
+def found(writes: str, reads: str, room: int = 2, gives: int = 1) -> list[Finding]:
+    text = RING.format(writes=writes, reads=reads, room=room, gives=gives)
+    checked = check("ring.mlir", lambda: of_mlir(load_still(Text("ring.mlir", text))))
+    return [each for each in checked.findings if each.code == "MT0209"]
+
+
+def test_a_writer_that_has_a_buffer_twice_is_named_with_the_line_of_its_descriptor() -> None:
+    (wrong,) = found("bb", "ab")
+    assert wrong.message == (
+        "memory(0,1) S2MM 0 (BD 0) writes words 0 to 15 of buffer 'b', but memory(0,1) MM2S 0 (BD 2), "
+        "which takes turns with it by lock 1 'full' of tile (0, 1), reads words 0 to 15 of buffer 'a': "
+        "they have no word in common."
+    )
+    assert wrong.sides[0].place == "ring.mlir:15:7"
+    assert wrong.fix == "Let memory(0,1) S2MM 0 (BD 0) use the buffer of memory(0,1) MM2S 0 (BD 2)."
+
+
+def test_a_reader_that_has_a_buffer_twice_is_named() -> None:
+    (wrong,) = found("ab", "aa")
+    assert wrong.sides[0].who == "memory(0,1) MM2S 0 (BD 3)"
+    assert wrong.severity == "error"
+
+
+def test_of_two_orders_neither_is_an_error() -> None:
+    (wrong,) = found("ab", "ba")
+    assert wrong.severity == "warning"
+    assert "one of these two has the wrong one" in wrong.fix
+
+
+def test_a_buffer_that_is_written_again_before_a_read_is_overwritten() -> None:
+    (wrong,) = found("aa", "aa")
+    assert "BD 0 of its ring does, and lock 0 'free' of tile (0, 1) begins with 2" in wrong.message
+    assert [side.place for side in wrong.sides] == ["ring.mlir:20:7", "ring.mlir:15:7"]
+
+
+@pytest.mark.parametrize(
+    ("writes", "reads", "room", "gives"),
+    [("ab", "ab", 2, 1), ("aa", "aa", 1, 1), ("ab", "ba", 2, 2)],
+    ids=["in turn", "one buffer at a time", "several for one"],
+)
+def test_rings_that_go_through_the_same_buffers_are_fine(
+    writes: str, reads: str, room: int, gives: int
+) -> None:
+    assert not found(writes, reads, room, gives)
