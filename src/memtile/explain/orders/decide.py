@@ -1,0 +1,64 @@
+"""What the end of a checked run says of every other order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.explain.findings import Finding
+from memtile.explain.orders.lock_orders import LockOrders, agent_name
+from memtile.explain.orders.proof import FINISHES, STUCK, Proof
+from memtile.explain.orders.stream_orders import StreamOrders
+from memtile.explain.results import Result, Status
+from memtile.sim.loop.clock import SETTLED
+from memtile.sim.loop.engine import Engine
+from memtile.sim.races.race_watch import RaceWatch
+
+_ENDS = {Status.FINISHED: FINISHES, Status.STUCK: STUCK}
+_RACES = "MT02"
+_LUCK = ("MT0308", "MT0318", "MT0320")
+"""Findings of runs that end by luck: a dropped task, a host that ended first, room that is just enough."""
+
+
+def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence[str]) -> Proof:
+    """What a run says of every other timing.
+
+    Args:
+        engine: the model, as the run has left it.
+        watch: of the run.
+        result: of it, with its findings.
+        of_hosts: steps of its hosts that hang on timing, a line each.
+    """
+    rests = result.timed and int(engine.state.clock.quiet[0]) >= SETTLED
+    ends = _ENDS.get(result.status, "") if rests else ""
+    locks, streams = LockOrders(engine, watch.orders, watch.began), StreamOrders(engine)
+    reasons = [
+        *of_hosts,
+        *_of_findings(result.findings),
+        *(["a core has no program here"] if result.unsimulated else []),
+        *(["upsets strike in their cycles"] if engine.upsets.struck or engine.upsets.waiting else []),
+        *(["control packets or pauses of the run"] if watch.orders.control_packets else []),
+        *locks.reasons(),
+        *streams.reasons(),
+        *streams.out_of_order(),
+        *(streams.left_behind() if ends == FINISHES else ()),
+    ]
+    words = [] if reasons else [*locks.of_words(), *_outside(engine, watch), *_without_words(result)]
+    return Proof(ends, tuple(dict.fromkeys(reasons)), tuple(dict.fromkeys(words)))
+
+
+def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
+    """Findings by which the run had luck, or of words that nothing orders, which a core may act upon."""
+    codes = dict.fromkeys(finding.code for finding in findings)
+    return (f"finding {code}" for code in codes if code in _LUCK or code.startswith(_RACES))
+
+
+def _outside(engine: Engine, watch: RaceWatch) -> Iterator[str]:
+    """Channels that use the same words of external memory: only the host could order them."""
+    for writer, other in watch.orders.shared_outside():
+        names = agent_name(engine, writer), agent_name(engine, other)
+        yield f"{names[0]} writes words of external memory that {names[1]} uses"
+
+
+def _without_words(result: Result) -> Iterator[str]:
+    if not result.words:
+        yield "the run moved no words"

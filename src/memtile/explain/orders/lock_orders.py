@@ -1,0 +1,227 @@
+"""Locks whose units may go to one or to another, by who is first; and those that may come to another value.
+
+A lock is a counter: releases add, and an acquire of at least so many takes. Where one part alone takes, what
+is there for it only grows until it takes, so its turn comes in every order. Other acts are fine where they
+cannot meet: an exact value that is the last one a lock ever has; a value that the host gives a lock before
+any of its users begins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from memtile.access.distinct import distinct
+from memtile.arch.tiles import MEMORY
+from memtile.explain.lock_waits import lock_name
+from memtile.explain.names import called, core_name
+from memtile.jit.tables import plain
+from memtile.model.checking.notes import FIRST_CHANNEL, HOST, NoteKind
+from memtile.model.state.causes import CorePhase, Phase
+from memtile.model.state.columns import Ints
+from memtile.sim.loop.engine import Engine
+from memtile.sim.races.order_book import LockAct, OrderBook
+
+_NEVER = 1 << 62  # number of a note that never comes
+
+
+def agent_name(engine: Engine, agent: int) -> str:
+    """The channel, the core or the host that an agent of notes is."""
+    channels = len(engine.channels.tile)
+    if agent == HOST:
+        return "the host"
+    if agent < FIRST_CHANNEL + channels:
+        return called(engine, agent - FIRST_CHANNEL)
+    return core_name(engine, agent - FIRST_CHANNEL - channels)
+
+
+def waiting(engine: Engine) -> Iterator[tuple[int, int, int]]:
+    """Agent, lock and operand of each acquire that was not granted when the run came to rest."""
+    c, cores = engine.channels, plain(engine.state.cores)
+    for ch in np.flatnonzero(c.phase == Phase.ACQUIRE).tolist():
+        if c.lock[ch] >= 0:
+            yield FIRST_CHANNEL + ch, int(c.lock[ch]), int(c.acquire_value[ch])
+    for core in np.flatnonzero(cores.phase == CorePhase.ACQUIRE).tolist():
+        yield FIRST_CHANNEL + len(c.tile) + core, int(cores.target[core]), int(cores.value[core])
+
+
+@dataclass(frozen=True, slots=True)
+class _Lock:
+    """What a run did with a lock.
+
+    Attributes:
+        began: its value then.
+        acts: all of them, in order.
+        waits: agents and operands of acquires that were not granted.
+    """
+
+    began: int
+    acts: LockAct
+    waits: Sequence[tuple[int, int]]
+
+    def _agents(self, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> set[int]:
+        return set(self.acts.agent[which].tolist())
+
+    @property
+    def takes(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which acts take units."""
+        found: np.ndarray[tuple[int], np.dtype[np.bool_]]
+        found = (self.acts.kind == NoteKind.ACQUIRE) & (self.acts.operand < 0)
+        return found
+
+    @property
+    def takers(self) -> set[int]:
+        """Who takes units, or waits for some."""
+        return self._agents(self.takes) | {agent for agent, operand in self.waits if operand < 0}
+
+    @property
+    def givers(self) -> set[int]:
+        """Who releases it."""
+        return self._agents(self.acts.kind == NoteKind.RELEASE)
+
+    @property
+    def exact(self) -> set[int]:
+        """The values that somebody waits for without taking anything."""
+        which = (self.acts.kind == NoteKind.ACQUIRE) & (self.acts.operand >= 0)
+        return set(self.acts.operand[which].tolist()) | {value for _, value in self.waits if value >= 0}
+
+    @property
+    def sets(self) -> Ints:
+        """Numbers of the notes by which the host gave it a value."""
+        found: Ints = self.acts.at[self.acts.kind == NoteKind.SET]
+        return found
+
+    @property
+    def given(self) -> int:
+        """Units that were released to it."""
+        return int(self.acts.operand[self.acts.kind == NoteKind.RELEASE].sum())
+
+    @property
+    def takes_back(self) -> bool:
+        """Whether a release of less than 0 makes it smaller."""
+        return bool((self.acts.operand[self.acts.kind == NoteKind.RELEASE] < 0).any())
+
+    def first_use(self, agent: int) -> int:
+        """Number of the first note by which an agent takes from it, gives to it or waits for it."""
+        own = self.acts.at[(self.acts.agent == agent) & (self.acts.kind != NoteKind.SET)]
+        return int(own[0]) if len(own) else _NEVER
+
+    def last_set(self) -> int:
+        """The value that the host gave it last, or that it began with."""
+        values = self.acts.operand[self.acts.kind == NoteKind.SET]
+        return int(values[-1]) if len(values) else self.began
+
+
+class LockOrders:
+    """Looks at the locks of a run that came to rest.
+
+    Args:
+        engine: the model.
+        book: what the run did.
+        began: by lock the value that it began with.
+    """
+
+    def __init__(self, engine: Engine, book: OrderBook, began: Ints) -> None:
+        self._engine, self._book, self._acts = engine, book, book.acts
+        waits = list(waiting(engine))
+        used = {*distinct(self._acts.lock).tolist(), *(lock for _, lock, _ in waits)}
+        self._locks: Mapping[int, _Lock] = {
+            lock: _Lock(
+                int(began[lock]),
+                LockAct(*(column[self._acts.lock == lock] for column in self._acts)),
+                [(agent, operand) for agent, at, operand in waits if at == lock],
+            )
+            for lock in sorted(used)
+        }
+
+    def reasons(self) -> Iterator[str]:
+        """What another order could do with a lock otherwise, so that the run may end otherwise."""
+        for number, lock in self._locks.items():
+            name = lock_name(self._engine, number)
+            if len(lock.takers) > 1:
+                who = ", ".join(agent_name(self._engine, agent) for agent in sorted(lock.takers)[:3])
+                yield f"{who}{', ...' if len(lock.takers) > 3 else ''} take from {name}"
+            if lock.takes_back:
+                yield f"a release makes {name} smaller, and from what value on timing says"
+            if lock.exact and not self._is_last_value(lock):
+                yield f"somebody waits until {name} is exactly one value, which may pass unseen"
+            elif not lock.exact and self._is_set_late(lock):
+                yield f"the host gives {name} a value while others use it"
+            if number in self._book.looked_at:
+                yield f"the host reads {name}"
+            if self._may_overflow(number, lock):
+                yield f"{name} may come to more than {MEMORY.lock_value_max} if who takes is late"
+
+    def of_words(self) -> Iterator[str]:
+        """Locks of which one cannot tell in every order whose release an acquire has waited for."""
+        for number, lock in self._locks.items():
+            if len(lock.givers) > 1 and lock.takers and not self._takes_all(number, lock):
+                who = ", ".join(agent_name(self._engine, agent) for agent in sorted(lock.givers)[:3])
+                yield f"{who} release {lock_name(self._engine, number)}, and timing says who is first"
+
+    def _is_last_value(self, lock: _Lock) -> bool:
+        """Whether those who wait for an exact value wait for the last one that the lock ever has.
+
+        It only grows then, or the host sets it once after a user has begun.
+        """
+        if lock.takers or lock.takes_back:
+            return False
+        if not len(lock.sets):
+            return lock.exact == {lock.began + lock.given}
+        late = lock.sets[[self._is_late(lock, int(at)) for at in lock.sets]]
+        return not lock.givers and len(late) <= 1 and lock.exact == {lock.last_set()}
+
+    def _is_set_late(self, lock: _Lock) -> bool:
+        return any(self._is_late(lock, int(at)) for at in lock.sets)
+
+    def _is_late(self, lock: _Lock, at: int) -> bool:
+        """Whether a user of the lock may have begun when the host gives it a value."""
+        users = {*lock.givers, *lock.takers, *(agent for agent, _ in lock.waits)}
+        users |= set(lock.acts.agent[lock.acts.kind == NoteKind.ACQUIRE].tolist())
+        for agent in users:
+            first = lock.first_use(agent)
+            begun = [start for start in self._book.started.get(agent, ()) if start < first]
+            if first < at or not begun or begun[-1] < at:
+                return True
+        return False
+
+    def _may_overflow(self, number: int, lock: _Lock) -> bool:
+        """Whether in some order more units could be there than the lock can have."""
+        highest = max(lock.began, *lock.acts.operand[lock.acts.kind == NoteKind.SET].tolist(), 0)
+        if highest + lock.given <= MEMORY.lock_value_max or number >= len(self._engine.state.locks.value):
+            return False
+        return self._capacity(number, lock) is None
+
+    def _takes_all(self, number: int, lock: _Lock) -> bool:
+        """Whether every acquire takes all units that there are for the lock and the one beside it."""
+        capacity = self._capacity(number, lock)
+        wanted = {*lock.acts.operand[lock.takes].tolist(), *(value for _, value in lock.waits)}
+        return capacity is not None and wanted == {-capacity}
+
+    def _capacity(self, number: int, lock: _Lock) -> int | None:
+        """Units that a lock and another one have together and never more, whoever is late.
+
+        Everybody who gives to one of the two has taken as much from them before.
+        """
+        beside = [set(self._taken_by(giver)) for giver in lock.givers]
+        for other in sorted(set.intersection(*beside)) if beside else ():
+            pair = self._locks[other]
+            if other != number and not len(pair.sets) and not len(lock.sets) and self._is_kept(number, other):
+                capacity = lock.began + pair.began
+                if capacity <= MEMORY.lock_value_max:
+                    return capacity
+        return None
+
+    def _taken_by(self, agent: int) -> Iterator[int]:
+        return (number for number, lock in self._locks.items() if agent in lock.takers)
+
+    def _is_kept(self, one: int, other: int) -> bool:
+        """Whether nobody ever gives to two locks more than he has taken from them."""
+        acts = self._acts
+        here = (acts.lock == one) | (acts.lock == other)
+        kind, operand = acts.kind[here], acts.operand[here]
+        change = np.where(kind == NoteKind.RELEASE, operand, np.minimum(operand, 0))
+        agents = acts.agent[here]
+        return all(np.cumsum(change[agents == agent]).max() <= 0 for agent in distinct(agents).tolist())

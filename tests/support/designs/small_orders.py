@@ -1,0 +1,139 @@
+"""Small designs of channels and locks, drawn by seed, and every way in which each of them can end.
+
+A channel runs blocks: it waits for a lock, moves a block of words, and releases a lock. The oracle goes
+through all orders in which that can happen, one step of one channel after another; it shares nothing with the
+model.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import NamedTuple
+
+import numpy as np
+
+from memtile import MemoryTile
+
+WORDS = 4  # of a block
+
+
+class Block(NamedTuple):
+    """What a channel does for a block.
+
+    Attributes:
+        takes: number of the lock that it waits for; -1 = none.
+        units: that it takes.
+        exact: it waits for exactly so many instead, and takes none.
+        gives: number of the lock that it releases; -1 = none.
+        added: units that it releases.
+    """
+
+    takes: int
+    units: int
+    exact: bool
+    gives: int
+    added: int
+
+
+class Small(NamedTuple):
+    """A design.
+
+    Attributes:
+        began: values of the locks.
+        work: blocks of each channel, in order.
+        fed: blocks that come to each channel; -1 = it sends and needs none.
+    """
+
+    began: tuple[int, ...]
+    work: tuple[tuple[Block, ...], ...]
+    fed: tuple[int, ...]
+
+
+def drawn(seed: int) -> Small:
+    """A design: often rings in which one channel takes from each lock, sometimes with another taker."""
+    luck = random.Random(seed)
+    parts, rounds = luck.randint(2, 4), luck.randint(1, 3)
+    began = tuple(luck.choice((0, 0, 1, 1, 2)) for _ in range(parts))
+    work = []
+    for part in range(parts):
+        blocks = []
+        for _ in range(rounds + luck.choice((0, 0, 0, 1))):
+            takes = part if luck.random() < 0.85 else luck.randrange(-1, parts)
+            gives = (part + 1) % parts if luck.random() < 0.85 else luck.randrange(-1, parts)
+            exact = luck.random() < 0.06
+            units = luck.choice((1, 1, 1, 1, 2))
+            blocks.append(Block(takes, units, exact, gives, luck.choice((1, 1, 1, 2))))
+        work.append(tuple(blocks))
+    fed = tuple(
+        len(blocks) - (luck.random() < 0.1) if part % 2 == 0 else -1 for part, blocks in enumerate(work)
+    )
+    return Small(began, tuple(work), fed)
+
+
+def built(small: Small) -> MemoryTile:
+    """The design on a memory tile: channels that are fed receive, the others send."""
+    tile = MemoryTile()
+    locks = [tile.lock(value, f"lock {number}") for number, value in enumerate(small.began)]
+    receives = sends = 0
+    for part, (blocks, fed) in enumerate(zip(small.work, small.fed, strict=True)):
+        buffer = tile.buffer(f"block {part}", WORDS)
+        tile.store(buffer, np.zeros(WORDS, np.uint32))
+        channel = tile.s2mm[receives] if fed >= 0 else tile.mm2s[sends]
+        receives, sends = receives + (fed >= 0), sends + (fed < 0)
+        steps = []
+        for block in blocks:
+            lock = locks[block.takes] if block.takes >= 0 else None
+            acquire = None
+            if lock is not None:
+                acquire = lock.acquire_equal(block.units) if block.exact else lock.acquire(block.units)
+            release = locks[block.gives].release(block.added) if block.gives >= 0 else None
+            moved = tile.write(buffer) if fed >= 0 else tile.read(buffer)
+            steps.append(moved.guarded(acquire, release))
+        channel.start(*steps)
+        if fed > 0:
+            channel.feed(np.arange(fed * WORDS))
+        elif fed < 0:
+            channel.collect()
+    return tile
+
+
+def ends(small: Small) -> set[bool]:
+    """Whether all channels have ended, for each way in which it can come to rest.
+
+    A state is the place of each channel, two for each block, and the values of the locks.
+    """
+    first = (tuple(0 for _ in small.work), small.began)
+    seen, left, found = {first}, [first], set[bool]()
+    while left:
+        places, locks = left.pop()
+        after = [_after(small, places, locks, part) for part in range(len(places))]
+        steps = [each for each in after if each is not None]
+        if not steps:
+            found.add(all(place == 2 * len(own) for place, own in zip(places, small.work, strict=True)))
+        for each in steps:
+            if each not in seen:
+                seen.add(each)
+                left.append(each)
+    return found
+
+
+State = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _after(small: Small, places: tuple[int, ...], locks: tuple[int, ...], part: int) -> State | None:
+    """The state after the next step of a channel; None = it cannot go on."""
+    number, moved = divmod(places[part], 2)
+    if number == len(small.work[part]):
+        return None
+    block, values = small.work[part][number], list(locks)
+    if not moved and block.takes >= 0:
+        value = values[block.takes]
+        if value != block.units if block.exact else value < block.units:
+            return None
+        values[block.takes] -= 0 if block.exact else block.units
+    elif moved:
+        if 0 <= small.fed[part] <= number:
+            return None
+        if block.gives >= 0:
+            values[block.gives] += block.added
+    return (*places[:part], places[part] + 1, *places[part + 1 :]), tuple(values)
