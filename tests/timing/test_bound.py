@@ -17,7 +17,8 @@ from memtile.explain.bound import Bound, Cost, ResourceUse, bound_of
 from memtile.explain.outcome import outcome
 from memtile.explain.record import IGNORED, RunVerdict, judged, record, text_of
 from memtile.explain.results import Result
-from memtile.explore.rerun import band, lifted
+from memtile.explore.relaxed import lifted
+from memtile.explore.rerun import band
 from memtile.runs.operations import Write, address_of
 from memtile.runs.session import run_program
 from memtile.sim.kernels.kernel_core import Core

@@ -15,13 +15,25 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
-from enum import Enum, auto
+from enum import Enum, IntFlag, auto
 from functools import lru_cache, partial
 from typing import Any, SupportsIndex
 
 from memtile.arch.boards import ASSUMED, BOARDS, OF_OTHERS, SPREAD, board
 from memtile.arch.grades import Grade, Source
 from memtile.errors import DesignError, Problem, raise_if
+
+
+class Unlimited(IntFlag):
+    """Resources that a run may have without limit, to find what they cost (``Timing.unlimited``).
+
+    No chip has them; the words of a run are the same, for as long as nothing depends on its timing.
+    """
+
+    BANKS = 1  # each bank serves all of its requests in the cycle in which they come
+    NEIGHBOURS = 2  # each access to a neighbour's memory goes to its bank at once
+    PACKETS = 4  # packets to one receiver take the way to it without arbiters and wires in between
+    DESCRIPTORS = 8  # a BD whose lock is free begins in the cycle in which the one before it ends
 
 
 class Used(Enum):
@@ -323,6 +335,10 @@ class Timing:
         "cycles",
         "cases broadcast-*: 4 cycles a column, 2 a row, 2 from core to memory",
         Grade.SILICON,
+    )
+
+    unlimited: int = _in_runs(
+        0, 0, 15, "bits", "AM020 has no such mode; for --bottleneck, see ``Unlimited``", Grade.MANUAL
     )
 
     access_cycles: int = _at_set_up(

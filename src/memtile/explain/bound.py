@@ -50,9 +50,15 @@ class Bound:
     @property
     def text(self) -> str:
         """One line."""
-        who = f"{self.resource}: {self.share:.0%} of the cycles {self.does}"
-        limits = "limited by" if self.share >= _BUSY else "no resource is saturated; the busiest is"
-        head = f"{limits} {who}"
+        return self._line("limited by" if self.share >= _BUSY else "no resource is saturated; the busiest is")
+
+    @property
+    def busiest(self) -> str:
+        """One line beside another one that says what limits the run."""
+        return self._line("the busiest resource is")
+
+    def _line(self, limits: str) -> str:
+        head = f"{limits} {self.resource}: {self.share:.0%} of the cycles {self.does}"
         rest = ", ".join(f"{cost.cycles} {cost.cause}" for cost in self.costs[:_SHOWN])
         return f"{head} (bound {self.cycles}); the rest: {rest}" if rest else f"{head} (bound {self.cycles})"
 

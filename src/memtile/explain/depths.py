@@ -150,6 +150,18 @@ def needed_depths(
     return tuple(replace(finding, cycles=(0, result.cycles)) for finding in found)
 
 
+def with_depths(result: Result, again: Callable[[], Result], names: Sequence[str] = tuple(WORDS)) -> Result:
+    """The result with those warnings; arguments as of :func:`needed_depths`.
+
+    What ends only with enough room is proved for no timing: how much room there is nobody has measured.
+    """
+    found = needed_depths(result, again, names)
+    proved = result.proved
+    if found and proved is not None:
+        proved = proved.doubted(*(f"finding {finding.code}" for finding in found))
+    return replace(result, findings=(*result.findings, *found), proved=proved)
+
+
 def depth_findings(ends: Mapping[str, int], again: Again) -> tuple[Finding, ...]:
     """A warning for each depth without which a design that ends would hang.
 

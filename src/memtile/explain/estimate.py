@@ -8,7 +8,7 @@ and what one delay makes another one wait is not: it is an estimate, and ``--sen
 
 It also has timing constants that nobody has measured: which of them a run depended on.
 
-It also says how far cycles hang on constants that nobody has measured, and what lifting a limit would save.
+It also says how far cycles hang on constants that nobody has measured.
 """
 
 from __future__ import annotations
@@ -227,27 +227,6 @@ class Band:
         first = self.constants[0]
         made = f"; {first.name} makes most of it" if first.width else ""
         return [f"{self.low} to {self.high} cycles{without}{made}", *map(_line, self.constants)]
-
-
-@dataclass(frozen=True, slots=True)
-class Lifted:
-    """A run without one of its limits.
-
-    Attributes:
-        what: is lifted, ``external memory answers at once``.
-        cycles: of the run then; None = it did not end as the run did.
-    """
-
-    what: str
-    cycles: Count | None
-
-
-def lifted_line(lifted: Lifted, elapsed: int) -> str:
-    """For people."""
-    if lifted.cycles is None:
-        return f"if {lifted.what}: the run does not end as it did"
-    saved = elapsed - lifted.cycles
-    return f"if {lifted.what}: {lifted.cycles} cycles ({-saved / max(elapsed, 1):+.0%})"
 
 
 def _line(ends: RangeEnds) -> str:

@@ -1,120 +1,224 @@
-"""Why a run takes longer than its words need: causes that cost a channel a tenth of the run, with a repair.
+"""Why a run takes longer than its words need: what costs a tenth of the run, with advice that was tried.
 
 Notes, no errors: the words are right. They are asked for (``memtile run --bottleneck``), because what is slow
-may be meant.
+may be meant. Advice is only given if a run without what it removes is shorter, and says by how much.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.limit import LEAST, Lifted, Resource, best_of, percent
 from memtile.explain.results import ChannelUse, Result
-from memtile.model.state.causes import Cause
+from memtile.model.state.causes import Cause, CoreCause
 
 _TENTH = 0.1
 _MOST = 0.5
-_TURNS = 0.9  # of the cycles in which either of two moves, if they take turns
+_TWO = 2  # columns
 _MANY = 8  # tasks
 _LEAST = 64  # cycles: of shorter runs everything is start and end
+_WORKS = 0.7  # of the cycles: what a column is busy for if it alone limits a run
+_SHORT = 256  # words of a BD: fewer do not hide the latency of external memory
 
-_COSTS: Mapping[Cause, tuple[str, str]] = {
-    Cause.BANK_CONFLICT: (
-        "MT0501",
-        "Put the buffers into different banks (bank=, or a memory tile that interleaves).",
-    ),
-    Cause.BD_SWITCH: ("MT0502", "Move more words with each BD: one more dimension, or the iteration."),
-    Cause.EXTERNAL: ("MT0506", "Ask for longer rows, so that bursts are full, or for more at a time."),
+_LONGER = "Move more words with each BD: one more dimension, or the iteration."
+_PART_OF = {Resource.EXTERNAL: (Resource.ROWS,)}
+_COSTS: Mapping[Cause, tuple[str, Resource]] = {
+    Cause.BANK_CONFLICT: ("MT0501", Resource.BANKS),
+    Cause.BD_SWITCH: ("MT0502", Resource.DESCRIPTORS),
+    Cause.EXTERNAL: ("MT0506", Resource.EXTERNAL),
 }
 
 
-def slow_findings(result: Result) -> tuple[Finding, ...]:
+def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> tuple[Finding, ...]:
     """Notes on what makes a run slow; none without time, or for a run of a few cycles.
 
     Args:
         result: of the run.
+        lifted: the run without each of its limits.
+        banks: what repairs bank conflicts; empty = buffers in different banks.
     """
     if not result.timed or result.cycles < _LEAST:
         return ()
-    found = [*_costs(result), *_tasks(result), *_turns(result), *_host(result)]
+    found = [
+        *_costs(result, lifted, banks or "Put the buffers into different banks (bank=)."),
+        *_tasks(result, lifted),
+        *_buffers(result, lifted),
+        *_host(result, lifted),
+        *_links(result, lifted),
+        *_columns(result),
+    ]
     return tuple(found)
 
 
-def _costs(result: Result) -> Iterator[Finding]:
-    """One finding for each cause, of the channel that it costs most."""
-    for cause, (code, fix) in _COSTS.items():
-        uses = [use for use in result.channels if use.spent.get(cause, 0) >= _TENTH * result.cycles]
-        if not uses:
+def _tried(fix: str, result: Result, lifted: Sequence[Lifted], *resources: Resource) -> str:
+    """Advice with the cycles of the run in which it was tried; empty if it does not help."""
+    best = best_of([each for each in lifted if each.resource in resources], result.cycles)
+    if best is None or best.cycles is None or best.saves(result.cycles) < LEAST:
+        return ""
+    return f"{fix} Tried: {best.cycles} cycles for {result.cycles} ({percent(result.cycles, best.cycles)})."
+
+
+def _note(result: Result, code: str, message: str, sides: Sequence[Side], fix: str) -> Finding:
+    return Finding(code, Severity.NOTE, message, tuple(sides), cycles=(0, result.cycles), fix=fix)
+
+
+def _costs(result: Result, lifted: Sequence[Lifted], banks: str) -> Iterator[Finding]:
+    """One finding for each cause, of the channel or core that it costs most."""
+    for cause, (code, resource) in _COSTS.items():
+        lost = {_name(use): use.spent.get(cause, 0) for use in result.channels}
+        if cause is Cause.BANK_CONFLICT:
+            lost |= {core.name: core.spent.get(CoreCause.BANK_CONFLICT, 0) for core in result.cores}
+        costly = {name: cycles for name, cycles in lost.items() if cycles >= _TENTH * result.cycles}
+        if not costly:
             continue
-        worst = max(uses, key=lambda use: use.spent[cause])
-        more = f", and {len(uses) - 1} more channels" if len(uses) > 1 else ""
-        lost = worst.spent[cause]
-        text = f"loses {lost} of {result.cycles} cycles: {cause.text}"
-        message = f"{_name(worst)} {text}{_each(worst, cause)}{more}."
-        sides = tuple(Side(_name(use), f"loses {use.spent[cause]} cycles") for use in uses)
-        yield Finding(code, Severity.NOTE, message, sides, cycles=(0, result.cycles), fix=fix)
+        worst = max(costly, key=costly.__getitem__)
+        use = next((use for use in result.channels if _name(use) == worst), None)
+        advice = {"MT0501": banks, "MT0502": _LONGER, "MT0506": _outside(use, lifted, result.cycles)}
+        if fix := _tried(advice[code], result, lifted, resource, *_PART_OF.get(resource, ())):
+            more = f", and {len(costly) - 1} more" if len(costly) > 1 else ""
+            text = f"loses {costly[worst]} of {result.cycles} cycles: {cause.text}"
+            message = f"{worst} {text}{_each(use, cause)}{more}."
+            sides = [Side(name, f"loses {cycles} cycles") for name, cycles in costly.items()]
+            yield _note(result, code, message, sides, fix)
 
 
-def _each(use: ChannelUse, cause: Cause) -> str:
+def _each(use: ChannelUse | None, cause: Cause) -> str:
     """How short what is started is."""
-    if cause is Cause.BD_SWITCH and use.bds:
+    if use is not None and cause is Cause.BD_SWITCH and use.bds:
         return f", {use.words // use.bds} words a BD"
     return ""
 
 
-def _tasks(result: Result) -> Iterator[Finding]:
+def _outside(use: ChannelUse | None, lifted: Sequence[Lifted], cycles: int) -> str:
+    """Advice for transfers to external memory: longer rows if rows cost something, else larger pieces."""
+    rows = [each for each in lifted if each.resource == Resource.ROWS and each.saves(cycles) >= LEAST]
+    if rows:
+        return "Ask for longer rows, so that bursts are full."
+    if use is not None and use.bds and use.words // use.bds < _SHORT:
+        return f"Ask for more at a time: a BD moves {use.words // use.bds} words, and each waits for memory."
+    return "Have more words on their way: start the next transfer before this one has ended."
+
+
+def _tasks(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
     """The channel that moves longest is without a task half of the time, between many short ones."""
     use = max(result.channels, key=lambda use: use.spent.get(Cause.MOVING, 0), default=None)
     if use is None or use.tasks < _MANY:
         return
     lost = use.spent.get(Cause.IDLE, 0) + use.spent.get(Cause.TASK_START, 0)
-    if lost >= _MOST * result.cycles:
+    fix = "Start fewer tasks: repeat them, chain their BDs, or keep the queue filled."
+    fix = _tried(fix, result, lifted, Resource.TASKS, Resource.HOST)
+    if lost >= _MOST * result.cycles and fix:
         text = f"has no task, or starts one, in {lost} of {result.cycles} cycles"
         message = f"{_name(use)} {text}: {use.tasks} tasks of {use.words // use.tasks} words."
-        fix = "Start fewer tasks: repeat them, chain their BDs, or keep the queue filled."
-        side = Side(_name(use), text)
-        yield Finding("MT0503", Severity.NOTE, message, (side,), cycles=(0, result.cycles), fix=fix)
+        yield _note(result, "MT0503", message, [Side(_name(use), text)], fix)
 
 
-def _turns(result: Result) -> Iterator[Finding]:
-    """A writer and a reader of one buffer that wait for each other all the time."""
-    buffers: dict[str, list[ChannelUse]] = {}
-    for use in result.channels:
-        if use.label and "," not in use.label:
-            buffers.setdefault(f"{use.name.rpartition(' ')[0].rpartition(' ')[0]} {use.label}", []).append(
-                use
-            )
-    for uses in buffers.values():
-        if _take_turns(uses, result.cycles):
-            one, two = uses
-            waits = [use.spent.get(Cause.LOCK_ACQUIRE, 0) for use in uses]
-            message = (
-                f"{_name(one)} and {_name(two)} take turns at one buffer: they wait {waits[0]} and "
-                f"{waits[1]} of {result.cycles} cycles for its lock."
-            )
-            sides = tuple(
-                Side(_name(use), f"waits {wait} cycles for a lock")
-                for use, wait in zip(uses, waits, strict=True)
-            )
-            fix = "Give it a second buffer, and the lock of the free ones a value of 2."
-            yield Finding("MT0504", Severity.NOTE, message, sides, cycles=(0, result.cycles), fix=fix)
+def _buffers(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """An object FIFO, or a ring of buffers, that one more buffer makes a tenth faster."""
+    best = best_of([each for each in lifted if each.resource == Resource.BUFFERS], result.cycles)
+    if best is None or best.saves(result.cycles) < _TENTH:
+        return
+    waits = _lock_waits(result, best.name)
+    says = " and ".join(f"{name} waits {cycles}" for name, cycles in waits.items())
+    message = f"{best.name} has too few buffers: {says} of {result.cycles} cycles for a lock."
+    sides = [Side(name, f"waits {cycles} cycles for a lock") for name, cycles in waits.items()]
+    one = "a second" if best.what.startswith("there was a second") else "one more"
+    fix = _tried(f"Give {best.name} {one} buffer, and count it in the lock of the free ones.", result, [best],
+                 Resource.BUFFERS)  # fmt: skip
+    yield _note(result, "MT0504", message, sides, fix)
 
 
-def _take_turns(uses: Sequence[ChannelUse], cycles: int) -> bool:
-    if len(uses) != 2 or {use.direction for use in uses} != {"S2MM", "MM2S"}:
-        return False
-    waits = [use.spent.get(Cause.LOCK_ACQUIRE, 0) + use.spent.get(Cause.MOVING, 0) for use in uses]
-    several = all(use.bds > 1 for use in uses)
-    each = all(use.spent.get(Cause.LOCK_ACQUIRE, 0) >= 2 * _TENTH * cycles for use in uses)
-    return several and each and all(wait >= _TURNS * 0.9 * cycles for wait in waits)
+def _lock_waits(result: Result, name: str) -> dict[str, int]:
+    """Cycles for locks of the two that wait longest, those first that the buffers are called after."""
+    waits = [(_name(use), use.label, use.spent.get(Cause.LOCK_ACQUIRE, 0)) for use in result.channels]
+    waits += [(core.name, "", core.spent.get(CoreCause.LOCK_STALL, 0)) for core in result.cores]
+    own = [(each, cycles) for each, label, cycles in waits if cycles and label and label in name]
+    others = sorted(((each, cycles) for each, _, cycles in waits if cycles), key=lambda wait: -wait[1])
+    return dict([*sorted(own, key=lambda wait: -wait[1]), *others][:2])
 
 
-def _host(result: Result) -> Iterator[Finding]:
-    if result.host_cycles >= _MOST * result.cycles:
+def _host(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    fix = "Write fewer registers in the run: longer tasks, repeats, descriptors that stay."
+    fix = _tried(fix, result, lifted, Resource.HOST, Resource.START)
+    if result.host_cycles >= _MOST * result.cycles and fix:
         message = f"The host's accesses take {result.host_cycles} of {result.cycles} cycles."
         side = Side("the host", f"is busy for {result.host_cycles} cycles")
-        fix = "Write fewer registers in the run: longer tasks, repeats, descriptors that stay."
-        yield Finding("MT0505", Severity.NOTE, message, (side,), cycles=(0, result.cycles), fix=fix)
+        yield _note(result, "MT0505", message, [side], fix)
+
+
+def _links(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """A link that packets of several channels share."""
+    best = best_of([each for each in lifted if each.resource == Resource.LINKS], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH:
+        message = f"Packets share one {best.name} in {result.cycles} cycles."
+        fix = "Give the streams circuits of their own, or packets over different links."
+        fix = _tried(fix, result, lifted, Resource.LINKS)
+        yield _note(result, "MT0508", message, [Side(best.name, "is shared by packets")], fix)
+
+
+_COLUMN = re.compile(r"\((\d+), ?\d+\)")
+
+
+class Uneven(NamedTuple):
+    """A column that has more of the work than the others.
+
+    Attributes:
+        column: its number.
+        columns: how many work at all.
+        works: cycles in which its busiest core or channel works.
+        share: its part of the work of all, 0 to 1.
+        cycles: estimate of the run with the same work in each.
+    """
+
+    column: int
+    columns: int
+    works: int
+    share: float
+    cycles: int
+
+    @property
+    def text(self) -> str:
+        """What is uneven."""
+        return f"column {self.column} has {self.share:.0%} of the work of {self.columns} columns"
+
+
+def uneven_columns(result: Result) -> Uneven | None:
+    """The column that limits a run, for which the others wait; None if the work is about even."""
+    computing = [(core.name, core.spent.get(CoreCause.RUNNING, 0)) for core in result.cores]
+    moving = [(use.name, use.spent.get(Cause.MOVING, 0)) for use in result.channels]
+    work = max(computing, moving, key=lambda work: max((cycles for _, cycles in work), default=0))
+    longest = _by_column(work)
+    if len(longest) < _TWO:
+        return None
+    most, whole = max(longest, key=longest.__getitem__), sum(longest.values())
+    gain = longest[most] - whole / len(longest)
+    if longest[most] < _WORKS * result.cycles or gain < _TENTH * result.cycles:
+        return None
+    cycles = round(result.cycles - gain)
+    return Uneven(most, len(longest), longest[most], longest[most] / whole, cycles)
+
+
+def _columns(result: Result) -> Iterator[Finding]:
+    """A column that has most of the work; what an even split saves is an estimate."""
+    if found := uneven_columns(result):
+        side = Side(f"column {found.column}", f"works for {found.works} of {result.cycles} cycles")
+        fix = (
+            f"Split the work evenly. Estimated, not tried: {found.cycles} cycles for {result.cycles} "
+            f"({percent(result.cycles, found.cycles)})."
+        )
+        yield _note(result, "MT0507", f"{found.text.capitalize()}; the others wait.", [side], fix)
+
+
+def _by_column(work: Sequence[tuple[str, int]]) -> dict[int, int]:
+    """Cycles of the longest work in each column that works at all, by the column that a name has."""
+    found: dict[int, int] = {}
+    for name, cycles in work:
+        if cycles and (place := _COLUMN.search(name)):
+            found[int(place[1])] = max(cycles, found.get(int(place[1]), 0))
+    return found
 
 
 def _name(use: ChannelUse) -> str:

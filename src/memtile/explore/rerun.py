@@ -5,22 +5,15 @@ It also has questions to a run that is made anew: how far it hangs on assumed co
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from memtile.arch.timing import chosen_timing, default_timing, likely, of_run
 from memtile.explain.depths import needed_depths
-from memtile.explain.estimate import Band, Lifted, RangeEnds
+from memtile.explain.estimate import Band, RangeEnds
 from memtile.explain.results import Result
-from memtile.explain.slow import slow_findings
-from memtile.model.state.causes import Cause, CoreCause
+from memtile.explore.relaxed import Again, Watch, with_limit
 from memtile.runs.program import Run
-from memtile.sim.kernels.kernel_lines import kernel_time
-
-Again = Callable[[], Result]
-"""Makes the design anew and runs it; called inside ``chosen_timing``."""
-Watch = Callable[[Sequence[str]], Iterator[str]]
-"""Goes through names, showing how far it is."""
 
 
 def band(result: Result, again: Again, watch: Watch = iter) -> Band:
@@ -41,25 +34,6 @@ def band(result: Result, again: Again, watch: Watch = iter) -> Band:
     return Band(result.cycles, min(known), max(known), tuple(widest), result.cost_unknown)
 
 
-def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, ...]:
-    """The run without each of the limits that cost it cycles.
-
-    Args:
-        result: of the run itself.
-        again: does it anew.
-        watch: goes through the limits, for progress.
-    """
-    limits = {what: lift for what, (lift, costs) in _LIMITS.items() if costs(result)}
-    return tuple(Lifted(what, _lifted(result, again, limits[what])) for what in watch(list(limits)))
-
-
-def _lifted(result: Result, again: Again, lift: Mapping[str, int]) -> int | None:
-    if lift:
-        return _cycles(result, again, lift)
-    with kernel_time(0):
-        return _cycles(result, again, {})
-
-
 def _ends(result: Result, name: str, low: int, high: int, again: Again) -> RangeEnds:
     value = result.timing.get(name, getattr(default_timing(result.board), name))
     ends = (_cycles(result, again, {name: at}) for at in (low, high))
@@ -70,38 +44,6 @@ def _cycles(result: Result, again: Again, constants: Mapping[str, int]) -> int |
     with chosen_timing({**of_run(result.board, result.timing), **constants}):
         other = again()
     return other.cycles if other.status is result.status else None
-
-
-def _spent(*causes: Cause) -> Callable[[Result], bool]:
-    return lambda result: any(use.spent.get(cause) for use in result.channels for cause in causes)
-
-
-_EXTERNAL = {
-    "external_latency": 1,
-    "external_write_latency": 1,
-    "external_burst_overhead": 0,
-    "external_egress_words": 256,
-    "external_beside": 0,
-    "external_first_read": 0,
-    "external_first_write": 0,
-}
-_HOST = {
-    "access_cycles": 0,
-    "firmware_access": 0,
-    "firmware_word": 0,
-    "firmware_push": 0,
-    "firmware_push_elf": 0,
-}
-_LIMITS: Mapping[str, tuple[Mapping[str, int], Callable[[Result], bool]]] = {
-    "external memory answered at once": (_EXTERNAL, _spent(Cause.EXTERNAL)),
-    "the host needed no time": (_HOST, lambda result: bool(result.host_cycles)),
-    "cores computed in no time": (
-        {},
-        lambda result: any(use.spent.get(CoreCause.RUNNING) for use in result.cores),
-    ),
-    "tasks started at once": ({"task_start": 1, "task_load": 0}, _spent(Cause.TASK_START)),
-}
-"""Limits by what would be without them: the constants of that, and whether they cost a run anything."""
 
 
 Runs = Callable[[], Result | Run]
@@ -131,11 +73,9 @@ def bottleneck(run: Runs) -> Result:
         run: makes the design anew and runs it, in Python, from MLIR or as a program.
 
     Returns:
-        Its result, with ``lifted`` and further ``findings``; ``bound`` has what limits it.
+        Its result, with ``limit``, ``lifted`` and further ``findings``.
     """
-    result = _result(run)
-    findings = (*result.findings, *slow_findings(result))
-    return replace(result, lifted=lifted(result, lambda: _result(run)), findings=findings)
+    return with_limit(_result(run), lambda: _result(run))
 
 
 def _result(run: Runs) -> Result:

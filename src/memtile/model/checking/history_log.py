@@ -4,6 +4,9 @@ Nobody in the model reads it, and nothing is noted before somebody asks for it: 
 each cycle compares everybody with what he did in the cycle before. A row of ``State.log`` is ``[cycle,
 thing, value]``: from this cycle on the thing has the value. ``State.heat`` counts the accesses of each bank,
 and its conflicts, in ``BINS`` stretches of the run, which become twice as long when they do not suffice.
+
+Where time is skipped, a row says which period comes again how often, and the accesses of the banks are
+spread evenly over these cycles: a stretch is then exact but for a part of one period at each of its ends.
 """
 
 from __future__ import annotations
@@ -24,6 +27,9 @@ ON, COUNT, MISSED, BEGAN, WIDTH = range(5)  # entries of State.logging; WIDTH: c
 LOGGING = WIDTH + 1
 
 KIND_BITS = 3  # of a thing: its kind, and above that its index in the model
+JUMP = (
+    1 << KIND_BITS
+) - 1  # as kind: the rows of the last period come again; index: its cycles, value: how often
 BD_LSB, BD_MASK = 8, 0xFF  # of the value of a channel, above its cause: its BD
 LOCK_LSB = 16  # of a channel's and of a core's, above that: one more than the lock that it waits for
 LEVEL_LSB, LEVEL_BIAS, LEVEL_MASK = (
@@ -176,15 +182,52 @@ def fold(st: State) -> None:
 
 
 @jit
+def stretch_of(st: State, cycle: int) -> int:
+    """The stretch of ``State.heat`` that a cycle is in, which has room for it then."""
+    while (cycle - st.logging[BEGAN]) // st.logging[WIDTH] >= BINS:
+        fold(st)
+    return int((cycle - st.logging[BEGAN]) // st.logging[WIDTH])
+
+
+@jit
 def log_banks(st: State) -> None:
     """Count who was served by each bank, and where more than one had asked."""
     now = st.clock.now[0]
-    while (now - st.logging[BEGAN]) // st.logging[WIDTH] >= BINS:
-        fold(st)
-    at = (now - st.logging[BEGAN]) // st.logging[WIDTH]
+    at = stretch_of(st, now)
     for bank in range(st.heat.shape[0]):
-        st.heat[bank, at] += st.banks.stamp[bank] == now
-        st.heat[bank, BINS + at] += st.banks.conflict[bank] == now
+        served, clash = st.banks.stamp[bank] == now, st.banks.conflict[bank] == now
+        st.heat[bank, at] += served
+        st.heat[bank, BINS + at] += clash
+        st.banks.accesses[bank] += served
+        st.banks.clashes[bank] += clash
+
+
+@jit
+def note_jump(st: State, period: int, times: int) -> None:
+    """Note that the rows of the last period come again."""
+    if logging(st):
+        put(st, JUMP, period, times)
+
+
+@jit
+def spread_jump(st: State, began: int) -> None:
+    """Spread what banks did since a cycle, at which a jump began, evenly over its cycles."""
+    if not logging(st):
+        return
+    last = st.clock.now[0] - 1
+    end = stretch_of(st, last)
+    first, width = stretch_of(st, began), st.logging[WIDTH]
+    for bank in range(st.heat.shape[0]):
+        for half in range(2):
+            left = st.banks.accesses[bank] if half == 0 else st.banks.clashes[bank]
+            for at in range(half * BINS, half * BINS + BINS):
+                left -= st.heat[bank, at]
+            done = 0
+            for at in range(first, end + 1 if left > 0 else first):
+                passed = min(st.logging[BEGAN] + (at + 1) * width, last + 1) - began
+                share = left * passed // (last + 1 - began)
+                st.heat[bank, half * BINS + at] += share - done
+                done = share
 
 
 @jit

@@ -13,7 +13,7 @@ from memtile.model.checking import notes
 from memtile.model.dma import external, s2mm
 from memtile.model.dma.access_log import note, outside
 from memtile.model.dma.task_queue import bd_done, may_end
-from memtile.model.memory.lock_port import post_release
+from memtile.model.memory.lock_port import begin_at_once, post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.state import State
 
@@ -51,6 +51,7 @@ def write(st: State, ch: int) -> None:
     if answered and s2mm.complete(st, ch) and may_end(st, ch):
         post_release(st, ch)
         bd_done(st, ch)
+        begin_at_once(st, ch)
 
 
 @jit

@@ -18,7 +18,7 @@ from memtile.model.dma.coder import gather, packed_moved, pass_on
 from memtile.model.dma.fifo import drop, put, space
 from memtile.model.dma.task_queue import bd_done, token_blocked
 from memtile.model.memory import banks, ecc, neighbours, watchpoints
-from memtile.model.memory.lock_port import post_release
+from memtile.model.memory.lock_port import begin_at_once, post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
@@ -54,6 +54,7 @@ def drain(st: State, ch: int) -> None:
         if c.length[ch] == 0:  # no access was the last one
             post_release(st, ch)
         bd_done(st, ch)
+        begin_at_once(st, ch)
 
 
 @inlined

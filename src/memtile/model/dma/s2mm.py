@@ -17,7 +17,7 @@ from memtile.model.dma.channel_registers import ERROR_MEMORY_UNAVAILABLE, FOT_MA
 from memtile.model.dma.fifo import drop, empty
 from memtile.model.dma.task_queue import bd_done, finish_on_tlast, may_end, take_header
 from memtile.model.memory import banks, ecc, neighbours, watchpoints
-from memtile.model.memory.lock_port import post_release
+from memtile.model.memory.lock_port import begin_at_once, post_release
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
@@ -60,6 +60,7 @@ def write(st: State, ch: int) -> None:
     if complete(st, ch) and may_end(st, ch):
         post_release(st, ch)
         bd_done(st, ch)
+        begin_at_once(st, ch)
 
 
 @inlined

@@ -13,10 +13,12 @@ rows of the tables.
 
 from __future__ import annotations
 
+from memtile.arch.timing import Unlimited
 from memtile.jit.decorators import inlined
 from memtile.model.state.columns import CORE_REQUESTS
 from memtile.model.state.state import State
 
+_FOR_ALL = int(Unlimited.BANKS)
 _LATER = 1 << 40  # above every number of requesters
 
 
@@ -57,7 +59,7 @@ def bid(st: State, bank: int, requester: int) -> None:
 @inlined
 def holds(st: State, bank: int, requester: int) -> bool:
     """Whether the requester has the bank in this cycle."""
-    return bool(st.banks.winner[bank] == requester)
+    return bool(st.banks.winner[bank] == requester or st.spec.timing.unlimited[0] & _FOR_ALL)
 
 
 @inlined

@@ -8,6 +8,7 @@ lock goes on ``s2mm_lock_wait`` or ``mm2s_lock_wait`` cycles after the grant and
 from __future__ import annotations
 
 from memtile.arch.tiles import MM2S
+from memtile.arch.timing import Unlimited
 from memtile.jit.decorators import inlined, jit
 from memtile.model.checking import notes
 from memtile.model.cores import core_step
@@ -20,6 +21,8 @@ from memtile.model.roster import append, backed_up, wake_channel
 from memtile.model.state.causes import Cause, Phase
 from memtile.model.state.event_columns import ChannelEvent
 from memtile.model.state.state import State
+
+_AT_ONCE = int(Unlimited.DESCRIPTORS)
 
 
 @jit
@@ -41,6 +44,21 @@ def granted(st: State, ch: int) -> None:
     st.channels.phase[ch] = Phase.RUN
     st.channels.fetch_why[ch] = Cause.BD_SWITCH
     st.clock.activity[0] += 1
+
+
+@jit
+def begin_at_once(st: State, ch: int) -> None:
+    """Let a BD that follows another one begin in this cycle if its lock is free; nothing if BDs cost time."""
+    c = st.channels
+    if st.spec.timing.unlimited[0] & _AT_ONCE == 0 or c.phase[ch] != Phase.ACQUIRE:
+        return
+    lock, operand = c.lock[ch], c.acquire_value[ch]
+    if c.acquire_enable[ch] == 0:
+        granted(st, ch)
+    elif lock >= 0 and satisfied(st.locks.value[lock], operand) and not without_clock(st, lock):
+        take(st, lock, operand)
+        notes.acquired(st, notes.FIRST_CHANNEL + ch, lock, operand)
+        granted(st, ch)
 
 
 @inlined

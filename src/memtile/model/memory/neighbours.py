@@ -16,6 +16,7 @@ Own memory and locks are reachable by all channels; a neighbour's only by channe
 from __future__ import annotations
 
 from memtile.arch.register_map import register_named
+from memtile.arch.timing import Unlimited
 from memtile.jit.decorators import inlined, jit
 from memtile.model.memory import banks
 from memtile.model.memory.banks import interface_of, rank
@@ -64,6 +65,7 @@ def memory_owner(st: State, tile: int, number: int, address: int) -> int:
 
 
 _PER_DIRECTION = 2
+_AT_ONCE = int(Unlimited.NEIGHBOURS)
 
 
 @jit
@@ -78,6 +80,10 @@ def interface_to(st: State, ch: int, owner: int) -> int:
 def ask(st: State, ch: int, owner: int, bank: int) -> None:
     """Enter an access to ``bank`` of the neighbour ``owner`` into its interface's arbitration."""
     now = st.clock.now[0]
+    if st.spec.timing.unlimited[0] & _AT_ONCE:
+        st.granules.port_bank[ch] = bank
+        banks.request(st, ch)
+        return
     st.channels.fetch_why[ch] = Cause.NEIGHBOUR_BUSY
     if now < st.granules.since[ch] + st.spec.timing.neighbour_latency[0]:
         st.clock.activity[0] += 1

@@ -26,6 +26,8 @@ class Banks(NamedTuple):
     free_at: Annotated[
         Ints, Column(c.DUE, 0, c.STALE, c.STAYS, c.SOON)
     ]  # AXI master: busy with a burst before this cycle
+    accesses: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # while a history is noted
+    clashes: Annotated[Ints, Column(c.COUNT, 0, c.BOOKS, c.STAYS, c.COUNTED)]  # cycles with a conflict, then
 
 
 class Memories(NamedTuple):

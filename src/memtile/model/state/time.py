@@ -98,6 +98,7 @@ class Timings(NamedTuple):
     ingress_ahead: Ints
     ingress_bds: Ints
     wire_start: Ints
+    unlimited: Ints
     access_cycles: Ints
 
 

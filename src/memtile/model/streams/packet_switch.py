@@ -12,6 +12,7 @@ from memtile.arch.ports import ARBITERS, MERGE_ARBITERS, MERGE_POSITIONS, SLOTS_
 from memtile.arch.register_map import register_named
 from memtile.arch.registers import field_of
 from memtile.arch.switch_registers import SLOT
+from memtile.arch.timing import Unlimited
 from memtile.jit.decorators import inlined, jit
 from memtile.model.events.reports import signal
 from memtile.model.memory.banks import rank
@@ -24,6 +25,8 @@ from memtile.model.streams.switch_config import PACKET
 from memtile.model.streams.switch_ports import has_room, offers, pop, push
 
 NONE = -1
+_DIRECT = int(Unlimited.PACKETS)
+_FURTHEST = 256  # ports of a way: more than any array has, so that a ring ends
 _ENABLE = field_of(SLOT, "enable").mask
 _ID, _MASK, _MSEL, _ARBITER = (field_of(SLOT, name) for name in ("id", "mask", "msel", "arbit"))
 _ID_LSB, _MASK_LSB, _MSEL_LSB, _ARBITER_LSB = _ID.lsb, _MASK.lsb, _MSEL.lsb, _ARBITER.lsb
@@ -114,6 +117,87 @@ def bid(st: State, arbiter: int, port: int) -> None:
         arbiters.stamp[arbiter] = st.clock.now[0]
         arbiters.best[arbiter] = place
         arbiters.winner[arbiter] = port
+
+
+@inlined
+def is_direct(st: State) -> bool:
+    """Whether packets to one receiver go there without arbiters and wires in between."""
+    return bool(st.spec.timing.unlimited[0] & _DIRECT)
+
+
+@jit
+def only_master(st: State, port: int, header: int) -> int:
+    """The one master to which a slave port hands a packet with this header, NONE = none, or several."""
+    switch = st.switch
+    if switch.mode[port] != PACKET:
+        fed = switch.feeds[port]
+        return int(fed) if fed >= 0 and switch.sibling[fed] < 0 else NONE
+    slot = matching_slot(st, port, header)
+    if slot == NONE:
+        return NONE
+    arbiter = switch.tile[port] * ARBITERS + ((slot >> _ARBITER_LSB) & _ARBITER_MAX)
+    rest = st.arbiters.masters[arbiter, (slot >> _MSEL_LSB) & _MSEL_MAX]
+    if rest == 0 or rest & (rest - 1) != 0:
+        return NONE
+    master = st.spec.tiles.master_base[switch.tile[port]]
+    while rest > 1:
+        rest >>= 1
+        master += 1
+    return int(master)
+
+
+@jit
+def receiver(st: State, port: int, header: int) -> tuple[int, int]:
+    """The last master on the way of a packet, NONE = there is not one alone; 1 = it comes without header."""
+    dropped = 0
+    for _ in range(_FURTHEST):
+        master = only_master(st, port, header)
+        if master == NONE:
+            return NONE, dropped
+        if st.switch.mode[port] == PACKET:
+            dropped |= st.switch.drop_header[master]
+        port = st.switch.link[master]
+        if port < 0:
+            return master, dropped
+    return NONE, dropped
+
+
+@inlined
+def not_on_its_way(st: State, port: int) -> bool:
+    """Whether the packet of a slave port holds no arbiter: a direct one has asked none."""
+    return bool(st.switch.arbiter[port] == NONE or st.switch.asked[port] == NONE)
+
+
+@jit
+def serve_direct(st: State, port: int) -> bool:
+    """One cycle of a slave port whose packet goes straight to its receiver; False = it has to take its way.
+
+    The last master is held up to TLAST, as by an arbiter: its ``asked`` is the slave port.
+    """
+    switch, head = st.switch, st.switch.head[port]
+    if switch.arbiter[port] == NONE:
+        master, dropped = receiver(st, port, switch.words[port, head])
+        if master == NONE:
+            return False
+        if switch.asked[master] != NONE:
+            return True
+        switch.asked[master], switch.asked[port] = port, NONE
+        switch.targets[port], switch.arbiter[port] = master, switch.tile[port] * ARBITERS
+        switch.in_header[port] = dropped
+        st.clock.activity[0] += 1
+    master, last = switch.targets[port], switch.last[port, head]
+    if not has_room(st, master):
+        return True
+    if switch.in_header[port] == 1 and last & PAIR != 0:
+        push(st, master, upper(switch.words[port, head]), last - PAIR)
+    elif switch.in_header[port] == 0:
+        push(st, master, switch.words[port, head], last)
+    pop(st, port)
+    st.clock.activity[0] += 1
+    switch.in_header[port] = 0
+    if last & TLAST:
+        switch.arbiter[port], switch.asked[master] = NONE, NONE
+    return True
 
 
 @inlined
@@ -241,6 +325,8 @@ def share(st: State, first: int, targets: int, beat: int, last: int) -> None:
 def serve(st: State, port: int) -> None:
     """Move the word that a slave port in packet mode offers to the masters of its packet."""
     switch = st.switch
+    if is_direct(st) and not_on_its_way(st, port) and serve_direct(st, port):
+        return
     if switch.arbiter[port] == NONE:
         arbiter = switch.asked[port]
         if arbiter == NONE or st.arbiters.winner[arbiter] != port:

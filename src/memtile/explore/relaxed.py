@@ -1,0 +1,427 @@
+"""A run made again without each of the resources that it waits for: what each of them costs.
+
+Most resources are removed by timing constants. One more buffer is more in the lock that counts the free ones
+(``sim.doors.relaxed_model``), so that it can be tried in every design, whatever it is written in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from memtile.arch.tiles import MM2S, S2MM
+from memtile.arch.timing import Unlimited, chosen_timing, of_run
+from memtile.errors import MemtileError
+from memtile.explain.bank_use import bank_advice
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
+from memtile.explain.lock_waits import owner
+from memtile.explain.names import channel_name, port_name
+from memtile.explain.results import ChannelUse, CoreUse, Result, Status
+from memtile.explain.slow import slow_findings, uneven_columns
+from memtile.explain.switch_ways import configured_ways, reached
+from memtile.jit.tables import plain
+from memtile.model.state.causes import Cause, CoreCause
+from memtile.model.state.event_columns import ChannelEvent
+from memtile.model.streams.switch_config import PACKET
+from memtile.sim.doors.relaxed_model import Relaxed, relaxed_models
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.kernels.kernel_lines import kernel_time
+from memtile.sim.loop.engine import Engine
+
+Again = Callable[[], Result]
+"""Makes the design anew and runs it; called inside ``chosen_timing``."""
+Watch = Callable[[Sequence[str]], Iterator[str]]
+"""Goes through names, showing how far it is."""
+
+_NAMED = 4  # buffers in one sentence
+_MOST = 8  # buffers that are tried one by one
+_BUSY = 0.6  # of the cycles: what moves less is not worth a second channel
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What is removed in one run.
+
+    Attributes:
+        resource: of which the limit is.
+        name: of the object that it costs most.
+        what: is without it: "if WHAT, so many cycles".
+        constants: timing constants of that run.
+        locks: what is added to the first values of locks, by their index.
+        no_computing: calls of cores take no time.
+        two_words: channels move two words a cycle.
+        unpaced: ports outside of the design are ready in every cycle.
+    """
+
+    resource: Resource
+    name: str
+    what: str
+    constants: Mapping[str, int] = field(default_factory=dict)
+    locks: Mapping[int, int] = field(default_factory=dict)
+    no_computing: bool = False
+    two_words: bool = False
+    unpaced: bool = False
+
+    def done(self, result: Result, again: Again) -> Lifted:
+        """Make the run."""
+        return Lifted(self.what, _cycles(result, again, self), self.resource, self.name)
+
+
+def _cycles(result: Result, again: Again, trial: Trial) -> int | None:
+    """Cycles of the run that a trial makes; None if it ends otherwise than the run itself."""
+    with ExitStack() as inside:
+        inside.enter_context(chosen_timing({**of_run(result.board, result.timing), **trial.constants}))
+        if trial.locks or trial.two_words or trial.unpaced:
+            given = relaxed_models(trial.locks, two_words=trial.two_words, unpaced=trial.unpaced)
+            inside.enter_context(given)
+        if trial.no_computing:
+            inside.enter_context(kernel_time(0))
+        try:
+            other = again()
+        except MemtileError:
+            if trial.locks:
+                return None  # a kernel refuses words that were written over
+            raise
+    return other.cycles if other.status is result.status else None
+
+
+def lifted(result: Result, again: Again, watch: Watch = iter) -> tuple[Lifted, ...]:
+    """The run without each of the limits that cost it cycles.
+
+    Args:
+        result: of the run itself.
+        again: does it anew.
+        watch: goes through the limits, for progress.
+    """
+    return with_limit(result, again, watch).lifted
+
+
+def _lifted(result: Result, again: Again, watch: Watch, seen: Relaxed) -> Iterator[Lifted]:
+    """The run without each limit; ``seen`` has the model of a run without changes."""
+    engine = seen.engine
+    trials = {trial.what: trial for trial in _trials(result, engine)}
+    yield from (trials[what].done(result, again) for what in watch(list(trials)))
+    if engine is not None:
+        yield from _buffers(result, again, engine, seen.began, watch)
+
+
+def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
+    """A result with what limits its run: ``lifted``, ``limit`` and notes with advice that was tried.
+
+    One without time, or that has not come to its end, is as it was.
+
+    Args:
+        result: of the run itself.
+        again: does it anew.
+        watch: goes through the limits, for progress.
+    """
+    if not result.timed or result.status is not Status.FINISHED:
+        return result
+    with relaxed_models({}) as seen:
+        _cycles(result, again, Trial(Resource.BUFFERS, "", "nothing was changed"))
+    found = tuple(_lifted(result, again, watch, seen))
+    banks = "" if seen.engine is None else bank_advice(seen.engine)
+    findings = (*result.findings, *slow_findings(result, found, banks))
+    return replace(result, lifted=found, limit=limit(result, found), findings=findings)
+
+
+def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
+    """The resource that limits a run; None without time, or if nothing was done in it.
+
+    Args:
+        result: of the run.
+        found: the run without each limit.
+    """
+    bound = result.bound
+    if bound is None:
+        return None
+    computes = bound.does == "computing"
+    share = 0.0 if bound.resource == Resource.HOST else bound.share
+    chosen = limit_of(result.cycles, found, bound.resource, share, computes=computes)
+    if chosen.resource in WORK and (uneven := uneven_columns(result)):
+        split = (Resource.COLUMNS, uneven.text, "an even split")
+        return Limit(*split, result.cycles, uneven.cycles, estimated=True)
+    return chosen
+
+
+_EXTERNAL = {
+    "external_latency": 1,
+    "external_write_latency": 1,
+    "external_burst_overhead": 0,
+    "external_egress_words": 256,
+    "external_beside": 0,
+}
+_HOST = {
+    "access_cycles": 0,
+    "firmware_access": 0,
+    "firmware_word": 0,
+    "firmware_push": 0,
+    "firmware_push_elf": 0,
+}
+_CHANNEL_COSTS: Sequence[tuple[Cause, Resource, str, Mapping[str, int]]] = (
+    (Cause.EXTERNAL, Resource.EXTERNAL, "external memory answered at once", _EXTERNAL),
+    (Cause.EXTERNAL, Resource.ROWS, "bursts began without a pause", {"external_burst_overhead": 0}),
+    (Cause.TASK_START, Resource.TASKS, "tasks started at once", {"task_start": 1, "task_load": 0}),
+    (
+        Cause.BD_SWITCH,
+        Resource.DESCRIPTORS,
+        "a BD began in the cycle in which the one before it ended",
+        {"unlimited": Unlimited.DESCRIPTORS},
+    ),
+    (
+        Cause.NEIGHBOUR_BUSY,
+        Resource.NEIGHBOURS,
+        "accesses to neighbours' memories did not wait",
+        {"unlimited": Unlimited.NEIGHBOURS, "neighbour_latency": 0},
+    ),
+)
+"""Causes of channels, and what removes each of them."""
+
+
+def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
+    """What is worth a run: each resource on which cycles were spent, but for buffers."""
+    for cause, resource, what, constants in _CHANNEL_COSTS:
+        spent = sum(use.spent.get(cause, 0) for use in result.channels)
+        if (use := _most(result.channels, cause)) and spent >= LEAST * result.cycles:
+            yield Trial(resource, _called(use), what, {name: int(value) for name, value in constants.items()})
+    if name := _conflicted(result):
+        banks = {"unlimited": int(Unlimited.BANKS)}
+        yield Trial(Resource.BANKS, name, "banks served all of their requests at once", banks)
+    if engine is not None and (link := busiest_link(engine)):
+        ways = {"unlimited": int(Unlimited.PACKETS), "packet_arbitration": 0}
+        yield Trial(Resource.LINKS, link, "each stream of packets had a circuit of its own", ways)
+    if result.host_cycles or (engine is not None and engine.host.free_at):
+        host = Resource.START if engine is not None and _only_starts(engine) else Resource.HOST
+        yield Trial(host, host, "the host needed no time", _HOST)
+    if engine is not None and engine.paced:
+        paced = channel_name(engine, engine.paced[0])
+        yield Trial(Resource.OUTSIDE, paced, "ports outside were ready in every cycle", unpaced=True)
+    core = max(result.cores, key=lambda core: core.spent.get(CoreCause.RUNNING, 0), default=None)
+    if core is not None and core.spent.get(CoreCause.RUNNING):
+        yield Trial(Resource.CORES, core.name, "cores computed in no time", no_computing=True)
+    use = max(result.channels, key=lambda use: use.busy, default=None)
+    if use is not None and use.busy >= _BUSY and all(use.beat_words == 1 for use in result.channels):
+        yield Trial(
+            Resource.CHANNELS, _called(use), "each stream was split over two channels", two_words=True
+        )
+
+
+def _only_starts(engine: Engine) -> bool:
+    """Whether the host has started its last task before half of the cycles were over."""
+    outside = engine.channels.external >= 0
+    started = np.asarray(engine.state.seen)[outside, ChannelEvent.START_TASK]
+    return bool(outside.any() and started.max() <= engine.now / 2)
+
+
+def _most(uses: Sequence[ChannelUse], cause: Cause) -> ChannelUse | None:
+    """The channel that spent most cycles on a cause; None if none spent any."""
+    use = max(uses, key=lambda use: use.spent.get(cause, 0), default=None)
+    return use if use is not None and use.spent.get(cause) else None
+
+
+def _called(use: ChannelUse) -> str:
+    return f"{use.name} {use.label!r}" if use.label else use.name
+
+
+def _conflicted(result: Result) -> str:
+    """The channel or core that lost most cycles to bank conflicts; empty if none did."""
+    use = _most(result.channels, Cause.BANK_CONFLICT)
+    lost = 0 if use is None else use.spent[Cause.BANK_CONFLICT]
+    core: CoreUse | None = max(
+        result.cores, key=lambda core: core.spent.get(CoreCause.BANK_CONFLICT, 0), default=None
+    )
+    if core is not None and core.spent.get(CoreCause.BANK_CONFLICT, 0) > lost:
+        return core.name
+    return "" if use is None else _called(use)
+
+
+def busiest_link(engine: Engine) -> str:
+    """The port that packets of several channels share and that carries most words; empty if there is none.
+
+    Words are those of all channels whose packets may take it.
+    """
+    words, senders = _carried(engine)
+    shared = {port: count for port, count in words.items() if len(senders[port]) > 1}
+    if not shared:
+        return ""
+    switch = plain(engine.state.switch)
+    port = max(shared, key=lambda port: (shared[port], switch.link[port] >= 0, -port))
+    names = ", ".join(channel_name(engine, ch) for ch in sorted(senders[port]))
+    return f"{_link_name(engine, port)}: up to {shared[port]} words of {names}"
+
+
+def _link_name(engine: Engine, port: int) -> str:
+    """The wire behind a master port, by the tiles at its ends; else the port."""
+    switch = plain(engine.state.switch)
+    if switch.link[port] < 0:
+        return port_name(engine, port)
+    ends = (int(switch.tile[each]) for each in (port, int(switch.link[port])))
+    return "link from tile {} to tile {}".format(*(place(engine.spec, tile) for tile in ends))
+
+
+def _carried(engine: Engine) -> tuple[dict[int, int], dict[int, set[int]]]:
+    """Words by master port that packets may take, and the channels that send them."""
+    switch, channels = plain(engine.state.switch), engine.channels
+    moved = np.asarray(engine.state.spent)[:, Cause.MOVING].tolist()
+    words: dict[int, int] = {}
+    senders: dict[int, set[int]] = {}
+    for ch in np.flatnonzero((channels.direction == MM2S) & (channels.switch_port >= 0)).tolist():
+        first = int(channels.switch_port[ch])
+        if not moved[ch] or switch.mode[first] != PACKET:
+            continue
+        for port in reached([first], lambda port: configured_ways(engine, port)):
+            if switch.is_master[port]:
+                words[port] = words.get(port, 0) + moved[ch]
+                senders.setdefault(port, set()).add(ch)
+    return words, senders
+
+
+@dataclass(frozen=True, slots=True)
+class _Room:
+    """Locks that count the free buffers of one object FIFO, or of one ring of buffers.
+
+    Attributes:
+        name: of the object FIFO, or of the buffers.
+        more: what one more buffer adds to each.
+        buffers: how many there are where there are fewest; of several, where there are most.
+        several: whether these are several object FIFOs or rings.
+    """
+
+    name: str
+    more: Mapping[int, int]
+    buffers: int
+    several: bool = False
+
+    @property
+    def what(self) -> str:
+        """What is tried."""
+        one = "a second" if self.buffers == 1 else "one more"
+        return f"there was {one} buffer for {'each of ' * self.several}{self.name}"
+
+
+def _buffers(
+    result: Result, again: Again, engine: Engine, began: Mapping[int, int], watch: Watch
+) -> Iterator[Lifted]:
+    """The run with one more buffer: everywhere first, then for each object FIFO alone if that helps."""
+    labels = {use.name: use.label for use in result.channels}
+    rooms = sorted(_rooms(engine, began, labels), key=lambda room: (room.buffers, -_waited(result, room)))
+    if not rooms or not _waits_for_locks(result):
+        return
+    names = [room.name for room in rooms]
+    every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
+    together = _trial(every).done(result, again)
+    yield together
+    if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
+        return
+    by_name = {room.name: room for room in rooms[:_MOST]}
+    alone = {name: _trial(by_name[name]).done(result, again) for name in watch(list(by_name))}
+    yield from (each for each in alone.values() if each.saves(result.cycles) >= LEAST)
+    yield from _pairs(result, again, by_name, alone, together)
+
+
+def _pairs(
+    result: Result, again: Again, rooms: Mapping[str, _Room], alone: Mapping[str, Lifted], best: Lifted
+) -> Iterator[Lifted]:
+    """Those that help together, each next one for as long as it does; nothing if one alone saves all."""
+    order = sorted(alone, key=lambda name: -alone[name].saves(result.cycles))
+    chosen, saved = order[:1], alone[order[0]].saves(result.cycles)
+    for name in order[1:]:
+        if best.saves(result.cycles) - saved < LEAST:
+            return
+        room = _together([rooms[each] for each in (*chosen, name)], _listed([*chosen, name]))
+        found = _trial(room).done(result, again)
+        if found.saves(result.cycles) - saved >= LEAST:
+            chosen, saved = [*chosen, name], found.saves(result.cycles)
+            yield found
+
+
+def _trial(room: _Room) -> Trial:
+    return Trial(Resource.BUFFERS, room.name, room.what, locks=room.more)
+
+
+def _together(rooms: Sequence[_Room], name: str) -> _Room:
+    more = {lock: added for room in rooms for lock, added in room.more.items()}
+    return _Room(name, more, max(room.buffers for room in rooms), several=len(rooms) > 1)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """``@a, @b and @c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))
+
+
+def _waits_for_locks(result: Result) -> bool:
+    channels = any(use.spent.get(Cause.LOCK_ACQUIRE) for use in result.channels)
+    return channels or any(core.spent.get(CoreCause.LOCK_STALL) for core in result.cores)
+
+
+def _waited(result: Result, room: _Room) -> int:
+    """Cycles that channels called as the buffers waited for locks."""
+    label = room.name.strip("@'")
+    named = (use for use in result.channels if label in use.label)
+    return sum(use.spent.get(Cause.LOCK_ACQUIRE, 0) for use in named)
+
+
+def _rooms(engine: Engine, began: Mapping[int, int], labels: Mapping[str, str]) -> Iterator[_Room]:
+    """Locks of free buffers, by what they are the buffers of."""
+    takers, givers = BdChains(engine).steps_by_lock()
+    known = set(labels.values())
+    groups: dict[str, dict[int, int]] = {}
+    for lock, value in began.items():
+        taking, giving = takers.get(lock, {}), givers.get(lock, {})
+        added = _added(engine, taking, giving)
+        if added and value >= added:
+            users = [labels.get(channel_name(engine, ch), "") for ch in (*taking, *giving)]
+            groups.setdefault(_owner(engine, lock, users, known), {})[lock] = added
+    for name, more in groups.items():
+        yield _Room(name, more, min(began[lock] // added for lock, added in more.items()))
+
+
+def _added(engine: Engine, takers: Mapping[int, int], givers: Mapping[int, int]) -> int:
+    """What one more buffer adds to a lock; 0 if it does not count free buffers."""
+    direction = engine.channels.direction
+    free = [ch for ch in takers if direction[ch] == S2MM] + [ch for ch in givers if direction[ch] == MM2S]
+    full = [ch for ch in takers if direction[ch] == MM2S] + [ch for ch in givers if direction[ch] == S2MM]
+    if full and not free:
+        return 0
+    if any(value >= 0 for value in takers.values()):
+        return 0  # it waits for one value, and counts nothing
+    return max((*(-value for value in takers.values()), *givers.values(), 1))
+
+
+_MLIR_LOCK = re.compile(r"%?(.+?)(_cons)?_(?:prod|cons)_lock(?:_\d+)?")
+_MANY_ENDS = re.compile(r"(.+)_\d+")
+_OWN_LOCK = re.compile(r"(.+)[._ ](?:free|empty)")
+
+
+def fifo_of(name: str, known: Collection[str]) -> str:
+    """The object FIFO of MLIR whose lock has a name; empty if it is none.
+
+    Args:
+        name: ``in_cons_prod_lock_0`` of one consumer, ``in_1_cons_prod_lock_0`` of the second of several.
+        known: names of channels, which are called after their object FIFOs.
+    """
+    found = _MLIR_LOCK.fullmatch(name)
+    if found is None:
+        return ""
+    several = _MANY_ENDS.fullmatch(found[1])
+    if found[2] and found[1] not in known and several and several[1] in known:
+        return several[1]
+    return found[1]
+
+
+def _owner(engine: Engine, lock: int, labels: Sequence[str], known: Collection[str]) -> str:
+    """The object FIFO, or else the buffers, whose free ones a lock counts, as the user calls them."""
+    name = engine.lock_names.get(lock, "")
+    if fifo := fifo_of(name, known):
+        return f"@{fifo}"
+    if found := _OWN_LOCK.fullmatch(name):
+        return repr(found[1])
+    buffers = next((repr(label) for label in labels if label), "")
+    tile, number = owner(engine, lock)
+    called = f"lock {number}{f' {name!r}' if name else ''} of tile {place(engine.spec, tile)}"
+    return f"{buffers} ({called})" if buffers else f"the buffers of {called}"

@@ -1,0 +1,132 @@
+"""Models with more than a design gives them: what one more buffer, or a second channel, would save.
+
+A lock that counts free buffers begins with their number. With one more of it a producer runs as far ahead as
+with one more buffer; it writes into a buffer that is still read, so that cycles are right and words are not.
+Channels that move two words a cycle take as long as two channels that have half of the words each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.arch.register_map import register_named
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.event_columns import LockEvent
+from memtile.sim.doors.tile_door import Door
+
+if TYPE_CHECKING:
+    from memtile.sim.loop.engine import Engine
+
+_MASK = register_named("memory_tile", "Lock0_value").field("Lock_value").mask
+_TWO = 2  # words a cycle
+
+
+class Relaxed:
+    """What models have beside what their design gives them.
+
+    Args:
+        more: what is added to the first value above 0 that a lock gets, by its index among all locks.
+        two_words: each channel moves two words a cycle.
+        unpaced: ports outside of the design are ready in every cycle.
+
+    Attributes:
+        began: that value of each lock, without what is added.
+        engine: the model that was made last.
+    """
+
+    def __init__(self, more: Mapping[int, int], *, two_words: bool, unpaced: bool) -> None:
+        self._more, self._two_words, self.unpaced = more, two_words, unpaced
+        self.began: dict[int, int] = {}
+        self.engine: Engine | None = None
+
+    def enter(self, engine: Engine) -> None:
+        """Relax a model that was just made."""
+        self.engine, self.began = engine, {}
+        if self._two_words:
+            engine.present.walks.stream_words[:] = _TWO
+        engine.observe(lambda door, tile: cast("Door", _LockDoor(door, engine, tile, self)))
+
+    def value(self, engine: Engine, lock: int, value: int) -> int:
+        """What is written to a lock to which a host writes ``value``: more if it is the first, above 0."""
+        used = plain(engine.present.locks).event[lock, [LockEvent.ACQUIRED_GREATER, LockEvent.RELEASED]]
+        if not value or lock in self.began or (used >= 0).any():
+            return value
+        self.began[lock] = value
+        return min(value + self._more.get(lock, 0), _MASK)
+
+
+class _LockDoor:
+    """Stands before the door of a tile and changes what is written to its locks."""
+
+    def __init__(self, door: Door, engine: Engine, tile: int, given: Relaxed) -> None:
+        kind = TILE_KINDS[KIND_NAMES[engine.tiles.kind[tile]]]
+        self._door, self._engine, self._tile, self._given = door, engine, tile, given
+        self._first, self._stride, self._locks = kind.lock_value_base, kind.lock_value_stride, kind.locks
+        self._base = int(plain(engine.spec.tiles).lock_base[tile])
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._door, name)
+
+    def at_once(self) -> _LockDoor:
+        """This door before the one without host time."""
+        return _LockDoor(self._door.at_once(), self._engine, self._tile, self._given)
+
+    def write32(self, offset: int, value: int) -> None:
+        """Write one 32-bit word."""
+        self._door.write32(offset, self._changed(offset, value))
+
+    def block_write32(self, offset: int, words: Sequence[int] | npt.NDArray[np.uint32]) -> None:
+        """Write consecutive words."""
+        last = self._first + self._locks * self._stride
+        if self._first <= offset + WORD_BYTES * len(words) and offset < last:
+            words = [self._changed(offset + WORD_BYTES * n, int(word)) for n, word in enumerate(words)]
+        self._door.block_write32(offset, words)
+
+    def _changed(self, offset: int, value: int) -> int:
+        """The word that is written instead of ``value``."""
+        number, within = divmod(offset - self._first, self._stride)
+        if within or not 0 <= number < self._locks:
+            return value
+        return self._given.value(self._engine, self._base + number, int(value) & _MASK)
+
+
+_RELAXED: ContextVar[Relaxed | None] = ContextVar("what models have beside their design", default=None)
+
+
+@contextmanager
+def relaxed_models(
+    more: Mapping[int, int], *, two_words: bool = False, unpaced: bool = False
+) -> Iterator[Relaxed]:
+    """Have all models that are made inside begin with more than their design gives them.
+
+    Args:
+        more: what is added to what locks begin with, by the index of a lock among all locks of the model.
+        two_words: each channel moves two words a cycle.
+        unpaced: ports outside of the design are ready in every cycle.
+    """
+    relaxed = Relaxed(more, two_words=two_words, unpaced=unpaced)
+    token = _RELAXED.set(relaxed)
+    try:
+        yield relaxed
+    finally:
+        _RELAXED.reset(token)
+
+
+def relax(engine: Engine) -> None:
+    """Relax a model that was just made, if that is asked for here."""
+    if (relaxed := _RELAXED.get()) is not None:
+        relaxed.enter(engine)
+
+
+def is_paced() -> bool:
+    """Whether ports outside of a design that is made here are ready as the design says."""
+    relaxed = _RELAXED.get()
+    return relaxed is None or not relaxed.unpaced

@@ -1,0 +1,148 @@
+"""Is the resource named that makes a design slow, with what its twin without it really saves?"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import memtile
+from memtile import MemoryTile
+from memtile.explain.limit import Lifted, Limit, Resource, best_of, limit_of, table_lines
+from memtile.explore.relaxed import fifo_of, with_limit
+from support.designs.slow_designs import SLOW, SlowDesign
+
+TOLERATED = 0.1  # of the real gain
+
+
+@pytest.mark.parametrize("design", SLOW.values(), ids=SLOW)
+def test_the_planted_limit_is_named_with_its_gain(design: SlowDesign) -> None:
+    twin = design.make(False).run()
+    slow = memtile.bottleneck(lambda: design.make(True).run())
+    assert twin.findings == ()
+    assert slow.limit is not None
+    assert slow.limit.cycles is not None
+    assert slow.limit.resource == design.resource
+    assert design.name in slow.limit.name
+    real = slow.cycles - twin.cycles
+    assert abs(slow.limit.cycles - twin.cycles) <= TOLERATED * real
+    assert [finding.code for finding in slow.findings] == [design.code] * bool(design.code)
+
+
+@pytest.mark.parametrize("name", ["one_buffer_of_a_memory_tile", "shared_link", "uneven_columns"])
+def test_a_design_without_the_limit_has_no_advice(name: str) -> None:
+    fine = memtile.bottleneck(lambda: SLOW[name].make(False).run())
+    assert fine.findings == ()
+
+
+def test_the_verdict_comes_first_and_is_in_the_data() -> None:
+    slow = memtile.bottleneck(lambda: SLOW["ping_pong"].make(True).run())
+    first, head, row, *_ = str(slow).splitlines()
+    assert first == (
+        "Limited by buffers: 333 cycles instead of 494 (-33 %) if there was a second buffer for 'ring'."
+    )
+    assert head.split() == ["without", "cycles", "saves"]
+    assert row.split()[-2:] == ["333", "33%"]
+    data = json.loads(json.dumps(slow.as_json()["limit"]))
+    assert (data["resource"], data["name"], data["cycles"], data["elapsed"]) == (
+        "buffers",
+        "'ring'",
+        333,
+        494,
+    )
+
+
+def test_a_stride_that_comes_back_to_a_bank_is_no_matter_of_interleaving() -> None:
+    slow = memtile.bottleneck(lambda: SLOW["stride_conflicts"].make(True).run())
+    (finding,) = slow.findings
+    assert "the stride of 128 words (512 bytes) of MM2S 3 comes back to bank 0" in finding.fix
+    assert "interleave" not in finding.fix
+
+
+def test_a_shared_link_is_named_by_its_ends_and_its_senders() -> None:
+    slow = memtile.bottleneck(lambda: SLOW["shared_link"].make(True).run())
+    (finding,) = slow.findings
+    senders = ", ".join(f"memory(0,1) MM2S {n}" for n in range(3))
+    link = f"link from tile (0, 1) to tile (0, 2): up to 903 words of {senders}"
+    assert finding.message == f"Packets share one {link} in {slow.cycles} cycles."
+    assert finding.fix.startswith("Give the streams circuits of their own, or packets over different links.")
+
+
+def test_a_run_of_which_words_are_written_over_says_nothing_of_words() -> None:
+    """The run with one more buffer has wrong words; the result is that of the run itself."""
+    slow = memtile.bottleneck(lambda: SLOW["one_buffer_of_a_memory_tile"].make(True).run())
+    assert slow.exact
+    assert slow.good
+
+
+def test_cost_that_nobody_knows_is_the_first_line() -> None:
+    slow = memtile.bottleneck(lambda: SLOW["slow_core"].make(True).run())
+    first = str(replace(slow, cost_unknown=("mine",))).splitlines()[0]
+    assert first == "Cost unknown, counted as 0 cycles: mine. Give it with cycles= or --cost."
+
+
+def test_an_untimed_run_has_no_limit() -> None:
+    tile = MemoryTile()
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 16, np.int32, data=np.arange(16, dtype=np.int32))))
+    tile.mm2s[0].expect(np.arange(16, dtype=np.int32))
+    result = tile.run(untimed=True)
+    assert with_limit(result, lambda: result) is result
+
+
+def test_a_run_that_is_stuck_is_not_slow() -> None:
+    tile = MemoryTile()
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 16)).guarded(tile.lock(0, "never").acquire()))
+    result = tile.run()
+    assert result.status == "stuck"
+    assert with_limit(result, lambda: result) is result
+
+
+def lifted(resource: Resource, cycles: int | None, name: str = "a") -> Lifted:
+    return Lifted(f"{resource} cost nothing", cycles, resource, name)
+
+
+def test_what_the_work_waits_for_comes_before_the_work() -> None:
+    waits, work = lifted(Resource.BANKS, 800), lifted(Resource.CORES, 500)
+    assert limit_of(1000, [work, waits], "core (0, 2)", 0.8, computes=True).resource == Resource.BANKS
+    more = replace(work, cycles=490)
+    assert limit_of(1000, [more, waits], "core (0, 2)", 0.8, computes=True).resource == Resource.CORES
+    busy = limit_of(1000, [work, lifted(Resource.BANKS, 960)], "core (0, 2)", 0.9, computes=True)
+    assert (busy.resource, busy.name) == (Resource.CORES, "core (0, 2)")
+    start = [lifted(Resource.START, 500), waits]
+    assert limit_of(1000, start, "a", 0.2, computes=False).resource == Resource.BANKS
+    little = [start[0], lifted(Resource.BANKS, 951)]
+    assert limit_of(1000, little, "a", 0.2, computes=False).resource == Resource.START
+    nothing = limit_of(1000, [lifted(Resource.BANKS, 990)], "core (0, 2)", 0.9, computes=True)
+    assert nothing == Limit(Resource.CORES, "core (0, 2)", "", 1000, None)
+    assert nothing.text == "Limited by core (0, 2): no resource that was removed saves 2% of the cycles."
+
+
+def test_of_runs_that_save_the_same_the_most_special_one_is_chosen() -> None:
+    everywhere, alone = lifted(Resource.BUFFERS, 500, "a and b"), lifted(Resource.BUFFERS, 510, "b")
+    assert best_of([everywhere, alone], 1000) == alone
+    assert best_of([everywhere, replace(alone, cycles=560)], 1000) == everywhere
+    assert best_of([lifted(Resource.BUFFERS, None)], 1000) is None
+
+
+@pytest.mark.parametrize(
+    ("lock", "fifo"),
+    [
+        ("in_prod_lock_0", "in"),
+        ("in_cons_prod_lock_0", "in"),
+        ("in_1_cons_prod_lock_0", "in"),
+        ("act_02_cons_prod_lock_0", "act_02"),
+        ("x_free", ""),
+    ],
+)
+def test_a_lock_of_mlir_is_called_after_its_object_fifo(lock: str, fifo: str) -> None:
+    assert fifo_of(lock, {"in", "act_02"}) == fifo
+
+
+def test_what_saves_nothing_is_in_one_line() -> None:
+    rows = [lifted(Resource.BANKS, 1000), lifted(Resource.HOST, 600), lifted(Resource.BUFFERS, None)]
+    lines = list(table_lines(rows, 1000))
+    assert lines[1].split()[-2:] == ["600", "40%"]
+    assert lines[2].endswith("the run does not end as it did")
+    assert lines[3] == "saves less than 1%: memory banks"
