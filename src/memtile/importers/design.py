@@ -115,29 +115,25 @@ def load(
         InputFileError: the file cannot be read, is no MLIR, or has what nothing is known of; with its place.
         DesignError: what the device cannot hold.
     """
-    # Slow to load, and `load_still` needs neither.
-    from memtile.importers.kernels.body import without_contents
+    options = {each: value for each, value in locals().items() if each != "file"}
+    from memtile.importers.kernels.body import without_contents  # slow to load, and only needed here
     from memtile.importers.kernels.kernel import kernels
 
     text = file if isinstance(file, Text) else _text(file)
     described = _chosen(text, found := devices(_tree(text)), name)
-    filled = fill(described, Path(text.name), None if bodies is None else Path(bodies))
+    filled = fill(described, Path(text.name), Path(bodies) if bodies is not None else None)
     still = _still(described, found, device, sequence, parameters, timing)
     known = _functions(still, functions, Path(text.name).parent, sources_beside)
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
+    still = replace(still, source=text, loads=lambda other: load(other, **options))
 
     def kernels_of(other: Configured) -> Kernels:
         return kernels(other, functions_for(other.device, known.own, still.array.device.name), costs)
 
-    return replace(
-        still,
-        kernels=own,
-        kernels_of=kernels_of,
-        notes=(*still.notes, *filled, *without_contents(described), *known.notes),
-        references=known.references,
-    )
+    notes = (*still.notes, *filled, *without_contents(described), *known.notes)
+    return replace(still, kernels=own, kernels_of=kernels_of, notes=notes, references=known.references)
 
 
 def _functions(still: Loaded, given: Given, folder: Path, beside: bool | Beside) -> CoreFunctions:

@@ -43,14 +43,25 @@ def is_own_design(file: Path) -> bool:
 
 
 class _Present(SourceFileLoader):
-    """Runs what a file says now: bytecode knows its source by size and second alone."""
+    """Runs what a file says now: bytecode knows its source by size and second alone.
+
+    Attributes:
+        source: to be run instead; None = what the file says.
+    """
+
+    source: str | None = None
 
     def get_code(self, _fullname: str) -> CodeType:
-        return self.source_to_code(self.get_data(self.path), self.path)
+        source = self.get_data(self.path) if self.source is None else self.source.encode()
+        return self.source_to_code(source, self.path)
 
 
-def design_function(file: str) -> Callable[..., Any]:
+def design_function(file: str, source: str | None = None) -> Callable[..., Any]:
     """The function ``design`` of a file.
+
+    Args:
+        file: of the design.
+        source: instead of what the file says; None = that.
 
     Raises:
         InputFileError: the file cannot be read, is not Python, fails, or has none.
@@ -59,15 +70,17 @@ def design_function(file: str) -> Callable[..., Any]:
     if not path.is_file():
         raise InputFileError(f"{file}: there is no such file. Give a Python file with a design() function.")
     check_size(path, path.stat(), "text_bytes")
-    module = _module(path)
+    module = _module(path, source)
     return cast(Callable[..., Any], user_code(path, lambda: _execute(module, file)))
 
 
-def _module(path: Path) -> ModuleType:
+def _module(path: Path, source: str | None = None) -> ModuleType:
     if path.suffix not in SOURCE_SUFFIXES:
         raise InputFileError(f"{path}: the file is not a Python file; its name must end in .py.")
     name = f"memtile_design_{path.stem}"
-    spec = importlib.util.spec_from_file_location(name, path, loader=_Present(name, str(path)))
+    loader = _Present(name, str(path))
+    loader.source = source
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look up the names of their annotations

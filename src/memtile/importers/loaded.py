@@ -16,9 +16,11 @@ from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.findings import Finding
+from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
 from memtile.importers.hosted_array import HostedArray
+from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.user_functions import CALLED
@@ -32,6 +34,7 @@ from memtile.importers.mlir.sequence.program import (
     program_of,
 )
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
+from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
@@ -49,6 +52,10 @@ _MOST_ZEROS = 1 << 30  # bytes of an argument that was not given
 _NUMBER = re.compile(r"-?[0-9]{1,9}")
 _SHOWN = 8  # arguments that a message lists
 _SOURCE = "mlir-aie: aie.device and aie.runtime_sequence"
+
+
+def _loads_nothing(text: Text) -> Loaded:
+    raise DesignError(f"{text.name}: a design that only stands is not loaded again. Load it to run it.")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -69,6 +76,8 @@ class Loaded:
         lost: of a design that does not run, what functions of the user write nowhere, with the place of the
             core.
         findings: about calls of C++ functions, of a design that only stands.
+        source: the text as it was read.
+        loads: loads another text as this one was loaded.
     """
 
     array: Array
@@ -83,6 +92,8 @@ class Loaded:
     references: Mapping[str, Reference] = field(default_factory=dict)
     lost: Sequence[tuple[tuple[int, int] | None, LostResult]] = ()
     findings: Sequence[Finding] = ()
+    source: Text | None = None
+    loads: Callable[[Text], Loaded] = _loads_nothing
 
     def __repr__(self) -> str:
         if self.sequence is None:
@@ -136,6 +147,32 @@ class Loaded:
         )
         own = {str(n): done.arrays.get(str(n), array) for n, array in made.items()}
         return replace(done, arrays={**own, **self.configured.external})
+
+    def repairs(
+        self,
+        *arrays: npt.ArrayLike | None,
+        expected: Mapping[str, npt.NDArray[Any]] | None = None,
+        options: RunOptions = USUAL,
+        seconds: float = SECONDS,
+    ) -> Tried:
+        """Try changes of the text, one at a time, and return those with which the design finishes.
+
+        Args:
+            arrays: the arguments by position, as for :meth:`run`.
+            expected: arguments as they should be after the run, by number; None = nobody knows.
+            options: of each run.
+            seconds: time for all runs.
+
+        Returns:
+            The repairs, best first; none of a design that is good.
+
+        Raises:
+            DesignError: the design only stands, or the text has no host sequence.
+            InputFileError: as :meth:`run`.
+        """
+        from memtile.importers.text_repairs import repairs
+
+        return repairs(self, arrays, expected, options=options, seconds=seconds)
 
     def hosted(self, *arrays: npt.ArrayLike | None) -> HostedArray:
         """The design as one that a ``design()`` function returns: its run is that of the host sequence.
@@ -232,7 +269,11 @@ class Loaded:
             steps, given, named.wanted, running=kernels, programs=loads, launched=True, said=self.said
         )
         accounts = CallAccounts(self.references)
-        return accounts.settled(Session(self.array).run(program, options), kernels, *loads)
+        done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
+        idle = tuple(never_started(self.array.engine, sequence))
+        if not idle:
+            return done
+        return replace(done, result=replace(done.result, findings=(*idle, *done.result.findings)))
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.

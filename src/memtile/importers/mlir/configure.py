@@ -59,6 +59,7 @@ from memtile.importers.mlir.references import check_references
 from memtile.importers.mlir.set_circuits import is_routed, open_flows
 from memtile.importers.mlir.tile_placement import place_tiles
 from memtile.limits import how_to_raise, limit
+from memtile.sim.loop.fifo_names import FifoLock, where
 
 
 def name_channels(
@@ -216,6 +217,7 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
         with reading(lock.operation):
             initial = lock.initial + _added_by_host(made.fifos, name)
             made.locks[name] = made.tiles[lock.tile].lock(initial, lock.name, id=lock.number)
+            _name_lock(made, name, made.tiles[lock.tile])
     for switch in device.switches:
         with reading(switch.operation):
             _switch(made.tiles[switch.tile], switch)
@@ -232,6 +234,14 @@ def configure(device: DeviceDescription, array: Array) -> Configured:
     _cores(made)
     made.tiles |= {name: made.tiles[kept] for name, kept in device.aliases.items()}
     return made
+
+
+def _name_lock(made: Configured, name: str, tile: Tile) -> None:
+    """Have messages say which end of an object FIFO a lock belongs to."""
+    if name in made.fifos.locks:
+        fifo, end, full = made.fifos.locks[name]
+        number = int(tile.engine.spec.tiles.lock_base[tile.index]) + made.locks[name].id
+        tile.engine.fifo_locks[number] = FifoLock(fifo, end, where(tile.kind.role, tile.place), full)
 
 
 def _added_by_host(fifos: LoweredFifos, lock: str) -> int:

@@ -27,6 +27,7 @@ from memtile.importers.mlir.tree import Operation
 ACQUIRE, RELEASE, ACCESS = (f"aie.objectfifo.{name}" for name in ("acquire", "release", "subview.access"))
 _MOST_ITERATIONS = 256
 _STREAM_PORTS = (0, 1)
+_END_NAMES = {"Produce": "producer", "Consume": "consumer"}
 _FIFO_ERROR = partial(operation_error, reason="mlir_object_fifo")
 _LINK_ERROR = partial(operation_error, reason="mlir_link")
 
@@ -277,6 +278,7 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription, meets: Map
             if meets.get(name) == core.tile:
                 says = f"{name} is linked to others in this tile, so its objects are not the core's"
                 raise _FIFO_ERROR(operation, says, "object FIFOs that end or begin in the tile, and no link")
+            _check_end(device, core, operation, fifo, port)
             _check_type(operation, fifo)
             if count.lstrip("-").isdecimal() and int(count) < 1:
                 raise _FIFO_ERROR(operation, f"it is for {count} objects", "1 or more")
@@ -285,8 +287,26 @@ def _check_accesses(device: DeviceDescription, core: CoreDescription, meets: Map
                 raise _FIFO_ERROR(operation, says, "aie.put_stream and aie.get_stream")
         elif operation.name == ACCESS:
             _check_access(operation)
-        elif operation.name == "scf.for":
+    for operation in core.operation.walk():
+        if operation.name == "scf.for":
             _check_balance(operation)
+
+
+def _check_end(
+    device: DeviceDescription, core: CoreDescription, operation: Operation, fifo: FifoDescription, port: str
+) -> None:
+    """A core uses the ends that are in its tile."""
+    ends = {"Produce": [fifo.producer], "Consume": fifo.consumers}
+    at = {end: [device.tiles[tile].place for tile in tiles] for end, tiles in ends.items()}
+    own = device.tiles[core.tile].place
+    if own in at[port]:
+        return
+    tiles = f"tile{'' if len(at[port]) == 1 else 's'} {', '.join(map(str, at[port]))}"
+    does, end = ("acquired" if operation.name == ACQUIRE else "released"), _END_NAMES[port]
+    says = f"core {own}: @{fifo.name} is {does} at its {end} end, which is in {tiles}"
+    here = [each for each in PORTS if own in at[each]]
+    allowed = f"{here[0]}, the end in this tile" if here else "object FIFOs that begin or end in the tile"
+    raise _FIFO_ERROR(operation, says, allowed)
 
 
 def _check_type(operation: Operation, fifo: FifoDescription) -> None:
@@ -314,7 +334,7 @@ def _check_access(operation: Operation) -> None:
 def _check_balance(loop: Operation) -> None:
     """A loop whose turns release more than they acquire would release objects that it does not hold."""
     acquired, released = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
-    first: dict[tuple[str, str], Operation] = {}
+    last: dict[tuple[str, str], Operation] = {}
     nested: set[tuple[str, str]] = set()
     for operation, direct in _accesses(loop, direct=True):
         name, port, count = fifo_form(OperationForm(operation))
@@ -323,11 +343,11 @@ def _check_balance(loop: Operation) -> None:
             continue
         counts = acquired if operation.name == ACQUIRE else released
         counts[name, port] += _count(operation, count)
-        first.setdefault((name, port), operation)
+        last[name, port] = operation
     for key, many in released.items():
         if key not in nested and many > acquired[key]:
             says = f"each turn of the loop releases {many} objects of {key[0]} and acquires {acquired[key]}"
-            raise _FIFO_ERROR(first[key], says, "at most as many releases as acquires")
+            raise _FIFO_ERROR(last[key], says, "at most as many releases as acquires")
 
 
 def _accesses(outer: Operation, *, direct: bool) -> Iterator[tuple[Operation, bool]]:

@@ -69,12 +69,14 @@ class LoweredFifos:
         consumers: by name of the FIFO and value of the tile the end that reads them.
         filled: locks of interface tiles to which a host adds its full external buffers before all begins.
         outside: locks of interface tiles that say how many external buffers are full, and how many will be.
+        locks: by name of a lock the FIFO and the end whose objects it counts, and whether full ones.
     """
 
     producers: dict[str, FifoEnd] = field(default_factory=dict)
     consumers: dict[tuple[str, str], FifoEnd] = field(default_factory=dict)
     filled: dict[str, tuple[str, int]] = field(default_factory=dict)
     outside: dict[str, int] = field(default_factory=dict)
+    locks: dict[str, tuple[str, str, bool]] = field(default_factory=dict)
 
 
 def lower(device: DeviceDescription, kinds: MutableMapping[str, TileKind], columns: int) -> LoweredFifos:
@@ -107,7 +109,18 @@ class _Lowering:
                 packet = self._packet(producer, first + number) if self.packets else None
                 self._move(producer, consumers, assigned, packet)
         self._ports()
+        self._name_locks()
         return self.made
+
+    def _name_locks(self) -> None:
+        """Say which ends the locks are of; cores that share memory have both of a FIFO in one tile."""
+        split = {producer.name for producer, _ in self.ends.split}
+        for name, pool in self.ends.pools.items():
+            fifo, receives = self.ends.origin.get(name, name), name in self.ends.origin
+            for pair in pool.locks:
+                for lock, full in ((pair.free, False), (pair.full, True)):
+                    consumer = receives or (full and name not in split)
+                    self.made.locks[lock] = fifo, "consumer" if consumer else "producer", full
 
     # Channels
 

@@ -36,6 +36,7 @@ from memtile.importers.mlir.sequence.sequence_reader import (
     MissingNumber,
     Parameters,
     Reader,
+    SequenceTask,
     habits_of,
 )
 from memtile.importers.mlir.tree import Operation, OperationBlock
@@ -107,6 +108,7 @@ class SequenceProgram:
         loads: the devices that it loads, in order.
         packets: words of the control packets that it sends: one more argument, behind the others.
         is_open: whether its steps depend on numbers that only a run has.
+        idle: tasks that it configures and never starts.
     """
 
     steps: list[Step]
@@ -115,6 +117,7 @@ class SequenceProgram:
     loads: Sequence[Configured] = ()
     packets: Sequence[int] = ()
     is_open: bool = False
+    idle: Sequence[SequenceTask] = ()
 
 
 def known_program_of(
@@ -177,7 +180,8 @@ def program_of(
     if syncs_first(made.device, sequence, scratchpad_forms.SYNC):
         scratchpad_forms.synchronise(reader, OperationForm(sequence))
     _run(reader, region.blocks[0])
-    return SequenceProgram(reader.steps, shapes, sequence, devices.loaded, reader.packets)
+    idle = [task for task in reader.tasks if not task.started]
+    return SequenceProgram(reader.steps, shapes, sequence, devices.loaded, reader.packets, idle=idle)
 
 
 def arguments_of(sequence: Operation) -> list[Shaped]:

@@ -77,6 +77,9 @@ class SequenceTask:
         awaited: a wait has given its BDs back.
         freed: the text has given its BDs back.
         pending: tokens of it that no wait has taken.
+        line: of the text, where it is configured.
+        where: place in the text, with the name of the file.
+        started: how often it was started.
     """
 
     made: Configured
@@ -91,6 +94,9 @@ class SequenceTask:
     awaited: bool = False
     freed: bool = False
     pending: int = 0
+    line: int = 0
+    where: str = ""
+    started: int = 0
 
     @property
     def channel(self) -> tuple[object, ...]:
@@ -121,6 +127,12 @@ Value = int | float | ArgumentView | SequenceTask | np.ndarray | MissingNumber
 """What a value of a sequence may be."""
 
 
+def place_of(form: OperationForm) -> str:
+    """Where an operation stands: file, line, column and its name."""
+    tokens = form.operation.tokens
+    return f"{tokens.text.where(tokens.offset(form.operation.at))}, {form.operation.name}"
+
+
 class Reader:
     """The state of a sequence.
 
@@ -149,6 +161,7 @@ class Reader:
         rolled: a loop or a branch depends on one, so that tasks take their BDs from the pool.
         bds: which BDs its tasks have.
         home: the device of the sequence.
+        tasks: all that it has configured.
         tokens: the tasks whose tokens no wait has taken, by channel, in the order of their starts.
     """
 
@@ -171,6 +184,7 @@ class Reader:
         self.inside: list[str] = []
         self.runtime, self.rolled = frozenset[str](), False
         self.bds, self.home = BdNumbers(), made
+        self.tasks: list[SequenceTask] = []
         self.tokens: dict[tuple[object, ...], deque[SequenceTask]] = {}
         self._turns = 0
 
@@ -187,9 +201,7 @@ class Reader:
 
     def emit(self, form: OperationForm, step: Callable[[str], Step]) -> None:
         """Add a step that the firmware does, and that knows where it stands in the text."""
-        tokens = form.operation.tokens
-        where = f"{tokens.text.where(tokens.offset(form.operation.at))}, {form.operation.name}"
-        self.steps.append(replace(step(where), firmware=True))
+        self.steps.append(replace(step(place_of(form)), firmware=True))
 
     def load(self, form: OperationForm, name: str) -> None:
         """Let another device take the array; what is done from now on is done on it.

@@ -28,7 +28,13 @@ from memtile.importers.mlir.sequence.bd_lowering import (
 from memtile.importers.mlir.sequence.bd_numbers import START
 from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
-from memtile.importers.mlir.sequence.sequence_reader import ArgumentView, Call, Reader, SequenceTask
+from memtile.importers.mlir.sequence.sequence_reader import (
+    ArgumentView,
+    Call,
+    Reader,
+    SequenceTask,
+    place_of,
+)
 from memtile.importers.mlir.sequence.steps import patch, push, set_address, wait, whole_words, write_bd
 from memtile.importers.mlir.sequence.task_blocks import canonical, task_bds, task_pattern
 from memtile.importers.mlir.types import Shaped
@@ -106,6 +112,8 @@ def _configured(
     repeat = _operand(form, "repeat")
     repeat = form.integer("repeat_count", 0) if repeat is None else repeat
     task = SequenceTask(reader.made, tile, (direction, channel), (), 0, repeat + 1)
+    task.line, task.where = form.operation.line, place_of(form)
+    reader.tasks.append(task)
     task.token = bool(form.attributes.get("issue_token", False))
     numbers = _numbers(reader, form, task, bds)
     task.numbers, task.first = numbers, numbers[first]
@@ -301,6 +309,7 @@ def _start(reader: Reader, form: Call, task: SequenceTask, runs: int, *, token: 
         )
         raise form.error(says, "a task that is configured", reason="mlir_bds", step="Configure it again.")
     most = task.tile.kind.max_repeat
+    task.started += 1
     if not 1 <= runs <= most * _MOST_PUSHES:
         says = f"the task runs {runs} times; {_MOST_PUSHES} pushes of {most} are possible"
         raise form.error(says, f"1..{most * _MOST_PUSHES}", reason="mlir_repeat", given=str(runs))
@@ -322,8 +331,13 @@ def await_task(reader: Reader, form: Call) -> None:
     task = _task(reader, form)
     assert task.tile.place is not None
     if not task.token:
-        raise form.error("the task reports no end", "a task with issue_token = true", reason="mlir_token")
+        says = f"the task of line {task.line} reports no end"
+        step = f"Add issue_token = true to the task of line {task.line}."
+        raise form.error(says, "a task with issue_token = true", reason="mlir_token", step=step)
     started = reader.tokens.get(task.channel)
+    if not task.started:
+        says, step = f"the task of line {task.line} is never started", "Start it with aiex.dma_start_task."
+        raise form.error(says, "a task that is started", reason="mlir_token", step=step)
     if not started:
         says = "the sequence waits forever: no task was started on this channel that a wait has not seen"
         step = "Start the task with aiex.dma_start_task before."

@@ -1,0 +1,178 @@
+"""Repairs on the command line: tried after a run that is stuck or wrong, and written by ``check --fix``."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import typer
+
+from memtile.cli.failure import UsageError
+from memtile.cli.iron_program import is_iron
+from memtile.cli.kernel_sources import KernelSources
+from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.runnable import design_of
+from memtile.input_files import read_bytes
+from memtile.output_files import write_output
+from memtile.runs.options import RunOptions
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from memtile.check.check_result import CheckResult
+    from memtile.cli.runnable import Runnable
+    from memtile.explain.findings import Finding
+    from memtile.explain.repairs import Tried
+    from memtile.explain.results import Result
+    from memtile.importers.mlir.token_packets import Text
+    from memtile.importers.python.repairs import PythonRepairs
+    from memtile.importers.text_repairs import TextRepairs
+    from memtile.runs.program import Run
+
+_OPTIONS = RunOptions(check=True, pad_arguments=True)
+
+
+def with_tried_repair(
+    made: Runnable, done: Run, options: RunOptions, expected: Mapping[str, npt.NDArray[Any]] | None = None
+) -> Run:
+    """The run, its first finding with the change of the text with which the design finishes.
+
+    Args:
+        made: what was run.
+        done: its run; one that is good is given back as it is.
+        options: of the run.
+        expected: arrays that must come out, by name.
+    """
+    from memtile.explain.repairs import is_wanted, with_repair
+    from memtile.importers.text_repairs import TextRepairs
+
+    result, repairs = done.result, made.repairs
+    if repairs is None or options.untimed or not is_wanted(result) or not result.findings:
+        return done
+    if isinstance(repairs, TextRepairs) and expected:
+        repairs = replace(repairs, expected=expected)
+    tried = _searched(repairs, result, (), options)
+    return replace(done, result=replace(result, findings=with_repair(result.findings, tried)))
+
+
+def _searched(
+    repairs: TextRepairs | PythonRepairs, before: Result, findings: Sequence[Finding], options: RunOptions
+) -> Tried:
+    """The repairs of a design; after two seconds a line on stderr says what is done."""
+    from memtile.cli.progress import repair_progress
+
+    with repair_progress() as watch:
+        return repairs.search(before, findings, options, watch=watch)
+
+
+class Fixing(NamedTuple):
+    """What ``check --fix`` is asked.
+
+    Attributes:
+        device: of files that leave it open.
+        settings: of parameters of the scratchpad.
+        kernels: functions that cores call.
+        check: checks files again.
+        write: the repaired texts, else show the difference alone.
+        shown: whether differences are printed.
+    """
+
+    device: str
+    settings: Sequence[str]
+    kernels: KernelSources
+    check: Callable[[Sequence[str], str, Sequence[str], KernelSources], list[CheckResult]]
+    write: bool
+    shown: bool
+
+
+def fixed(results: Sequence[CheckResult], names: Sequence[str], asked: Fixing) -> list[CheckResult]:
+    """The results of a check, with the repairs that were tried; those of texts that were written anew.
+
+    Args:
+        results: of the check.
+        names: of the designs, each with one result.
+        asked: how.
+
+    Raises:
+        UsageError: a design that is no MLIR text, or has several devices.
+        InputFileError: a file that has changed meanwhile.
+        MemtileError: what keeps a design from being run.
+    """
+    for name in names:
+        if Path(name).suffix not in (SUFFIX, ".py") or is_iron(name):
+            raise UsageError(f"{name}: --fix is for designs in MLIR and for Python files with design().")
+    if len(results) != len(names):
+        raise UsageError("--fix is for texts with one device and one host sequence.")
+    return [_fixed(result, name, asked) for result, name in zip(results, names, strict=True)]
+
+
+def _fixed(result: CheckResult, name: str, asked: Fixing) -> CheckResult:
+    from memtile.explain.repairs import is_wanted, with_repair
+
+    made = _made(name, asked)
+    run = made.run(_OPTIONS if made.is_program else RunOptions(check=True))
+    if result.good and not is_wanted(run.result):
+        return replace(result, notes=[*result.notes, f"{name}: nothing to repair; a run of it finishes."])
+    if made.repairs is None:
+        raise UsageError(f"{name}: --fix changes one text; this design is made of others.")
+    repairs = replace(made.repairs, accept=partial(_is_clean, asked))
+    tried = _searched(repairs, run.result, result.findings, _OPTIONS if made.is_program else RunOptions())
+    found = result if result.findings else replace(result, findings=run.result.findings)
+    if tried.best is None:
+        note = f"{name}: no repair found in {tried.runs} runs with a change each."
+        return replace(found, notes=[*found.notes, note])
+    found = replace(found, findings=with_repair(found.findings, tried))
+    _write(repairs, tried, name, write=asked.write, shown=asked.shown)
+    again = asked.check([name], asked.device, asked.settings, asked.kernels) if asked.write else [found]
+    return again[0]
+
+
+def _made(name: str, asked: Fixing) -> Runnable:
+    """A design, loaded to be run."""
+    from memtile.cli.runnable import ProgramOptions, mlir_design, python_design
+
+    if Path(name).suffix == ".py":
+        return python_design(name, asked.settings)()
+    options = ProgramOptions(device=asked.device or None, kernels=asked.kernels)
+    return mlir_design(name, options, asked.settings, sources_beside=True)()
+
+
+def _is_clean(asked: Fixing, text: Text) -> bool:
+    """Whether a check finds no error in a repaired text."""
+    from memtile.check.check import check
+    from memtile.check.checked_program import of_design, of_mlir
+    from memtile.cli.mlir_file import parameters_of
+    from memtile.importers.design import load_still
+
+    if Path(text.name).suffix == ".py":
+        return check(
+            text.name, lambda: of_design(design_of(text.name, text.content, asked.settings), text.name)
+        ).good
+
+    functions, parameters = asked.kernels.with_functions({}), parameters_of(asked.settings)
+    device = asked.device or None
+    still = partial(load_still, text, device=device, parameters=parameters, functions=functions)
+    return check(text.name, lambda: of_mlir(still())).good
+
+
+def _write(
+    repairs: TextRepairs | PythonRepairs, tried: Tried, name: str, *, write: bool, shown: bool
+) -> None:
+    """Show the difference of the best repair, and write it."""
+    from memtile.importers.mlir.repairs.text_edits import applied_to_file
+
+    assert tried.best is not None
+    before = read_bytes(name, "text_bytes").decode("utf-8")
+    after = applied_to_file(before, repairs.text, tried.best.changes)
+    if shown:
+        lines = difflib.unified_diff(
+            before.splitlines(keepends=True), after.splitlines(keepends=True), name, name
+        )
+        typer.echo("".join(lines), nl=False)
+        typer.echo(f"{name}: {tried.best.text}")
+    if write:
+        write_output(name, after)

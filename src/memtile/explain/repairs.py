@@ -1,0 +1,216 @@
+"""Repairs that are tried: which changes of a design let it finish, by running the design with each of them.
+
+A front end makes the candidates, likeliest first, and runs the design with one of them. The search here
+decides what is offered: a run that finishes, writes all that hosts wait for, and has no error. It knows no
+front end and no text.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from memtile.documents import Count, plain
+from memtile.explain.findings import Change, Finding, Repair, Severity
+from memtile.explain.results import Result, Status
+
+SECONDS = 10.0
+"""Time for a search."""
+MOST_RUNS = 40
+_LATER = 4.0  # how many times as long as the quickest repair another one may take
+_NOT_AWAITED = "MT0318"
+_GAP = 0.6  # a repair this much less likely than the best one found is not tried
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A change that may repair a design.
+
+    Attributes:
+        kind: of change, as ``lock_value`` or ``release``.
+        says: what is changed, as the end of "Repair: ".
+        changes: of the text; empty for a design without one.
+        unlikely: 0 = this is nearly always what is meant; larger = try later. Ranks what is offered.
+        target: what is changed and where, for designs without a text: object, attribute and value.
+    """
+
+    kind: str
+    says: str
+    changes: Sequence[Change] = ()
+    unlikely: float = 0.0
+    target: tuple[str, str, str] = ("", "", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What a design did with a candidate.
+
+    Attributes:
+        good: it finished, without an error, and nothing that was expected came out otherwise.
+        cycles: of the run.
+        missing: bytes of the host's arrays that the run was to write and did not.
+        cautions: warnings of the run.
+        compared: whether words were compared with expected ones.
+        resting: cores that wait for more work at its end.
+    """
+
+    good: bool
+    cycles: int
+    missing: int = 0
+    cautions: int = 0
+    compared: bool = False
+    resting: int = 0
+
+
+FAILED = Trial(good=False, cycles=0)
+"""Of a candidate with which the design is refused, or runs too long."""
+
+
+def trial_of(result: Result, missing: int = 0) -> Trial:
+    """What a run shows of a candidate.
+
+    Args:
+        result: of the run, checked.
+        missing: bytes of the host's arrays that are not written.
+    """
+    compared, resting = result.exact is not None, len(result.resting)
+    return Trial(result.good, result.cycles, missing, _warned(result), compared=compared, resting=resting)
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """The outcome of a search.
+
+    Attributes:
+        repairs: that work, best first.
+        runs: how many candidates were run.
+        seconds: the search took.
+    """
+
+    repairs: Sequence[Repair] = ()
+    runs: Count = 0
+    seconds: float = field(default=0.0, compare=False)
+
+    @property
+    def best(self) -> Repair | None:
+        """The first repair; None if nothing was found."""
+        return self.repairs[0] if self.repairs else None
+
+
+Attempt = Callable[[Candidate, float, int], Trial]
+"""Runs the design with a candidate until a time of ``time.monotonic``, for so many cycles at most."""
+
+
+def search(
+    candidates: Iterable[Candidate],
+    attempt: Attempt,
+    *,
+    max_cycles: int,
+    confirm: Callable[[Candidate], bool] | None = None,
+    seconds: float = SECONDS,
+    runs: int = MOST_RUNS,
+    watch: Callable[[int], None] | None = None,
+) -> Tried:
+    """The candidates that repair a design, best first.
+
+    Args:
+        candidates: likeliest first.
+        attempt: runs the design with one of them.
+        max_cycles: limit of a run, until one has finished; then four times what that took.
+        confirm: runs the design with a candidate that worked in other schedules; None = they are not asked.
+        seconds: time for all runs.
+        runs: how many at most.
+        watch: called before each run with the number of those done.
+    """
+    begin, done, worked = time.monotonic(), 0, list[tuple[Candidate, Trial]]()
+    for candidate in candidates:
+        late = time.monotonic() - begin > seconds
+        if late or done >= runs or (worked and candidate.unlikely > worked[0][0].unlikely + _GAP):
+            break
+        if watch is not None:
+            watch(done)
+        limit = min([max_cycles, *(int(_LATER * trial.cycles) for _, trial in worked)])
+        trial, done = attempt(candidate, begin + seconds, limit), done + 1
+        if trial.good:
+            worked.append((candidate, trial))
+    ranked = sorted(worked, key=_rank)
+    if confirm is not None:
+        ranked = _confirmed(ranked, confirm)
+    repairs = tuple(_offered(*each) for each in _complete(ranked))
+    return Tried(repairs, done, time.monotonic() - begin)
+
+
+def _rank(worked: tuple[Candidate, Trial]) -> tuple[float, ...]:
+    """Order of repairs: leave nothing out, warn of nothing, end with no core waiting, likeliest, quickest."""
+    candidate, trial = worked
+    return trial.missing, trial.cautions, trial.resting, candidate.unlikely, trial.cycles
+
+
+def _complete(ranked: Sequence[tuple[Candidate, Trial]]) -> Iterable[tuple[Candidate, Trial]]:
+    """Those that leave out no more than the best."""
+    return [each for each in ranked if each[1].missing == ranked[0][1].missing]
+
+
+def _confirmed(
+    ranked: list[tuple[Candidate, Trial]], confirm: Callable[[Candidate], bool]
+) -> list[tuple[Candidate, Trial]]:
+    """Those from the first on that also works in other schedules."""
+    while ranked and not confirm(ranked[0][0]):
+        ranked = ranked[1:]
+    return ranked
+
+
+def _offered(candidate: Candidate, trial: Trial) -> Repair:
+    return Repair(
+        candidate.kind, candidate.says, tuple(candidate.changes), trial.cycles, trial.compared,
+        *candidate.target,
+    )  # fmt: skip
+
+
+def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...]:
+    """The findings, the root of the matter with the best repair that was tried."""
+    if tried.best is None:
+        return tuple(findings)
+    first = next((n for n, each in enumerate(findings) if each.severity is Severity.ERROR), 0)
+    return tuple(replace(each, repair=tried.best) if n == first else each for n, each in enumerate(findings))
+
+
+class OutOfTimeError(Exception):
+    """The time of a search is over."""
+
+
+def until_late(until: float) -> Callable[[int], None]:
+    """A callback for runs that ends them when it is later than a time of ``time.monotonic``.
+
+    Raises:
+        OutOfTimeError: it is, now or when the callback is called.
+    """
+
+    def progress(_done: int) -> None:
+        if time.monotonic() > until:
+            raise OutOfTimeError
+
+    progress(0)
+    return progress
+
+
+def is_wanted(result: Result) -> bool:
+    """Whether a repair is worth looking for: a run is stuck or wrong, or its host waits for too little."""
+    ended = result.status in (Status.FINISHED, Status.STUCK, Status.HALTED)
+    return ended and (not result.good or any(each.code == _NOT_AWAITED for each in result.findings))
+
+
+def is_better(trial: Trial, result: Result) -> bool:
+    """Whether a trial is good, and has fewer warnings than a run in which nothing else was wrong."""
+    return trial.good and (not result.good or trial.cautions < _warned(result))
+
+
+def _warned(result: Result) -> int:
+    return sum(each.severity is Severity.WARNING for each in result.findings)
+
+
+def as_json(tried: Tried) -> Mapping[str, Any]:
+    """Plain data."""
+    return {"repairs": plain(tried.repairs), "runs": tried.runs}

@@ -1,0 +1,211 @@
+"""Are repairs tried, and is what they change what was wrong?"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from memtile.cli.main import app
+from memtile.errors import InputFileError
+from memtile.explain.findings import Change, Finding, Repair, Severity
+from memtile.explain.repairs import FAILED, Candidate, Trial, search, with_repair
+from memtile.importers.design import load
+from memtile.importers.mlir.repairs.candidates import candidates
+from memtile.importers.mlir.repairs.text_edits import applied, applied_to_file
+from memtile.importers.mlir.token_packets import Text
+
+CORPUS = Path(__file__).parents[1] / "corpus"
+WORDS = np.arange(64, dtype=np.int32)
+
+
+def trying(*candidates: Candidate, trials: dict[str, Trial], **more: object) -> list[str]:
+    """What a search offers, in words, of candidates that do this."""
+    found = search(
+        candidates,
+        lambda each, _until, _limit: trials.get(each.says, FAILED),
+        max_cycles=1000,
+        **more,  # type: ignore[arg-type]
+    )
+    return [each.says for each in found.repairs]
+
+
+def test_the_likeliest_repair_comes_first_and_what_leaves_words_out_last() -> None:
+    made = [Candidate("length", says, unlikely=n / 10) for n, says in enumerate("abcd")]
+    works = {"b": Trial(True, 90), "c": Trial(True, 50), "d": Trial(True, 50, cautions=1)}
+    assert trying(*made, trials=works) == ["b", "c", "d"]
+    assert trying(*made, trials={**works, "b": Trial(True, 90, missing=4)}) == ["c", "d"]
+
+
+def test_a_repair_that_works_by_luck_is_not_offered() -> None:
+    made = [Candidate("lock_value", says) for says in "ab"]
+    works = {"a": Trial(True, 90), "b": Trial(True, 90)}
+    assert trying(*made, trials=works, confirm=lambda each: each.says == "b") == ["b"]
+    assert trying(*made, trials=works, runs=1) == ["a"]
+    assert trying(*made, trials=works, seconds=-1.0) == []
+
+
+def test_later_runs_may_take_four_times_as_long_as_the_quickest() -> None:
+    limits = []
+
+    def attempt(_each: Candidate, _until: float, limit: int) -> Trial:
+        limits.append(limit)
+        return Trial(True, 100)
+
+    search([Candidate("release", "a"), Candidate("release", "b")], attempt, max_cycles=1000)
+    assert limits == [1000, 400]
+
+
+def test_the_first_error_has_the_repair() -> None:
+    note, error = (Finding("MT0203", each, "") for each in (Severity.WARNING, Severity.ERROR))
+    tried = search([Candidate("release", "a")], lambda *_: Trial(True, 7), max_cycles=9)
+    first, second = with_repair([note, error], tried)
+    assert (first.repair, second.repair) == (None, Repair("release", "a", cycles=7))
+    assert Finding.from_json(second.as_json()) == second
+
+
+REPAIRS = {
+    "locks-begin-empty": ("lock_value", "0", "1"),
+    "receiver-of-other-length": ("length", "12", "16"),
+    "release-missing": ("release", "", "\n      aie.use_lock(%free, Release, 1)"),
+    "core-keeps-the-output": ("release", "", "\n        aie.objectfifo.release @out(Produce, 1)"),
+}
+
+
+@pytest.mark.parametrize("name", REPAIRS)
+def test_a_repair_makes_a_broken_text_do_what_the_fine_one_does(name: str) -> None:
+    broken = load(CORPUS / f"{name}-hangs.mlir")
+    best = broken.repairs(WORDS, seconds=60).best
+    assert best is not None
+    (change,) = best.changes
+    assert (best.kind, change.old, change.new) == REPAIRS[name]
+    assert broken.source is not None
+    fixed = broken.loads(Text.of("fixed.mlir", applied(broken.source, best.changes))).run(WORDS)
+    fine = load(CORPUS / f"{name}-fine.mlir").run(WORDS)
+    assert fixed.result.cycles == best.cycles == pytest.approx(fine.result.cycles, rel=0.05)
+    assert all(np.array_equal(fixed.arrays[each], fine.arrays[each]) for each in fine.arrays)
+
+
+def test_a_good_design_has_no_repairs() -> None:
+    assert load(CORPUS / "release-missing-fine.mlir").repairs(WORDS).runs == 0
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    text = (CORPUS / "release-missing-hangs.mlir").read_text()
+    (tmp_path / "broken.mlir").write_text(text)
+    return Path("broken.mlir")
+
+
+def memtile(*args: str) -> tuple[int, str]:
+    done = CliRunner().invoke(app, args)
+    return done.exit_code, done.stdout
+
+
+def test_check_shows_the_difference_and_writes_it_when_asked(broken: Path) -> None:
+    text = broken.read_text()
+    code, shown = memtile("check", "--fix", "--dry-run", str(broken))
+    assert (code, broken.read_text()) == (1, text)
+    assert "\n+      aie.use_lock(%free, Release, 1)\n" in shown
+    assert re.search(
+        r"repair \(tried: finishes in [\d,]+ cycles\): broken.mlir:24:49: release lock free", shown
+    )
+    code, shown = memtile("check", "--fix", str(broken))
+    assert (code, shown.splitlines()[-1]) == (
+        0,
+        "broken.mlir: 4 tasks checked, nothing found, finishes whatever the timing",
+    )
+    line = "      aie.dma_bd(%block : memref<16xi32>, 0, 16)\n"
+    put = "      aie.use_lock(%free, Release, 1)\n"
+    assert broken.read_text() == text.replace(
+        f"{line}      aie.next_bd ^read", f"{line}{put}      aie.next_bd ^read"
+    )
+
+
+def test_run_says_the_repair_below_the_finding(broken: Path) -> None:
+    _, shown = memtile("run", "--pad-arguments", str(broken))
+    lines = shown.splitlines()
+    at = next(
+        n for n, line in enumerate(lines) if " MT0" in line and line.startswith("finding: broken.mlir:")
+    )
+    assert re.match(r"  repair \(tried: finishes in [\d,]+ cycles\): broken.mlir:24:49: ", lines[at + 1])
+    assert "repair" not in memtile("run", "--no-repair", "--pad-arguments", str(broken))[1]
+
+
+def test_other_files_than_texts_of_designs_are_not_repaired(broken: Path) -> None:
+    Path("design.txt").write_text("")
+    done = CliRunner().invoke(app, ["check", "--fix", "design.txt"])
+    assert done.exit_code == 2
+    assert "--dry-run is for --fix" in CliRunner().invoke(app, ["check", "--dry-run", str(broken)]).stderr
+
+
+def test_a_file_that_changed_meanwhile_is_not_written() -> None:
+    text = Text("a.mlir", "one two\n")
+    change = Change("a.mlir", 1, 5, "two", "three", 4)
+    assert applied_to_file("one two\r\n", text, [change]) == "one three\r\n"
+    with pytest.raises(InputFileError, match="the file has changed since it was read"):
+        applied_to_file("one two \n", text, [change])
+    with pytest.raises(InputFileError, match="line 1 has changed"):
+        applied(Text("a.mlir", "one tea\n"), [change])
+
+
+def test_lines_of_a_log_stay_where_they_are() -> None:
+    content = "a log\nmodule {\n}\n"
+    text = Text.of("a.mlir", content)
+    at = text.content.index("module")
+    assert (
+        applied_to_file(content, text, [Change("a.mlir", 2, 1, "module", "again", at)])
+        == "a log\nagain {\n}\n"
+    )
+
+
+def test_a_constant_that_others_use_is_left_alone() -> None:
+    content = (CORPUS / "core-ends-early-hangs.mlir").read_text().replace("%words step", "%turns step")
+    text = Text.of("a.mlir", content)
+    made = [each for each in candidates(text, ()) if each.kind == "bound"]
+    assert made
+    assert all("arith.constant 3" not in change.old for each in made for change in each.changes)
+
+
+def test_a_missing_release_is_put_behind_the_last_use_of_what_was_acquired() -> None:
+    text = Text.of("a.mlir", (CORPUS / "core-keeps-the-output-hangs.mlir").read_text())
+    first = next(each for each in candidates(text, ()) if each.kind == "release")
+    lines = applied(text, first.changes).splitlines()
+    at = next(n for n, line in enumerate(lines) if "objectfifo.release @out(Produce, 1)" in line)
+    assert "objectfifo.release @in(Consume, 1)" in lines[at - 1]
+    assert lines[at + 1] == "      }"
+
+
+RING = """from memtile import MemoryTile
+
+
+def design():
+    tile = MemoryTile()
+    buffer, spare = tile.buffer("a", 16), tile.lock(0)
+    free, full = tile.lock({free}, "free"), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(buffer).guarded(free.acquire(), full.release()), repeat=2)
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), {given}.release()), repeat={times})
+    tile.s2mm[0].feed((lambda: range(32))())
+    tile.mm2s[0].expect(range(32))
+    return tile
+"""
+FINE = {"free": "1", "given": "free", "times": "2"}
+
+
+@pytest.mark.usefixtures("broken")
+@pytest.mark.parametrize(("name", "value", "kind"), [("given", "spare", "lock"), ("times", "1", "repeat")])
+def test_a_design_in_python_is_repaired_in_its_source(name: str, value: str, kind: str) -> None:
+    design = Path("ring.py")
+    design.write_text(RING.format(**{**FINE, name: value}))
+    code, shown = memtile("check", "--fix", "--json", str(design))
+    assert code == 0, shown
+    assert design.read_text() == RING.format(**FINE)
+    design.write_text(RING.format(**{**FINE, name: value}))
+    found = json.loads(memtile("run", "--json", str(design))[1])["findings"]
+    (repair,) = [each["repair"] for each in found if each["repair"]]
+    assert (repair["kind"], repair["compared"], repair["changes"][0]["new"]) == (kind, True, FINE[name])
