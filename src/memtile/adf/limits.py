@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memtile.adf.lowering import Lowered
     from memtile.adf.pools import Pool, User
 
-_CODE = "MT0504"
+BUFFER_CODE = "MT0504"
 _TENTH = 0.1  # of the run: less is no limit
 _LEAST = 64  # cycles: of shorter runs everything is start and end
 
@@ -128,4 +128,4 @@ def _finding(
     message = (
         f"{name} has one buffer, for which its writer and its reader wait: {waits} of {cycles:,} cycles."
     )
-    return Finding(_CODE, Severity.NOTE, message, sides, cycles=(0, cycles), fix=fix)
+    return Finding(BUFFER_CODE, Severity.NOTE, message, sides, cycles=(0, cycles), fix=fix)

@@ -21,7 +21,7 @@ _SOURCE = "form of the option"
 _SUFFIX = ".npy"
 
 
-def read_given(text: str) -> Given:
+def read_given(text: str, option: str = "--in") -> Given:
     """The array of ``NAME=FILE.npy``, in the byte order of the tiles whatever that of the file.
 
     Raises:
@@ -30,7 +30,7 @@ def read_given(text: str) -> Given:
     from memtile.io.npy import read_array
     from memtile.runs.array_names import Given
 
-    name, file = _split(text, "--in", "NAME=FILE.npy")
+    name, file = _split(text, option, "NAME=FILE.npy")
     array = read_array(file)
     return Given(name, array.astype(array.dtype.newbyteorder("<"), copy=False))
 

@@ -15,6 +15,7 @@ from memtile.cli.failure import UsageError
 from memtile.cli.graph_file import is_graph
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX
+from memtile.cli.repairs import Fixing, fixed
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
@@ -33,17 +34,28 @@ Examples:
   memtile check *.mlir --junit > findings.xml
   memtile check design.mlir --timing queue_running=0
   memtile check --sandbox design.py
+  memtile check --fix --dry-run design.mlir
 """
 
 
+_Designs = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="DESIGN|GRAPH|FILE|BUILD...",
+        help="Python files with design(), MLIR files, graphs in C++, files of register writes, builds.",
+    ),
+]
+_Kernels = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="What cores of a design in MLIR call, in Python or C++, if not the library's; repeat.",
+    ),
+]
+
+
 def check(
-    designs: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="DESIGN|GRAPH|FILE|BUILD...",
-            help="Python files with design(), MLIR files, graphs in C++, files of register writes, builds.",
-        ),
-    ],
+    designs: _Designs,
     device: Annotated[
         str, typer.Option(metavar="NAME", help="Device of files that leave it open, such as npu1.")
     ] = "",
@@ -55,13 +67,7 @@ def check(
             help="Parameter of design(), of the scratchpad of a design in MLIR, or macro of a graph; repeat.",
         ),
     ] = None,
-    kernels: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="What cores of a design in MLIR call, in Python or C++, if not the library's; repeat.",
-        ),
-    ] = None,
+    kernels: _Kernels = None,
     include: options.Include = None,
     define: options.Define = None,
     timing: options.TimingConstants = None,
@@ -70,6 +76,8 @@ def check(
         bool, typer.Option("--sarif", help="SARIF 2.1.0, for code hosts and editors.")
     ] = False,
     as_junit: Annotated[bool, typer.Option("--junit", help="JUnit XML, for build servers.")] = False,
+    fix: options.Fix = False,
+    dry_run: options.DryRun = False,
 ) -> None:
     """Say what is wrong with designs before they run: budgets, circuits, locks, rows, unordered memory.
 
@@ -81,13 +89,24 @@ def check(
     Every finding has a code that stays, the place in the file where it is known, and a repair where there is
     one.
 
-    Ends with exit code 1 if there is an error; warnings and notes alone are no reason.
+    --fix repairs designs in MLIR with one device, and in Python: it runs them with changes of their texts and
+    writes the likeliest with which they finish without a finding; with --dry-run it shows the difference.
+
+    Ends with exit code 1 if there is an error; warnings and notes alone are no reason. What --fix has written
+    is checked again.
     """
+    if dry_run and not fix:
+        raise UsageError("--dry-run is for --fix. Give --fix too.")
     if as_json + as_sarif + as_junit > 1:
         raise UsageError("--json, --sarif and --junit exclude each other. Give one of them.")
     with options.with_timing(timing):
         sources = KernelSources.of(kernels, include=include, define=define)
         results = checked(designs, device, settings or (), sources)
+        if fix:
+            asked = Fixing(
+                device, settings or (), sources, checked, not dry_run, not (as_json or as_sarif or as_junit)
+            )
+            results = fixed(results, designs, asked)
     _show(results, as_json=as_json, as_sarif=as_sarif, as_junit=as_junit)
     if not all(result.good for result in results):
         raise typer.Exit(ExitCode.BAD_RESULT)
@@ -225,12 +244,12 @@ def _show(results: list[CheckResult], *, as_json: bool, as_sarif: bool, as_junit
     if as_json:
         typer.echo(json_text({"designs": [result.as_json() for result in results]}, indent=2))
     elif as_sarif:
-        from memtile.check.report_formats import sarif
+        from memtile.report.finding_formats import sarif
 
         typer.echo(json_text(sarif(results), indent=2))
     elif as_junit:
-        from memtile.check.report_formats import junit
+        from memtile.report.finding_formats import junit
 
-        typer.echo(junit(results), nl=False)
+        typer.echo(junit(results, "check"), nl=False)
     else:
         typer.echo("\n".join(map(str, results)))

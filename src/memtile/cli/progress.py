@@ -14,7 +14,7 @@ QUIET_SECONDS = 2.0
 
 
 @contextmanager
-def run_progress(*, untimed: bool = False, before: str = "") -> Iterator[Callable[[int], None]]:
+def run_progress(*, untimed: bool = False, before: str = "") -> Iterator[Callable[..., None]]:
     """A callback for ``run(progress=...)`` that takes the cycles done, or the words of an untimed run.
 
     Args:
@@ -34,12 +34,12 @@ def run_progress(*, untimed: bool = False, before: str = "") -> Iterator[Callabl
     if before and display.console.is_terminal:
         early.start()
 
-    def show(done: int) -> None:
+    def show(done: int, what: str = unit) -> None:
         if not display.live.is_started:
             if time.monotonic() - start < QUIET_SECONDS or not display.console.is_terminal:
                 return
             display.start()
-        display.update(task, description=f"{done:,} {unit}")
+        display.update(task, description=f"{done:,} {what}")
 
     try:
         yield show
@@ -47,6 +47,13 @@ def run_progress(*, untimed: bool = False, before: str = "") -> Iterator[Callabl
         early.cancel()
         if display.live.is_started:
             display.stop()
+
+
+@contextmanager
+def repair_progress() -> Iterator[Callable[[int], None]]:
+    """A callback for a search of repairs that takes the number of changes tried."""
+    with run_progress(before="trying repairs") as show:
+        yield lambda done: show(done, "changes tried")
 
 
 def watched(items: Sequence[T], text: str) -> Iterator[T]:

@@ -186,22 +186,20 @@ class Studies:
         self, result: Result, engine: Engine, again: Callable[[], Result], *, device: Device
     ) -> Result:
         """The result with the answers; arguments as of :meth:`of`."""
-        from memtile.explain.depths import doubtful_depths, needed_depths
-        from memtile.explain.slow import slow_findings
-        from memtile.explore.rerun import band, lifted
+        from memtile.explain.depths import doubtful_depths, with_depths
+        from memtile.explore.relaxed import with_limit
+        from memtile.explore.rerun import band
 
         if self.coredump is not None:
             from memtile.explain.dump.capture import write_coredump
 
             write_coredump(engine, device, self.coredump)
         if names := doubtful_depths(engine):
-            result = replace(result, findings=(*result.findings, *needed_depths(result, again, names)))
+            result = with_depths(result, again, names)
         if self.sensitivity:
             result = replace(result, band=band(result, again, partial(watched, text="constants")))
         if self.bottleneck:
-            slow = slow_findings(result)
-            without = lifted(result, again, partial(watched, text="limits"))
-            result = replace(result, lifted=without, findings=(*result.findings, *slow))
+            result = with_limit(result, again, partial(watched, text="limits"))
         return result
 
     def write(

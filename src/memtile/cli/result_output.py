@@ -14,6 +14,7 @@ from memtile.cli.exit_codes import ExitCode
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
+    from memtile.explain.results import Result
     from memtile.sheet import Sheet
 
 
@@ -35,6 +36,24 @@ def show_result(result: PrintedResult, *, as_json: bool) -> None:
     from memtile.sheet import print_whole, stdout_console
 
     print_whole(stdout_console(), result)
+
+
+def show_verdict(name: str, result: Result, *, as_sarif: bool) -> None:
+    """Print the verdict on a run for other tools: SARIF, or JUnit XML.
+
+    Args:
+        name: of the design, as the user gave it.
+        result: of the run.
+        as_sarif: it is SARIF.
+    """
+    from memtile.explain.judged_run import JudgedRun
+    from memtile.report.finding_formats import junit, sarif
+
+    verdicts = [JudgedRun(name, result)]
+    if as_sarif:
+        typer.echo(json_text(sarif(verdicts), indent=2))
+    else:
+        typer.echo(junit(verdicts, "run"), nl=False)
 
 
 def leave(*, interrupted: bool, good: bool) -> None:

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memtile.cli import run_options as options
-from memtile.cli.array_file import parse_wanted
+from memtile.cli.array_file import parse_wanted, read_given
 from memtile.cli.graph_file import graph_program, is_graph, refuse_options
 from memtile.cli.iron_program import is_iron, run_as_it_is
 from memtile.cli.kernel_sources import NO_KERNELS, KernelSources
 from memtile.cli.mlir_file import SUFFIX, cost_file
+from memtile.cli.repairs import with_tried_repair
 from memtile.cli.report_files import ReportFiles, Studies, WaveformFile
-from memtile.cli.result_output import leave, show_result
+from memtile.cli.result_output import leave, show_result, show_verdict
 from memtile.cli.run_options import TimingConstants, number, with_timing
-from memtile.cli.run_program import finish
+from memtile.cli.run_program import save_arrays, show_program
 from memtile.cli.runnable import (
     Maker,
     ProgramOptions,
@@ -34,7 +35,7 @@ from memtile.runs.options import USUAL, RunOptions
 
 if TYPE_CHECKING:
     from memtile.explain.results import Result
-    from memtile.runs.array_names import Wanted
+    from memtile.runs.array_names import Given, Wanted
     from memtile.runs.program import Run
 
 EXAMPLES = """\b
@@ -57,6 +58,7 @@ Examples:
   memtile run --vcd run.vcd --signals '*.mm2s?.cause' --signals '*.lock0' design.py
   memtile run transpose.bin --in x=in.npy --out y:int32:16x8=out.npy
   memtile run design.mlir --in 0=a.npy --out 2:int32:256x256=c.npy --kernels functions.py
+  memtile run design.mlir --in 0=a.npy --expect 2=golden.npy --junit
   memtile run whole_array.py --dev npu2 -m 32
   memtile run --report run.html --set m=32 whole_array.py --dev npu2
   memtile run design.mlir --set input_offset=8 --in 0=a.npy --out 1:int32:8=b.npy
@@ -75,6 +77,8 @@ def run(
     of_run: RunOptions = USUAL,
     schedules: options.Schedules = 0,
     as_json: options.AsJson = False,
+    as_sarif: options.AsSarif = False,
+    as_junit: options.AsJunit = False,
     settings: options.Settings = None,
     timing: TimingConstants = None,
     picture: options.Picture = None,
@@ -82,6 +86,7 @@ def run(
     signals: options.Signals = None,
     given: options.In = None,
     wanted: options.Out = None,
+    expect: options.Expect = None,
     device: options.DeviceName = None,
     format: options.FileFormat = "auto",
     base: options.Base = "0",
@@ -92,6 +97,7 @@ def run(
     costs: options.Costs = None,
     sensitivity: options.Sensitivity = False,
     bottleneck: options.Bottleneck = False,
+    repair: options.Repair = True,
     record: options.Record = None,
     coredump: options.Coredump = None,
     report: options.ReportFile = None,
@@ -109,20 +115,17 @@ def run(
     info DESIGN.py lists. Other files, and build folders, are one program (docs/files.md): those of a build in
     the order elfs, init, enable, instructions, others as given; --kernels says what its cores do. NAME is a
     kernel argument (0), an external address (0x100000000), a tile memory (memory(0,1)+0x400), a stream
-    (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out).
+    (memory(0,1) MM2S 0), or your own: these name in order what is read (--in) or written (--out, --expect).
 
     A program of IRON imports aie; what is behind it is its own, and it runs as it is: its output, its exit
     code. With options of memtile in front, but for --device and --timing, the design that it runs first is
     run with its tensors; --set gives values to its options and CompileTime parameters (docs/iron.md).
-
     A graph of UG1603 is its C++ sources, compiled with -I and -D; main runs as it is written, and its exit
     code is reported. It is for the VEK280 unless --device says another; --cost gr.k=2088 has the cycles of
     a call of a kernel. Its PLIO files are below --in-folder, and are written below --out-folder.
 
-    A signal is called tile0_1.mm2s0.cause, tile0_1.lock0.value or tile0_2.core.phase; a pattern for
-    tile0_1.mm2s0 takes all of its signals.
-
-    Ctrl-C stops the run and shows what was done until then, marked as interrupted."""
+    Signals are tile0_1.mm2s0.cause, tile0_1.lock0.value, tile0_2.core.phase; tile0_1.mm2s0 is all of its own.
+    Ctrl-C stops the run and shows what was done until then."""
     chosen = locals()
     if is_iron(files[0]) and _is_plain(chosen):
         with with_timing(timing):
@@ -137,13 +140,16 @@ _UNCHOSEN: tuple[Any, ...] = (None, False, "auto", "0", USUAL, NO_KERNELS)
 
 def _is_plain(chosen: Mapping[str, Any]) -> bool:
     """Whether no option asks for what only the run of a design has."""
-    return all(value in _UNCHOSEN for name, value in chosen.items() if name not in _OF_PROGRAMS)
+    asked = {name: value for name, value in chosen.items() if name not in (*_OF_PROGRAMS, "repair")}
+    return chosen["repair"] and all(value in _UNCHOSEN for value in asked.values())
 
 
 def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
     """Run a design or a program with what the command was given, and leave with the exit code for it."""
     if chosen["in_folder"] or chosen["out_folder"]:
         raise typer.BadParameter("--in-folder and --out-folder are for graphs in C++.")
+    if chosen["as_json"] + chosen["as_sarif"] + chosen["as_junit"] > 1:
+        raise typer.BadParameter("--json, --sarif and --junit exclude each other. Give one of them.")
     untimed, schedules, kernels = of_run.untimed, chosen["schedules"], chosen["kernels"]
     written = _report_files(chosen["report"], chosen["perfetto"], untimed)
     draw, dump = (
@@ -157,6 +163,7 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
     of_program = ProgramOptions(
         chosen["given"] or (), chosen["wanted"] or (), chosen["device"], chosen["format"],
         number(chosen["base"], "--base"), kernels, chosen["keep_order"], chosen["kernel"],
+        chosen["expect"] or (),
     )  # fmt: skip
     asked = replace(of_run, check=_checked(of_run, schedules, kernels), history=written.wanted)
     with with_timing(chosen["timing"]):
@@ -166,20 +173,28 @@ def _run_design(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> N
             )
         costs, against = cost_file(chosen["costs"]), chosen["against"]
         mlir = partial(mlir_design, costs=costs, against=against, sources_beside=True)
-        make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir)
+        expected = [read_given(text, "--expect") for text in of_program.expected]
+        make, saved = _loaded(files, of_program, asked, chosen["settings"] or (), mlir, expected)
         made, done = studied_run(make, asked, schedules, studies, dump)
-        if made.is_program:
+        right = {each.name: each.array for each in expected}
+        done = done.against(right)
+        if chosen["repair"]:
+            done = with_tried_repair(made, done, asked, right)
+        paths = save_arrays(done, saved)
+        draw(done.result)
+        if chosen["as_sarif"] or chosen["as_junit"]:
+            show_verdict(files[0], done.result, as_sarif=chosen["as_sarif"])
+        elif made.is_program:
             device = made.design.device.name
-            finish(done, saved, made.notes, device, as_json=chosen["as_json"], draw=draw)
+            show_program(done, made.notes, paths, device, as_json=chosen["as_json"])
         else:
-            draw(done.result)
             show_result(done.result, as_json=chosen["as_json"])
     _leave(done.result)
 
 
 _OF_KERNELS = ("kernels", "include", "define", "sanitize", "against_kernels", "debug")
-_NOT_OF_GRAPHS = ("given", "wanted", "kernel", "keep_order", "against")
-_NAMES = {"given": "--in", "wanted": "--out"}
+_NOT_OF_GRAPHS = ("given", "wanted", "expect", "kernel", "keep_order", "against", "as_sarif", "as_junit")
+_NAMES = {"given": "--in", "wanted": "--out", "as_sarif": "--sarif", "as_junit": "--junit"}
 
 
 def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> None:
@@ -245,6 +260,7 @@ def _loaded(
     of_run: RunOptions,
     settings: Sequence[str],
     mlir: Callable[..., Maker],
+    expected: Sequence[Given],
 ) -> tuple[Maker, list[tuple[Wanted, Path]]]:
     """What loads the files, a design of MLIR or of Python, else a program; and the arrays that are saved.
 
@@ -257,7 +273,7 @@ def _loaded(
     if is_iron(files[0]):
         _refuse_for_iron(of_program)
         saved = [parse_wanted(text) for text in of_program.wanted]
-        wanted = [each for each, _ in saved]
+        wanted = _taken(saved, expected)
         device = of_program.device or ""
         return iron_design(files[0], files[1:], settings, of_program.given, wanted, device), saved
     if SUFFIX not in kinds and ".py" in kinds:
@@ -271,10 +287,22 @@ def _loaded(
     if SUFFIX not in kinds and settings:
         raise typer.BadParameter("--set is for designs; a program has no parameters.")
     saved = [parse_wanted(text) for text in of_program.wanted]
-    wanted = [each for each, _ in saved]
+    wanted = _taken(saved, expected)
     if SUFFIX in kinds:
         return mlir(files[0], of_program, settings, wanted), saved
     return program_files(files, of_program, wanted), saved
+
+
+def _taken(saved: Sequence[tuple[Wanted, Path]], expected: Sequence[Given]) -> list[Wanted]:
+    """The arrays to take at the end: those that are saved, and others that are expected."""
+    from memtile.runs.array_names import Wanted
+
+    found = {each.name: each for each, _ in saved}
+    for each in expected:
+        given = found.setdefault(each.name, Wanted(each.name))
+        dtype, shape = given.dtype or each.array.dtype, given.shape or each.array.shape
+        found[each.name] = replace(given, dtype=dtype, shape=shape)
+    return list(found.values())
 
 
 def _refuse_for_iron(given: ProgramOptions) -> None:

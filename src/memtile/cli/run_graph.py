@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from memtile.arch.tiles import WORD_BYTES
 from memtile.cli.result_output import leave
+from memtile.explain.limit import Lifted, Limit, table_lines
 from memtile.explain.waiting_sentences import finding_in_users_words, in_users_words
 from memtile.plain_text import json_text, printable
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from memtile.cli.report_files import Studies
     from memtile.corelib.call_costs import CallCost
     from memtile.explain.results import Result
+
+L = TypeVar("L", Lifted, Limit)
 
 OUTPUT_FOLDER = Path("memtile_output")
 """Where output files of PLIOs go, beside those that the user keeps."""
@@ -137,13 +140,13 @@ def _few(lines: Sequence[str], what: str) -> Iterator[str]:
 
 def _limit_lines(result: Result) -> Iterator[str]:
     """What limits the run, and what answers to questions about its cycles say."""
-    from memtile.explain.estimate import lifted_line
-
+    if result.limit is not None:
+        yield in_users_words(result.limit.text)
+        yield from table_lines(result.lifted, result.cycles)
     if result.bound is not None:
-        yield in_users_words(result.bound.text)
+        yield in_users_words(result.bound.text if result.limit is None else result.bound.busiest)
     if result.band is not None:
         yield from result.band.lines
-    yield from (lifted_line(each, result.cycles) for each in result.lifted)
 
 
 def port_lines(graph: GraphResult) -> Iterator[str]:
@@ -242,6 +245,7 @@ def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedule
     """
     if done.graph is None or done.plan is None:
         return done
+    from memtile.adf.limits import BUFFER_CODE
     from memtile.arch.devices import device
     from memtile.design.run_design import with_schedules
 
@@ -261,12 +265,23 @@ def studied(done: ProgramResult, graph: GraphProgram, studies: Studies, schedule
 
     result = with_schedules(result, done.outputs if schedules else {}, once, schedules)
     result = studies.answered(result, engine, for_cycles, device=device(graph.options.device))
-    named = tuple(map(finding_in_users_words, result.findings))
-    result = replace(result, findings=(*named, *(done.graph.limits if studies.bottleneck else ())))
+    of_run = (each for each in result.findings if each.code != BUFFER_CODE)  # the graph has words for it
+    named = tuple(map(finding_in_users_words, of_run))
+    result = replace(
+        result,
+        findings=(*named, *(done.graph.limits if studies.bottleneck else ())),
+        lifted=tuple(_said(each) for each in result.lifted),
+        limit=None if result.limit is None else _said(result.limit),
+    )
     done = replace(done, graph=replace(done.graph, result=result))
     ahead = () if done.graph is None else (*port_lines(done.graph), *_limit_lines(result))
     studies.write(result, engine, list(map(str, graph.files_read(plan))), ahead=ahead)
     return done
+
+
+def _said(limit: L) -> L:
+    """What a limit is called in the words of the graph."""
+    return replace(limit, name=in_users_words(limit.name), what=in_users_words(limit.what))
 
 
 def explained_lines(shown: ShownRun) -> Iterator[str]:

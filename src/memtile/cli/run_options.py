@@ -72,6 +72,18 @@ Sensitivity = Annotated[
     bool,
     typer.Option("--sensitivity", help="Run both ends of each assumed constant too: cycles as a band."),
 ]
+Fix = Annotated[
+    bool,
+    typer.Option("--fix", help="Run designs with changes of their texts, one at a time; write what works."),
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="With --fix: show the changes, and write nothing.")]
+Repair = Annotated[
+    bool,
+    typer.Option(
+        "--repair/--no-repair",
+        help="Of a design that is stuck or wrong: try changes of its text, for 10 s at most.",
+    ),
+]
 Bottleneck = Annotated[
     bool, typer.Option("--bottleneck", help="Run without each limit too: what would lifting it save?")
 ]
@@ -90,6 +102,14 @@ Out = Annotated[
     list[str] | None,
     typer.Option("--out", metavar="NAME[:DTYPE][:SHAPE]=FILE.npy", help="Array from the program."),
 ]
+Expect = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--expect", metavar="NAME=FILE.npy", help="Array that must come out, bit by bit; exit code 1 if not."
+    ),
+]
+AsSarif = Annotated[bool, typer.Option("--sarif", help="Findings as SARIF 2.1.0 instead of a table.")]
+AsJunit = Annotated[bool, typer.Option("--junit", help="The verdict as JUnit XML instead of a table.")]
 DeviceName = Annotated[
     str | None, typer.Option(help="Device to be, whatever the files say; see memtile info.")
 ]
@@ -252,7 +272,7 @@ def in_place_of(
 
 
 FOR_PROGRAMS = (
-    "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, "
+    "a design is run alone, without --in, --out, --expect, --device, --format, --base, --kernel, --kernels, "
     "--pad-arguments, --dispatch and --keep-order."
 )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,26 +13,16 @@ from memtile.cli.array_file import save
 from memtile.plain_text import json_text
 
 if TYPE_CHECKING:
-    from memtile.explain.results import Result
     from memtile.runs.array_names import Wanted
     from memtile.runs.program import Run
 
 
-def finish(
-    done: Run,
-    wanted: Sequence[tuple[Wanted, Path]],
-    notes: Sequence[str],
-    device: str,
-    *,
-    as_json: bool,
-    draw: Callable[[Result], None],
-) -> None:
-    """Save the wanted arrays, draw, and show what happened."""
+def save_arrays(done: Run, wanted: Sequence[tuple[Wanted, Path]]) -> dict[str, Path]:
+    """Save the wanted arrays; their files by name."""
     paths = {each.name: path for each, path in wanted}
     for name, path in paths.items():
         save(path, done.arrays[name])
-    draw(done.result)
-    show_program(done, notes, paths, device, as_json=as_json)
+    return paths
 
 
 def show_program(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -20,8 +21,11 @@ if TYPE_CHECKING:
 
     from memtile.design.array import Array
     from memtile.design.memory_tile import MemoryTile
+    from memtile.explain.results import Result
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
+    from memtile.importers.python.repairs import PythonRepairs
+    from memtile.importers.text_repairs import TextRepairs
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.core_kernels import Kernels
     from memtile.runs.program import Run
@@ -42,6 +46,7 @@ class ProgramOptions:
     kernels: KernelSources = NO_KERNELS
     keep_order: bool = False
     kernel: str | None = None
+    expected: Sequence[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,7 @@ class Runnable:
         notes: what was said when it was loaded.
         ignored: what was read and changes nothing.
         kernels: what its cores do, by column and row.
+        repairs: what tries changes of its text; None = it has no text.
     """
 
     name: str
@@ -67,6 +73,7 @@ class Runnable:
     notes: Sequence[str] = ()
     ignored: Sequence[str] = ()
     kernels: Kernels = field(default_factory=dict)
+    repairs: TextRepairs | PythonRepairs | None = None
 
     def run(self, options: RunOptions = USUAL, **more: Unpack[RunKeywords]) -> Run:
         """Run it; ``more`` are fields of :class:`RunOptions`, which come before ``options``."""
@@ -132,9 +139,41 @@ def python_design(file: str, settings: Sequence[str]) -> Maker:
         def once(how: RunOptions) -> Run:
             return Run(guarded(file, lambda: made.run(how)))
 
-        return Runnable(file, made, once, False, [file], kernels=attached(made.engine))
+        repairs = python_repairs(file, settings)
+        return Runnable(file, made, once, False, [file], kernels=attached(made.engine), repairs=repairs)
 
     return make
+
+
+def design_of(file: str, source: str, settings: Sequence[str]) -> MemoryTile | Array:
+    """The design of a source that a Python file may have.
+
+    Raises:
+        MemtileError: as loading a design raises it.
+    """
+    from memtile.cli.design_file import settings_of
+    from memtile.design.run_design import make
+    from memtile.importers.design_file import design_function, user_code
+
+    function, given = design_function(file, source), settings_of(settings)
+    made: MemoryTile | Array = user_code(Path(file), lambda: make(function, given, file))
+    return made
+
+
+def python_repairs(file: str, settings: Sequence[str]) -> PythonRepairs:
+    """What tries changes of the source of a design in Python."""
+    from memtile.importers.design_file import guarded
+    from memtile.importers.mlir.token_packets import Text
+    from memtile.importers.python.repairs import PythonRepairs
+    from memtile.input_files import read_bytes
+
+    def once(source: str, how: RunOptions) -> Result:
+        made = design_of(file, source, settings)
+        done: Result = guarded(file, lambda: made.run(how))
+        return done
+
+    source = read_bytes(file, "text_bytes").decode("utf-8", "replace").replace("\r\n", "\n")
+    return PythonRepairs(Text(file, source), once)
 
 
 def iron_design(
@@ -157,6 +196,7 @@ def iron_design(
     """
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
+    from memtile.importers.text_repairs import TextRepairs
 
     values = settings_of(settings)
     arrays = [read_given(text) for text in given]
@@ -170,8 +210,15 @@ def iron_design(
         def once(how: RunOptions) -> Run:
             return design.run_once(how, wanted)
 
+        def run_once(other: Loaded, how: RunOptions) -> Run:
+            hosted = other.hosted(*design.arguments)
+            hosted.verdict = design.verdict
+            return hosted.run_once(how)
+
+        repairs = TextRepairs(design.loaded, run_once)
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
-        return Runnable(file, design, once, True, files, [said], kernels=design.loaded.kernels)
+        kernels = design.loaded.kernels
+        return Runnable(file, design, once, True, files, [said], kernels=kernels, repairs=repairs)
 
     return make
 
@@ -203,13 +250,14 @@ def mlir_design(
     from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
+    from memtile.importers.text_repairs import TextRepairs
 
     kernels = options.kernels
     text = _bodies(kernels)
     make_cpp = kernels.maker()
     functions = kernels.with_functions(_python_functions(kernels), make_cpp)
     parameters, known = parameters_of(settings), costs_of(costs)
-    files = [file, *kernels.files, *(text.partition("=")[2] for text in options.given)]
+    files = [file, *kernels.files, *_array_files(options)]
     name, sequence = _chosen(options.kernel)
 
     def make() -> Runnable:
@@ -228,14 +276,18 @@ def mlir_design(
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
 
-        def once(how: RunOptions) -> Run:
-            if wanted is None:
-                return guarded(kernels.file or "", lambda: _with_zeros(made, given, how))
-            return guarded(kernels.file or "", lambda: made.run_with(given, wanted, options=how))
+        def run_once(design: Loaded, how: RunOptions) -> Run:
+            return guarded(kernels.file or "", lambda: _run_once(design, given, wanted, how))
 
-        return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels)
+        once, repairs = partial(run_once, made), TextRepairs(made, run_once)
+        return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels, repairs)
 
     return make
+
+
+def _array_files(options: ProgramOptions) -> list[str]:
+    """Files of the arrays that go in and that are expected."""
+    return [text.partition("=")[2] for text in (*options.given, *options.expected)]
 
 
 def _bodies(kernels: KernelSources) -> str | None:
@@ -254,6 +306,15 @@ def _chosen(kernel: str | None) -> tuple[str | None, str | None]:
     """Device and host sequence of ``DEVICE:SEQUENCE``, either of which may be left out."""
     name, colon, sequence = (kernel or "").rpartition(":")
     return (name or None, sequence or None) if colon else (None, kernel)
+
+
+def _run_once(
+    design: Loaded, given: Sequence[Given], wanted: Sequence[Wanted] | None, options: RunOptions
+) -> Run:
+    """Run the host sequence and take the wanted arrays."""
+    if wanted is None:
+        return _with_zeros(design, given, options)
+    return design.run_with(given, wanted, options=options)
 
 
 def _with_zeros(design: Loaded, given: Sequence[Given], options: RunOptions) -> Run:
@@ -285,7 +346,7 @@ def program_files(
     options.kernels.check_used(beside=False)
     form = None if options.format == "auto" else options.format
     read = read_programs(files, form, options.base, options.kernel)
-    inputs = [*map(str, read.paths), *(text.partition("=")[2] for text in options.given)]
+    inputs = [*map(str, read.paths), *_array_files(options)]
 
     def make() -> Runnable:
         found = _container(read, options)

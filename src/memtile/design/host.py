@@ -180,34 +180,39 @@ class HostSequence:
         steps: what it still asks for.
         program: that makes the steps.
         present: the step that is not done yet; None = it has none, or has ended.
+        last: the step that was done last; None = there was none.
         ended: whether it has.
         line: of its source that made the present step, 0 = not known.
         due: cycle in which the present pause ends, or the host is free again; -1 = there is none.
         polled: cycle in which it last saw that there is nothing to do yet; -1 = it has not begun.
+        polls: whether it has polled a register.
     """
 
     host: Host
     steps: Iterator[HostAction]
     program: HostProgram
     present: HostAction | None = None
+    last: HostAction | None = None
     ended: bool = False
     line: int = 0
     due: int = -1
     polled: int = -1
+    polls: bool = False
     owing: list[HostTask] = field(default_factory=list)  # whose BDs are not free again
 
-    def advance(self, now: Callable[[], int], timed: bool) -> int:
+    def advance(self, now: Callable[[], int], timed: bool, most: int = _EVER) -> int:
         """Do the steps that can be done now; returns how many.
 
         Args:
             now: the present cycle.
             timed: whether pauses take any time.
+            most: steps that are done.
         """
         count = 0
-        while not self.ended and (self.present is not None or self._next()):
+        while count < most and not self.ended and (self.present is not None or self._next()):
             if not self._do(now(), timed):
                 return count
-            self.present, self.due = None, -1
+            self.last, self.present, self.due = self.present, None, -1
             count += 1
         return count
 
@@ -220,6 +225,7 @@ class HostSequence:
             case HostWait(tasks):
                 return self._over(tasks)
             case HostPoll():
+                self.polls = True
                 return self.present.met()
             case HostTask(channel):
                 self.due = channel.tile.engine.host.free_at if timed else now
@@ -295,6 +301,7 @@ class HostSequence:
         """Push the task if there is room for it; BDs of tasks that have ended are free again."""
         for ended in [task for task in self.owing if task.done]:
             ended.channel.give_back(ended.bds)
+            ended.channel.tile.engine.checks.frees_bds(ended.channel.index)
             self.owing.remove(ended)
         if task.channel.full:
             return self._later()

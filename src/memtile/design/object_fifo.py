@@ -34,6 +34,7 @@ from memtile.design.tile import Tile
 from memtile.design.transfers import Pattern
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.plain_text import printable
+from memtile.sim.loop.fifo_names import FifoLock, where
 
 if TYPE_CHECKING:
     from memtile.design.array import Array
@@ -444,6 +445,7 @@ class ObjectFifo:
         if tile.kind.role != "compute":
             return End(tile, channel, buffers)
         free, full = tile.lock(depth, f"{self.name}.free"), tile.lock(0, f"{self.name}.full")
+        self._name_locks(tile, (free, full), receives=receives)
         if receives:
             moves = [tile.write(b).guarded(free.acquire(), full.release()) for b in buffers]
         else:
@@ -451,6 +453,13 @@ class ObjectFifo:
             moves = [tile.read(b).repeated(often).guarded(full.acquire(), free.release()) for b in buffers]
         channel.start(*moves, loop=True)
         return End(tile, channel, buffers, (free, full))
+
+    def _name_locks(self, tile: Tile, locks: tuple[Lock, Lock], *, receives: bool) -> None:
+        """Have messages say which end the locks of a tile belong to."""
+        base, engine = int(tile.engine.spec.tiles.lock_base[tile.index]), tile.engine
+        end, at = "consumer" if receives else "producer", where(tile.kind.role, tile.place)
+        named = {base + lock.id: FifoLock(self.name, end, at, bool(full)) for full, lock in enumerate(locks)}
+        tile.bench.post(lambda: engine.fifo_locks.update(named))
 
     def _parts(
         self, end: End, verb: str, count: int, parts: Sequence[Pattern] | None, *, alone: bool

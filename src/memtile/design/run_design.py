@@ -14,9 +14,10 @@ from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.parameters import chosen
 from memtile.errors import DesignError, Problem
-from memtile.explain.depths import doubtful_depths, needed_depths
+from memtile.explain.depths import doubtful_depths, with_depths
 from memtile.explain.findings import Finding, Severity, Side, WordRange
-from memtile.explain.results import Result
+from memtile.explain.orders.proof import FINISHES, STUCK, Proof
+from memtile.explain.results import Result, Status
 from memtile.runs.options import USUAL, RunKeywords, RunOptions
 from memtile.sim.loop.other_schedules import schedule
 
@@ -49,7 +50,36 @@ def together(usual: ScheduleRun, others: Sequence[ScheduleRun]) -> Result:
     for other in others:
         for finding in other.result.findings:
             findings.setdefault(_key(finding), finding)
-    return replace(usual.result, findings=(*findings.values(), *_differences(usual, others)))
+    proved, broken = _proved(usual.result, others), tuple(_other_ends(usual.result, others))
+    found = (*findings.values(), *broken, *_differences(usual, others))
+    return replace(usual.result, findings=found, proved=proved)
+
+
+def _proved(usual: Result, others: Sequence[ScheduleRun]) -> Proof | None:
+    """What the run says of every timing, with what the others have shown."""
+    if usual.proved is None:
+        return None
+    broken = next((other.seed for other in others if _ends_otherwise(usual, other.result)), None)
+    return replace(usual.proved, schedule=broken, tried=len(others))
+
+
+def _ends_otherwise(usual: Result, other: Result) -> bool:
+    """Whether one of two runs finished and the other one is stuck."""
+    return {usual.status, other.status} == {Status.FINISHED, Status.STUCK}
+
+
+def _other_ends(usual: Result, others: Sequence[ScheduleRun]) -> Iterator[Finding]:
+    """That the run ends otherwise in the first schedule that shows it."""
+    for other in others:
+        if _ends_otherwise(usual, other.result):
+            errors = (each for each in other.result.findings if each.severity is Severity.ERROR)
+            root = next(errors, None) if other.result.status is Status.STUCK else None
+            why = f": {root.message}" if root else "."
+            message = f"The run {_ENDS[usual.status]}, and in schedule {other.seed} it "
+            message += f"{_ENDS[other.result.status]}{why}"
+            sides = root.sides if root else (Side("the run", f"{_ENDS[usual.status]} by luck"),)
+            yield Finding("MT0326", Severity.ERROR, message, sides=sides, fix=_ORDER)
+            return
 
 
 def _key(finding: Finding) -> tuple[str, frozenset[str]]:
@@ -63,6 +93,10 @@ def _differences(usual: ScheduleRun, others: Sequence[ScheduleRun]) -> Iterator[
             if words is not None:
                 yield _finding(name, words, other.seed)
                 break
+
+
+_ENDS = {Status.FINISHED: FINISHES, Status.STUCK: STUCK}
+_ORDER = "Let one part alone take from each lock, and packets that wait for each other not share an arbiter."
 
 
 def _differing(one: npt.NDArray[Any], other: npt.NDArray[Any] | None) -> tuple[int, int] | None:
@@ -139,8 +173,7 @@ def run(
                 result = replace(result, kept=result.kept.holding())
         return result, result_arrays(made, result)
 
-    result = with_schedules(*once(others=False), once, schedules)
-    return replace(result, findings=(*result.findings, *needed_depths(result, again, depths)))
+    return with_depths(with_schedules(*once(others=False), once, schedules), again, depths)
 
 
 def with_schedules(

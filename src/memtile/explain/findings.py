@@ -62,11 +62,14 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0114": FindingCode(
             "a task that is pushed to a queue that is full whatever the timing", Severity.ERROR
         ),
-        "MT0115": FindingCode("a task whose first descriptor halts the channel", Severity.ERROR),
+        "MT0115": FindingCode("a task with a descriptor that halts the channel", Severity.ERROR),
         "MT0116": FindingCode(
             "a transfer to external memory after which the host waits for nothing", Severity.WARNING
         ),
         "MT0117": FindingCode("a task that may be pushed to a full queue and lost", Severity.WARNING),
+        "MT0118": FindingCode("what a core acquires and never releases", Severity.ERROR),
+        "MT0119": FindingCode("an object FIFO less deep than what is held of it at once", Severity.ERROR),
+        "MT0121": FindingCode("a task that is configured and never started", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -77,6 +80,8 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0205": FindingCode("words of the round before are read again", Severity.ERROR),
         "MT0206": FindingCode("words that come out otherwise with another timing", Severity.ERROR),
+        "MT0207": FindingCode("a descriptor that is written while a task may still use it", Severity.ERROR),
+        "MT0209": FindingCode("a ring of descriptors with the wrong buffer", Severity.ERROR),
         "MT0301": FindingCode("a circle of waits", Severity.ERROR, holds_words=True),
         "MT0302": FindingCode(
             "a lock that never reaches the value that is waited for", Severity.ERROR, holds_words=True
@@ -111,10 +116,25 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0318": FindingCode("a host that ended before what it started was written", Severity.WARNING),
         "MT0319": FindingCode("writes that nothing answers", Severity.WARNING),
         "MT0320": FindingCode("a run that ends only if enough words fit on their way", Severity.WARNING),
+        "MT0321": FindingCode(
+            "waits of which all ways to end them lead in a circle", Severity.ERROR, holds_words=True
+        ),
+        "MT0322": FindingCode(
+            "a lock of which nobody knows who releases it", Severity.WARNING, holds_words=True
+        ),
+        "MT0323": FindingCode(
+            "a descriptor that is longer or shorter than all it works with", Severity.ERROR, holds_words=True
+        ),
+        "MT0324": FindingCode("two descriptors of which one is too long or too short", Severity.WARNING),
+        "MT0325": FindingCode(
+            "what a core holds while others wait for its release", Severity.ERROR, holds_words=True
+        ),
+        "MT0326": FindingCode("a run that ends otherwise with another timing", Severity.ERROR),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),
         "MT0404": FindingCode("bytes come out in another order", Severity.ERROR),
+        "MT0405": FindingCode("words come out otherwise than expected", Severity.ERROR),
         "MT0406": FindingCode("the same block comes out again", Severity.ERROR),
         "MT0407": FindingCode("a function of a core that writes nowhere what it computes", Severity.WARNING),
         "MT0408": FindingCode(
@@ -124,9 +144,11 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),
-        "MT0504": FindingCode("two take turns at one buffer", Severity.NOTE),
+        "MT0504": FindingCode("one more buffer would save time", Severity.NOTE),
         "MT0505": FindingCode("the host is slower than the array", Severity.NOTE),
         "MT0506": FindingCode("external memory costs time", Severity.NOTE),
+        "MT0507": FindingCode("one column has most of the work", Severity.NOTE),
+        "MT0508": FindingCode("packets wait for a link that they share", Severity.NOTE),
     }
 )
 
@@ -134,6 +156,10 @@ DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
 WRONG_LOCK = "MT0305"
 """Of a release to the wrong lock, which a hang and a race can both come from."""
+OTHER_WORDS = "MT0405"
+"""Of outputs that are others than expected for a reason that nobody knows."""
+OF_WORDS = frozenset(f"MT040{n}" for n in range(1, 7))
+"""Of outputs that are others than expected: they follow from what else is wrong."""
 HOLDING = frozenset(name for name, code in CODES.items() if code.holds_words)
 """Of words that are there and go no further: they stay behind even where the program comes to its end."""
 
@@ -176,6 +202,74 @@ class WordRange:
 
 
 @dataclass(frozen=True, slots=True)
+class Change:
+    """A change of a text.
+
+    Attributes:
+        file: that has the text; of a program that printed it the program.
+        line: of the first character that goes, counted from 1; of a program its line.
+        column: of that character, counted from 1; 0 where only the line is known.
+        old: what stands there; empty where something is put in.
+        new: what is to stand there.
+        offset: of the first character in the text, counted from 0.
+    """
+
+    file: str
+    line: Positive
+    column: Count
+    old: str
+    new: str
+    offset: Count = 0
+
+    @property
+    def place(self) -> str:
+        """Where it is, as messages have it."""
+        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """A change with which a design finished when it was tried.
+
+    Attributes:
+        kind: of change: ``lock_value``, ``release``, ``length``, ``depth``, ``packet_id``, ``wait``, ...
+        says: the change in words.
+        changes: of the text of the design, in its order; none of a design without a text.
+        cycles: of the run with it.
+        compared: whether the words of that run were compared with expected ones, and were right.
+        target: name of what is changed, of a design without a text; else empty.
+        attribute: of that.
+        value: that it is to have.
+    """
+
+    kind: str
+    says: str
+    changes: Sequence[Change] = ()
+    cycles: Count = 0
+    compared: bool = False
+    target: str = ""
+    attribute: str = ""
+    value: str = ""
+
+    @property
+    def text(self) -> str:
+        """The repair and what was seen of it, in one line."""
+        words = ", all words as expected" if self.compared else ""
+        place = f"{self.changes[0].place}: " if self.changes else ""
+        return printable(f"repair (tried: finishes in {self.cycles:,} cycles{words}): {place}{self.says}")
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Repair:
+        """The repair of ``plain``.
+
+        Raises:
+            TypeError: something is missing.
+        """
+        changes = tuple(Change(**each) for each in data["changes"])
+        return cls(**{**data, "changes": changes})
+
+
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something that is wrong, with what it takes to repair it.
 
@@ -188,6 +282,7 @@ class Finding:
         cycles: first and last cycle in which it was seen; None before a run.
         fix: what would repair it; empty if nobody can say.
         count: how often it was seen.
+        repair: a change with which the design finished; None if none was tried or found.
 
     Raises:
         KeyError: no such code.
@@ -201,6 +296,7 @@ class Finding:
     cycles: tuple[int, int] | None = None
     fix: str = ""
     count: int = 1
+    repair: Repair | None = None
 
     def __post_init__(self) -> None:
         _ = CODES[self.code]
@@ -222,6 +318,7 @@ class Finding:
             None if data["cycles"] is None else (data["cycles"][0], data["cycles"][1]),
             data["fix"],
             data["count"],
+            Repair.from_json(data["repair"]) if data.get("repair") else None,
         )
 
     @property
@@ -246,4 +343,5 @@ class Finding:
             "cycles": None if self.cycles is None else list(self.cycles),
             "fix": self.fix,
             "count": self.count,
+            "repair": None if self.repair is None else plain(self.repair),
         }

@@ -17,23 +17,29 @@ from dataclasses import dataclass
 import numpy as np
 
 from memtile.arch.boards import CLOCK_MHZ
-from memtile.arch.tiles import DIRECTIONS, S2MM
+from memtile.arch.tiles import DIRECTIONS
 from memtile.arch.timing import ARRAY_CLOCK_MHZ, changed
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.channel_view import ChannelView, channel_views
 from memtile.explain.checks import Check
 from memtile.explain.core_view import CoreView, awaited, core_views, unsimulated
+from memtile.explain.deadlock.balance_findings import sure_lengths
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.find import Hang, Open, hang
+from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.estimate import assumed, estimated, measured
-from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.findings import Finding
+from memtile.explain.imbalance import imbalances_of, with_imbalances
 from memtile.explain.kernel_findings import function_findings
 from memtile.explain.lock_waits import lock_errors, owner
 from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
+from memtile.explain.race_findings import NamedArea
 from memtile.explain.results import Array, ChannelUse, Result, Status
-from memtile.explain.stream_waits import WaitingWords, stream_waits, traced_channels
+from memtile.explain.stream_waits import WaitingWords, stream_waits
 from memtile.explain.switch_ways import circuit_errors
+from memtile.explain.wrong_words import wrong_words
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.loop.clock import Stop
 from memtile.sim.loop.engine import Engine
@@ -162,6 +168,7 @@ def outcome(
     listening: Container[int] = (),
     hosts: Sequence[HostWaiting] = (),
     moves: Mapping[int, Sequence[str]] | None = None,
+    areas: Sequence[NamedArea] = (),
 ) -> Result:
     """The result of a run.
 
@@ -175,13 +182,15 @@ def outcome(
         listening: model indices of channels that take what may come; a run may end while they wait.
         hosts: what host sequences wait for that have not ended.
         moves: by model index of a channel the names of the buffers that it reads or writes.
+        areas: the buffers of the design.
     """
     chains = BdChains(engine)
     busy, cores = channel_views(engine, chains), list(core_views(engine, chains))
     found = _OpenWork.of(engine, stop, [view for view in busy if view.ch not in listening], cores, checks)
     status = _status(stop, busy, bool(hosts or found))
     said = status is not Status.LIMIT or _reasons.get()
-    stopped = _hang(found, hosts, moves or {}, stop, status, timed=timed) if said else Hang()
+    waits = said and status is not Status.FINISHED
+    stopped = _hang(found, hosts, moves or {}, areas, stop, status, timed=timed) if said else Hang()
     return Result(
         status=status,
         timed=timed,
@@ -191,9 +200,7 @@ def outcome(
         channels=tuple(_use(view, timed, (moves or {}).get(view.ch, ())) for view in busy),
         outputs=outputs,
         checks=tuple(checks),
-        waiting=()
-        if status is Status.FINISHED or not said
-        else (*(host.text for host in hosts), *found.lines()),
+        waiting=(*(host.text for host in hosts), *found.lines()) if waits else (),
         resting=tuple(found.resting()) if status is Status.FINISHED else (),
         unsimulated=tuple(unsimulated(engine)),
         assumed=tuple(assumed(engine)) if timed else (),
@@ -206,19 +213,37 @@ def outcome(
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=(*stopped.findings, *_wrong(checks, status), *function_findings(engine)),
+        findings=_findings(stopped, checks, status, found, areas),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
 
 
-def _wrong(checks: Sequence[Check], status: Status) -> Iterator[Finding]:
-    """What kind of mistake makes each output of a finished run wrong, where one explains all of it."""
-    for check in checks:
-        if check.cause is not None and status is Status.FINISHED:
-            code, text, fix = check.cause
-            side = Side(check.port, text)
-            yield Finding(code, Severity.ERROR, f"{check.port} {text}.", (side,), fix=fix)
+def _findings(
+    stopped: Hang, checks: Sequence[Check], status: Status, found: _OpenWork, areas: Sequence[NamedArea]
+) -> tuple[Finding, ...]:
+    """What is wrong: texts and waits first, then results and functions."""
+    waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
+    return (*_hosts_first(waits), *_wrong(checks, status, found, areas), *function_findings(found.engine))
+
+
+def _wrong(
+    checks: Sequence[Check], status: Status, found: _OpenWork, areas: Sequence[NamedArea]
+) -> Iterator[Finding]:
+    """What makes outputs of a finished run wrong: a length, or a mistake that explains all of one."""
+    if status is Status.FINISHED and not all(check.exact for check in checks):
+        yield from sure_lengths(WordBalance(PlannedWords.of(found.engine, BdChains(found.engine)), areas))
+    if status is Status.FINISHED:
+        yield from wrong_words(checks)
+
+
+_NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends
+
+
+def _hosts_first(findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Findings, first those about hosts that wait in vain: what they would start later waits for them."""
+    yield from (each for each in findings if each.code in _NEVER)
+    yield from (each for each in findings if each.code not in _NEVER)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,6 +337,7 @@ def _hang(
     found: _OpenWork,
     hosts: Sequence[HostWaiting],
     moves: Mapping[int, Sequence[str]],
+    areas: Sequence[NamedArea],
     stop: Stop | None,
     status: Status,
     *,
@@ -323,7 +349,8 @@ def _hang(
         return Hang()
     work = Open(channels=lost) if status is Status.FINISHED else found.open(hosts)
     chains = BdChains(found.engine)
-    return hang(found.engine, chains, work, moves, quiet=stop is Stop.QUIET, timed=timed)
+    balance = WordBalance(PlannedWords.of(found.engine, chains), areas)
+    return hang(found.engine, chains, work, moves, quiet=stop is Stop.QUIET, timed=timed, balance=balance)
 
 
 def _status(stop: Stop | None, busy: Sequence[ChannelView], found: bool) -> Status:
@@ -352,55 +379,3 @@ def _use(view: ChannelView, timed: bool, moves: Sequence[str]) -> ChannelUse:
     label = view.engine.channel_names.get(ch) or ", ".join(moves[:_FEW]) + ", ..." * (len(moves) > _FEW)
     direction = DIRECTIONS[c.direction[ch]]
     return ChannelUse(view.name, direction, spent, tasks, bds, view.errors, beat_words, label)
-
-
-_FIX = "Wait for the end of the transfer at the end (dma_wait, dma_await_task, host.wait)."
-
-
-@dataclass(frozen=True, slots=True)
-class LateWrites:
-    """What was still to be written when the hosts had ended.
-
-    Attributes:
-        cycle: in which they had; None in a run without time.
-        words: by model index of an S2MM channel at external memory how many of its words had moved.
-    """
-
-    cycle: int | None
-    words: dict[int, int]
-
-    @classmethod
-    def of(cls, engine: Engine, *, timed: bool, started: Container[int] | None = None) -> LateWrites:
-        """Look for it, when the last host has just ended; traces come as long as somebody works.
-
-        Args:
-            engine: the model.
-            timed: cycles pass in the run.
-            started: model indices of the channels on which hosts started tasks; None = whatever is at work.
-        """
-        c = engine.channels
-        busy = (c.external >= 0) & (c.direction == S2MM) & ((c.phase != Phase.IDLE) | (c.queue_count > 0))
-        found = np.flatnonzero(busy).tolist()
-        if found:
-            chains, traced = BdChains(engine), traced_channels(engine)
-            found = [ch for ch in found if ch not in traced and not chains.loops(ch)]
-            found = [ch for ch in found if started is None or ch in started]
-        return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found})
-
-    def findings(self, engine: Engine) -> Iterator[Finding]:
-        """One finding for each channel that went on to write after that."""
-        for ch, before in self.words.items():
-            if _moved(engine, ch) == before:
-                continue
-            name = called(engine, ch)
-            when = "" if self.cycle is None else f" in cycle {self.cycle}"
-            message = f"The host ended{when}, and {name} wrote on: what it writes need not be complete then."
-            side = Side(name, "writes external memory after the end of the host", "", self.cycle)
-            cycles = None if self.cycle is None else (self.cycle, engine.now)
-            yield Finding("MT0318", Severity.WARNING, message, (side,), cycles=cycles, fix=_FIX)
-
-
-def _moved(engine: Engine, ch: int) -> int:
-    """A number that grows with the words that a channel writes."""
-    c = engine.channels
-    return int(c.bds_done[ch]) << 32 | int(c.moved[ch])

@@ -5,7 +5,7 @@ Arrays that came out of a run are each made when somebody looks at it; notebooks
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from pathlib import Path
@@ -19,14 +19,17 @@ from memtile.arch import timing as chosen_timing
 from memtile.arch.boards import SPREAD
 from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
 from memtile.documents import plain
-from memtile.errors import DesignError, MemtileError
+from memtile.errors import DesignError
 from memtile.explain.bound import Bound, ResourceUse, bound_of
 from memtile.explain.cautions import cautions
 from memtile.explain.checks import Check
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.estimate import Band, Estimate, Lifted, lifted_line
+from memtile.explain.estimate import Band, Estimate
+from memtile.explain.finding_places import in_order, placed
 from memtile.explain.findings import Finding, Severity
+from memtile.explain.limit import Lifted, Limit, table_lines
 from memtile.explain.model_link import ModelLink
+from memtile.explain.orders.proof import Proof
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.plain_text import printable
 from memtile.sheet import Sheet, SheetColumn
@@ -171,12 +174,14 @@ class Result:
         estimate: fewest and most cycles by the ranges of constants that it depended on, from where its cycles
             were spent; None if it depended on none, or has no cycles.
         lifted: the run without each of its limits, if that was asked for.
+        limit: the one of them that limits it; None if that was not asked for.
         resting: of a finished run, one line for each endless kernel that waits for more work, and for what
             else waits in the array after a program that has met all its waits.
         unsimulated: one line for each core that was enabled and whose program nobody gave as a kernel.
         cost_unknown: functions that cores called and whose cycles nobody says: their calls took no time.
         compared: calls of C++ functions that were compared with a reference, by its name, 0 = none was; None
             = there was no reference.
+        proved: whether every timing ends so, of a checked run; None = nobody looked at it.
         kept: the model of the run and its history, for ``record``, ``report`` and ``perfetto``.
     """
 
@@ -209,7 +214,9 @@ class Result:
     band: Band | None = None
     estimate: Estimate | None = None
     lifted: tuple[Lifted, ...] = ()
+    limit: Limit | None = None
     waits: WaitGraph = field(default_factory=WaitGraph)
+    proved: Proof | None = None
     kept: ModelLink | None = field(default=None, compare=False)
 
     @property
@@ -295,7 +302,9 @@ class Result:
             "estimate": None if self.estimate is None else self.estimate._asdict(),
             "band": plain(self.band),
             "lifted": plain(self.lifted),
+            "limit": plain(self.limit),
             "findings": [finding.as_json() for finding in self.findings],
+            "proved": None if self.proved is None else self.proved.as_json(),
             "waits": plain(self.waits),
             "waiting": list(self.waiting),
             "resting": list(self.resting),
@@ -412,7 +421,7 @@ class Result:
         named = any(use.label for use in self.channels)
         since = f", {self.before} of them before this run" if self.before else ""
         return Sheet(
-            above=self.unsimulated,
+            above=(*self._limit_lines(), *self.unsimulated),
             title="\n".join((*self._compared_lines(), *self._title_lines(since))),
             columns=tuple(self._columns(causes, named)),
             rows=tuple(self._row(use, causes, named) for use in self.channels),
@@ -455,27 +464,38 @@ class Result:
         yield from (check.text for check in self.checks if not check.exact)
         topics = {
             "error": self.errors,
-            "finding": self.findings,
+            "finding": in_order(self.findings),
             "waiting": self.waiting,
             "at rest": self.resting,
         }
-        yield from (f"{topic}: {line}" for topic, lines in topics.items() for line in lines)
+        yield from (line for topic, lines in topics.items() for each in lines for line in _said(topic, each))
         yield f"status: {self.status}{self._limit()}"
         if self.exact is not None:
             yield f"bit-exact: {'yes' if self.exact else 'no'}"
+        if self.proved is not None:
+            yield f"timing: {self.proved.text}"
+
+    def _limit_lines(self) -> Iterator[str]:
+        """What limits the run, and the cycles without each limit; nothing if that was not asked for."""
+        if self.limit is None:
+            return
+        if self.cost_unknown:
+            names = ", ".join(self.cost_unknown)
+            yield f"Cost unknown, counted as 0 cycles: {names}. Give it with cycles= or --cost."
+        yield self.limit.text
+        yield from table_lines(self.lifted, self.cycles)
 
     def _cost_lines(self) -> Iterator[str]:
-        """Rates, what limits them, what lifting a limit would save, and the parameters of the design."""
+        """Rates, what limits them, and the parameters of the design."""
         if self.timed:
             rates = (f"{d} {self.bytes_per_cycle(d):.2f} B/cycle" for d in DIRECTIONS)
             speeds = (f"{self.gigabytes_per_second(d):.2f} GB/s" for d in DIRECTIONS)
             most = "up to " if any(c.beat_words > 1 for c in self.channels) else ""
             yield f"{most}{', '.join(rates)} ({' in, '.join(speeds)} out at {self.clock_mhz} MHz)"
         if self.bound is not None:
-            yield self.bound.text
+            yield self.bound.text if self.limit is None else self.bound.busiest
         if self.band is not None:
             yield from self.band.lines
-        yield from (lifted_line(each, self.cycles) for each in self.lifted)
         if self.parameters:
             values = (f"{name} = {plain_value(value)}" for name, value in self.parameters.items())
             yield f"parameters: {', '.join(values)}"
@@ -514,6 +534,13 @@ class Result:
         return f" ({given}; a ring without end always gets there)"
 
 
+def _said(topic: str, line: object) -> Iterator[str]:
+    """A line of a topic; below a finding the repair that was tried."""
+    yield f"{topic}: {placed(line) if isinstance(line, Finding) else line}"
+    if isinstance(line, Finding) and line.repair is not None:
+        yield f"  {line.repair.text}"
+
+
 def plain_value(value: object) -> Any:
     """A value of a parameter as plain data for JSON; a text of it where JSON has nothing like it."""
     if value is None or isinstance(value, bool | int | float | str):
@@ -543,41 +570,3 @@ def _channel_json(use: ChannelUse, timed: bool) -> dict[str, Any]:
         "cycles": spent,
         "errors": list(use.errors),
     }
-
-
-class Outputs(Mapping[str, Array]):
-    """Arrays by name.
-
-    Args:
-        made: makes each array; called once.
-        gone: makes what a look at any of them raises, if the run has left no words.
-    """
-
-    def __init__(
-        self, made: Mapping[str, Callable[[], Array]], gone: Callable[[], MemtileError] | None = None
-    ) -> None:
-        self._made, self._gone = dict(made), gone
-        self._arrays: dict[str, Array] = {}
-
-    def __getitem__(self, name: str) -> Array:
-        if self._gone is not None:
-            raise self._gone()
-        if name not in self._arrays:
-            self._arrays[name] = self._made[name]()
-        return self._arrays[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._made)
-
-    def __len__(self) -> int:
-        return len(self._made)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._made
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """As a plain dictionary: what makes the arrays stays here."""
-        return dict, (dict(self),)

@@ -67,10 +67,18 @@ def slots(engine: Engine, port: int) -> list[int]:
     return [slot for slot in found if _ENABLE.get(slot)]
 
 
+def arbiters_of(engine: Engine, port: int) -> list[int]:
+    """The arbiters to which the slots of a slave port send, by their index in the model."""
+    return list(dict.fromkeys(_arbiter(engine, port, slot) for slot in slots(engine, port)))
+
+
+def _arbiter(engine: Engine, port: int, slot: int) -> int:
+    return int(plain(engine.state.switch).tile[port]) * ARBITERS + _ARBITER.get(slot)
+
+
 def _targets(engine: Engine, port: int, slot: int) -> int:
     """Bits of the masters to which a slot of a port sends."""
-    arbiter = int(plain(engine.state.switch).tile[port]) * ARBITERS + _ARBITER.get(slot)
-    return int(engine.state.arbiters.masters[arbiter, _MSEL.get(slot)])
+    return int(engine.state.arbiters.masters[_arbiter(engine, port, slot), _MSEL.get(slot)])
 
 
 def masters_among(engine: Engine, port: int, targets: int) -> list[int]:

@@ -33,7 +33,10 @@ def take_names(engine: Engine, design: Engine) -> None:
     for lock, name in design.lock_names.items():
         tile, number = owner(design, lock)
         if tile in tiles:
-            engine.lock_names[int(own.lock_base[tiles[tile]]) + number] = name
+            mine = int(own.lock_base[tiles[tile]]) + number
+            engine.lock_names[mine] = name
+            if lock in design.fifo_locks:
+                engine.fifo_locks[mine] = design.fifo_locks[lock]
     channels = named_channels(engine, design)
     engine.channel_names.update(
         {channels[ch]: name for ch, name in design.channel_names.items() if ch in channels}
@@ -43,9 +46,9 @@ def take_names(engine: Engine, design: Engine) -> None:
             engine.bd_places[tiles[tile], bd] = said
     for core, running in design.cores.running.items():
         tile = tiles.get(int(plain(design.state.cores).tile[core]), -1)
-        mine = engine.cores.running.get(int(own.core[tile])) if tile >= 0 else None
-        if mine is not None:
-            mine.kernel = running.kernel
+        kernel = engine.cores.running.get(int(own.core[tile])) if tile >= 0 else None
+        if kernel is not None:
+            kernel.kernel = running.kernel
 
 
 def _places(engine: Engine) -> list[tuple[str, int, int]]:

@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, core_name, port_name
 from memtile.explain.results import Result
@@ -27,7 +29,7 @@ from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.columns import Ints
 from memtile.sim.loop.engine import Engine
-from memtile.sim.loop.run_history import History
+from memtile.sim.loop.run_history import Changes, History
 
 _VALUES: Mapping[Thing, type[Cause] | type[CoreCause] | type[PortDoes]] = {
     Thing.CHANNEL: Cause,
@@ -48,7 +50,7 @@ class Track:
         name: its place.
         label: what the design calls it; empty if it has no name.
         tile: model index of its tile.
-        rows: int64[changes, 2]: cycle, and the value of ``model.checking.history_log`` from then on.
+        changes: what it did.
     """
 
     kind: Thing
@@ -56,7 +58,17 @@ class Track:
     name: str
     label: str
     tile: int
-    rows: Ints
+    changes: Changes
+
+    @property
+    def rows(self) -> Ints:
+        """int64[changes, 2]: cycle, and the value of ``model.checking.history_log`` from then on."""
+        return self.changes.rows
+
+    @property
+    def values(self) -> Ints:
+        """The values that it had, each at least once."""
+        return self.changes.noted[:, 1]
 
     @property
     def called(self) -> str:
@@ -97,8 +109,8 @@ class Timeline:
         """Locks that a channel or core waited for, by their index in the model."""
         found: set[int] = set()
         for kind in (Thing.CHANNEL, Thing.CORE):
-            for rows in self.history.of(kind).values():
-                found |= {lock - 1 for lock in (rows[:, 1] >> LOCK_LSB).tolist() if lock}
+            for changes in self.history.of(kind).values():
+                found |= {lock - 1 for lock in np.unique(changes.noted[:, 1] >> LOCK_LSB).tolist() if lock}
         return frozenset(found)
 
     def lock_name(self, lock: int) -> str:
@@ -138,7 +150,7 @@ class Timeline:
 
     def runs(self, track: Track) -> Iterator[tuple[int, int, int]]:
         """First cycle, the cycle after the last one, and value of all that a track did."""
-        cycles, values = track.rows[:, 0].tolist(), track.rows[:, 1].tolist()
+        cycles, values = track.rows.T.tolist()
         for begin, end, value in zip(cycles, [*cycles[1:], self.history.ended], values, strict=True):
             if end > begin or track.kind is Thing.LOCK:
                 yield begin, end, value
@@ -152,30 +164,32 @@ class Timeline:
         return f"{self.lock_name(lock)} {name!r}" if name else self.lock_name(lock)
 
     def _of(self, kind: Thing) -> Iterator[Track]:
-        for index, rows in self.history.of(kind).items():
+        for index, changes in self.history.of(kind).items():
             if kind is Thing.LOCK:
-                if len(rows) > 1 or index in self.waited_for:
-                    yield self._lock(index, rows)
-            elif not set((rows[:, 1] & _CAUSE).tolist()) <= _RESTS[kind]:
-                yield self._named(kind, index, rows)
+                if len(changes.noted) > 1 or index in self.waited_for:
+                    yield self._lock(index, changes)
+            elif not set(np.unique(changes.noted[:, 1] & _CAUSE).tolist()) <= _RESTS[kind]:
+                yield self._named(kind, index, changes)
 
-    def _lock(self, lock: int, rows: Ints) -> Track:
+    def _lock(self, lock: int, changes: Changes) -> Track:
         names: Mapping[int, str] = self._engine.lock_names
         tile, _ = owner(self._engine, lock)
-        return Track(Thing.LOCK, lock, self.lock_name(lock), names.get(lock, ""), tile, rows)
+        return Track(Thing.LOCK, lock, self.lock_name(lock), names.get(lock, ""), tile, changes)
 
-    def _named(self, kind: Thing, index: int, rows: Ints) -> Track:
+    def _named(self, kind: Thing, index: int, changes: Changes) -> Track:
         engine = self._engine
         if kind is Thing.CHANNEL:
             name = channel_name(engine, index)
             label = self._labels.get(name) or engine.channel_names.get(index, "")
-            return Track(kind, index, name, label, int(engine.channels.tile[index]), rows)
+            return Track(kind, index, name, label, int(engine.channels.tile[index]), changes)
         if kind is Thing.CORE:
             running = engine.cores.running.get(index)
             tile = int(plain(engine.state.cores).tile[index])
-            return Track(kind, index, core_name(engine, index), running.kernel if running else "", tile, rows)
+            return Track(
+                kind, index, core_name(engine, index), running.kernel if running else "", tile, changes
+            )
         tile = int(plain(engine.state.switch).tile[index])
-        return Track(kind, index, port_name(engine, index), "", tile, rows)
+        return Track(kind, index, port_name(engine, index), "", tile, changes)
 
 
 def level(value: int) -> int:

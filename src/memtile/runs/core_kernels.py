@@ -41,6 +41,8 @@ class NamedKernels(dict[Place, Kernel]):
         ):
             known.clear()
             known.update(names)
+        engine.fifo_locks.clear()
+        engine.fifo_locks.update(self.engine.fifo_locks)
 
 
 def attached(engine: Engine) -> dict[Place, Kernel]:

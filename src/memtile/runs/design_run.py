@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from memtile.explain.checks import Check
-from memtile.explain.outcome import LateWrites, outcome
-from memtile.explain.results import Outputs, Result
+from memtile.explain.late_writes import LateWrites
+from memtile.explain.outcome import outcome
+from memtile.explain.outputs import Outputs
+from memtile.explain.results import Result
 from memtile.runs.machine import HostSteps, Machine
-from memtile.runs.observing import moves_of
+from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.options import RunOptions, whole_cycles
 from memtile.sim.doors.polling import POLL_CYCLES, run_to_next_poll
 from memtile.sim.loop.clock import Stop
@@ -40,7 +42,7 @@ def run_sequences(
     is_polled = all(begun) and not untimed  # the last run was cut before the next poll
     while left := [sequence for sequence in sequences if not sequence.ended]:
         if not is_polled:
-            if sum(sequence.advance(lambda: engine.now, not untimed) for sequence in left):
+            if sum(_advance(engine, sequence, untimed=untimed) for sequence in left):
                 quiet = False
                 continue
             for sequence in left:
@@ -61,6 +63,18 @@ def run_sequences(
         else:
             quiet, is_polled = _to_next_poll(engine, left, until, progress)
     return None
+
+
+def _advance(engine: Engine, sequence: HostSteps, *, untimed: bool) -> int:
+    """Do the steps that can be done now, one by one if the run is checked; how many."""
+    if engine.checks.watch is None:
+        return sequence.advance(lambda: engine.now, not untimed)
+    done, more = 0, 1
+    while more:
+        more = sequence.advance(lambda: engine.now, not untimed, 1)
+        engine.checks.host_did(f"line {sequence.line}" if sequence.line else "")
+        done += more
+    return done
 
 
 def _to_next_poll(
@@ -107,7 +121,7 @@ def run_on(machine: Machine, options: RunOptions) -> Result:
     engine.checks.pause()
     found = _result(machine, stop, timed=not untimed)
     if late is not None:
-        found = replace(found, findings=(*found.findings, *late.findings(engine)))
+        found = late.added_to(found, engine)
     if engine.wordless:  # they say what is missing, and nothing of the words
         found = replace(found, checks=(), words=False)
     return replace(found, parameters=dict(machine.parameters), words_needed_by=engine.words_needed_by)
@@ -137,6 +151,7 @@ def _result(machine: Machine, stop: Stop | None, *, timed: bool) -> Result:
         listening=machine.listening,
         hosts=[sequence.waiting() for sequence in machine.hosts if not sequence.ended],
         moves=moves_of(machine),
+        areas=list(areas_of(machine)),
     )
 
 

@@ -15,6 +15,7 @@ from memtile.runs.batches import Batches, Costs, Pace
 from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.design_run import run_sequences
 from memtile.runs.firmware import PROGRAM, update
+from memtile.runs.host_orders import HostOrders
 from memtile.runs.machine import ArrayMachine, HostProgram, OwnDoor
 from memtile.runs.operation_table import Ints, OperationTable
 from memtile.runs.operations import ArrayShape, Operation, Other
@@ -45,6 +46,7 @@ class ProgramHost:
         launch: how the program is launched.
         waits_for: channels whose queues have no room for the task that it is to push.
         waited: how many pushes have waited for room so far.
+        orders: what of its steps hangs on timing; None = nobody wants to know, or it has not begun.
         untimed: data moves without a clock.
     """
 
@@ -73,11 +75,13 @@ class ProgramHost:
         self._batches = Batches(array, cores.starting)
         self._untouched = array.engine.now == 0
         self.come_to_number = 0
+        self._place = ""  # where the operation is said that it has come to
         self.missed: list[Problem] = []
         self.tokens: TokenHost | None = None
         self.waits_for: tuple[int, ...] = ()
         self.waited = 0
         self.stop = Stop.LIMIT
+        self.orders: HostOrders | None = None
         array.engine.host.stopped = options.untimed
 
     def write32(self, address: int, value: int) -> None:
@@ -100,9 +104,16 @@ class ProgramHost:
         return self._together(operations, first, _at_once)
 
     def write_together(self, operations: OperationTable, first: int) -> int:
-        """Carry out writes from one on, each when the host comes to it; how many."""
+        """Carry out writes from one on, each when the host comes to it; how many.
+
+        None in a run that is checked, which looks at what each of them does.
+        """
+        if self._array.engine.checks.watch is not None:
+            return 0
         done = self._together(operations, first, self._pace.costs)
         self.come_to_number += done
+        if self.orders is not None:
+            self.orders.see_together(operations[first : first + done])
         return done
 
     def _together(self, operations: OperationTable, first: int, costs: Costs) -> int:
@@ -115,7 +126,11 @@ class ProgramHost:
         program = dict(operation.details).get(PROGRAM)
         if not self._untouched or program is not None:
             restart(self._array.engine.state, self._array.engine.door)
+            self._array.engine.checks.host_resets()
             self._cores.restart(program)
+            watch = self._array.engine.checks.watch
+            if watch is not None and self.orders is not None and not self.orders.pushes:
+                watch.restarted()
 
     def update(self, operation: Other) -> None:
         """Add a word of the scratchpad to an address in the array, as firmware does."""
@@ -147,13 +162,19 @@ class ProgramHost:
         Raises:
             SimulationError: it passes the last cycle, or waits for room in a queue that never comes.
         """
-        number = self.come_to_number
+        self._array.engine.checks.host_did(self._place)
+        number, self._place = self.come_to_number, operation.place
         self._pace.before(number)
+        if not number:
+            self._array.engine.checks.host_begins()
         self.come_to_number += 1
         if self.left <= 0:
             raise SimulationError(_too_late(operation, self._end))
-        if self._pace.waits_for_room(number):
+        patient = self._pace.waits_for_room(number)
+        if patient:
             self._have_room(operation)
+        if self.orders is not None:
+            self.orders.see(operation, waits_for_room=patient)
 
     def _have_room(self, operation: Operation) -> None:
         """Let the array run until every queue to which the operation pushes a task has room."""

@@ -85,9 +85,11 @@ class HostSteps(Protocol):
     ended: bool
     due: int
     polled: int
+    polls: bool
+    line: int
     host: Any
 
-    def advance(self, now: Callable[[], int], timed: bool) -> int:
+    def advance(self, now: Callable[[], int], timed: bool, most: int = ..., /) -> int:
         """Do the steps that can be done now; returns how many."""
 
     def in_vain(self, engine: Engine) -> int:

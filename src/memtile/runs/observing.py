@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from memtile.errors import DesignError, Problem
-from memtile.explain.findings import WRONG_LOCK, Finding
+from memtile.explain.bd_findings import rewritten
+from memtile.explain.findings import OF_WORDS, OTHER_WORDS, WRONG_LOCK, Finding, Severity
+from memtile.explain.orders.decide import decided
 from memtile.explain.race_findings import NamedArea, race_findings
 from memtile.explain.results import Result
 from memtile.runs.machine import Machine
@@ -57,16 +59,35 @@ class Observed:
             return []
         found = watch.so_far() if engine.checks.watch is watch else self.found
         areas = self.areas if self.areas is not None else list(areas_of(self.machine))
-        return race_findings(engine, found, watch, areas)
+        return [*rewritten(engine, watch.bds.found), *race_findings(engine, found, watch, areas)]
 
     def added_to(self, result: Result) -> Result:
-        """The result of the run with it, without races that a hang has the code of already."""
+        """The result of the run with it, without races that a hang has the code of already.
+
+        Words that are others than expected come last, and only if their kind of mistake is known, where
+        another error is found: that is why.
+        """
         named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
         races = (each for each in self.races if each.code not in named)
-        result = replace(result, findings=(*result.findings, *races))
+        others = [*(each for each in result.findings if each.code not in OF_WORDS), *races]
+        explained = any(each.severity is Severity.ERROR for each in others)
+        words = (each for each in result.findings if each.code in OF_WORDS)
+        kept = (each for each in words if not (explained and each.code == OTHER_WORDS))
+        result = replace(result, findings=(*others, *kept))
         if not self.histories or result.kept is None:
             return result
         return replace(result, kept=result.kept.with_history(self.histories[0]))
+
+    def with_proof(self, result: Result, of_hosts: Iterable[str]) -> Result:
+        """The result with what the run says of every other timing; without a check nothing.
+
+        Args:
+            result: of the run, with all its findings.
+            of_hosts: which steps of its hosts hang on timing, a line each.
+        """
+        if self.watch is None:
+            return result
+        return replace(result, proved=decided(self.machine.engine, self.watch, result, tuple(of_hosts)))
 
 
 @contextmanager

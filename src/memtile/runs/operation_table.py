@@ -6,6 +6,7 @@ somebody looks at it. What is searched for, words of a tile, is a bool for each 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from functools import cache, lru_cache
@@ -293,6 +294,22 @@ def core_controls(kind: TileName, _has_dma: bool = True) -> Bools:
     if TILE_KINDS[kind].role == "compute":
         found[control_register(kind).offset // WORD_BYTES] = True
     return found
+
+
+_REBUILDING = re.compile(r"Core_Control|Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
+
+
+@cache
+def rebuilds(kind: TileName, _has_dma: bool = True) -> Bools:
+    """Those that change who works, or where words go, or that reset something."""
+    resets, control = TILE_KINDS[kind].has_channel_reset, "Controller_ID"
+    return _those(
+        kind,
+        lambda register: (
+            bool(_REBUILDING.match(register.name))
+            or (resets and any(field.name == control for field in register.fields))
+        ),
+    )
 
 
 @cache

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from memtile.arch.dispatch import Launch
-from memtile.explain.results import Result
+from memtile.errors import DesignError
+from memtile.explain.checks import Check
+from memtile.explain.results import Result, Status
+from memtile.explain.wrong_words import wrong_words
 from memtile.plain_text import printable
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.arrays import ExternalArray
@@ -72,10 +76,49 @@ class Run:
     notes: Sequence[str] = ()
     launch: Launch | None = None
 
+    def against(self, expected: Mapping[str, npt.NDArray[Any]]) -> Run:
+        """The run with its arrays compared, bit by bit, with those that were expected.
+
+        Args:
+            expected: by the names of ``arrays``; of the same type, in any shape of the same order.
+
+        Returns:
+            It, with a check in ``result.checks`` and a finding for each array that is another one.
+
+        Raises:
+            DesignError: an array that the run did not leave, or that has another type.
+        """
+        checks = [_compared(name, self.arrays.get(name), array) for name, array in expected.items()]
+        found = wrong_words(checks) if self.result.status is Status.FINISHED else ()
+        result = replace(
+            self.result,
+            checks=(*self.result.checks, *checks),
+            findings=(*self.result.findings, *found),
+        )
+        return replace(self, result=result)
+
     def __repr__(self) -> str:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())
         stopped = f", stopped: {self.stopped}" if self.stopped else ""
         return printable(f"Run({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})")
+
+
+def _compared(name: str, got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> Check:
+    if got is None or got.dtype != expected.dtype:
+        given = f"an array of {expected.dtype}" if got is not None else "an array"
+        allowed = f"one of {got.dtype}" if got is not None else "the name of an array that the run leaves"
+        raise DesignError.of(
+            f"expected array {name!r}",
+            given,
+            allowed,
+            reason="expected_array",
+            where="run",
+            source="arrays of the run",
+        )
+    title = f"argument {name}" if name.isdecimal() else name
+    return Check.compare(
+        title, got.reshape(-1), np.ascontiguousarray(expected).reshape(-1), (expected.shape,)
+    )
 
 
 ProgramResult = Run

@@ -15,7 +15,9 @@ from memtile.errors import InputFileError, Problem, SimulationError, raise_if
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import WaitGraph
 from memtile.explain.findings import DROPPED, HOLDING, Finding, Severity, Side
-from memtile.explain.outcome import LateWrites, outcome
+from memtile.explain.imbalance import OF_TEXTS
+from memtile.explain.late_writes import LateWrites
+from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.runs.arrays import BoundArrays, bind, place, taken
 from memtile.runs.core_kernels import CoreKernels
@@ -32,15 +34,24 @@ from memtile.runs.firmware import (
     update_problems,
 )
 from memtile.runs.host import ProgramHost
+from memtile.runs.host_orders import HostOrders, is_blind, sequence_reasons
 from memtile.runs.machine import ArrayMachine, OwnDoor
-from memtile.runs.observing import moves_of
+from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.operation_table import Code, OperationTable, queues, table_of
-from memtile.runs.operations import ArrayShape, Other
+from memtile.runs.operations import ArrayShape, MaskPoll, Other
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.register_writes import Handler, apply, check
-from memtile.runs.waits import WAIT, TokenHost, ends_waiting, wait_problems, waiting_program
+from memtile.runs.waits import (
+    WAIT,
+    TokenHost,
+    ends_waiting,
+    pushed_channels,
+    wait_problems,
+    waiting_program,
+)
 from memtile.sim.loop.clock import Stop
+from memtile.sim.loop.engine import Engine
 
 _FIX = "Take the write out of the program, or run it on the device that it is for."
 _NOTES: Mapping[str, str] = MappingProxyType(
@@ -173,11 +184,17 @@ class ProgramRun:
             self._carry_out()
             return self._to_the_end(), ""
         except SimulationError as error:
-            return self._stopped(str(error)), str(error)
+            return self._stopped(error), str(error)
         except KeyboardInterrupt:
             return self._halfway(None, []), ""
         finally:
             self._array.engine.checks.pause()
+
+    @property
+    def timing_reasons(self) -> Iterator[str]:
+        """What of the steps of the program hangs on timing."""
+        yield from self._host.orders.reasons if self._host.orders else ()
+        yield from sequence_reasons(self._array.hosts)
 
     def left(self, result: Result, stopped: str) -> Run:
         """What the program left: its result, its arrays, and writes that nothing answered."""
@@ -203,6 +220,9 @@ class ProgramRun:
         if launch:
             steps(operations[:launch], host, self._shape, together=host.load_together)
             host.launched()
+        if (watch := self._array.engine.checks.watch) is not None:
+            host.orders = HostOrders(self._array)
+            watch.blind = is_blind(self._after_launch, self._shape)
         steps(self._after_launch, host, self._shape, before=host.come_to, together=host.write_together)
 
     def _patch(self, operation: Other) -> None:
@@ -213,23 +233,25 @@ class ProgramRun:
         for word in pointer_words(pointer.register, self._addresses[pointer.argument] + pointer.offset):
             door.mask_write32(word.address, word.mask, word.value)
 
-    def _stopped(self, text: str) -> Result:
-        """The result of a program that waits for what never comes, with what that is."""
+    def _stopped(self, error: SimulationError) -> Result:
+        """The result of a program that waits for what never comes, with what that is; or met its limit."""
         host, operations = self._host, self._after_launch
         at = max(host.come_to_number, 1) - 1
         operation = operations[at] if operations else None
         missing = host.tokens.missing if host.tokens else ()
         starts = np.flatnonzero(operations.writing(self._shape, queues))
-        left = map(operations.__getitem__, starts[starts > at].tolist())
-        waits = waiting_program(self._array.engine, operation, left, text, missing, host.waits_for)
+        cut = host.left <= 0 and not missing and not host.waits_for  # by the limit, before the operation
+        left = map(operations.__getitem__, starts[starts > at - cut].tolist())
+        waits = waiting_program(self._array.engine, operation, left, str(error), missing, host.waits_for)
+        waits = replace(waits, at_work=cut and not waits.channels)
         return self._halfway(host.ended, [waits])
 
     def _halfway(self, stop: Stop | None, program: Sequence[HostWaiting]) -> Result:
         """The result of a program that did not come to its end: what is at rest still waits for the host."""
         array = self._array
         hosts = [sequence.waiting() for sequence in array.hosts if not sequence.ended] or program
-        timed, moves = not self._options.untimed, moves_of(array)
-        result = outcome(array.engine, stop, {}, (), timed=timed, hosts=hosts, moves=moves)
+        timed, moves, areas = not self._options.untimed, moves_of(array), list(areas_of(array))
+        result = outcome(array.engine, stop, {}, (), timed=timed, hosts=hosts, moves=moves, areas=areas)
         return replace(result, status=Status.STUCK) if result.status is Status.FINISHED else result
 
     def _to_the_end(self) -> Result:
@@ -240,14 +262,29 @@ class ProgramRun:
         waited = ends_waiting(operations, self._shape)
         said = bool(operations) and ".mlir:" in operations[len(operations) - 1].place  # else a recording
         starts = said and not waited and after is None and operations.writing(self._shape, queues).any()
-        late = LateWrites.of(array.engine, timed=not self._options.untimed) if starts else None
+        late = None
+        if starts:
+            places = unawaited(operations, array.engine)
+            late = LateWrites.of(array.engine, timed=not self._options.untimed, places=places)
         array.route()
         result = run_on(array, replace(self._options, max_cycles=self._host.left))
         if late is not None:
-            result = replace(result, findings=(*result.findings, *late.findings(array.engine)))
+            result = late.added_to(result, array.engine)
         if any(not sequence.ended for sequence in array.hosts):
             return result
         return after_all_waits(result) if waited else result
+
+
+def unawaited(operations: OperationTable, engine: Engine) -> dict[int, str]:
+    """By model index of a channel the place of its last push, of those that no wait of a program follows."""
+    found: dict[int, str] = {}
+    for number in range(len(operations) - 1, -1, -1):
+        operation = operations[number]
+        if isinstance(operation, MaskPoll) or (isinstance(operation, Other) and operation.name == WAIT):
+            break
+        for ch in pushed_channels(engine, operation):
+            found.setdefault(ch, operation.place)
+    return found
 
 
 def after_all_waits(result: Result) -> Result:
@@ -260,7 +297,8 @@ def after_all_waits(result: Result) -> Result:
     resting = (*result.resting, *result.waiting)
     dropped = [finding for finding in result.findings if finding.code == DROPPED]
     behind = [_left(finding) for finding in result.findings if finding.code in HOLDING]
-    findings = (*dropped, *behind)
+    wrong = [finding for finding in result.findings if finding.code in OF_TEXTS]
+    findings = (*wrong, *dropped, *behind)
     return replace(
         result, status=Status.FINISHED, waiting=(), resting=resting, findings=findings, waits=WaitGraph()
     )

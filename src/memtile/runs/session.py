@@ -10,6 +10,7 @@ from memtile.errors import InputFileError, raise_if
 from memtile.runs.array_names import Given, Wanted
 from memtile.runs.core_kernels import NO_KERNELS, CoreKernels, Kernels
 from memtile.runs.design_run import run_on
+from memtile.runs.host_orders import sequence_reasons
 from memtile.runs.live_run import LiveHost, LiveRun
 from memtile.runs.machine import ArrayMachine, HostProgram, Machine
 from memtile.runs.observing import observing, refuse_untimed
@@ -52,7 +53,7 @@ class Session:
             return self._program_run(cast("ArrayMachine", self._machine), program, options)
         with observing(self._machine, options) as observed:
             result = run_on(self._machine, options)
-        return Run(observed.added_to(result))
+        return Run(observed.with_proof(observed.added_to(result), sequence_reasons(self._machine.hosts)))
 
     def _program_run(self, array: ArrayMachine, program: Program, options: RunOptions) -> Run:
         options.refuse("a program of register writes", "data")
@@ -66,7 +67,8 @@ class Session:
             run = ProgramRun(array, program, options)  # what it puts into memory is there before anything
             with observing(array, options) as observed:
                 result, stopped = run.carried_out()
-        return run.left(observed.added_to(result), stopped)
+        proved = observed.with_proof(observed.added_to(result), run.timing_reasons)
+        return run.left(proved, stopped)
 
     def _live_run(self, array: ArrayMachine, program: Program, host: LiveHost, options: RunOptions) -> Run:
         assert not any((program.operations, program.before, program.after, program.given, program.wanted))

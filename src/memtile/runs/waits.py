@@ -281,6 +281,12 @@ def _channels(said: dict[str, int]) -> Iterator[tuple[int, int, int, int]]:
     return ((column, row, said["direction"], said["channel"]) for column, row in places_of(said))
 
 
+def waited_channels(engine: Engine, operation: Other) -> Iterator[int]:
+    """Channels whose tokens an operation waits for."""
+    found = (channel_at(engine, *at) for at in _channels(dict(operation.details)))
+    return (ch for ch in found if ch >= 0)
+
+
 def places_of(said: Mapping[str, int]) -> Iterator[tuple[int, int]]:
     """Column and row of every tile that is waited for."""
     for column in range(said["column"], said["column"] + said["columns"]):

@@ -14,9 +14,10 @@ from memtile.explain.compare.comparison import ArrayChange
 from memtile.explain.compare.cycles import RunChanges
 from memtile.explain.compare.register_changes import BdChange
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.estimate import Band, Lifted
-from memtile.explain.findings import Severity, Side
+from memtile.explain.estimate import Band
+from memtile.explain.findings import Repair, Severity, Side
 from memtile.explain.findings import WordRange as MemoryWords
+from memtile.explain.limit import Lifted, Limit
 from memtile.explain.record import RunVerdict
 from memtile.explain.results import Status
 from memtile.explore.campaign import Outcome
@@ -36,6 +37,7 @@ class FindingData(TypedDict):
         words: Words of 32 bits that it is about.
         cycles: First and last cycle in which it was seen; null before a run.
         fix: What would repair it; empty if nobody can say.
+        repair: A change with which the design finished when it was tried; null if none was.
     """
 
     code: Annotated[str, Meta(pattern="^MT[0-9]{4}$")]
@@ -47,6 +49,7 @@ class FindingData(TypedDict):
     cycles: tuple[Count, Count] | None
     fix: str
     count: Positive
+    repair: Repair | None
 
 
 class BoundData(TypedDict):
@@ -212,6 +215,28 @@ class LaunchData(TypedDict):
     why: str
 
 
+class ProofData(TypedDict):
+    """Whether every timing ends as the run did.
+
+    Attributes:
+        status: proved; this timing: nothing but this run shows it; broken: another schedule ended otherwise.
+        ends: Every timing ends so.
+        words: Every timing gives these words.
+        reasons: What is outside of the proof; texts for people.
+        reasons_of_words: What is outside of it for the words alone; texts for people.
+        schedule: The schedule that ended otherwise.
+        tried: How many other schedules were tried.
+    """
+
+    status: Literal["proved", "this timing", "broken"]
+    ends: bool
+    words: bool
+    reasons: list[str]
+    reasons_of_words: list[str]
+    schedule: Count | None
+    tried: Count
+
+
 @limited(dependentRequired={name: [each for each in _OF_PROGRAM if each != name] for name in _OF_PROGRAM})
 class RunOutput(TypedDict):
     """The result of a run; device, launch, stopped, notes, buffers and saved only after a program.
@@ -230,7 +255,9 @@ class RunOutput(TypedDict):
         bound: What limits the run; null without time.
         band: With --sensitivity.
         lifted: With --bottleneck.
+        limit: With --bottleneck: the one resource that limits the run; null if it was not asked for.
         findings: What is wrong, the root first: stable codes, both sides, words, cycles, a repair.
+        proved: Whether every timing ends so; null of a run that was not checked.
         waiting: What each unfinished channel or core waits for; texts for people.
         resting: What still waits for more work in an array that has finished; texts for people.
         errors: Error bits that were set; texts for people.
@@ -262,7 +289,9 @@ class RunOutput(TypedDict):
     estimate: EstimateData | None
     band: Band | None
     lifted: list[Lifted]
+    limit: Limit | None
     findings: list[FindingData]
+    proved: ProofData | None
     waits: WaitGraph
     waiting: list[str]
     resting: list[str]
@@ -344,6 +373,7 @@ class CheckedDesign(TypedDict):
         findings: Errors first.
         notes: What could not be looked at; of a graph in C++ what its plan chose, and what AMD's compiler
             would refuse; texts for people.
+        proved: What the design says of every timing; null where it was not played through.
     """
 
     name: str
@@ -352,6 +382,7 @@ class CheckedDesign(TypedDict):
     counts: Annotated[dict[str, Count], keyed(Severity)]
     findings: list[FindingData]
     notes: list[str]
+    proved: ProofData | None
 
 
 class CheckOutput(TypedDict):

@@ -10,7 +10,7 @@ from typing import Any
 from memtile.cli.agents.short_answers import run_answer, shortened
 from memtile.runs.options import RunOptions
 
-_RUNS = 6  # of the same length, that the questions about limits take with the first one
+_RUNS = 16  # of the same length, that the questions about limits take with the first one
 _LEFT_OUT = f"what the run would be without each limit is left out: it takes {_RUNS} runs; give more seconds"
 
 

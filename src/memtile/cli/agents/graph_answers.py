@@ -26,7 +26,7 @@ _KEPT = (
 )  # fmt: skip
 _OF_THE_ARRAY = ("channels", "cores", "resting", "waiting", "checks", "parameters")
 """Fields left out of an answer: the graph's own names replace them, or no graph has them."""
-_RUNS = 6  # of the same length, that the questions about limits take with the first one
+_RUNS = 16  # of the same length, that the questions about limits take with the first one
 _LEFT_OUT = "what the run would be without each limit is left out: it takes {} runs; give more seconds"
 
 

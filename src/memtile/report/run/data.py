@@ -9,6 +9,7 @@ import base64
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,16 @@ from memtile.explain.bd_chains import BdChains
 from memtile.explain.record import record
 from memtile.explain.results import Result
 from memtile.explain.switch_ways import configured_ways, reached
-from memtile.explain.timeline import Timeline, Track, level
+from memtile.explain.timeline import Timeline, Track
 from memtile.jit.tables import plain
-from memtile.model.checking.history_log import AGENT_LSB, PortDoes, Thing
+from memtile.model.checking.history_log import (
+    AGENT_LSB,
+    LEVEL_BIAS,
+    LEVEL_LSB,
+    LEVEL_MASK,
+    PortDoes,
+    Thing,
+)
 from memtile.model.checking.notes import FIRST_CHANNEL
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.causes import Cause, CoreCause
@@ -114,7 +122,10 @@ MOST = 0xFFFF_FFFF  # that a number can be
 _PLACES = 4  # bytes of a number
 
 
-def packed(lists: Sequence[Ints]) -> str:
+_AT_A_TIME = 1 << 20  # numbers that are deflated together
+
+
+def packed(lists: Iterable[Ints]) -> str:
     """All lists one after the other, as base64 of deflated bytes: first all lowest bytes, then the next ones.
 
     Args:
@@ -123,11 +134,22 @@ def packed(lists: Sequence[Ints]) -> str:
     Raises:
         ValueError: a number that does not fit.
     """
-    whole = np.concatenate(lists) if lists else np.zeros(0, np.int64)
-    if len(whole) and (whole.min() < 0 or whole.max() > MOST):
-        raise ValueError(f"a number of {whole.min()}..{whole.max()} does not fit into 32 bits")
-    places = whole.astype("<u4").view(np.uint8).reshape(-1, _PLACES).T
-    return base64.b64encode(zlib.compress(np.ascontiguousarray(places).tobytes(), 9)).decode("ascii")
+    whole = bytearray()
+    for numbers in lists:
+        whole += _narrow(numbers)
+    places, deflater = np.frombuffer(whole, np.uint8).reshape(-1, _PLACES), zlib.compressobj(9)
+    pieces = [
+        deflater.compress(places[first : first + _AT_A_TIME, place].tobytes())
+        for place in range(_PLACES)
+        for first in range(0, len(places), _AT_A_TIME)
+    ]
+    return base64.b64encode(b"".join((*pieces, deflater.flush()))).decode("ascii")
+
+
+def _narrow(numbers: Ints) -> bytes:
+    if len(numbers) and (numbers.min() < 0 or numbers.max() > MOST):
+        raise ValueError(f"a number of {numbers.min()}..{numbers.max()} does not fit into 32 bits")
+    return numbers.astype("<u4").tobytes()
 
 
 def unpacked(text: str) -> Ints:
@@ -182,12 +204,12 @@ def report_data(report: Report) -> dict[str, Any]:
     tracks, descriptors = timeline.tracks, list(used_descriptors(report.engine, timeline))
     used = sorted(set(np.flatnonzero(history.heat.sum(axis=(1, 2))).tolist()))
     bins = -(-max(history.ended - history.began, 1) // history.stretch)
-    lists = [
-        *(steps(track.rows[:, 0] - history.began) for track in tracks),
-        *(_values(track) for track in tracks),
-        *(history.heat[bank, kind, :bins] for bank in used for kind in (0, 1)),
-        *(descriptor.order + 1 for descriptor in descriptors),
-    ]
+    lists = chain(
+        (steps(track.rows[:, 0] - history.began) for track in tracks),
+        (_values(track) for track in tracks),
+        (history.heat[bank, kind, :bins] for bank in used for kind in (0, 1)),
+        (descriptor.order + 1 for descriptor in descriptors),
+    )
     known = record(report.result, report.engine, inputs=report.inputs, ignored=report.ignored)
     return {
         "format": FORMAT,
@@ -235,7 +257,7 @@ def _track(track: Track, report: Report) -> dict[str, Any]:
         "label": track.label,
         "tile": track.tile,
         "receives": receives,
-        "changes": len(track.rows),
+        "changes": track.changes.count,
     }
 
 
@@ -244,7 +266,7 @@ def _values(track: Track) -> Ints:
     values = track.rows[:, 1]
     if track.kind is not Thing.LOCK:
         return values
-    acts, levels = values & ((1 << _LEVEL_LSB) - 1), np.array([level(v) for v in values.tolist()], np.int64)
+    acts, levels = values & ((1 << _LEVEL_LSB) - 1), (values >> LEVEL_LSB & LEVEL_MASK) - LEVEL_BIAS
     return acts | (levels + _LEVEL_BIAS) << _LEVEL_LSB | (values >> AGENT_LSB) << _AGENT_LSB
 
 
@@ -253,7 +275,7 @@ def _agents(report: Report, tracks: Sequence[Track]) -> dict[str, dict[str, Any]
     found: set[int] = set()
     for track in tracks:
         if track.kind is Thing.LOCK:
-            found |= set((track.rows[:, 1] >> AGENT_LSB).tolist())
+            found |= set(np.unique(track.values >> AGENT_LSB).tolist())
     at = {(track.kind, track.index): n for n, track in enumerate(tracks)}
     channels = len(report.engine.channels.tile)
 

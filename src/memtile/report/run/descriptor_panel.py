@@ -56,7 +56,7 @@ def used_descriptors(engine: Engine, timeline: Timeline) -> Iterator[UsedDescrip
     for track in timeline.tracks:
         if track.kind is not Thing.CHANNEL:
             continue
-        values = np.unique(track.rows[:, 1])
+        values = np.unique(track.values)
         moved = values[(values & _CAUSE) == Cause.MOVING]
         for bd in np.unique(moved >> BD_LSB & BD_MASK).tolist():
             used.setdefault((track.tile, bd), []).append(track)

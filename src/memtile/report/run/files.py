@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from memtile.errors import InputFileError
+from memtile.explain.findings import Severity
 from memtile.explain.record import judged, stored_registers
-from memtile.explain.results import Result
+from memtile.explain.results import Result, Status
 from memtile.explain.timeline import Timeline
 from memtile.output_files import write_output
 from memtile.plain_text import markup_text, printable, script_json
@@ -55,7 +56,7 @@ def _provenance(report: Report) -> Iterator[str]:
         yield f"ignored: {line}"
 
 
-SCRIPTS = ("model.js", "timeline.js", "panels.js", "main.js")
+SCRIPTS = ("model.js", "timeline.js", "panels.js", "waits.js", "main.js")
 
 
 def report_page(data: Mapping[str, Any]) -> str:
@@ -64,7 +65,15 @@ def report_page(data: Mapping[str, Any]) -> str:
     Args:
         data: from :func:`~memtile.report.run.data.report_data`.
     """
+    findings, link, bound = _file("findings.html"), '<a href="#findings">findings</a>', _BOUND
+    if _is_wrong(data["record"]["result"]):
+        order = {"$FINDINGS_FIRST": findings + bound, "$LINK_FIRST": link}
+    else:
+        order = {"$BOUND": bound, "$FINDINGS_LAST": findings, "$LINK_LAST": link}
+    places = ("$BOUND", "$FINDINGS_FIRST", "$FINDINGS_LAST", "$LINK_FIRST", "$LINK_LAST")
     parts = {
+        **dict.fromkeys(places, ""),
+        **order,
         "$TITLE": markup_text(f"{data['title']}: a run of memtile"),
         "$STYLE": _file("page.css"),
         "$DATA": script_json(data),
@@ -72,6 +81,16 @@ def report_page(data: Mapping[str, Any]) -> str:
     }
     pattern = "|".join(map(re.escape, parts))
     return re.sub(pattern, lambda found: parts[found[0]], _file("page.html"))
+
+
+_BOUND = '<p id="bound" class="bound"></p>\n'
+
+
+def _is_wrong(result: Mapping[str, Any]) -> bool:
+    """Whether what is wrong stands first on the page: the run is stuck, or has errors."""
+    errors = [found for found in result["findings"] if found["severity"] == Severity.ERROR]
+    finished = result["status"] == Status.FINISHED
+    return not finished or result["bit_exact"] is False or bool(errors or result["errors"])
 
 
 def _file(name: str) -> str:

@@ -31,11 +31,13 @@ from memtile.model.state.tile_columns import Placed
 from memtile.model.streams.switch_config import OFF, PACKET
 from memtile.sim.doors.host_time import HostTime
 from memtile.sim.doors.passing_time import ACTED, LATER, READ, PaceColumn, PacedAccesses, Programmed
+from memtile.sim.doors.relaxed_model import is_paced, relax
 from memtile.sim.doors.tile_door import Door
 from memtile.sim.kernels.kernel_core import Kernel
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
 from memtile.sim.loop.engine_warmup import warm_up
+from memtile.sim.loop.fifo_names import FifoLock
 from memtile.sim.loop.memory_pool import make_room, note_new
 from memtile.sim.loop.new_state import fresh_state
 from memtile.sim.loop.partition import unmodelled
@@ -71,6 +73,7 @@ class Engine:
         host: the time between memory-mapped accesses.
         lock_names: names that a design gave, by index among all locks of the model.
         channel_names: names that a design gave, by index among all channels.
+        fifo_locks: the ends of object FIFOs whose objects locks count, by index among all locks.
         bd_places: where a design says a BD, ``design.py:12``, by model index of the tile and BD number.
         checks: of what runs, for accesses that nothing orders.
         channels: the columns of ``state.channels``, quick to look at from Python.
@@ -104,6 +107,7 @@ class Engine:
         self.channels, self.tiles = at_hand(self._state).channels, at_hand(self.spec).tiles
         self.lock_names: dict[int, str] = {}
         self.channel_names: dict[int, str] = {}
+        self.fifo_locks: dict[int, FifoLock] = {}
         self.bd_places: dict[tuple[int, int], str] = {}
         self._ports, self._clock = at_hand(self._state).ports, at_hand(self._state).clock
         self._feeds: dict[int, Feed] = {}
@@ -125,6 +129,7 @@ class Engine:
         self._watcher: Callable[[], None] | None = None
         self.checks = Checks(self, self.cores)
         warm_up(self._state)
+        relax(self)
 
     @property
     def timing(self) -> Timing:
@@ -241,8 +246,14 @@ class Engine:
 
     def pace(self, ch: int, pattern: npt.NDArray[np.int64]) -> None:
         """Readiness of the port, cycle by cycle, repeating; 1 = offers or takes a word."""
-        self._change_ports()
-        self._patterns[ch] = pattern
+        if is_paced():
+            self._change_ports()
+            self._patterns[ch] = pattern
+
+    @property
+    def paced(self) -> list[int]:
+        """Channels whose ports are not ready in every cycle, see :meth:`pace`."""
+        return [ch for ch, pattern in self._patterns.items() if not pattern.all()]
 
     def _change_ports(self) -> None:
         """Lay the ports out anew before the next cycle, in which words may move."""

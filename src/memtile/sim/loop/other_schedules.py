@@ -1,8 +1,8 @@
 """Other schedules of the same run: DMA as early or late as the order allows, other turns at arbiters.
 
 A schedule is a seed. It chooses timing constants that nobody has measured, and what silicon leaves open when
-a run begins: whose turn it is where several compete, and how late tasks and kernels begin; nothing of what
-orders them. What comes out otherwise than in another schedule is luck.
+a run begins: whose turn it is where several compete, how late tasks and kernels begin, and how fast firmware
+goes on; nothing of what orders them. What comes out otherwise than in another schedule is luck.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ from memtile.model.state.state import State
 
 _EARLY = {"task_start": 1, "external_latency": 4, "external_write_latency": 4, "neighbour_latency": 0}
 _LATE = {"task_start": 60, "external_latency": 700, "external_write_latency": 700, "neighbour_latency": 12}
-_MORE = {"external_burst_overhead": (0, 1, 7), "packet_arbitration": (0, 1, 5), "cascade_latency": (2, 9)}
+_MORE = {
+    "external_burst_overhead": (0, 1, 7),
+    "packet_arbitration": (0, 1, 5),
+    "cascade_latency": (2, 9),
+    "firmware_push": (40, 700, 9000),
+    "firmware_push_elf": (40, 700, 9000),
+    "firmware_access": (4, 40, 200),
+}
 _SEED: ContextVar[int] = ContextVar("schedule of the runs that begin", default=0)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ from memtile.model.checking.history_log import (
     BEGAN,
     BINS,
     COUNT,
+    JUMP,
     KIND_BITS,
     LOG_ROWS,
     MISSED,
@@ -28,13 +29,63 @@ _NO_VALUE = -1 << 15  # of a lock
 
 
 @dataclass(frozen=True, slots=True)
+class Changes:
+    """What one channel, core, port or lock did.
+
+    Attributes:
+        noted: int64[rows, 2]: cycle and value, without the periods that were skipped; all values are there.
+        places: int64[rows]: number of each row in the log.
+        jumps: int64[jumps, 4]: number in the log, cycle, cycles of the period, how often it came again.
+    """
+
+    noted: Ints
+    places: Ints
+    jumps: Ints
+
+    @property
+    def rows(self) -> Ints:
+        """All changes: int64[rows, 2], cycle and value; made anew each time."""
+        found, taken = [np.zeros((0, 2), np.int64)], 0
+        for place, cycle, period, times in self.jumps.tolist():
+            end = int(np.searchsorted(self.places, place))
+            found.append(self.noted[taken:end])
+            taken = end
+            found.append(_again(_tail(found, cycle - period, cycle), period, times))
+        return np.concatenate([*found, self.noted[taken:]])
+
+    @property
+    def count(self) -> int:
+        """How many changes there are."""
+        return len(self.rows)
+
+
+def _tail(pieces: Sequence[Ints], first: int, end: int) -> Ints:
+    """The rows from one cycle to before another one, at the end of pieces in order."""
+    found = []
+    for piece in reversed(pieces):
+        low, high = np.searchsorted(piece[:, 0], (first, end))
+        found.append(piece[low:high])
+        if low:
+            break
+    return np.concatenate(found[::-1])
+
+
+def _again(rows: Ints, period: int, times: int) -> Ints:
+    """Rows of a period, so many periods on."""
+    made = np.tile(rows, (times, 1))
+    made[:, 0] += np.repeat(np.arange(1, times + 1) * period, len(rows))
+    return made
+
+
+@dataclass(frozen=True, slots=True)
 class History:
     """What every channel, core, port and lock did from one cycle to another.
 
     Attributes:
         began: first cycle.
         ended: the cycle after the last one.
-        log: int64[rows, 3]: cycle, thing, and its value from then on, in order of the cycles.
+        log: int64[rows, 3]: cycle, thing, its value from then on, in order of the cycles; ``JUMP`` as kind
+            says which period comes again how often.
         heat: int64[banks, 2, stretches]: accesses of each bank, and cycles with a conflict.
         stretch: cycles of a stretch.
     """
@@ -45,14 +96,19 @@ class History:
     heat: Ints
     stretch: int
 
-    def of(self, kind: Thing) -> dict[int, Ints]:
-        """Changes by model index of the channel, core, port or lock: int64[rows, 2], cycle and value."""
-        mine = self.log[self.log[:, 1] & ((1 << KIND_BITS) - 1) == kind]
-        order = np.argsort(mine[:, 1], kind="stable")
-        mine = mine[order]
-        things, starts = np.unique(mine[:, 1] >> KIND_BITS, return_index=True)
-        parts = np.split(mine[:, [0, 2]], starts[1:])
-        return dict(zip(things.tolist(), parts, strict=True)) if len(things) else {}
+    def of(self, kind: Thing) -> dict[int, Changes]:
+        """Changes by model index of the channel, core, port or lock."""
+        kinds = self.log[:, 1] & ((1 << KIND_BITS) - 1)
+        at = np.flatnonzero(kinds == JUMP)
+        jumps = np.column_stack([at, self.log[at, 0], self.log[at, 1] >> KIND_BITS, self.log[at, 2]])
+        places = np.flatnonzero(kinds == kind)
+        places = places[np.argsort(self.log[places, 1], kind="stable")]
+        things, starts = np.unique(self.log[places, 1] >> KIND_BITS, return_index=True)
+        parts = np.split(places, starts[1:]) if len(things) else []
+        return {
+            thing: Changes(self.log[part][:, [0, 2]], part, jumps)
+            for thing, part in zip(things.tolist(), parts, strict=True)
+        }
 
 
 class Recorder:
@@ -68,7 +124,7 @@ class Recorder:
         seen = len(st.channels.phase) + len(st.cores.phase)
         st.logged[:seen], st.logged[seen:] = _UNSEEN, 0
         st.logged[seen + len(st.switch.held) :] = _NO_VALUE
-        st.logged_ports[0], st.heat[:] = 0, 0
+        st.logged_ports[0], st.heat[:], st.banks.accesses[:], st.banks.clashes[:] = 0, 0, 0, 0
         st.logging[:] = 0
         st.logging[BEGAN], st.logging[WIDTH], st.logging[ON] = st.clock.now[0], 1, 1
         look_at_locks(st)

@@ -11,10 +11,10 @@ from contextvars import ContextVar
 from typing import Any, Protocol
 from weakref import ref
 
+from memtile.arch.timing import Unlimited
 from memtile.jit.decorators import ENABLED
 from memtile.jit.structs import at_hand
 from memtile.jit.tables import plain
-from memtile.model.checking import history_log
 from memtile.model.state.state import State
 from memtile.sim.kernels.running_cores import Cores
 from memtile.sim.loop import clock, compiled_model
@@ -95,8 +95,10 @@ class FastForward:
         if not self.on:
             return False
         now, channels = at_hand(st).clock.now, at_hand(st).channels
-        if st.logging[history_log.ON] or not len(channels.phase):
+        if not len(channels.phase):
             return False
+        if int(st.spec.timing.unlimited[0]) & Unlimited.PACKETS:
+            return False  # streams are not where the switches say
         self._logic = bool(plain(st.logic).words.any())
         if self._logic:
             return False

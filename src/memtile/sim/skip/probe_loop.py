@@ -8,6 +8,7 @@ one channel, the anchor, and compared with each other. Looks that find nothing b
 from __future__ import annotations
 
 from memtile.jit.decorators import jit
+from memtile.model.checking import history_log
 from memtile.model.cores import core_step
 from memtile.model.dma.access_log import (
     CH,
@@ -168,8 +169,11 @@ def jumped(st: State, work: Arrays) -> None:
     search, kept = work.search, work.kept
     slot, times, end = search.slot[0], search.times[0], search.end_row[0]
     start = slot * search.slot_size[0]
-    period, first = st.clock.now[0] - kept[start + CYCLE], kept[start + ROW]
+    began, first = st.clock.now[0], kept[start + ROW]
+    period = began - kept[start + CYCLE]
+    history_log.note_jump(st, period, times)
     move_on(st, work, slot, times)
+    history_log.spread_jump(st, began)
     search.jumps[0] += 1
     search.jumped_cycles[0] += times * period
     saved = times * period * probe_budget.of_cycle(st, work)

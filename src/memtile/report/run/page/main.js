@@ -24,7 +24,7 @@ function toggle(tile) {
 function drawAll() {
   readColours();
   strip = null;
-  listRows(); drawBars(); drawHeat(); drawCards(); drawLegend(); tell(); drawMap(); paint();
+  listRows(); drawFindings(); drawBars(); drawHeat(); drawCards(); drawLegend(); tell(); drawMap(); paint();
 }
 
 function setTheme(theme) {
@@ -177,7 +177,7 @@ async function start() {
     at("kinds").append(element("button", {type: "button", id: `kind-${kind}`, title: `show or hide (${key})`, "aria-pressed": view.kinds[kind],
       onclick: () => showKind(kind)}, `${many} ${name}`));
   }
-  drawHead(); drawFindings(); drawProvenance();
+  drawHead(); drawProvenance();
   drawAll(); windowChanged();
   at("theme").addEventListener("click", ON_PAGE.t);
   at("help").addEventListener("click", ON_PAGE["?"]);

@@ -77,14 +77,36 @@ const TILE_WIDE = 128, TILE_HIGH = 62, GAP = 34;
 function drawMap() {
   const drawn = run.tiles.map((tile, number) => tile.column >= 0 || tracks.some(track => track.tile === number));
   const west = Math.min(...run.tiles.filter((_, n) => drawn[n]).map(t => t.column)), top = Math.max(...run.tiles.map(t => t.row));
-  const columns = Math.max(...run.tiles.map(t => t.column)) + 1 - west;
-  const wide = columns * (TILE_WIDE + GAP) + GAP, high = (top + 1) * (TILE_HIGH + GAP) + GAP;
+  const columns = Math.max(...run.tiles.map(t => t.column)) + 1 - west, rowTops = topsOfRows(top);
+  const wide = columns * (TILE_WIDE + GAP) + GAP, high = rowTops.end;
   const svg = shape("svg", {width: wide, height: high, viewBox: `0 0 ${wide} ${high}`, role: "group", "aria-label": "array"});
-  const corner = tile => [GAP + (tile.column - west) * (TILE_WIDE + GAP), GAP + (top - tile.row) * (TILE_HIGH + GAP)];
-  for (let tile = 0; tile < run.tiles.length; tile++) if (drawn[tile]) svg.append(drawTile(tile, corner(run.tiles[tile])));
+  const corner = tile => [GAP + (tile.column - west) * (TILE_WIDE + GAP), rowTops.y[tile.row]];
+  for (let tile = 0; tile < run.tiles.length; tile++)
+    if (drawn[tile] && !rowTops.folded[run.tiles[tile].row]) svg.append(drawTile(tile, corner(run.tiles[tile])));
+  for (const [y, text] of rowTops.bands) svg.append(shape("text", {x: GAP, y: y + 15, fill: ink.quiet, class: "band"}, text));
   drawWays(svg, corner);
   at("map").replaceChildren(svg);
   drawStreams();
+}
+
+const FOLDED = 24;  // height of unused rows together
+
+/** Where each row of the array begins, from the top; rows that nobody uses are one band. */
+function topsOfRows(top) {
+  const used = new Set(tracks.map(track => run.tiles[track.tile].row));
+  for (const way of run.ways) for (const step of way.steps) for (const tile of step) used.add(run.tiles[tile].row);
+  const y = [], folded = [], bands = [];
+  let at = GAP;
+  for (let row = top; row >= 0; row--) {
+    folded[row] = !used.has(row);
+    y[row] = at;
+    if (!folded[row]) { at += TILE_HIGH + GAP; continue; }
+    let last = row;
+    while (last > 0 && !used.has(last - 1)) { last--; folded[last] = true; y[last] = at; }
+    bands.push([at, row === last ? `row ${row}: unused` : `rows ${last} to ${row}: unused`]);
+    row = last; at += FOLDED;
+  }
+  return {y, folded, bands, end: at};
 }
 
 /** The streams by how busy they are in the window. */
@@ -278,11 +300,23 @@ function drawFindings() {
     element("span", {class: "code"}, `${found.code} ${found.severity}`), ` ${found.title}`, element("div", {}, found.message),
     element("ul", {}, ...found.sides.map(side => element("li", {}, sideText(side)))),
     found.fix ? element("div", {}, element("b", {}, "Repair: "), found.fix) : ""));
-  const lists = [["Waits", result.waiting], ["At rest", result.resting], ["Errors", result.errors], ["Not simulated", result.unsimulated],
-    ["Who waits for whom", (result.waits?.edges ?? []).map(edge => `${nodeName(edge.waits)} ${edge.text}`)]];
-  for (const [name, lines] of lists)
-    if (lines && lines.length) parts.push(element("h3", {}, name), element("ul", {}, ...lines.map(line => element("li", {}, line))));
+  if (result.waits.nodes.length)
+    parts.splice(0, parts.length, element("div", {class: "split"}, element("div", {class: "said"}, ...parts), element("div", {class: "graph"}, drawWaits())));
+  const lists = [["Errors", result.errors], ["Waits", result.waiting], ["At rest", result.resting], ["Not simulated", result.unsimulated],
+    ["All waits", result.waits.edges.map(edge => `${nodeName(edge.waits)} ${edge.text}${waysOf(edge)}`)]];
+  for (const [name, lines] of lists) if (lines.length) parts.push(folded(name, lines));
   at("list").replaceChildren(...(parts.length ? parts : [element("p", {class: "note"}, "Nothing was found wrong.")]));
+}
+
+/** A list that is open if it is short. */
+const folded = (name, lines) => element("details", lines.length <= 8 ? {open: ""} : {}, element("summary", {}, `${name} (${lines.length})`),
+  element("ul", {}, ...lines.map(line => element("li", {}, line))));
+
+function waysOf(edge) {
+  const ways = result.waits.edges.filter(other => other.waits === edge.waits).map(other => other.way), different = new Set(ways).size;
+  if (ways.length === 1) return "";
+  if (different === ways.length) return ` (one of ${different} ways, one is enough)`;
+  return different === 1 ? ` (one of ${ways.length} that are all needed)` : ` (way ${edge.way + 1} of ${different})`;
 }
 
 const nodeName = id => (result.waits.nodes.find(node => node.id === id) ?? {name: id}).name;
@@ -320,7 +354,7 @@ function drawHead() {
   at("verdict").title = run.record.why.join("; ");
   at("facts").textContent = `${plural(elapsed, "cycle")} \u00b7 ${time(elapsed)} at ${result.clock_mhz} MHz \u00b7 ${result.status}${exact}`
     + (result.findings.length ? ` \u00b7 ${plural(result.findings.length, "finding")}` : "");
-  at("bound").textContent = run.text.split("\n").find(line => /^(limited by|no resource is saturated)/.test(line)) ?? "";
+  at("bound").textContent = run.text.split("\n").find(line => /^(limited by|no resource is saturated)/i.test(line)) ?? "";
   at("ahead").replaceChildren(...run.ahead.filter(line => line !== at("bound").textContent).map(line => element("li", {}, line)));
 }
 

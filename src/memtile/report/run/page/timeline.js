@@ -20,7 +20,7 @@ function readColours() {
   colours.lock = LOCK_COLOURS[scheme];
   for (const kind of Object.keys(colours))
     if (!kind.endsWith("Pixels")) colours[`${kind}Pixels`] = Uint32Array.from(colours[kind].map(packedColour));
-  for (const name of ["ground", "panel", "ink", "quiet", "line", "accent", "mark", "chosen", "row"])
+  for (const name of ["ground", "panel", "ink", "quiet", "line", "accent", "mark", "bad", "chosen", "row"])
     ink[name] = style.getPropertyValue(`--${name}`).trim();
 }
 

@@ -1,0 +1,88 @@
+"""Where a finding points to in the user's files, and the lines that name it, as compilers write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple, Protocol
+
+from memtile.explain.findings import Finding, Severity
+
+_COLONS = re.compile(r"^(?:BD \d+, )?(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?(?:[:,].*)?$")
+_WORDS = re.compile(
+    r"^(?:BD \d+, )?(?P<file>.+?),? line (?P<line>\d+)(?:, column (?P<column>\d+))?(?:[:,].*)?$"
+)
+
+
+class FilePlace(NamedTuple):
+    """A place in a file; line and column count from 1, None = nobody knows."""
+
+    file: str
+    line: int | None = None
+    column: int | None = None
+
+    def __str__(self) -> str:
+        return ":".join(str(part) for part in self if part is not None)
+
+
+def file_place(text: str, default: str) -> FilePlace:
+    """Where a text points to.
+
+    Args:
+        text: of a finding's side or of a problem, such as ``BD 26, design.mlir:145:7``.
+        default: file to be named where the text names none.
+    """
+    for form in (_WORDS, _COLONS):
+        if found := form.match(text):
+            column = found["column"]
+            return FilePlace(found["file"], int(found["line"]), int(column) if column else None)
+    return FilePlace(default)
+
+
+class Judged(Protocol):
+    """What was looked at, by a check or a run."""
+
+    @property
+    def name(self) -> str:
+        """As the user gave it."""
+
+    @property
+    def findings(self) -> Sequence[Finding]:
+        """Errors first."""
+
+    @property
+    def good(self) -> bool:
+        """Whether nothing is wrong with it."""
+
+    @property
+    def summary(self) -> str:
+        """One line."""
+
+
+def in_order(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """Errors first, then warnings and notes; those of one severity as they came."""
+    order = list(Severity)
+    return tuple(sorted(findings, key=lambda finding: order.index(finding.severity)))
+
+
+def placed(finding: Finding) -> str:
+    """A finding in one line, after the line of the user's file that its first side is about."""
+    where = file_place(finding.sides[0].place if finding.sides else "", "")
+    return str(finding) if where.line is None else f"{where}: {finding}"
+
+
+def finding_lines(name: str, finding: Finding) -> Iterator[str]:
+    """A finding as compilers write: place, severity, code, sentence, repair; its other sides below it.
+
+    Args:
+        name: of the design, where the finding has no place.
+        finding: of a check or a run.
+    """
+    places = list(dict.fromkeys(side.place for side in finding.sides if side.place))
+    where = file_place(places[0] if places else name, name)
+    text = finding.message.removeprefix(str(where)).lstrip(":, ")
+    often = f" ({finding.count} times)" if finding.count > 1 else ""
+    yield f"{where}: {finding.severity} {finding.code}: {text}{often} {finding.fix}".rstrip()
+    yield from (f"  and {side}" for side in finding.sides if side.place in places[1:])
+    if finding.repair is not None:
+        yield f"  {finding.repair.text}"

@@ -1,0 +1,26 @@
+"""Findings about outputs that are others than expected: the kind of mistake, else how much and where."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from memtile.explain.checks import Check
+from memtile.explain.findings import OTHER_WORDS, Finding, Severity, Side
+
+
+def wrong_words(checks: Sequence[Check]) -> Iterator[Finding]:
+    """One finding for each output of a finished run that is not what was expected.
+
+    Args:
+        checks: of the run.
+    """
+    for check in checks:
+        if check.exact:
+            continue
+        if check.cause is not None:
+            code, says, fix = check.cause
+            message = f"{check.port} {says}."
+        else:
+            code, says, fix = OTHER_WORDS, check.text.removeprefix(f"{check.port}: "), ""
+            message = f"{check.port} is not what was expected: {says}."
+        yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)

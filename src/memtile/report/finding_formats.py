@@ -1,0 +1,94 @@
+"""Findings for other tools: SARIF 2.1.0 (OASIS) for code hosts and editors, JUnit XML for build servers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from memtile import __version__
+from memtile.explain.finding_places import Judged, file_place
+from memtile.explain.findings import CODES, Finding, Severity
+from memtile.plain_text import printable, printable_data
+
+VERSION = "2.1.0"
+_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def sarif(results: Sequence[Judged]) -> dict[str, Any]:
+    """One run of the tool over several designs, as plain data."""
+    found = [(result, finding) for result in results for finding in result.findings]
+    codes = sorted({finding.code for _, finding in found})
+    driver = {
+        "name": "memtile",
+        "version": __version__,
+        "rules": [{"id": code, "shortDescription": {"text": CODES[code].title}} for code in codes],
+    }
+    listed = [_result(result.name, finding, codes.index(finding.code)) for result, finding in found]
+    listed += [_unnamed(result) for result in results if not result.good and not _errors(result)]
+    run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}
+    return {"$schema": _SCHEMA, "version": VERSION, "runs": [printable_data(run)]}
+
+
+def _result(name: str, finding: Finding, rule: int) -> dict[str, Any]:
+    sides = finding.sides or ()
+    first, *others = [_location(side.place, f"{side.who} {side.does}", name) for side in sides] or [
+        _location("", "", name)
+    ]
+    return {
+        "ruleId": finding.code,
+        "ruleIndex": rule,
+        "level": finding.severity.value,
+        "message": {"text": f"{finding.message} {finding.fix}".strip()},
+        "locations": [first],
+        **({"relatedLocations": others} if others else {}),
+    }
+
+
+def _errors(result: Judged) -> list[Finding]:
+    return [finding for finding in result.findings if finding.severity is Severity.ERROR]
+
+
+def _unnamed(result: Judged) -> dict[str, Any]:
+    """What is not good and has no finding that says why, such as a run at its limit of cycles."""
+    where = _location("", "", result.name)
+    return {"level": "error", "message": {"text": result.summary}, "locations": [where]}
+
+
+def _location(place: str, text: str, name: str) -> dict[str, Any]:
+    at = file_place(place, name)
+    physical: dict[str, Any] = {"artifactLocation": {"uri": at.file.replace("\\", "/")}}
+    if at.line is not None:
+        region = {"startLine": at.line} | ({"startColumn": at.column} if at.column else {})
+        physical["region"] = region
+    return {"physicalLocation": physical} | ({"message": {"text": text}} if text else {})
+
+
+def junit(results: Sequence[Judged], command: str) -> str:
+    """The text of the file.
+
+    Args:
+        results: a case for each.
+        command: that they are of: ``check`` or ``run``.
+    """
+    failures = sum(not result.good for result in results)
+    suite = Element(
+        "testsuite", name=f"memtile {command}", tests=str(len(results)), failures=str(failures), errors="0"
+    )
+    for result in results:
+        case = SubElement(suite, "testcase", classname=f"memtile.{command}", name=result.name)
+        wrong = _errors(result)
+        if not result.good:
+            kind, message = (wrong[0].code, wrong[0].message) if wrong else ("no finding", result.summary)
+            failure = SubElement(case, "failure", type=kind, message=message)
+            failure.text = "\n".join([*map(str, wrong), result.summary])
+        others = [finding for finding in result.findings if finding.severity is not Severity.ERROR]
+        if others:
+            SubElement(case, "system-out").text = "\n".join(map(str, others))
+    suites = Element("testsuites")
+    suites.append(suite)
+    for element in suites.iter():
+        element.text = printable(element.text, "\n") if element.text else None
+        element.attrib = {name: printable(value) for name, value in element.items()}
+    indent(suites)
+    return tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
