@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -214,7 +215,7 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
         ([TRANSPOSE, "--base", "x"], "'x' is not a number"),
         (
             ["a.py", TRANSPOSE],
-            "a design is run alone, without --in, --out, --device, --format, --base, --kernel, --kernels, ",
+            "a design is run alone, without --in, --out, --expect, --device, --format, --base, --kernel, ",
         ),
         (["a.py", "--in", "x=y"], "a design is run alone"),
         ([], "Missing argument"),
@@ -225,3 +226,33 @@ def test_bad_input_is_exit_code_two_and_a_line(given: str, tmp_path: Path) -> No
         assert done.stdout == ""
         assert message in done.stderr.replace("\n", " "), (args, done.stderr)
     assert not (tmp_path / "y.npy").exists()
+
+
+def test_what_must_come_out_is_compared_in_every_form(given: str, tmp_path: Path) -> None:
+    """The verdict, the exit code, JSON, SARIF and JUnit say the same of an array that is another one."""
+    right, wrong = MATRIX.T.copy(), MATRIX.T.copy()
+    wrong[3, 2] += 1
+    np.save(tmp_path / "right.npy", right)
+    np.save(tmp_path / "wrong.npy", wrong)
+    fine = run(TRANSPOSE, "--in", f"x={given}", "--expect", f"y={tmp_path}/right.npy")
+    assert (fine.exit_code, "bit-exact: yes" in fine.stdout) == (0, True)
+    asked = (TRANSPOSE, "--in", f"x={given}", "--expect", f"y={tmp_path}/wrong.npy")
+    says = "y is not what was expected: 1 wrong, the first is element 26 at [3, 2] (35 came, 36 was expected)"
+    told = run(*asked)
+    assert told.exit_code == 1
+    assert f"finding: MT0405 error: {says}" in told.stdout
+    as_json = json.loads(run(*asked, "--json").stdout)
+    assert (as_json["bit_exact"], as_json["findings"][0]["code"]) == (False, "MT0405")
+    (found,) = json.loads(run(*asked, "--sarif").stdout)["runs"][0]["results"]
+    assert (found["ruleId"], found["message"]["text"].startswith(says)) == ("MT0405", True)
+    (failure,) = ElementTree.fromstring(run(*asked, "--junit").stdout).iter("failure")
+    assert (failure.get("type"), str(failure.get("message")).startswith(says)) == ("MT0405", True)
+    assert run(*asked, "--json", "--junit").exit_code == 2
+
+
+def test_a_run_that_meets_its_limit_is_a_failure_without_a_finding(given: str) -> None:
+    asked = (TRANSPOSE, "--in", f"x={given}", "--max-cycles", "40")
+    (found,) = json.loads(run(*asked, "--sarif").stdout)["runs"][0]["results"]
+    assert found["message"]["text"].startswith(f"{TRANSPOSE}: limit, ")
+    (failure,) = ElementTree.fromstring(run(*asked, "--junit").stdout).iter("failure")
+    assert failure.get("type") == "no finding"

@@ -166,7 +166,7 @@ def test_what_designs_offer_is_there_for_a_graph(graph: str, tmp_path: Path) -> 
     done = called("run", graph, *words, "--bottleneck", "--check", "--schedules", "1")
     assert done.exit_code == 0, done.output
     assert all(Path(each).stat().st_size > 100 for each in files)
-    assert "if cores computed in no time: " in done.stdout
+    assert "Limited by " in done.stdout
     inputs = json.loads(Path("rec.json").read_text())["provenance"]["inputs"]
     assert {Path(each).name for each in inputs} == {"graph.cpp", "in.txt", "twice.cc"}
     ports = [line for line in done.stdout.splitlines() if line.startswith(("gr.z: ", "gr.a: "))]
@@ -186,8 +186,8 @@ def test_a_graph_is_explained(graph: str) -> None:
     assert done.exit_code == 0, done.output
     lines = done.stdout.splitlines()
     assert lines[0].startswith("good: finished after ")
-    assert any(line.startswith("limited by gr.k: ") for line in lines)
-    assert any(line.startswith("if cores computed in no time: ") for line in lines)
+    assert any(line.startswith("Limited by cores (gr.k): ") for line in lines)
+    assert any(line.startswith("cores: cores computed in no time ") for line in lines)
     assert lines[-1].startswith("kernel gr.k: 2 calls, 50")
     assert not Path("memtile_output").exists()
     found = json.loads(called("explain", graph, "--json").stdout)

@@ -388,6 +388,11 @@ def test_the_mouse_zooms_and_moves(small: Page) -> None:
     assert small.evaluate("view.last - view.first") == pytest.approx(narrow)
 
 
+def test_the_page_of_a_good_run_begins_with_what_limits_it(small: Page) -> None:
+    assert small.evaluate("document.querySelector('main').firstElementChild.id") == "array"
+    assert small.evaluate("document.querySelector('header').contains(document.getElementById('bound'))")
+
+
 def test_bars_add_up_to_the_run(small: Page) -> None:
     sums = small.evaluate(
         "tracks.filter(track => ['channel', 'core'].includes(track.kind))"
@@ -442,6 +447,10 @@ def test_a_stuck_run_shows_its_findings(stuck: Path, tmp_path: Path) -> None:
     run(stuck, "--report", page_file, code=1)
     with opened(page_file, tmp_path / "profile") as page:
         assert page.evaluate("document.getElementById('verdict').textContent") == "fail"
+        assert page.evaluate("document.querySelector('main').firstElementChild.id") == "findings"
+        assert page.evaluate("document.querySelector('#list .finding').getBoundingClientRect().bottom") < 900
+        boxes = page.evaluate("document.querySelectorAll('#waits .waiting').length")
+        assert boxes == page.evaluate("result.waits.nodes.length") > 0
         text = page.evaluate("document.getElementById('list').innerText")
         assert re.search(r"MT0\d\d\d error", text)
         number = page.evaluate("tracks.findIndex(track => track.name === 'MM2S 0')")
@@ -463,6 +472,17 @@ def test_a_circle_of_waits_is_followed_to_its_begin(tmp_path: Path) -> None:
         assert len(steps) == len(set(steps)) == 6
         links = page.evaluate("document.querySelectorAll('#list .finding button').length")
         assert links == 6
+        boxes = "[...document.querySelectorAll('#waits .waiting rect')]"
+        red = f"{boxes}.filter(box => box.getAttribute('stroke') === ink.bad)"
+        assert page.evaluate(f"{red}.length") == page.evaluate(
+            "result.waits.nodes.filter(node => node.root).length"
+        )
+        assert page.evaluate(
+            "[...document.querySelectorAll('#map .band')].map(band => band.textContent)"
+        ) == [
+            "row 5: unused",
+            "rows 0 to 1: unused",
+        ]
         assert page.said == []
 
 

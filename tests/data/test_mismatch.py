@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,9 +12,10 @@ from hypothesis.extra.numpy import arrays
 
 from memtile import MemoryTile
 from memtile.explain.checks import Check, cause_of
-from memtile.explain.results import ChannelUse, Result, Status
+from memtile.explain.limit import Lifted, Resource
+from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
-from memtile.model.state.causes import Cause
+from memtile.model.state.causes import Cause, CoreCause
 
 DATA = np.arange(1, 65, dtype=np.int32)
 
@@ -97,50 +100,82 @@ def use(name: str, direction: str, spent: dict[Cause, int], label: str = "", tas
     return ChannelUse(f"{direction} {name}", direction, spent, tasks, 10, label=label)
 
 
+def tried(resource: Resource, cycles: int | None = 800, name: str = "a") -> Lifted:
+    return Lifted(f"{resource} cost nothing", cycles, resource, name)
+
+
 @pytest.mark.parametrize(
-    ("cause", "code"),
+    ("cause", "resource", "code"),
     [
-        (Cause.BANK_CONFLICT, "MT0501"),
-        (Cause.BD_SWITCH, "MT0502"),
-        (Cause.EXTERNAL, "MT0506"),
+        (Cause.BANK_CONFLICT, Resource.BANKS, "MT0501"),
+        (Cause.BD_SWITCH, Resource.DESCRIPTORS, "MT0502"),
+        (Cause.EXTERNAL, Resource.EXTERNAL, "MT0506"),
     ],
 )
-def test_a_tenth_of_the_run_is_told_and_less_is_not(cause: Cause, code: str) -> None:
+def test_a_tenth_of_the_run_is_told_if_a_run_without_it_is_shorter(
+    cause: Cause, resource: Resource, code: str
+) -> None:
     much, less = ({Cause.MOVING: 1000 - lost, cause: lost} for lost in (100, 99))
-    (finding,) = slow_findings(result(use("0", "MM2S", much)))
+    (finding,) = slow_findings(result(use("0", "MM2S", much)), [tried(resource)])
     assert (finding.code, finding.severity) == (code, "note")
     assert "loses 100 of 1000 cycles" in finding.message
-    assert slow_findings(result(use("0", "MM2S", less))) == ()
+    assert finding.fix.endswith("Tried: 800 cycles for 1000 (-20 %).")
+    assert slow_findings(result(use("0", "MM2S", less)), [tried(resource)]) == ()
+    for helps_not in ([], [tried(resource, 981)], [tried(resource, None)], [tried(Resource.CORES)]):
+        assert slow_findings(result(use("0", "MM2S", much)), helps_not) == ()
 
 
 def test_short_tasks_are_told_of_the_channel_that_moves_longest() -> None:
-    idle = {Cause.MOVING: 400, Cause.IDLE: 600}
-    (finding,) = slow_findings(result(use("0", "MM2S", idle, tasks=8)))
+    idle, helps = {Cause.MOVING: 400, Cause.IDLE: 600}, [tried(Resource.HOST)]
+    (finding,) = slow_findings(result(use("0", "MM2S", idle, tasks=8)), helps)
     assert finding.code == "MT0503"
     assert "8 tasks of 50 words" in finding.message
-    assert slow_findings(result(use("0", "MM2S", idle, tasks=7))) == ()
+    assert slow_findings(result(use("0", "MM2S", idle, tasks=7)), helps) == ()
+    assert slow_findings(result(use("0", "MM2S", idle, tasks=8)), []) == ()
     busy = use("1", "MM2S", {Cause.MOVING: 1000})
-    assert slow_findings(result(use("0", "MM2S", idle, tasks=8), busy)) == ()
+    assert slow_findings(result(use("0", "MM2S", idle, tasks=8), busy), helps) == ()
 
 
 def test_a_busy_host_is_told() -> None:
-    moving = use("0", "MM2S", {Cause.MOVING: 1000})
-    (finding,) = slow_findings(result(moving, host=500))
+    moving, helps = use("0", "MM2S", {Cause.MOVING: 1000}), [tried(Resource.HOST)]
+    (finding,) = slow_findings(result(moving, host=500), helps)
     assert finding.code == "MT0505"
-    assert slow_findings(result(moving, host=499)) == ()
+    assert slow_findings(result(moving, host=499), helps) == ()
+    assert slow_findings(result(moving, host=500), []) == ()
 
 
-def test_turns_need_both_to_wait() -> None:
+def test_a_buffer_is_advised_if_it_saves_a_tenth() -> None:
     turns = {Cause.MOVING: 500, Cause.LOCK_ACQUIRE: 480, Cause.BD_SWITCH: 20}
     both = use("0", "S2MM", turns, "a"), use("0", "MM2S", turns, "a")
-    (finding,) = slow_findings(result(*both))
+    more = Lifted("there was a second buffer for 'a'", 900, Resource.BUFFERS, "'a'")
+    (finding,) = slow_findings(result(*both), [more])
     assert finding.code == "MT0504"
-    other = use("0", "MM2S", turns, "b")
-    assert slow_findings(result(both[0], other)) == ()
-    moving = use("0", "MM2S", {Cause.MOVING: 900, Cause.LOCK_ACQUIRE: 100}, "a")
-    assert slow_findings(result(both[0], moving)) == ()
+    assert finding.message == (
+        "'a' has too few buffers: S2MM 0 'a' waits 480 and MM2S 0 'a' waits 480 of 1000 cycles for a lock."
+    )
+    assert finding.fix == (
+        "Give 'a' a second buffer, and count it in the lock of the free ones. "
+        "Tried: 900 cycles for 1000 (-10 %)."
+    )
+    assert slow_findings(result(*both), [replace(more, cycles=901)]) == ()
+
+
+def test_a_column_with_most_of_the_work_is_told() -> None:
+    def columns(*cycles: int) -> Result:
+        names = (f"core ({column}, 2)" for column in range(len(cycles)))
+        work = zip(names, cycles, strict=True)
+        cores = tuple(CoreUse(name, "work", {CoreCause.RUNNING: each}) for name, each in work)
+        return replace(result(use("0", "MM2S", {Cause.MOVING: 10})), cores=cores)
+
+    (finding,) = slow_findings(columns(900, 300, 300), [])
+    assert (finding.code, finding.severity) == ("MT0507", "note")
+    assert finding.message == "Column 0 has 60% of the work of 3 columns; the others wait."
+    assert finding.fix == "Split the work evenly. Estimated, not tried: 600 cycles for 1000 (-40 %)."
+    assert slow_findings(columns(690, 100), []) == ()  # it is no limit
+    assert slow_findings(columns(900, 702), []) == ()  # an even split saves less than a tenth
+    assert slow_findings(columns(900, 0), []) == ()  # the other has no part in it
 
 
 def test_without_time_and_of_a_few_cycles_nothing_is_said() -> None:
     lost = use("0", "MM2S", {Cause.MOVING: 30, Cause.BD_SWITCH: 30})
-    assert slow_findings(result(lost, cycles=60)) == ()
+    assert slow_findings(result(lost, cycles=60), [tried(Resource.DESCRIPTORS, 30)]) == ()

@@ -131,13 +131,13 @@ def test_channels_of_an_interface_tile_have_no_reset() -> None:
         loaded(text)
 
 
-def test_tokens_of_other_tiles_reach_the_firmware() -> None:
-    """A packet flow to the firmware keeps its headers, which are all that a token is."""
+def tokens(controller: int) -> str:
+    """A host that waits for a token of a compute tile, whose packet flow has id 1."""
     tiles = (
         "%s = aie.tile(0, 0) {controller_id = #aie.packet_info<pkt_type = 0, pkt_id = 3>}\n"
-        "%c = aie.tile(0, 2) {controller_id = #aie.packet_info<pkt_type = 0, pkt_id = 1>}\n"
+        f"%c = aie.tile(0, 2) {{controller_id = #aie.packet_info<pkt_type = 0, pkt_id = {controller}>}}\n"
     )
-    text = device(
+    return device(
         '%x = aie.buffer(%c) {sym_name = "x"} : memref<64xi32>',
         "aie.flow(%s, DMA : 0, %c, DMA : 0)\naie.flow(%c, DMA : 0, %s, DMA : 0)",
         *(
@@ -160,7 +160,18 @@ def test_tokens_of_other_tiles_reach_the_firmware() -> None:
         ),
         tiles=tiles,
     )
-    np.testing.assert_array_equal(ran(loaded(text), NUMBERS)[1], NUMBERS)
+
+
+def test_tokens_of_other_tiles_reach_the_firmware() -> None:
+    """A packet flow to the firmware keeps its headers, which are all that a token is."""
+    np.testing.assert_array_equal(ran(loaded(tokens(1)), NUMBERS)[1], NUMBERS)
+
+
+def test_a_token_whose_controller_id_has_no_flow_is_named_with_both_ids() -> None:
+    (finding,) = loaded(tokens(2)).run(NUMBERS, max_cycles=20_000).result.findings
+    says = "is stuck at slave port CTRL0 of tile (0, 2): its controller id is 2, and the port takes 1."
+    assert (finding.code, finding.message.partition("(0,2) S2MM 0, which ")[2]) == ("MT0313", says)
+    assert finding.fix == "Give the tile the controller id 1, or the packet flow id 2."
 
 
 def test_the_firmware_takes_its_time_between_two_tasks() -> None:

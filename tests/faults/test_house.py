@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,18 @@ MODEL_FILES = 15  # directly in the room; the others stand with their hardware b
 HEAVY = {"numba", "llvmlite", "matplotlib", "numpy", "scipy", "hypothesis"}
 
 
+@cache
+def tree_of(text: str) -> ast.Module:
+    """The syntax of a module: many rules look at each."""
+    return ast.parse(text)
+
+
+@cache
+def nodes_of(text: str) -> tuple[ast.AST, ...]:
+    """All nodes of it."""
+    return tuple(ast.walk(tree_of(text)))
+
+
 def room(module: str) -> str:
     """``memtile.bd.codec`` -> ``bd``; the package itself -> the empty string."""
     return [*module.removesuffix(".__init__").split("."), ""][1]
@@ -92,7 +105,7 @@ def upward_imports(module: str, text: str) -> Iterator[str]:
     here = room(module)
     if here == "":
         return
-    for line, there in imported(module, ast.parse(text)):
+    for line, there in imported(module, tree_of(text)):
         if there != here and level(there) >= level(here):
             yield f"{line}: {here} imports {there or 'the package'}"
 
@@ -100,7 +113,7 @@ def upward_imports(module: str, text: str) -> Iterator[str]:
 def named_upward(module: str, text: str) -> Iterator[str]:
     """Modules of a room above by their names: an import that is none to see."""
     here = room(module)
-    for node in ast.walk(ast.parse(text)) if here else ():
+    for node in nodes_of(text) if here else ():
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAMED.fullmatch(node.value):
             there = room(node.value)
             if there != here and there in LEVEL and level(there) >= level(here):
@@ -118,13 +131,13 @@ def hardware_literals(module: str, text: str) -> Iterator[str]:
 
 def long_modules(module: str, text: str) -> Iterator[str]:
     lines = len(text.splitlines())
-    why = " ".join((ast.get_docstring(ast.parse(text)) or "").split())
+    why = " ".join((ast.get_docstring(tree_of(text)) or "").split())
     if lines > MODULE_LINES and LONGER not in why:
         yield f"{lines}: lines in {module}"
 
 
 def long_functions(module: str, text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno:
             lines = node.end_lineno - node.lineno + 1
             if lines > FUNCTION_LINES:
@@ -132,13 +145,13 @@ def long_functions(module: str, text: str) -> Iterator[str]:
 
 
 def silent_modules(module: str, text: str) -> Iterator[str]:
-    if not ast.get_docstring(ast.parse(text)):
+    if not ast.get_docstring(tree_of(text)):
         yield f"1: {module} has no docstring"
 
 
 def borrowed_docstrings(module: str, text: str) -> Iterator[str]:
     """Docstrings that say what a caller gets by another docstring: "The same ..."."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         documented = isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
         if documented and (ast.get_docstring(node) or "").startswith("The same"):
             yield f"{getattr(node, 'lineno', 1)}: {module} has a docstring that begins with 'The same'"
@@ -152,7 +165,7 @@ def unfinished(module: str, text: str) -> Iterator[str]:
 
 def state_and_spec(module: str, text: str) -> Iterator[str]:
     """The state carries its spec: a function that takes both could be given two that differ."""
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             arguments = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             known = {a.arg for a in arguments} | {
@@ -251,7 +264,7 @@ def test_rule_bites(rule: Rule) -> None:
 def imports_of_tests(text: str) -> list[str]:
     """Test modules that a module of the tests imports: what two tests need is a helper beside them."""
     modules = []
-    for node in ast.walk(ast.parse(text)):
+    for node in nodes_of(text):
         if isinstance(node, ast.ImportFrom):
             modules += [f"{node.module or ''}.{alias.name}" for alias in node.names]
         elif isinstance(node, ast.Import):
@@ -296,7 +309,7 @@ Graph = dict[str, set[str]]
 def import_graph(texts: dict[str, str], *, typing: bool = False) -> Graph:
     """What each module imports, at its head or later in a function; and, if asked, for ``typing`` alone."""
     return {
-        module: set(_imports(ast.parse(text), texts.keys(), typing=typing)) for module, text in texts.items()
+        module: set(_imports(tree_of(text), texts.keys(), typing=typing)) for module, text in texts.items()
     }
 
 

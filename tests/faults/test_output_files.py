@@ -494,7 +494,7 @@ READ = {
 """Parameters of files, folders or texts that a command reads."""
 READ_BY = {
     *("survey folder", "measure read folder", "sweep show log", "sweep replay log", "schema name"),
-    *("explain in_folder", "run in_folder", "diff in_folder", "sweep run in_folder"),
+    *("explain in_folder", "run in_folder", "run expect", "diff in_folder", "sweep run in_folder"),
 }
 OWN_PLACE = {"tools folder"}
 """Folders whose files name the folder itself, so that two runs never write the same ones."""

@@ -38,7 +38,257 @@ class Mutant(NamedTuple):
 
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
+TIMINGS = "tests/data/test_every_timing.py"
 MUTANTS = (
+    Mutant(
+        "a wait for one task ends all of its channel",
+        "check/bd_reuse.py",
+        "        if tokens == step.many:\n            return pushed[:count]\n",
+        "",
+        "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
+    ),
+    Mutant(
+        "a descriptor that has been read is in use by any channel",
+        "check/bd_reuse.py",
+        "Severity.ERROR if same else Severity.NOTE",
+        "Severity.ERROR",
+        "tests/faults/test_bd_reuse.py::test_a_bd_of_another_channel_that_has_read_it_is_a_note_unless_it_reads_on",
+    ),
+    Mutant(
+        "a host knows the end of a task that has ended",
+        "sim/races/bd_watch.py",
+        "bool(self._seen[task.ch] >= task.number) or self._ended(task.ch, bd)",
+        "True",
+        "tests/faults/test_bd_reuse.py::test_a_bd_that_waits_in_a_queue_is_in_use_in_a_run[5000-0]",
+    ),
+    Mutant(
+        "the first writer waits for who read too early",
+        "explain/race_findings.py",
+        "one.kind in _TOO_EARLY and not hasty and",
+        "one.kind in _TOO_EARLY and",
+        "tests/data/test_races.py::test_a_reader_before_the_first_write_is_the_one_that_is_too_early",
+    ),
+    Mutant(
+        "any number that a core passes to a function is a lock",
+        "importers/kernels/core_locks.py",
+        "return any(each is not None and each.lock == value for each in said)",
+        "return True",
+        "tests/faults/test_check.py::test_a_function_releases_no_lock_that_it_is_not_given[%count]",
+    ),
+    Mutant(
+        "a loop that releases what it acquires is one that does not",
+        "importers/kernels/lock_steps.py",
+        "not any(gives(each, given) for each in steps)",
+        "any(gives(each, given) for each in steps)",
+        "tests/faults/test_imbalance.py::test_a_forgotten_release_is_named_by_fifo_core_and_line",
+    ),
+    Mutant(
+        "what comes of a missing release is reported beside it",
+        "explain/imbalance.py",
+        "findings = [each for each in findings if each not in explained]",
+        "findings = list(findings)",
+        "tests/faults/test_imbalance.py::test_a_forgotten_release_is_named_by_fifo_core_and_line",
+    ),
+    Mutant(
+        "an end of an object FIFO is in any tile",
+        "importers/mlir/fifo_rules.py",
+        "    if own in at[port]:",
+        "    if own:",
+        "tests/faults/test_imbalance.py::test_the_wrong_end_of_a_fifo_is_named",
+    ),
+    Mutant(
+        "a buffer that saves little is advised",
+        "explain/slow.py",
+        "best.saves(result.cycles) < _TENTH",
+        "best.saves(result.cycles) < 0",
+        "tests/data/test_mismatch.py::test_a_buffer_is_advised_if_it_saves_a_tenth",
+    ),
+    Mutant(
+        "work is named before what it waits for",
+        "explain/limit.py",
+        "chosen = waits or own or counts",
+        "chosen = counts",
+        "tests/timing/test_limit.py::test_what_the_work_waits_for_comes_before_the_work",
+    ),
+    Mutant(
+        "advice is given that does not help",
+        "explain/slow.py",
+        "best.saves(result.cycles) < LEAST",
+        "best.saves(result.cycles) < 0",
+        "tests/data/test_mismatch.py::test_a_tenth_of_the_run_is_told_if_a_run_without_it_is_shorter",
+    ),
+    Mutant(
+        "one more buffer is tried with the locks as they are",
+        "sim/doors/relaxed_model.py",
+        "value + self._more.get(lock, 0)",
+        "value",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[ping_pong]",
+    ),
+    Mutant(
+        "packets to one receiver take their arbiters when they are removed",
+        "model/streams/packet_switch.py",
+        "bool(st.spec.timing.unlimited[0] & _DIRECT)",
+        "False",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[shared_link]",
+    ),
+    Mutant(
+        "a core whose text does not release a lock may do so",
+        "explain/deadlock/build.py",
+        "            if text is None or lock in text.maybe:",
+        "            if True:",
+        "tests/faults/test_deadlock.py::test_a_core_at_its_cascade_waits_for_the_core_at_the_other_end",
+    ),
+    Mutant(
+        "a guess is an error about a circle",
+        "explain/deadlock/circles.py",
+        "    if any(need.via is Via.MAY_RELEASE for _, need in knot.needs()):",
+        "    if False:",
+        "tests/faults/test_deadlock.py::"
+        "test_who_may_release_a_lock_is_a_guess_where_no_text_says_it_and_an_error_about_nobody",
+    ),
+    Mutant(
+        "a sender that has done all its work is a root like others",
+        "explain/deadlock/knots.py",
+        "    rest = _free_of(resting, ways)",
+        "    rest = dict(ways)",
+        "tests/faults/test_deadlock.py::test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help",
+    ),
+    Mutant(
+        "rings that take turns may have different buffers",
+        "check/ring_turns.py",
+        "if not wrote.meets(read):",
+        "if False and not wrote.meets(read):",
+        "tests/faults/test_ring_turns.py::test_of_two_orders_neither_is_an_error",
+    ),
+    Mutant(
+        "a ring may write a buffer again before it is read",
+        "check/ring_turns.py",
+        "combinations(range(min(room, len(ring.stretches))), 2)",
+        "combinations(range(min(1, len(ring.stretches))), 2)",
+        "tests/faults/test_ring_turns.py::test_a_buffer_that_is_written_again_before_a_read_is_overwritten",
+    ),
+    Mutant(
+        "of rings with one buffer less the other one is blamed",
+        "check/ring_turns.py",
+        "(reader, writer) if _repeats(reader)",
+        "(writer, reader) if _repeats(reader)",
+        "tests/faults/test_ring_turns.py::test_a_reader_that_has_a_buffer_twice_is_named",
+    ),
+    Mutant(
+        "two takers of a lock decide all",
+        "explain/orders/lock_orders.py",
+        "            if len(lock.takers) > 1:",
+        "            if len(lock.takers) > 9:",
+        f"{TIMINGS}::test_two_takers_of_a_lock_are_named",
+    ),
+    Mutant(
+        "an exact value that passes is decided",
+        "explain/orders/lock_orders.py",
+        "            if lock.exact and not self._is_last_value(lock):",
+        "            if lock.exact and lock.takers:",
+        f"{TIMINGS}::test_an_exact_value_is_decided_only_if_it_is_the_last_one",
+    ),
+    Mutant(
+        "words of external memory that two use are ordered",
+        "sim/races/order_book.py",
+        "                if not writes or writer == other or (also and other < writer):",
+        "                if not writes or not also or (also and other < writer):",
+        f"{TIMINGS}::test_words_of_external_memory_that_two_use_are_named",
+    ),
+    Mutant(
+        "repairs that leave words out come first",
+        "explain/repairs.py",
+        "return trial.missing, trial.cautions,",
+        "return 0, trial.cautions,",
+        "tests/data/test_repairs.py::test_the_likeliest_repair_comes_first_and_what_leaves_words_out_last",
+    ),
+    Mutant(
+        "repairs are not tried in other schedules",
+        "explain/repairs.py",
+        "while ranked and not confirm(ranked[0][0]):",
+        "while not ranked:",
+        "tests/data/test_repairs.py::test_a_repair_that_works_by_luck_is_not_offered",
+    ),
+    Mutant(
+        "a release is put behind its acquire",
+        "importers/mlir/repairs/releases.py",
+        "return releases[-1] if releases else last",
+        "return acquire",
+        "tests/data/test_repairs.py::test_a_missing_release_is_put_behind_the_last_use_of_what_was_acquired",
+    ),
+    Mutant(
+        "a file that has changed is overwritten with its repair",
+        "importers/mlir/repairs/text_edits.py",
+        "if not same or",
+        "if",
+        "tests/data/test_repairs.py::test_a_file_that_changed_meanwhile_is_not_written",
+    ),
+    Mutant(
+        "a buffer says nothing of the lengths of its descriptors",
+        "explain/deadlock/word_balance.py",
+        "            yield from self._buffer(bd)\n",
+        "",
+        "tests/faults/test_word_balance.py::test_the_descriptor_that_is_off_is_named_in_a_run_and_before_it",
+    ),
+    Mutant(
+        "a length that is off follows from what waits for it",
+        "explain/deadlock/balance_findings.py",
+        "    rest = [each for each in findings if each.code not in explained]",
+        "    rest = list(findings)",
+        "tests/faults/test_word_balance.py::test_the_descriptor_that_is_off_is_named_in_a_run_and_before_it",
+    ),
+    Mutant(
+        "every slot of a port is used",
+        "explain/deadlock/packet_ids.py",
+        "            if all((packet ^ _ID.get(slot)) & _MASK.get(slot) for packet in ids)",
+        "            if False",
+        "tests/faults/test_word_balance.py::"
+        "test_a_packet_that_no_slot_takes_has_its_sender_and_the_id_that_was_meant",
+    ),
+    Mutant(
+        "no descriptor points to an invalid one",
+        "explain/bd_chains.py",
+        "        return [each for each in bank if self._next(ch, each) == bd and self.is_valid(ch, each)]",
+        "        return []",
+        "tests/faults/test_word_balance.py::"
+        "test_a_chain_that_comes_to_an_invalid_descriptor_names_the_one_that_points_to_it",
+    ),
+    # Why a run is stuck
+    Mutant(
+        "a wait is stuck as soon as one of its ways is",
+        "explain/deadlock/knots.py",
+        "            left[other, way] -= 1\n            if not left[other, way]:",
+        "            left[other, way] -= 1\n            if False:",
+        "tests/faults/test_deadlock.py::test_a_wait_that_one_of_several_can_end_is_a_root_with_all_of_them",
+    ),
+    Mutant(
+        "a guess is as good as what is known",
+        "explain/deadlock/knots.py",
+        "if any(need.via is Via.MAY_RELEASE for need in needs[party])}",
+        "if False}",
+        "tests/faults/test_deadlock.py::test_a_guess_is_part_of_a_root_only_where_there_is_none_without_it",
+    ),
+    Mutant(
+        "time that is jumped over has no history",
+        "sim/skip/probe_loop.py",
+        "    history_log.note_jump(st, period, times)\n",
+        "",
+        "tests/timing/test_history.py::test_cycles_that_are_jumped_over_have_their_history[long_ring]",
+    ),
+    Mutant(
+        "another array than was expected is as good",
+        "explain/wrong_words.py",
+        "if check.exact:",
+        "if check.exact or not check.cause:",
+        "tests/data/test_expected_arrays.py::test_a_run_is_good_only_with_the_words_that_were_expected",
+    ),
+    Mutant(
+        "a host on its way waits at the limit of cycles",
+        "runs/program_run.py",
+        "at_work=cut and not",
+        "at_work=not cut and not",
+        "tests/clients/test_cli_run_program.py::test_a_run_that_meets_its_limit_is_a_failure_without_a_finding",
+    ),
     Mutant(
         "main sees the end of a graph some polls late",
         "adf/host_waits.py",
@@ -2918,7 +3168,7 @@ MUTANTS = (
     Mutant(
         "check takes an undecided order for an end",
         "check/check.py",
-        "if undecided and not found:",
+        "if undecided and not hang.findings:",
         "if False:",
         "tests/data/test_depths.py::test_a_plain_run_and_a_check_say_what_must_fit[has no task-command1]",
     ),
@@ -3084,8 +3334,8 @@ MUTANTS = (
     Mutant(
         "a bank is hot wherever somebody asks twice",
         "model/checking/history_log.py",
-        "        st.heat[bank, at] += st.banks.stamp[bank] == now\n",
-        "        st.heat[bank, at] += st.banks.conflict[bank] == now\n",
+        "        st.heat[bank, at] += served\n",
+        "        st.heat[bank, at] += clash\n",
         "tests/timing/test_history.py::test_banks_are_hot_where_words_go",
     ),
     Mutant(
@@ -3110,17 +3360,10 @@ MUTANTS = (
         "tests/faults/test_transfers.py::test_an_s2mm_pads_nothing_so_a_descriptor_with_padding_is_refused",
     ),
     Mutant(
-        "time of which there is a history is jumped over",
-        "sim/skip/fast_forward.py",
-        "if st.logging[history_log.ON] or not",
-        "if not",
-        "tests/timing/test_history.py::test_no_cycle_is_jumped_over",
-    ),
-    Mutant(
         "a lock that nobody has given was given",
         "explain/timeline.py",
-        "                if len(rows) > 1 or index in self.waited_for:\n",
-        "                if len(rows) > 1:\n",
+        "                if len(changes.noted) > 1 or index in self.waited_for:\n",
+        "                if len(changes.noted) > 1:\n",
         "tests/clients/test_report.py::test_a_stuck_run_shows_its_findings",
     ),
     # Sweeps
@@ -3307,26 +3550,11 @@ MUTANTS = (
         "if not word & _RESET:",
         "tests/data/test_core_reset.py::test_a_write_begins_it_anew",
     ),
-    # Why a run is stuck
-    Mutant(
-        "a part of the graph from which a wait leads out is a root",
-        "explain/deadlock/roots.py",
-        "ends = [each for each in components if _is_closed(each, dead, needs)]",
-        "ends = components",
-        "tests/faults/test_deadlock.py::test_a_circle_is_one_component_and_what_leads_to_it_is_none",
-    ),
-    Mutant(
-        "what only may help makes a circle first",
-        "explain/deadlock/roots.py",
-        "(not weak and need.via in (Via.MAY_RELEASE, Via.TASK))",
-        "False",
-        "tests/faults/test_deadlock.py::test_the_shortest_circle_is_named_and_what_only_may_help_is_used_last",
-    ),
     Mutant(
         "a channel that may be done is always a root",
-        "explain/deadlock/roots.py",
-        "hard = [each for each in ends if each[0] not in mild or len(each) > 1]",
-        "hard = ends",
+        "explain/deadlock/knots.py",
+        "_reached(resting & set(wanted), ways)",
+        "_reached(resting, ways)",
         "tests/faults/test_deadlock.py::test_a_channel_that_may_be_done_is_a_root_only_where_nobody_else_can_help",
     ),
     Mutant(
@@ -3353,10 +3581,10 @@ MUTANTS = (
     ),
     Mutant(
         "one receiver at work helps a broadcast",
-        "explain/deadlock/build.py",
-        "(all(helped) if all_of_them else any(helped))",
-        "any(helped)",
-        "tests/faults/test_deadlock.py::test_words_are_taken_by_all_and_brought_by_one",
+        "explain/deadlock/knots.py",
+        "return any(all(need.of in alive for need in way) for way in _by_way(needs))",
+        "return any(any(need.of in alive for need in way) for way in _by_way(needs))",
+        "tests/faults/test_deadlock.py::test_one_way_is_enough_and_all_of_it_is_needed",
     ),
     Mutant(
         "nobody is at work at a limit",
@@ -3389,7 +3617,7 @@ MUTANTS = (
     Mutant(
         "packets that share an arbiter are a circle like others",
         "explain/deadlock/circles.py",
-        "if any(need.via is Via.ARBITER for need in needs):",
+        "if any(need.via is Via.ARBITER for _, need in knot.needs()):",
         "if False:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
         "[arbiter-in-a-pipeline-hangs]",
@@ -3397,7 +3625,7 @@ MUTANTS = (
     Mutant(
         "two cores that hold each other's locks are a circle like others",
         "explain/deadlock/circles.py",
-        "if all(_holds(way, n, waits) for n, party in enumerate(way) if party.kind is PartyKind.LOCK):",
+        "if knot.is_circle and all(_holds(knot, lock, waits) for lock in knot.locks):",
         "if False:",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
         "[two-locks-two-orders-hangs]",
@@ -3405,7 +3633,7 @@ MUTANTS = (
     Mutant(
         "locks that begin empty are a circle like others",
         "explain/deadlock/circles.py",
-        "if empty and all(_fresh(party, waits) for party in actors):",
+        "if empty and all(_fresh(party, waits) for party in knot.actors):",
         "if False:",
         "tests/faults/test_deadlock.py::test_a_finding_has_the_circle_in_order_and_a_repair",
     ),
@@ -3441,9 +3669,9 @@ MUTANTS = (
     ),
     Mutant(
         "a core that keeps a buffer is a circle like others",
-        "explain/deadlock/circles.py",
-        "        if wanted in waits.engine.cores.running[after.number].taken:",
-        "        if False:",
+        "explain/deadlock/wrong_locks.py",
+        "        again = waits.lock_wanted(party) in taken",
+        "        again = False",
         "tests/faults/test_deadlock.py::"
         "test_a_kernel_in_python_that_keeps_its_buffer_is_named_with_the_lock_that_it_should_release",
     ),
@@ -3676,8 +3904,7 @@ MUTANTS = (
         "runs/program_run.py",
         "for finding in result.findings if finding.code in HOLDING",
         "for finding in result.findings if False",
-        "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for"
-        "[fifo-never-released-wrong]",
+        "tests/faults/test_unfinished.py::test_words_that_stay_behind_when_the_host_has_met_its_waits_are_told",
     ),
     Mutant(
         "who waits for words of another program is told",
@@ -4522,18 +4749,11 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_what_one_word_more_or_less_does_not_explain_is_not_named",
     ),
     Mutant(
-        "turns need one to wait",
-        "explain/slow.py",
-        "each = all(use.spent",
-        "each = any(use.spent",
-        "tests/data/test_mismatch.py::test_turns_need_both_to_wait",
-    ),
-    Mutant(
         "less than a tenth is told",
         "explain/slow.py",
         "_TENTH = 0.1",
         "_TENTH = 0.099",
-        "tests/data/test_mismatch.py::test_a_tenth_of_the_run_is_told_and_less_is_not",
+        "tests/data/test_mismatch.py::test_a_tenth_of_the_run_is_told_if_a_run_without_it_is_shorter",
     ),
     # Bounds, bands, records
     Mutant(
@@ -4680,7 +4900,7 @@ MUTANTS = (
     Mutant(
         "a design file that has changed runs its old bytecode",
         "importers/design_file.py",
-        "return self.source_to_code(self.get_data(self.path), self.path)",
+        "return self.source_to_code(source, self.path)",
         "return super().get_code(_fullname)",
         "tests/clients/test_cli_run.py::test_a_file_changed_within_a_second_is_read_anew",
     ),
@@ -4729,9 +4949,9 @@ MUTANTS = (
     ),
     Mutant(
         "what was written at the end of the host is not looked at",
-        "explain/outcome.py",
-        "if _moved(engine, ch) == before:",
-        "if _moved(engine, ch) != before:",
+        "explain/late_writes.py",
+        "if _moved(engine, ch) != before or ch in self.places:",
+        "if _moved(engine, ch) == before and ch not in self.places:",
         "tests/data/test_swapped_locks.py::test_a_host_that_ends_before_its_transfer_is_told",
     ),
     Mutant(
@@ -4744,8 +4964,8 @@ MUTANTS = (
     Mutant(
         "a core may release what its text does not name",
         "explain/deadlock/build.py",
-        "return known is None or lock in known",
-        "return True",
+        "if text is not None and lock in text.locks:",
+        "if text is not None:",
         "tests/faults/test_check_play.py::test_a_core_of_the_text_gives_no_lock_that_it_does_not_name",
     ),
     Mutant(
@@ -7519,8 +7739,8 @@ MUTANTS = (
     Mutant(
         "steps of hosts take no time of the firmware",
         "importers/mlir/sequence/sequence_reader.py",
-        "replace(step(where), firmware=True)",
-        "step(where)",
+        "replace(step(place_of(form)), firmware=True)",
+        "step(place_of(form))",
         "tests/data/test_mlir_hosts.py::test_the_firmware_takes_its_time_between_two_tasks",
     ),
     Mutant(
@@ -8948,8 +9168,8 @@ MUTANTS = (
     Mutant(
         "a core that waits has no line",
         "explain/deadlock/sentences.py",
-        "where = place_waiting(running.function, running.actions)",
-        'where = ""',
+        "return place_waiting(running.function, running.actions)",
+        'return ""',
         "tests/data/test_names_of_texts.py::test_a_core_that_waits_for_ever_has_the_line_where_it_waits",
     ),
     Mutant(
@@ -9100,7 +9320,7 @@ MUTANTS = (
     Mutant(
         "a writer is blamed for a reader that came before any data",
         "explain/race_findings.py",
-        "        if _read_too_early(one, hasty):",
+        "        if _read_too_early(one, hasty) or _never_waits(one, sides):",
         "        if False:",
         "tests/data/test_names_of_texts.py::test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early",
     ),

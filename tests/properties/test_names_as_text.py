@@ -25,10 +25,10 @@ from typer.testing import CliRunner
 
 from memtile import Array, InputFileError, Result
 from memtile.check.check import check_design
-from memtile.check.report_formats import junit, sarif
 from memtile.cli.main import app
 from memtile.plain_text import json_text, markup_text, printable, script_json
 from memtile.report.cycles_picture import save_cycles
+from memtile.report.finding_formats import junit, sarif
 from memtile.sandbox.start import missing
 from memtile.sheet import Sheet, SheetColumn, print_whole, stderr_console
 from support.pages.browser import opened
@@ -232,7 +232,7 @@ def _files(found: Result, folder: Path, one: str) -> None:
 @example(ALL, ALL + "2")
 def test_findings_for_build_servers_parse(first: str, second: str) -> None:
     found = check_design(lambda: stuck(first, second), first)
-    text = junit([found])
+    text = junit([found], "check")
     case = ElementTree.fromstring(shown(text.replace("\n", "")).encode()).find(".//testcase")
     assert case is not None
     assert case.get("name") == printable(first)

@@ -34,6 +34,7 @@ def test_a_finding_says_code_sentence_count_and_repair() -> None:
         "cycles": [17, 40],
         "fix": "Release 'full' after BD 1.",
         "count": 3,
+        "repair": None,
     }
 
 

@@ -1,6 +1,8 @@
 """Scores of a tool on ``tests/corpus``: what it names, and what it names wrongly. ``make corpus``.
 
 The designs are run by ``memtile run`` in one process; ``--answers`` scores what another tool said of them.
+Behind them come mistakes that are planted in our own fine designs, scored by the culprit; ``--planted`` says
+how many.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 CORPUS = TESTS / "corpus"
 KINDS = ("hangs", "races", "wrong", "slow", "fine")
 MAX_CYCLES = 200_000
+PLANTED = 200
+"""Mistakes that are planted in our own designs, of all kinds in equal parts."""
 
 Answer = frozenset[str] | bool
 """Codes that a tool named; of a tool without codes whether something is wrong."""
@@ -80,7 +84,15 @@ def run(case: Case) -> dict[str, Any]:
 
     from memtile.cli.main import app
 
-    arguments = ["run", str(case.file), "--json", "--max-cycles", str(MAX_CYCLES), *case.arguments]
+    arguments = [
+        "run",
+        "--no-repair",
+        str(case.file),
+        "--json",
+        "--max-cycles",
+        str(MAX_CYCLES),
+        *case.arguments,
+    ]
     done = CliRunner().invoke(app, arguments)
     if done.exception is not None and not isinstance(done.exception, SystemExit):
         raise done.exception
@@ -190,6 +202,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help="parts of the names of designs; all if omitted")
     parser.add_argument("--before", action="store_true", help="what memtile check names, whatever its codes")
     parser.add_argument("--answers", type=Path, help="what another tool said, by design")
+    parser.add_argument("--planted", type=int, default=PLANTED, help="mistakes to plant; 0 = none")
     chosen = parser.parse_args()
     said = None if chosen.answers is None else _answers_of(chosen.answers)
     missing: Answer = frozenset()
@@ -201,6 +214,11 @@ def main() -> int:
         (case, answer(case) if said is None else said.get(case.name, missing)) for case in cases(chosen.names)
     ]
     print(table(answers))
+    if chosen.planted and not chosen.names and said is None:
+        from support.culprit.measure import answers_of, numbers
+        from support.culprit.texts import own
+
+        print(f"\n{numbers(answers_of(own(), sample=chosen.planted))}")
     return 0 if all(said == case.codes for case, said in answers) else 1
 
 
