@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -426,6 +428,24 @@ def test_a_second_run_is_checked_from_there_on() -> None:
     tile.mm2s[0].start(tile.read(buffer))
     tile.mm2s[0].collect()
     assert severe(tile.run(check=True).findings) == ()
+
+
+def test_a_checked_run_that_ends_inside_a_kernel_leaves_no_memory() -> None:
+    array = Array("npu1", columns=1)
+    compute = array.compute_tile(0, 2)
+    out, never = compute.buffer("out", WORDS, np.int32), compute.lock(0, "never")
+
+    def kernel(core: Core) -> Iterator[Action]:
+        kept = np.asarray(core.view(out))  # its base is the watched view, which the collector does not see
+        yield core.acquire(never, 1)
+        kept[:] = 1
+
+    compute.run_kernel(kernel)
+    assert array.run(check=True).status == "stuck"
+    gone = weakref.ref(array)
+    del array, compute, out, never, kernel
+    gc.collect()
+    assert gone() is None
 
 
 def test_a_run_after_a_checked_one_comes_after_it() -> None:

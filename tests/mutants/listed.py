@@ -8767,6 +8767,13 @@ MUTANTS = (
         "tests/data/test_races.py::test_kernels_are_checked_by_what_they_read_and_write",
     ),
     Mutant(
+        "a view that a kernel keeps holds the notes",
+        "sim/races/kernel_notes.py",
+        "    found._notes = weakref.ref(notes)\n",
+        "    found._notes = lambda: notes\n",
+        "tests/data/test_races.py::test_a_checked_run_that_ends_inside_a_kernel_leaves_no_memory",
+    ),
+    Mutant(
         "a check leaves its labels behind",
         "sim/races/race_watch.py",
         "        st.switch.parity[:] &= LABEL - 1\n",

@@ -7,6 +7,7 @@ function does that takes its bytes behind NumPy's back nobody sees.
 from __future__ import annotations
 
 import sys
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -87,16 +88,21 @@ def _runs(array: Array, begins: int) -> Iterator[tuple[int, int]]:
 
 
 class Watched(np.ndarray[Any, Any]):
-    """A view of data memory that notes what is done with it."""
+    """A view of data memory that notes what is done with it.
 
-    _notes: CoreNotes | None = None
+    The notes are held weakly: the collector does not follow ``base`` of an array, so a view that a kernel
+    keeps would keep the whole model alive once the run has ended in the middle of that kernel.
+    """
+
+    _notes: weakref.ref[CoreNotes] | None = None
 
     def __array_finalize__(self, base: object) -> None:
         self._notes = getattr(base, "_notes", None)
 
     def _note(self, writes: bool) -> None:
-        if self._notes is not None:
-            self._notes.part(self, writes)
+        notes = self._notes() if self._notes is not None else None
+        if notes is not None:
+            notes.part(self, writes)
 
     def __getitem__(self, key: Any) -> Any:
         part = super().__getitem__((*key, ...) if isinstance(key, tuple) and ... not in key else key)
@@ -203,5 +209,5 @@ for _name in ("fill", "sort", "put", "partition", "itemset", "byteswap"):
 def watched(array: Array, notes: CoreNotes) -> Array:
     """A view of the memory whose reads and writes are noted."""
     found = array.view(Watched)
-    found._notes = notes
+    found._notes = weakref.ref(notes)
     return found
