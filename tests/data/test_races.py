@@ -430,7 +430,7 @@ def test_a_second_run_is_checked_from_there_on() -> None:
     assert severe(tile.run(check=True).findings) == ()
 
 
-def test_a_checked_run_that_ends_inside_a_kernel_leaves_no_memory() -> None:
+def stuck_in_a_kernel() -> Array:
     array = Array("npu1", columns=1)
     compute = array.compute_tile(0, 2)
     out, never = compute.buffer("out", WORDS, np.int32), compute.lock(0, "never")
@@ -441,9 +441,14 @@ def test_a_checked_run_that_ends_inside_a_kernel_leaves_no_memory() -> None:
         kept[:] = 1
 
     compute.run_kernel(kernel)
+    return array
+
+
+def test_a_checked_run_that_ends_inside_a_kernel_leaves_no_memory() -> None:
+    array = stuck_in_a_kernel()
     assert array.run(check=True).status == "stuck"
     gone = weakref.ref(array)
-    del array, compute, out, never, kernel
+    del array
     gc.collect()
     assert gone() is None
 
