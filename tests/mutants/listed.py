@@ -64,8 +64,8 @@ MUTANTS = (
     Mutant(
         "the first writer waits for who read too early",
         "explain/race_findings.py",
-        "one.kind in _TOO_EARLY and not hasty and",
-        "one.kind in _TOO_EARLY and",
+        "if _read_too_early(one, hasty) or _never_waits(one, sides):",
+        "if _never_waits(one, sides):",
         "tests/data/test_races.py::test_a_reader_before_the_first_write_is_the_one_that_is_too_early",
     ),
     Mutant(
@@ -9325,10 +9325,38 @@ MUTANTS = (
         "tests/clients/test_cli_survey.py::test_a_device_that_is_not_modelled_is_not_taken_for_another",
     ),
     Mutant(
+        "the order in which a host starts tasks says nothing",
+        "explain/race_sides.py",
+        "if self._by_host(reader) and self._by_host(writer):",
+        "if False:",
+        "tests/data/test_race_repairs.py::test_of_two_tasks_of_a_host_the_second_waits_for_the_first",
+    ),
+    Mutant(
+        "a writer may come before the reader that sends it its words",
+        "explain/race_sides.py",
+        "return True if not any(locks) and self._sends_to(reader, writer) else None",
+        "return None",
+        "tests/data/test_race_repairs.py::test_a_writer_of_what_it_was_sent_does_not_come_before_the_reader",
+    ),
+    Mutant(
+        "a lock that is left over is enough",
+        "explain/race_sides.py",
+        "if len(givers) == 1 or self._left_over(lock) <= 0 or",
+        "if True or",
+        "tests/data/test_race_repairs.py::test_a_writer_with_two_readers_waits_for_both",
+    ),
+    Mutant(
+        "who gives back too much reads old words",
+        "explain/race_findings.py",
+        "return sides.too_much_room(reader, writer)",
+        "return False",
+        "tests/data/test_race_repairs.py::test_a_core_that_gives_back_more_than_it_took",
+    ),
+    Mutant(
         "a writer is blamed for a reader that came before any data",
         "explain/race_findings.py",
-        "        if _read_too_early(one, hasty) or _never_waits(one, sides):",
-        "        if False:",
+        "    if _read_too_early(one, hasty) or _never_waits(one, sides):",
+        "    if False:",
         "tests/data/test_names_of_texts.py::test_a_core_that_reads_before_it_waits_is_the_one_that_is_too_early",
     ),
     Mutant(

@@ -1,210 +1,23 @@
-"""From accesses that nothing orders to findings: whose they are, what they are about, and what is missing.
-
-It also has the sides of a race: their names, where they are said, and the locks that they take and give.
-"""
+"""From accesses that nothing orders to findings: whose they are, and what they are about."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import NamedTuple
 
-from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
-from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.arch.tiles import WORD_BYTES
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.findings import CODES, Finding, Severity, Side, WordRange
-from memtile.explain.lock_waits import Swap, owner, swaps
-from memtile.explain.names import called, core_name
+from memtile.explain.lock_waits import Swap, swaps
+from memtile.explain.race_sides import Sides
 from memtile.jit.tables import plain
-from memtile.model.checking.notes import FIRST_CHANNEL, HOST
-from memtile.model.dma import bd_fields
-from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.state.columns import Ints
+from memtile.model.checking.notes import HOST
 from memtile.sim.kernels.kernel_core import place
-from memtile.sim.kernels.kernel_lines import place_said
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.race_book import RaceKind
 from memtile.sim.races.race_watch import Race, RaceAccess, RaceWatch
 
-
-class Sides:
-    """Those who use memory, of an engine that stands still.
-
-    Args:
-        engine: the model.
-        began: by lock of the model the value that it began with.
-        started: channels and BDs of tasks that hosts have started during the run.
-    """
-
-    def __init__(self, engine: Engine, began: Ints, started: Container[tuple[int, int]] = ()) -> None:
-        self._engine, self._began, self._started = engine, began, started
-        self._channels = len(engine.channels.tile)
-
-    def name(self, access: RaceAccess) -> str:
-        """The channel, the core or the host, by the user's name and its place."""
-        if access.agent == HOST:
-            return "the host"
-        if access.agent < FIRST_CHANNEL + self._channels:
-            return called(self._engine, access.agent - FIRST_CHANNEL)
-        core = access.agent - FIRST_CHANNEL - self._channels
-        running = self._engine.cores.running.get(core)
-        kernel = f", kernel {running.kernel!r}" if running else ""
-        return f"{core_name(self._engine, core)}{kernel}"
-
-    def place(self, access: RaceAccess) -> str:
-        """The BD and where the design says it, or the line of the kernel; empty for a host."""
-        if access.agent == HOST:
-            return ""
-        if access.agent < FIRST_CHANNEL + self._channels:
-            tile = int(self._engine.channels.tile[access.agent - FIRST_CHANNEL])
-            said = self._engine.bd_places.get((tile, access.site))
-            return f"BD {access.site}, {said}" if said else f"BD {access.site}"
-        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
-        outside = running.core.outside.place_of(access.site) if running else ""
-        return outside or place_said(running.function if running else None, access.site)
-
-    def text(self, access: RaceAccess) -> str:
-        """The name, and which of its BDs or lines."""
-        is_core = access.agent >= FIRST_CHANNEL + self._channels
-        if not is_core:
-            return ", ".join(filter(None, [self.name(access), self.place(access).split(",")[0]]))
-        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
-        outside = running.core.outside.place_of(access.site) if running else ""
-        place = outside or (f"line {access.site}" if access.site else "")
-        return ", ".join(filter(None, [self.name(access), place]))
-
-    def handed(self, giver: RaceAccess, taker: RaceAccess) -> bool:
-        """Whether one gives a lock that the other one takes."""
-        return bool(self._given(giver) & self._taken(taker))
-
-    def gives_any(self, access: RaceAccess) -> bool:
-        """Whether it gives a lock at all."""
-        return bool(self._given(access))
-
-    def has_data_early(self, reader: RaceAccess, writer: RaceAccess) -> bool:
-        """Whether a lock that the writer gives to the reader says at the start that there is data."""
-        return any(self._began[lock] > 0 for lock in self._given(writer) & self._taken(reader))
-
-    def room_locks(self, reader: RaceAccess, writer: RaceAccess) -> set[int]:
-        """Locks by which a reader gives room to a writer."""
-        return self._given(reader) & self._taken(writer)
-
-    def swap_texts(self, swap: Swap) -> tuple[str, str]:
-        """What a release to the wrong lock does, and the repair."""
-        giver, given, meant = called(self._engine, swap.giver), self._lock(swap.gives), self._lock(swap.meant)
-        waiting = called(self._engine, swap.waiting)
-        says = (
-            f"{giver} takes what {waiting} gives, and releases {given} instead of {meant}, which nobody does"
-        )
-        return f"{says}.", f"Let {giver} release {meant}."
-
-    def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
-        """A repair that orders a read after a write."""
-        common = self._given(writer) & self._taken(reader)
-        if not common:
-            return self.order_fix(writer, reader, "read")
-        lock, reads = self._lock(min(common)), self.text(reader)
-        if self._began[min(common)]:
-            return f"{lock} lets the reader go before there is data: begin it with 0, or take more of it."
-        if self._is_core(reader):
-            return f"Let {reads} acquire {lock} before each read, once for each buffer."
-        if self._is_core(writer):
-            return f"Let {self.text(writer)} release {lock} only after its write, once for each buffer."
-        return self._same_order(lock)
-
-    def room_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
-        """A repair that orders a write after a read."""
-        common = self._given(reader) & self._taken(writer)
-        if not common:
-            return self.order_fix(reader, writer, "write")
-        number = min(common)
-        lock, began, buffers = self._lock(number), int(self._began[number]), self._buffers(number)
-        if buffers and began > buffers:
-            return f"Begin {lock} with {buffers}, the number of buffers: {began} is more room than there is."
-        if self._is_core(writer):
-            return f"Let {self.text(writer)} acquire {lock} before each write, once for each buffer."
-        if self._is_core(reader):
-            return f"Let {self.text(reader)} release {lock} only after its last read, once for each buffer."
-        return self._same_order(lock)
-
-    def _same_order(self, lock: str) -> str:
-        """A repair of two channels that do wait for each other: of which buffer, they disagree."""
-        return f"Let both go through the buffers in one order, with one unit of {lock} for each buffer."
-
-    def _is_core(self, access: RaceAccess) -> bool:
-        return access.agent >= FIRST_CHANNEL + self._channels
-
-    def _buffers(self, lock: int) -> int:
-        """Units of a lock that BDs of its tile take, each buffer once, or give where none takes any."""
-        taken: dict[int, int] = {}
-        given: dict[int, int] = {}
-        engine, (tile, _) = self._engine, owner(self._engine, lock)
-        state, kind = engine.state, TILE_KINDS[KIND_NAMES[int(plain(engine.spec.tiles).kind[tile])]]
-        for bd in range(kind.bds):
-            read = partial(bd_fields.read_field, state, tile, bd)
-            if not read(bd_fields.VALID_BD):
-                continue
-            base, takes = int(read(bd_fields.BASE_ADDRESS)), bool(read(bd_fields.ACQUIRE_ENABLE))
-            if takes and lock_seen(engine, tile, int(read(bd_fields.ACQUIRE_ID))) == lock:
-                taken[base] = abs(int(read(bd_fields.ACQUIRE_VALUE)))
-            if (
-                read(bd_fields.RELEASE_VALUE)
-                and lock_seen(engine, tile, int(read(bd_fields.RELEASE_ID))) == lock
-            ):
-                given[base] = abs(int(read(bd_fields.RELEASE_VALUE)))
-        return sum(taken.values()) or sum(given.values())
-
-    def order_fix(self, first: RaceAccess, then: RaceAccess, does: str) -> str:
-        """A repair that orders one access before the other."""
-        if first.agent == HOST:
-            return f"Have the host do this before it starts {self.text(then)}."
-        if then.agent == HOST:
-            return f"Have the host wait for {self.text(first)} before it {_DOES[does]}."
-        if self._by_host(first) and self._by_host(then):
-            return f"Have the host wait for the end of {self.text(first)} before it starts {self.text(then)}."
-        given = self._given(first) - self._taken(then)
-        if given:
-            lock = self._lock(min(given))
-            return (
-                f"Let {self.text(then)} acquire {lock}, which {self.text(first)} releases, before the {does}."
-            )
-        return f"Let {self.text(first)} release a lock that {self.text(then)} acquires before the {does}."
-
-    def _by_host(self, access: RaceAccess) -> bool:
-        """Whether a host has started the task during the run, and its BD has no lock."""
-        ch = access.agent - FIRST_CHANNEL
-        if not 0 <= ch < self._channels or self._given(access) or self._taken(access):
-            return False
-        return (ch, access.site) in self._started
-
-    def _given(self, access: RaceAccess) -> set[int]:
-        return self._locks(access, bd_fields.RELEASE_VALUE, bd_fields.RELEASE_ID, "released")
-
-    def _taken(self, access: RaceAccess) -> set[int]:
-        return self._locks(access, bd_fields.ACQUIRE_ENABLE, bd_fields.ACQUIRE_ID, "taken")
-
-    def _locks(self, access: RaceAccess, enable: int, lock: int, by_kernel: str) -> set[int]:
-        """Locks that a BD, or a kernel so far, takes or gives; indices among all of the model."""
-        if access.agent == HOST:
-            return set()
-        ch = access.agent - FIRST_CHANNEL
-        if ch >= self._channels:
-            running = self._engine.cores.running.get(ch - self._channels)
-            return set(getattr(running, by_kernel)) if running else set()
-        state, tile = self._engine.state, int(self._engine.channels.tile[ch])
-        if int(bd_fields.read_field(state, tile, access.site, enable)) == 0:
-            return set()
-        seen = lock_seen(self._engine, tile, int(bd_fields.read_field(state, tile, access.site, lock)))
-        return set() if seen is None else {seen}
-
-    def _lock(self, lock: int) -> str:
-        tile, number = owner(self._engine, lock)
-        name = self._engine.lock_names.get(lock)
-        where = f" of tile {place(self._engine.spec, tile)}" if len(self._engine.spec.tiles.kind) > 1 else ""
-        return f"lock {number}{f' {name!r}' if name else ''}{where}"
-
-
-_DOES = {"read": "reads", "write": "writes"}
 _CODES = {RaceKind.NEVER_WRITTEN: "MT0203", RaceKind.STALE: "MT0205", RaceKind.WRITE_WRITE: "MT0202"}
 """The codes of kinds that need no look at who hands words to whom."""
 _TOO_EARLY = (RaceKind.READ_WRITE, RaceKind.OVERWRITTEN)  # a write that did not wait for a read
@@ -262,7 +75,7 @@ def race_findings(
     swapped = {swap.gives: swap for swap in swaps(engine, BdChains(engine))}
     groups: dict[tuple[str, frozenset[int]], list[tuple[Race, _Spot]]] = {}
     early: set[frozenset[int]] = set()  # pairs of which the writer was too early already
-    hurried: set[Race] = set()
+    waits: dict[Race, bool] = {}  # whether it is the writer that had to wait
     hasty = [one for one in found if one.kind is RaceKind.NEVER_WRITTEN]  # reads that came before any write
     for one in found:
         if (
@@ -271,16 +84,15 @@ def race_findings(
             and not sides.handed(one.later, one.earlier)
         ):
             continue  # the writer waits for nobody, which is found as such
-        if _read_too_early(one, hasty) or _never_waits(one, sides):
-            hurried.add(one)
-        code = _code(one, sides, follows=_agents(one) in early, hasty=one in hurried)
+        waits[one] = _writer_waits(one, sides, hasty)
+        code = _code(one, sides, follows=_agents(one) in early, writer_waits=waits[one])
         if code == "MT0204" and not swapped.keys().isdisjoint(sides.room_locks(*_reader_and_writer(one))):
             code = "MT0305"
         if code == "MT0204":
             early.add(_agents(one))
         groups.setdefault((code, _agents(one)), []).append((one, spots.of(one)))
     return [
-        _finding(code, ones, sides, hasty=ones[0][0] in hurried, swapped=swapped, began=watch.host_began)
+        _finding(code, ones, sides, writer_waits=waits[ones[0][0]], swapped=swapped, began=watch.host_began)
         for (code, agents), ones in groups.items()
         if not _follows(code, agents, {spot.memory for _, spot in ones}, groups)
     ]
@@ -326,17 +138,31 @@ def _never_waits(one: Race, sides: Sides) -> bool:
     return gives and sides.handed(reader, writer)
 
 
-def _code(one: Race, sides: Sides, *, follows: bool, hasty: bool) -> str:
-    """Its code; ``follows``: the writer was too early for the reader before, ``hasty``: the reader itself."""
-    if one.kind in _CODES:
+def _writer_waits(one: Race, sides: Sides, hasty: Sequence[Race]) -> bool:
+    """Whether it is the writer that had to wait for the reader, and not the reader for the writer.
+
+    ``hasty`` are the reads of words that nobody had written.
+    """
+    if one.earlier is None or one.kind is RaceKind.WRITE_WRITE:
+        return False
+    reader, writer = _reader_and_writer(one)
+    if one.kind is RaceKind.STALE:
+        return sides.too_much_room(reader, writer)
+    if (meant := sides.reader_first(reader, writer)) is not None:
+        return meant
+    if _read_too_early(one, hasty) or _never_waits(one, sides):
+        return False
+    return one.kind in _TOO_EARLY and not sides.has_data_early(reader, writer)
+
+
+def _code(one: Race, sides: Sides, *, follows: bool, writer_waits: bool) -> str:
+    """Its code; ``follows``: the writer was too early for the reader before."""
+    if one.kind in _CODES and not writer_waits:
         return _CODES[one.kind]
     assert one.earlier is not None
     reader, writer = _reader_and_writer(one)
-    if hasty:
-        return "MT0201"
-    if one.kind in _TOO_EARLY:
-        early = sides.handed(reader, writer) and not sides.has_data_early(reader, writer)
-        return "MT0204" if early else "MT0201"
+    if one.kind in _TOO_EARLY or writer_waits:
+        return "MT0204" if writer_waits and sides.handed(reader, writer) else "MT0201"
     return "MT0204" if follows and sides.handed(writer, reader) else "MT0201"
 
 
@@ -350,14 +176,14 @@ def _finding(
     ones: Sequence[tuple[Race, _Spot]],
     sides: Sides,
     *,
-    hasty: bool,
+    writer_waits: bool,
     swapped: Mapping[int, Swap],
     began: int = 0,
 ) -> Finding:
     """The finding; a note of what was over when the host ``began``."""
     spots = _together([spot for _, spot in ones])
     one = ones[0][0]
-    message, fix = _texts(code, one, spots[0], sides, hasty=hasty)
+    message, fix = _texts(code, one, spots[0], sides, writer_waits=writer_waits)
     if code == "MT0305":
         locks = sides.room_locks(*_reader_and_writer(one))
         cause, fix = sides.swap_texts(next(swap for gives, swap in swapped.items() if gives in locks))
@@ -403,15 +229,12 @@ def _side(access: RaceAccess, does: str, spot: _Spot, sides: Sides) -> Side:
     return Side(sides.name(access), f"{does} {spot.text}", sides.place(access), cycle)
 
 
-def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, hasty: bool) -> tuple[str, str]:
-    """Sentence and repair; ``hasty``: the reader was too early, not the writer."""
+def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, writer_waits: bool) -> tuple[str, str]:
+    """Sentence and repair; ``writer_waits``: the writer was too early, not the reader."""
     later, what = sides.text(one.later), "it" if spot.count == 1 else "them"
     if one.earlier is None:
         says = f"{later} reads {spot.text} in cycle {one.later.cycle}, and nobody has written {what}"
-        return (
-            f"{says}.",
-            "Give the buffer data, or let who writes it release a lock that the reader acquires.",
-        )
+        return f"{says}.", sides.unwritten_fix(one.later)
     earlier = sides.text(one.earlier)
     if code == "MT0205":
         says = f"{later} reads {spot.text} again, as {earlier} wrote {what} for the round before"
@@ -422,10 +245,10 @@ def _texts(code: str, one: Race, spot: _Spot, sides: Sides, *, hasty: bool) -> t
         )
     if code == "MT0202" or one.kind is RaceKind.WRITE_WRITE:
         says = f"{earlier} and {later} both write {spot.text}, and nothing says who comes first"
-        return f"{says}.", sides.order_fix(one.earlier, one.later, "write")
+        return f"{says}.", sides.apart_fix(one.earlier, one.later)
     reader, writer = _reader_and_writer(one)
     reads, writes = sides.text(reader), sides.text(writer)
-    if one.kind in _TOO_EARLY and not hasty and not sides.has_data_early(reader, writer):
+    if writer_waits:
         says = f"{writes} writes {spot.text} and does not wait until {reads} has read {what}"
         return f"{says}.", sides.room_fix(reader, writer)
     says = f"{reads} reads {spot.text} and does not wait until {writes} has written {what}"

@@ -84,7 +84,7 @@ class BdWatch:
 
     Attributes:
         found: in the order in which they were found.
-        started: channels and BDs of the tasks that hosts have started since.
+        started: channels and BDs of the tasks that hosts have started since, in the order of the first start.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class BdWatch:
     ) -> None:
         self._state, self._flush, self._ended = state, flush, ended
         self.found: list[BdRace] = []
-        self.started: set[tuple[int, int]] = set()
+        self.started: dict[tuple[int, int], None] = {}
         channels = plain(state().channels)
         self._pushes = channels.tasks_done.copy()  # of each channel, as far as they are known
         self._seen = channels.tasks_done.copy()  # ended tasks of each channel that the host knows of
@@ -125,7 +125,7 @@ class BdWatch:
         for task in self._new_tasks(place):
             self._settle(task)
             self._open.setdefault(task.ch, []).append(task)
-            self.started.update((task.ch, bd) for bd in task.bds)
+            self.started.update(dict.fromkeys((task.ch, bd) for bd in task.bds))
             tile = int(self._state().channels.tile[task.ch])
             self._words.update(((tile, bd), self._registers((tile, bd))) for bd in task.bds)
 

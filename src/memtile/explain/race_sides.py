@@ -1,0 +1,321 @@
+"""Those who use memory without an order: their names, the locks they take and give, and what is missing.
+
+A repair is only offered if it is not so already: what a lock has left over at the end of a run says whether
+somebody acquires it too seldom or releases it too often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property, partial
+
+from memtile.arch.tiles import TILE_KINDS
+from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.lock_waits import Swap, owner
+from memtile.explain.names import called, core_name
+from memtile.explain.switch_ways import configured_ways, reached
+from memtile.jit.tables import plain
+from memtile.model.checking.notes import FIRST_CHANNEL, HOST
+from memtile.model.cores.cascade import receiver
+from memtile.model.dma import bd_fields
+from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.columns import NEVER, Ints
+from memtile.sim.kernels.kernel_core import place
+from memtile.sim.kernels.kernel_lines import place_said
+from memtile.sim.loop.engine import Engine
+from memtile.sim.races.race_watch import RaceAccess
+
+_DOES = {"read": "reads", "write": "writes"}
+
+
+class Sides:
+    """Those who use memory, of an engine that stands still.
+
+    Args:
+        engine: the model.
+        began: by lock of the model the value that it began with.
+        started: channels and BDs of tasks that hosts have started during the run, in their order.
+    """
+
+    def __init__(self, engine: Engine, began: Ints, started: Iterable[tuple[int, int]] = ()) -> None:
+        self._engine, self._began = engine, began
+        self._started = {task: number for number, task in enumerate(started)}
+        self._channels = len(engine.channels.tile)
+
+    @cached_property
+    def _steps(self) -> tuple[dict[int, dict[int, int]], dict[int, dict[int, int]]]:
+        return BdChains(self._engine).steps_by_lock()
+
+    def name(self, access: RaceAccess) -> str:
+        """The channel, the core or the host, by the user's name and its place."""
+        if access.agent == HOST:
+            return "the host"
+        if access.agent < FIRST_CHANNEL + self._channels:
+            return called(self._engine, access.agent - FIRST_CHANNEL)
+        core = access.agent - FIRST_CHANNEL - self._channels
+        running = self._engine.cores.running.get(core)
+        kernel = f", kernel {running.kernel!r}" if running else ""
+        return f"{core_name(self._engine, core)}{kernel}"
+
+    def place(self, access: RaceAccess) -> str:
+        """The BD and where the design says it, or the line of the kernel; empty for a host."""
+        if access.agent == HOST:
+            return ""
+        if access.agent < FIRST_CHANNEL + self._channels:
+            tile = int(self._engine.channels.tile[access.agent - FIRST_CHANNEL])
+            said = self._engine.bd_places.get((tile, access.site))
+            return f"BD {access.site}, {said}" if said else f"BD {access.site}"
+        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
+        outside = running.core.outside.place_of(access.site) if running else ""
+        return outside or place_said(running.function if running else None, access.site)
+
+    def text(self, access: RaceAccess) -> str:
+        """The name, and which of its BDs or lines."""
+        is_core = access.agent >= FIRST_CHANNEL + self._channels
+        if not is_core:
+            return ", ".join(filter(None, [self.name(access), self.place(access).split(",")[0]]))
+        running = self._engine.cores.running.get(access.agent - FIRST_CHANNEL - self._channels)
+        outside = running.core.outside.place_of(access.site) if running else ""
+        place = outside or (f"line {access.site}" if access.site else "")
+        return ", ".join(filter(None, [self.name(access), place]))
+
+    def handed(self, giver: RaceAccess, taker: RaceAccess) -> bool:
+        """Whether one gives a lock that the other one takes."""
+        return bool(self._given(giver) & self._taken(taker))
+
+    def gives_any(self, access: RaceAccess) -> bool:
+        """Whether it gives a lock at all."""
+        return bool(self._given(access))
+
+    def has_data_early(self, reader: RaceAccess, writer: RaceAccess) -> bool:
+        """Whether a lock that the writer gives to the reader says at the start that there is data."""
+        return any(self._began[lock] > 0 for lock in self._given(writer) & self._taken(reader))
+
+    def room_locks(self, reader: RaceAccess, writer: RaceAccess) -> set[int]:
+        """Locks by which a reader gives room to a writer."""
+        return self._given(reader) & self._taken(writer)
+
+    def swap_texts(self, swap: Swap) -> tuple[str, str]:
+        """What a release to the wrong lock does, and the repair."""
+        giver, given, meant = called(self._engine, swap.giver), self._lock(swap.gives), self._lock(swap.meant)
+        waiting = called(self._engine, swap.waiting)
+        says = (
+            f"{giver} takes what {waiting} gives, and releases {given} instead of {meant}, which nobody does"
+        )
+        return f"{says}.", f"Let {giver} release {meant}."
+
+    def reader_first(self, reader: RaceAccess, writer: RaceAccess) -> bool | None:
+        """Whether the reader was meant to come first, as far as the design says; None = it does not.
+
+        A host starts tasks in the order that it means. A writer that gets its words from the reader cannot
+        come first.
+        """
+        if self._by_host(reader) and self._by_host(writer):
+            begun = [self._started[self._channel(each), each.site] for each in (reader, writer)]
+            return begun[0] < begun[1] if begun[0] != begun[1] else None
+        locks = [self._given(reader), self._taken(reader), self._given(writer), self._taken(writer)]
+        return True if not any(locks) and self._sends_to(reader, writer) else None
+
+    def _sends_to(self, reader: RaceAccess, writer: RaceAccess) -> bool:
+        """Whether the words that a channel reads go to the other one."""
+        engine, switch = self._engine, plain(self._engine.state.switch)
+        if self._is_core(reader) or self._is_core(writer) or HOST in (reader.agent, writer.agent):
+            return False
+        source = int(engine.channels.switch_port[self._channel(reader)])
+        ends = reached([source], lambda port: configured_ways(engine, port)) if source >= 0 else ()
+        return any(switch.is_master[end] and switch.channel[end] == self._channel(writer) for end in ends)
+
+    def too_much_room(self, reader: RaceAccess, writer: RaceAccess) -> bool:
+        """Whether a lock by which a reader gives a writer room has more of it than at the start."""
+        return any(self._left_over(lock) > 0 for lock in self.room_locks(reader, writer))
+
+    def data_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
+        """A repair that orders a read after a write."""
+        common = self._given(writer) & self._taken(reader)
+        if not common:
+            return self.order_fix(writer, reader, "read")
+        number = min(common)
+        lock, reads = self._lock(number), self.text(reader)
+        if self._began[number]:
+            return f"{lock} lets the reader go before there is data: begin it with 0, or take more of it."
+        if units := self._too_few(number, reader):
+            return f"Let {reads} acquire {units}."
+        if self._is_core(reader):
+            if self._left_over(number) <= 0:
+                buffer = "the buffer that is full then, as the lock is acquired as often as it is released"
+                return f"Let {reads} acquire {lock} before each read, and read {buffer}."
+            return f"Let {reads} acquire {lock} before each read, once for each buffer."
+        if self._is_core(writer):
+            return f"Let {self.text(writer)} release {lock} only after its write, once for each buffer."
+        return self._same_order(lock)
+
+    def room_fix(self, reader: RaceAccess, writer: RaceAccess) -> str:
+        """A repair that orders a write after a read."""
+        common = self._given(reader) & self._taken(writer)
+        if not common and self._sends_to(reader, writer):
+            read = f"words that {self.text(reader)} has read before"
+            return f"Let {self.text(writer)} write another buffer, or {read}."
+        if not common:
+            return self.order_fix(reader, writer, "write")
+        number = min(common)
+        lock, began, buffers = self._lock(number), int(self._began[number]), self._buffers(number)
+        if buffers and began > buffers:
+            return f"Begin {lock} with {buffers}, the number of buffers: {began} is more room than there is."
+        writes = self.text(writer)
+        if units := self._too_few(number, writer):
+            begin = buffers * sum(self._givers(number).values())
+            return f"Let {writes} acquire {units}" + (f", and begin it with {begin}." if buffers else ".")
+        if self._is_core(writer):
+            if self._left_over(number) <= 0:
+                buffer = "the buffer that is free then, as the lock is acquired as often as it is released"
+                return f"Let {writes} acquire {lock} before each write, and write {buffer}."
+            return f"Let {writes} acquire {lock} before each write, once for each buffer."
+        if self._is_core(reader):
+            if (more := self._left_over(number)) > 0:
+                says = f"at the end the lock has {more} more than at the start"
+                return (
+                    f"Let {self.text(reader)} release {lock} once for each buffer that it acquires: {says}."
+                )
+            return f"Let {self.text(reader)} release {lock} only after its last read, once for each buffer."
+        return self._same_order(lock)
+
+    def unwritten_fix(self, reader: RaceAccess) -> str:
+        """A repair for words that are read and that nobody writes."""
+        if self._is_core(reader):
+            own = "Let the core write them before it reads them"
+            return f"{own}, give the buffer data, or let who writes it release a lock that the core acquires."
+        for lock in sorted(self._taken(reader)):
+            if givers := [ch for ch in self._steps[1].get(lock, {}) if ch != self._channel(reader)]:
+                who, what = _listed([called(self._engine, ch) for ch in givers]), self._lock(lock)
+                return (
+                    f"Read the buffer that {who} writes before the release of {what}, or give this one data."
+                )
+        return "Give the buffer data, or let who writes it release a lock that the reader acquires."
+
+    def _left_over(self, lock: int) -> int:
+        """What a lock has more than at the start."""
+        return int(self._engine.state.locks.value[lock]) - int(self._began[lock])
+
+    def _givers(self, lock: int) -> dict[str, int]:
+        """Names of those who release a lock, and how much they release at once; of cores one is assumed."""
+        found = {called(self._engine, ch): value for ch, value in self._steps[1].get(lock, {}).items()}
+        for core, running in sorted(self._engine.cores.running.items()):
+            if lock in running.released:
+                found[f"{core_name(self._engine, core)} (kernel {running.kernel!r})"] = 1
+        return found
+
+    def _too_few(self, lock: int, taker: RaceAccess) -> str:
+        """What to acquire if several release a lock and its taker waits for fewer units; else empty."""
+        givers = self._givers(lock)
+        units = 1 if self._is_core(taker) else abs(self._steps[0].get(lock, {}).get(self._channel(taker), 0))
+        if len(givers) == 1 or self._left_over(lock) <= 0 or not 0 < units < sum(givers.values()):
+            return ""
+        return f"{sum(givers.values())} of {self._lock(lock)}, which {_listed(list(givers))} release"
+
+    def _same_order(self, lock: str) -> str:
+        """A repair of two channels that do wait for each other: of which buffer, they disagree."""
+        return f"Let both go through the buffers in one order, with one unit of {lock} for each buffer."
+
+    def _channel(self, access: RaceAccess) -> int:
+        return access.agent - FIRST_CHANNEL
+
+    def _is_core(self, access: RaceAccess) -> bool:
+        return access.agent >= FIRST_CHANNEL + self._channels
+
+    def _buffers(self, lock: int) -> int:
+        """Units of a lock that BDs of its tile take, each buffer once, or give where none takes any."""
+        taken: dict[int, int] = {}
+        given: dict[int, int] = {}
+        engine, (tile, _) = self._engine, owner(self._engine, lock)
+        state, kind = engine.state, TILE_KINDS[KIND_NAMES[int(plain(engine.spec.tiles).kind[tile])]]
+        for bd in range(kind.bds):
+            read = partial(bd_fields.read_field, state, tile, bd)
+            if not read(bd_fields.VALID_BD):
+                continue
+            base, takes = int(read(bd_fields.BASE_ADDRESS)), bool(read(bd_fields.ACQUIRE_ENABLE))
+            if takes and lock_seen(engine, tile, int(read(bd_fields.ACQUIRE_ID))) == lock:
+                taken[base] = abs(int(read(bd_fields.ACQUIRE_VALUE)))
+            if (
+                read(bd_fields.RELEASE_VALUE)
+                and lock_seen(engine, tile, int(read(bd_fields.RELEASE_ID))) == lock
+            ):
+                given[base] = abs(int(read(bd_fields.RELEASE_VALUE)))
+        return sum(taken.values()) or sum(given.values())
+
+    def order_fix(self, first: RaceAccess, then: RaceAccess, does: str) -> str:
+        """A repair that orders one access before the other."""
+        if first.agent == HOST:
+            return f"Have the host do this before it starts {self.text(then)}."
+        if then.agent == HOST:
+            return f"Have the host wait for {self.text(first)} before it {_DOES[does]}."
+        if self._by_host(first) and self._by_host(then):
+            return f"Have the host wait for the end of {self.text(first)} before it starts {self.text(then)}."
+        given = self._given(first) - self._taken(then)
+        if given:
+            lock = self._lock(min(given))
+            return (
+                f"Let {self.text(then)} acquire {lock}, which {self.text(first)} releases, before the {does}."
+            )
+        if self._is_core(first) and self._is_core(then) and self._has_cascade(first, then):
+            done = "write" if does == "read" else "last read"
+            return f"Let {self.text(first)} put its value on the cascade only after its {done}."
+        return f"Let {self.text(first)} release a lock that {self.text(then)} acquires before the {does}."
+
+    def apart_fix(self, first: RaceAccess, then: RaceAccess) -> str:
+        """A repair for two writes of the same words."""
+        words = "Let each write words of its own"
+        if self._have_no_lock(first, then):
+            return f"{words}, or have the host wait for the end of one before it starts the other."
+        ordered = self.order_fix(first, then, "write")
+        return f"{words}, or {ordered[0].lower()}{ordered[1:]}"
+
+    def _have_no_lock(self, first: RaceAccess, then: RaceAccess) -> bool:
+        """Whether no lock is in reach of two channels: one is of another interface tile."""
+        if any(self._is_core(each) or each.agent == HOST for each in (first, then)):
+            return False
+        tiles = {int(self._engine.channels.tile[self._channel(each)]) for each in (first, then)}
+        kinds = {KIND_NAMES[int(plain(self._engine.spec.tiles).kind[tile])] for tile in tiles}
+        return len(tiles) > 1 and any(TILE_KINDS[kind].role == "interface" for kind in kinds)
+
+    def _has_cascade(self, first: RaceAccess, then: RaceAccess) -> bool:
+        """Whether a core has taken values of another one from its cascade."""
+        one, other = (self._channel(each) - self._channels for each in (first, then))
+        cascades = self._engine.state.cascades
+        return receiver(self._engine.state, one) == other and cascades.in_taken[other] > NEVER
+
+    def _by_host(self, access: RaceAccess) -> bool:
+        """Whether a host has started the task during the run, and its BD has no lock."""
+        if self._is_core(access) or access.agent == HOST or self._given(access) or self._taken(access):
+            return False
+        return (self._channel(access), access.site) in self._started
+
+    def _given(self, access: RaceAccess) -> set[int]:
+        return self._locks(access, bd_fields.RELEASE_VALUE, bd_fields.RELEASE_ID, "released")
+
+    def _taken(self, access: RaceAccess) -> set[int]:
+        return self._locks(access, bd_fields.ACQUIRE_ENABLE, bd_fields.ACQUIRE_ID, "taken")
+
+    def _locks(self, access: RaceAccess, enable: int, lock: int, by_kernel: str) -> set[int]:
+        """Locks that a BD, or a kernel so far, takes or gives; indices among all of the model."""
+        if access.agent == HOST:
+            return set()
+        ch = access.agent - FIRST_CHANNEL
+        if ch >= self._channels:
+            running = self._engine.cores.running.get(ch - self._channels)
+            return set(getattr(running, by_kernel)) if running else set()
+        state, tile = self._engine.state, int(self._engine.channels.tile[ch])
+        if int(bd_fields.read_field(state, tile, access.site, enable)) == 0:
+            return set()
+        seen = lock_seen(self._engine, tile, int(bd_fields.read_field(state, tile, access.site, lock)))
+        return set() if seen is None else {seen}
+
+    def _lock(self, lock: int) -> str:
+        tile, number = owner(self._engine, lock)
+        name = self._engine.lock_names.get(lock)
+        where = f" of tile {place(self._engine.spec, tile)}" if len(self._engine.spec.tiles.kind) > 1 else ""
+        return f"lock {number}{f' {name!r}' if name else ''}{where}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """``a, b and c``."""
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1])))

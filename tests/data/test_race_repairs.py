@@ -1,0 +1,245 @@
+"""Is the repair of a race the one that was forgotten, and never one that is so already?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pytest
+
+from memtile import Array, Host, HostAction, MemoryTile, view
+from memtile.design.locks import Lock
+from memtile.design.object_fifo import ObjectFifo
+from memtile.explain.findings import Finding
+from memtile.kernels import Action, Core, Kernel
+from support.designs.severe import severe
+
+WORDS, ROUNDS = 64, 4
+
+
+def first(design: Array | MemoryTile) -> Finding:
+    """The first finding of a checked run."""
+    finding: Finding = severe(design.run(100_000, check=True).findings)[0]
+    return finding
+
+
+def overwritten_input(*, waits: bool = False) -> Array:
+    """The host starts a task that writes an array while the one before may still read it."""
+    array = Array("npu1", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    array.connect(door.mm2s[0], tile.s2mm[0])
+    array.connect(tile.mm2s[0], door.s2mm[0])
+    tile.s2mm[0].start(tile.write(tile.buffer("came", WORDS)))
+    tile.mm2s[0].start(tile.read(tile.buffer("given", WORDS, data=np.ones(WORDS))))
+    outside = array.external("outside", np.ones(WORDS, np.int32))
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        reads = host.start(door.mm2s[0], door.read(outside))
+        yield reads
+        if waits:
+            yield host.wait(reads)
+        yield host.start(door.s2mm[0], door.write(outside))
+        yield host.wait()
+
+    array.host(sequence)
+    return array
+
+
+def test_of_two_tasks_of_a_host_the_second_waits_for_the_first() -> None:
+    reads, writes = "interface(0,0) MM2S 0, BD 0", "interface(0,0) S2MM 0, BD 1"
+    finding = first(overwritten_input())
+    assert finding.message.startswith(f"{writes} writes words 0 to 63 of external buffer 'outside'")
+    assert finding.fix == f"Have the host wait for the end of {reads} before it starts {writes}."
+    assert overwritten_input(waits=True).run(check=True).good
+
+
+def test_a_writer_of_what_it_was_sent_does_not_come_before_the_reader() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    line = tile.buffer("line", 2 * WORDS, data=np.arange(2 * WORDS))
+    array.connect(tile.mm2s[0], tile.s2mm[0])
+    tile.mm2s[0].start(tile.read(line, view(2 * WORDS)[:WORDS]))
+    tile.s2mm[0].start(tile.write(line, view(2 * WORDS)[WORDS // 2 :][:WORDS]))
+    reads, writes = "memory(0,1) MM2S 0, BD 0", "memory(0,1) S2MM 0, BD 1"
+    finding = first(array)
+    assert finding.message.startswith(f"{writes} writes words 32 to 63 of buffer 'line' and does not wait")
+    assert finding.fix == f"Let {writes} write another buffer, or words that {reads} has read before."
+
+
+def joined(units: int) -> Array:
+    """Three cores fill a part each, and the reader of all waits for so many of them."""
+    array = Array("npu1", columns=1)
+    tile, door = array.memory_tile(0), array.interface_tile(0)
+    block, full = tile.buffer("block", (3, 32)), tile.lock(0, "full")
+    for number in range(3):
+        core = array.compute_tile(0, 2 + number)
+        part, done = core.buffer("part", 32, data=np.full(32, number)), core.lock(0, "done")
+        array.connect(core.mm2s[0], tile.s2mm[number])
+        core.mm2s[0].start(core.read(part).guarded(done.acquire()))
+        tile.s2mm[number].start(tile.write(block, view((3, 32))[number]).guarded(None, full.release()))
+
+        def late(core: Core, n: int = number, done: Lock = done) -> Iterator[Action]:
+            yield core.cycles(50 * n + 5)
+            yield core.release(done)
+
+        core.run_kernel(late)
+    tile.mm2s[0].start(tile.read(block).guarded(full.acquire(units)))
+    array.connect(tile.mm2s[0], door.s2mm[0])
+    door.s2mm[0].start(door.write(array.external("all", np.zeros(96, np.int32))))
+    return array
+
+
+def test_who_waits_for_two_of_three_writers_is_told_how_many_release() -> None:
+    finding = first(joined(2))
+    who = "memory(0,1) S2MM 0, memory(0,1) S2MM 1 and memory(0,1) S2MM 2"
+    assert f"acquire 3 of lock 0 'full' of tile (0, 1), which {who} release." in finding.fix
+    assert joined(3).run(check=True).good
+
+
+def shared_block(units: int) -> Array:
+    """Two channels read one buffer, of which the writer waits for so many."""
+    array = Array("npu1", columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    block, free, full = tile.buffer("block", WORDS), tile.lock(units, "free"), tile.lock(0, "full")
+    write = tile.write(block).guarded(free.acquire(units), full.release(2))
+    tile.s2mm[0].start(write, repeat=ROUNDS)
+    array.connect(door.mm2s[0], tile.s2mm[0])
+    door.mm2s[0].start(door.read(array.external("there", np.arange(WORDS * ROUNDS, dtype=np.int32))))
+    for number in range(2):
+        core = array.compute_tile(0, 2 + number)
+        taken, came, room = core.buffer("taken", WORDS), core.lock(0, "came"), core.lock(1, "room")
+        array.connect(tile.mm2s[number], core.s2mm[0])
+        tile.mm2s[number].start(tile.read(block).guarded(full.acquire(), free.release()), repeat=ROUNDS)
+        core.s2mm[0].start(core.write(taken).guarded(room.acquire(), came.release()), loop=True)
+
+        def serve(core: Core, n: int = number, came: Lock = came, room: Lock = room) -> Iterator[Action]:
+            for _ in range(ROUNDS):
+                yield core.acquire(came)
+                yield core.cycles(20 + 300 * n)
+                yield core.release(room)
+
+        core.run_kernel(serve)
+    return array
+
+
+def test_a_writer_with_two_readers_waits_for_both() -> None:
+    fix = first(shared_block(1)).fix
+    assert "Let memory(0,1) S2MM 0, BD 0 acquire 2 of lock 0 'free' of tile (0, 1)" in fix
+    assert fix.endswith("memory(0,1) MM2S 0 and memory(0,1) MM2S 1 release, and begin it with 2.")
+    assert shared_block(2).run(check=True).good
+
+
+def through_a_core(make: Callable[[ObjectFifo, ObjectFifo], Kernel]) -> Array:
+    """A core passes objects on."""
+    array = Array("npu1", columns=1)
+    door, core = array.interface_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("come", door, core, shape=WORDS)
+    go = array.object_fifo("go", core, door, shape=WORDS)
+    core.run_kernel(make(come, go))
+    door.mm2s[0].start(door.read(array.external("there", np.arange(WORDS * ROUNDS, dtype=np.int32))))
+    door.s2mm[0].start(door.write(array.external("back", np.zeros(WORDS * ROUNDS, np.int32))))
+    return array
+
+
+def pass_on(read: int = 0, write: int = 1, units: int = 1) -> Callable[[ObjectFifo, ObjectFifo], Kernel]:
+    """Read buffer n + ``read``, write buffer n * ``write``, give the input back ``units`` times."""
+
+    def make(come: ObjectFifo, go: ObjectFifo) -> Kernel:
+        given, made = come.consumers[0], go.producer
+
+        def kernel(core: Core) -> Iterator[Action]:
+            for n in range(ROUNDS):
+                yield core.acquire(given.full)
+                yield core.acquire(made.free)
+                yield core.cycles(200)
+                core.write(made.buffer(n * write), core.read(given.buffer(n + read)))
+                yield core.release(given.free, units)
+                yield core.release(made.full)
+
+        return kernel
+
+    return make
+
+
+def test_a_core_that_reads_the_other_buffer_is_not_told_to_acquire_more() -> None:
+    finding = first(through_a_core(pass_on(read=1)))
+    assert "reads words 0 to 63 of buffer 'come.1'" in finding.message
+    assert "and read the buffer that is full then, as the lock is acquired as often" in finding.fix
+    assert through_a_core(pass_on()).run(check=True).good
+
+
+def test_a_core_that_writes_one_buffer_again_and_again() -> None:
+    finding = first(through_a_core(pass_on(write=0)))
+    assert "writes words 0 to 63 of buffer 'go.0'" in finding.message
+    assert "and write the buffer that is free then, as the lock is acquired as often" in finding.fix
+
+
+def test_a_core_that_gives_back_more_than_it_took() -> None:
+    finding = first(through_a_core(pass_on(units=2)))
+    assert finding.code == "MT0204"
+    assert "S2MM 0 'come'" in finding.message
+    assert "release lock 0 'come.free' of tile (0, 2) once for each buffer that it acquires" in finding.fix
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+def test_two_writers_are_told_to_write_words_of_their_own(columns: int) -> None:
+    array = Array("npu1", columns=columns)
+    out = array.external("out", np.zeros(2 * WORDS, np.int32))
+    for number in range(2):
+        column = number % columns
+        tile, door = array.memory_tile(column), array.interface_tile(column)
+        array.connect(tile.mm2s[number], door.s2mm[number])
+        tile.mm2s[number].start(tile.read(tile.buffer(f"part{number}", WORDS, data=np.ones(WORDS))))
+        door.s2mm[number].start(door.write(out, view(2 * WORDS)[56 * number :][:WORDS]))
+    finding = first(array)
+    assert finding.code == "MT0202"
+    host = "or have the host wait for the end of one before it starts the other."
+    assert finding.fix.startswith("Let each write words of its own, or ")
+    assert finding.fix.endswith(host) == (columns == 2)
+
+
+def test_a_cascade_value_that_is_put_too_early() -> None:
+    array = Array("npu1", columns=1)
+    above, below = array.compute_tile(0, 3), array.compute_tile(0, 2)
+    block = above.buffer("block", 8)
+    above.cascade_to(below)
+
+    def writer(core: Core) -> Iterator[Action]:
+        yield core.put_cascade(np.zeros(16, np.int32))
+        core.write(block, np.arange(8))
+
+    def reader(core: Core) -> Iterator[Action]:
+        yield core.get_cascade()
+        core.read(block)
+        yield core.cycles(1)
+
+    above.run_kernel(writer)
+    below.run_kernel(reader)
+    assert first(array).fix.endswith("put its value on the cascade only after its write.")
+
+
+def test_who_reads_what_nobody_writes_is_told_what_was_written_instead() -> None:
+    tile = MemoryTile()
+    block, other, full = tile.buffer("block", 16), tile.buffer("other", 16), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(block).guarded(None, full.release()))
+    tile.mm2s[0].start(tile.read(other).guarded(full.acquire()))
+    tile.s2mm[0].feed(np.arange(16))
+    tile.mm2s[0].collect()
+    fix = first(tile).fix
+    assert (
+        fix
+        == "Read the buffer that S2MM 0 writes before the release of lock 0 'full', or give this one data."
+    )
+
+
+def test_a_core_that_adds_to_what_nobody_wrote() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.compute_tile(0, 2)
+    total = tile.buffer("total", 8)
+
+    def kernel(core: Core) -> Iterator[Action]:
+        core.write(total, core.read(total) + 1)
+        yield core.cycles(1)
+
+    tile.run_kernel(kernel)
+    assert first(array).fix.startswith("Let the core write them before it reads them, give the buffer data")
