@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -10,11 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from memtile import MemoryTile
-from memtile.explain.checks import Check, cause_of
+from memtile import Array, MemoryTile, view
+from memtile.explain.checks import Check
 from memtile.explain.limit import Lifted, Resource
+from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
+from memtile.kernels import Action, Core
 from memtile.model.state.causes import Cause, CoreCause
 
 DATA = np.arange(1, 65, dtype=np.int32)
@@ -38,6 +41,29 @@ DATA = np.arange(1, 65, dtype=np.int32)
         (np.tile(DATA[:16], 4), "MT0406", "has its first 16 elements 4 times"),
         (np.concatenate([DATA[1::2], DATA[::2]]), "MT0401", "the expected"),
         (np.concatenate([DATA[3:9], DATA[:3], DATA[9:]]), "MT0401", "the expected elements in another order"),
+        (
+            np.stack([DATA[:32], 0 * DATA[:32]], axis=1).ravel(),
+            "MT0405",
+            "of 64 bits went in as two of 32 bits",
+        ),
+        (
+            np.concatenate([DATA[:32], DATA[:16], DATA[48:]]),
+            "MT0406",
+            "block 0 of 16 elements again as block 2",
+        ),
+        (np.concatenate([DATA[:32], DATA[:32]]), "MT0406", "has its first 32 elements 2 times"),
+        (
+            DATA.reshape(4, 2, 8).transpose(0, 2, 1).ravel(),
+            "MT0401",
+            "dimensions 1 and 2 of the expected (4, 2, 8) elements exchanged",
+        ),
+        (
+            DATA.reshape(2, 2, 16).transpose(1, 0, 2).ravel(),
+            "MT0401",
+            "dimensions 0 and 1 of the expected (2, 2, 16) elements exchanged",
+        ),
+        (DATA * -1, "MT0405", "has each element -1 times as large as expected"),
+        (DATA * 2, "MT0405", "has each element 2 times as large as expected"),
     ],
 )
 def test_a_mistake_is_named(got: np.ndarray, code: str, text: str) -> None:
@@ -45,6 +71,30 @@ def test_a_mistake_is_named(got: np.ndarray, code: str, text: str) -> None:
     assert found is not None
     assert found.code == code
     assert text in found.text
+
+
+def test_blocks_of_equal_elements_are_not_said_to_come_backwards() -> None:
+    """Two packets that come in the other order have no sign of a stride in them."""
+    expected = np.repeat(np.arange(1, 5), 16).astype(np.int32)
+    found = cause_of(np.repeat([2, 1, 3, 4], 16).astype(np.int32), expected)
+    assert found is not None
+    assert found.text == "has its blocks of 16 elements in another order: block 1 came as block 0"
+
+
+def test_zeros_at_the_other_side_of_each_row_are_padding() -> None:
+    rows, pads = DATA.reshape(8, 8), np.zeros((8, 2), np.int32)
+    got, expected = np.hstack([pads, rows]).ravel(), np.hstack([rows, pads]).ravel()
+    found = cause_of(got, expected)
+    assert found is not None
+    assert found.text == "has 2 zeros of each 10 elements before the others, not at the other side"
+    assert found.fix == "Exchange the padding before and after."
+
+
+def test_elements_of_a_word_in_the_other_order() -> None:
+    data = np.arange(1, 33, dtype=np.int16)
+    found = cause_of(data.reshape(-1, 2)[:, ::-1].ravel().copy(), data)
+    assert found is not None
+    assert found.text == "has the 2 elements of each 32-bit word in the other order"
 
 
 def test_what_one_word_more_or_less_does_not_explain_is_not_named() -> None:
@@ -87,6 +137,48 @@ def test_a_finished_run_names_it_as_an_error() -> None:
     (finding,) = result.findings
     assert (finding.code, finding.severity) == ("MT0402", "error")
     assert finding.message == "MM2S 0 is turned round by 5 elements: it begins with element 5."
+
+
+def test_a_stride_of_the_reader_is_said_by_the_places_in_its_buffer() -> None:
+    tile = MemoryTile()
+    data = np.arange(64, dtype=np.int32)
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 64, np.int32, data=data), view(64)[:32:2]))
+    tile.mm2s[0].expect(data[::4].copy())
+    (finding,) = tile.run().findings
+    assert finding.code == "MT0405"
+    assert "has elements 0, 2, 4, 6, .. of buffer 'a', and 0, 4, 8, 12, .. were expected" in finding.message
+    assert finding.fix == "Give the reader the stride 4 instead of 2."
+
+
+def test_who_writes_an_array_and_which_core_makes_its_words() -> None:
+    array = Array("npu1", columns=1)
+    door, core = array.interface_tile(0), array.compute_tile(0, 2)
+    go = array.object_fifo("go", core, door, shape=16).producer
+
+    def kernel(core: Core) -> Iterator[Action]:
+        yield core.acquire(go.free)
+        core.write(go.buffer(0), np.arange(16) * 2)
+        yield core.release(go.full)
+
+    core.run_kernel(kernel)
+    back = np.zeros(16, np.int32)
+    door.s2mm[0].start(door.write(array.external("back", back)))
+    array.expect_array("back", back, np.arange(16) * 3)
+    (finding,) = array.run().findings
+    assert finding.message == (
+        "back has each element 2/3 times as large as expected. "
+        "interface(0,0) S2MM 0 writes 16 words with BD 0, made by core (0, 2) (kernel 'kernel')."
+    )
+
+
+def test_a_buffer_that_is_filled_in_part_names_who_fills_it() -> None:
+    tile = MemoryTile()
+    tile.s2mm[0].start(tile.write(tile.buffer("a", 64), view(64)[:48]))
+    tile.s2mm[0].feed(DATA[:48])
+    tile.expect(tile.buffers[0], DATA)
+    (finding,) = tile.run().findings
+    assert finding.code == "MT0403"
+    assert finding.message.endswith("from element 48 on. S2MM 0 writes 48 words with BD 0.")
 
 
 # time ----------------------------------------------------------------------------------------------------

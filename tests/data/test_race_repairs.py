@@ -181,6 +181,28 @@ def test_a_core_that_gives_back_more_than_it_took() -> None:
     assert "release lock 0 'come.free' of tile (0, 2) once for each buffer that it acquires" in finding.fix
 
 
+def test_a_core_that_gives_back_more_than_it_took_reads_no_old_words() -> None:
+    """The writer comes round before the core has read; that is no wrong order of buffers."""
+    array = Array("npu1", columns=1)
+    door, core = array.interface_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("come", door, core, shape=WORDS).consumers[0]
+
+    def kernel(core: Core) -> Iterator[Action]:
+        for n in range(ROUNDS):
+            yield core.acquire(come.full)
+            yield core.cycles(200)
+            core.read(come.buffer(n))
+            yield core.cycles(10)
+            yield core.release(come.free, 2)
+
+    core.run_kernel(kernel)
+    door.mm2s[0].start(door.read(array.external("there", np.arange(WORDS * ROUNDS, dtype=np.int32))))
+    finding = first(array)
+    assert finding.code == "MT0204"
+    assert "S2MM 0 'come', BD 1 writes words 0 to 63 of buffer 'come.1' and does not wait" in finding.message
+    assert finding.fix.endswith("at the end the lock has 3 more than at the start.")
+
+
 @pytest.mark.parametrize("columns", [1, 2])
 def test_two_writers_are_told_to_write_words_of_their_own(columns: int) -> None:
     array = Array("npu1", columns=columns)

@@ -4736,14 +4736,14 @@ MUTANTS = (
     # Wrong and slow
     Mutant(
         "a transposed output is taken for any order",
-        "explain/checks.py",
+        "explain/mismatch_causes.py",
         "if np.array_equal(got, turned.ravel()):",
         "if False:",
         "tests/data/test_mismatch.py::test_a_mistake_is_named",
     ),
     Mutant(
         "zeros beside other mistakes are taken for nothing written",
-        "explain/checks.py",
+        "explain/mismatch_causes.py",
         "if wrong.any() and not got[wrong].any()",
         "if wrong.any()",
         "tests/data/test_mismatch.py::test_what_one_word_more_or_less_does_not_explain_is_not_named",
@@ -9350,7 +9350,35 @@ MUTANTS = (
         "explain/race_findings.py",
         "return sides.too_much_room(reader, writer)",
         "return False",
-        "tests/data/test_race_repairs.py::test_a_core_that_gives_back_more_than_it_took",
+        "tests/data/test_race_repairs.py::test_a_core_that_gives_back_more_than_it_took_reads_no_old_words",
+    ),
+    Mutant(
+        "blocks of equal elements come backwards",
+        "explain/mismatch_causes.py",
+        "    _exchanged,\n",
+        "",
+        "tests/data/test_mismatch.py::test_blocks_of_equal_elements_are_not_said_to_come_backwards",
+    ),
+    Mutant(
+        "blocks in another order are taken for blocks that come again",
+        "explain/mismatch_causes.py",
+        "        return  # nothing comes again",
+        "        pass",
+        "tests/data/test_mismatch.py::test_a_mistake_is_named",
+    ),
+    Mutant(
+        "elements are looked for in no buffer",
+        "design/channels.py",
+        "cause = self._cause_in_buffer(got, expected) if found.is_open else None",
+        "cause = None",
+        "tests/data/test_mismatch.py::test_a_stride_of_the_reader_is_said_by_the_places_in_its_buffer",
+    ),
+    Mutant(
+        "cores behind an array are not named",
+        "explain/word_sources.py",
+        "if core in self._engine.cores.running:",
+        "if False:",
+        "tests/data/test_mismatch.py::test_who_writes_an_array_and_which_core_makes_its_words",
     ),
     Mutant(
         "a writer is blamed for a reader that came before any data",

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, SupportsIndex, overload
@@ -30,6 +31,7 @@ from memtile.design.transfers import Transfer
 from memtile.design.undo import Undo, undo_of
 from memtile.errors import DesignError, Problem, raise_if
 from memtile.explain.checks import Check, types_note
+from memtile.explain.mismatch_causes import MismatchCause, cause_in_buffer
 from memtile.explain.names import channel_name
 from memtile.model.dma.task_queue import room as room_of
 from memtile.model.state.causes import Phase
@@ -193,7 +195,16 @@ class StreamPort:
         expected = np.concatenate(self._expected)
         note = types_note(expected.dtype, list(self.moves.values()))
         more = len(taken) * WORD_BYTES // size - len(got)
-        return Check.compare(self.name, got, expected, self._shapes, note, more=more)
+        found = Check.compare(self.name, got, expected, self._shapes, note, more=more)
+        cause = self._cause_in_buffer(got, expected) if found.is_open else None
+        return replace(found, cause=cause) if cause else found
+
+    def _cause_in_buffer(self, got: Array, expected: Array) -> MismatchCause | None:
+        """Which elements of the one buffer that was read came, and which were expected."""
+        buffers = [each for each in self._tile.buffers if each.name in self.moves]
+        if len(self.moves) != 1 or len(buffers) != 1 or buffers[0].dtype != expected.dtype:
+            return None
+        return cause_in_buffer(got, expected, self._tile.load(buffers[0]).ravel(), buffers[0].name)
 
     def _is_expected(self, got: Array) -> bool:
         """Whether that is all that is expected, and nothing else."""

@@ -39,6 +39,7 @@ from memtile.explain.race_findings import NamedArea
 from memtile.explain.results import Array, ChannelUse, Result, Status
 from memtile.explain.stream_waits import WaitingWords, stream_waits
 from memtile.explain.switch_ways import circuit_errors
+from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import wrong_words
 from memtile.model.state.causes import Cause, CorePhase, Phase
 from memtile.sim.loop.clock import Stop
@@ -232,9 +233,9 @@ def _wrong(
 ) -> Iterator[Finding]:
     """What makes outputs of a finished run wrong: a length, or a mistake that explains all of one."""
     if status is Status.FINISHED and not all(check.exact for check in checks):
-        yield from sure_lengths(WordBalance(PlannedWords.of(found.engine, BdChains(found.engine)), areas))
-    if status is Status.FINISHED:
-        yield from wrong_words(checks)
+        planned = PlannedWords.of(found.engine, BdChains(found.engine))
+        yield from sure_lengths(WordBalance(planned, areas))
+        yield from wrong_words(checks, WordSources(planned, areas).text)
 
 
 _NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from memtile.explain.checks import Check
 from memtile.explain.findings import OTHER_WORDS, Finding, Severity, Side
 
 
-def wrong_words(checks: Sequence[Check]) -> Iterator[Finding]:
+def wrong_words(checks: Sequence[Check], sources: Callable[[str], str] | None = None) -> Iterator[Finding]:
     """One finding for each output of a finished run that is not what was expected.
 
     Args:
         checks: of the run.
+        sources: a sentence about who writes an output, by its name; empty = nobody knows.
     """
     for check in checks:
         if check.exact:
@@ -23,4 +24,6 @@ def wrong_words(checks: Sequence[Check]) -> Iterator[Finding]:
         else:
             code, says, fix = OTHER_WORDS, check.text.removeprefix(f"{check.port}: "), ""
             message = f"{check.port} is not what was expected: {says}."
+        if sources is not None and (written := sources(check.port)):
+            message = f"{message} {written}"
         yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)

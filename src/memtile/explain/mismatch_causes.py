@@ -1,0 +1,317 @@
+"""What kind of mistake makes an output wrong: another order, a shift, a block again, swapped bytes, zeros.
+
+Only what fits every element is named: a wrong guess costs more than none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import isqrt
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+
+_LEAST = 4  # elements: of fewer anything could be said
+_MOST = 1 << 22  # elements that are looked at
+_FEW_SHAPES = 64  # divisors of the length that are tried as row lengths
+_MOST_SHIFT = 4096  # elements
+_MOST_RATIO = 16
+_WORD_BYTES = 4
+_TWO = 2  # dimensions
+_SHOWN = 4  # elements in a sentence
+
+
+class MismatchCause(NamedTuple):
+    """A kind of mistake.
+
+    Attributes:
+        code: of ``finding_codes``.
+        text: the end of a sentence about an output.
+        fix: what to look at.
+    """
+
+    code: str
+    text: str
+    fix: str
+
+
+def cause_of(got: Array, expected: Array) -> MismatchCause | None:
+    """The mistake that explains every wrong element of an output; None = no known one.
+
+    Args:
+        got: what came out; any type, one dimension.
+        expected: what should have come, of the same type and length.
+    """
+    if got.shape != expected.shape or not _LEAST <= len(got) <= _MOST or _constant(expected):
+        return None
+    ordered = next((found for rule in _RULES for found in rule(_bits(got), _bits(expected))), None)
+    return ordered or _scaled(got, expected)
+
+
+def _bits(values: Array) -> Array:
+    """Elements as numbers that are equal if their bits are; wider ones as they are."""
+    size = values.dtype.itemsize
+    return np.ascontiguousarray(values).view(f"u{size}") if size in (1, 2, 4, 8) else values
+
+
+def _constant(values: Array) -> bool:
+    return bool((values[0] == values).all())
+
+
+def _swapped(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    if got.dtype.itemsize > 1 and np.array_equal(got.byteswap(), expected):
+        yield MismatchCause(
+            "MT0404", "has the bytes of each element in the other order", "Swap them where they go in."
+        )
+
+
+def _turned(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    for rows in _divisors(len(got)):
+        turned = expected.reshape(rows, -1).T
+        if np.array_equal(got, turned.ravel()):
+            shape = f"{rows} x {len(got) // rows}"
+            text = f"is transposed: the expected {shape} elements came column by column"
+            yield MismatchCause("MT0401", text, "Exchange the dimensions of the reader or of the writer.")
+
+
+def _word_halves(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    """The elements of each 32-bit word are exchanged."""
+    many = _WORD_BYTES // got.dtype.itemsize
+    is_whole = many > 1 and len(got) % many == 0
+    if is_whole and np.array_equal(got.reshape(-1, many)[:, ::-1].ravel(), expected):
+        text = f"has the {many} elements of each 32-bit word in the other order"
+        yield MismatchCause("MT0401", text, "Put the first element into the low bits of a word.")
+
+
+def _widened(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    """Each element is followed by the upper half of a longer one."""
+    half = -(-len(got) // 2)
+    first, upper = got[::2], got[1::2]
+    if np.array_equal(first, expected[:half]) and not upper.any() and first[1:].any():
+        bits = 8 * got.dtype.itemsize
+        text = f"has a zero behind each element: elements of {2 * bits} bits went in as two of {bits} bits"
+        yield MismatchCause("MT0405", text, f"Convert what goes in to elements of {bits} bits (.astype).")
+
+
+def _padded(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    """The zeros of each row are at the other side of its data."""
+    for row in [*_divisors(len(got)), len(got)]:
+        rows, wanted = got.reshape(-1, row), expected.reshape(-1, row)
+        before, after = _edges(rows), _edges(wanted)
+        moved = before[0] - after[0]
+        if moved and before[1] - after[1] == -moved and np.array_equal(np.roll(rows, -moved, axis=1), wanted):
+            where = "before" if moved > 0 else "behind"
+            each = f"has {abs(moved)} zeros of each {row} elements {where} the others"
+            yield MismatchCause(
+                "MT0402", f"{each}, not at the other side", "Exchange the padding before and after."
+            )
+            return
+
+
+def _edges(rows: Array) -> tuple[int, int]:
+    """How many columns of zeros there are before and behind the others."""
+    filled = np.flatnonzero(rows.any(axis=0))
+    return (int(filled[0]), rows.shape[1] - 1 - int(filled[-1])) if len(filled) else (0, 0)
+
+
+def _exchanged(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    """Blocks of equal elements each come in another order: all that can be said is which block it is."""
+    for block in reversed(_divisors(len(got))):
+        parts = got.reshape(-1, block), expected.reshape(-1, block)
+        if block < _LEAST or any((part != part[:, :1]).any() for part in parts):
+            continue
+        if np.array_equal(np.sort(parts[0][:, 0]), np.sort(parts[1][:, 0])):
+            wrong = int(np.flatnonzero(parts[0][:, 0] != parts[1][:, 0])[0])
+            came = int(np.flatnonzero(parts[1][:, 0] == parts[0][wrong, 0])[0])
+            text = f"has its blocks of {block} elements in another order: block {came} came as block {wrong}"
+            fix = "Look at who sends or writes each block, and at the order in which they do."
+            yield MismatchCause("MT0401", text, fix)
+        return
+
+
+def _reversed(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    if np.array_equal(got, expected[::-1]):
+        yield MismatchCause("MT0401", "came backwards", "Look at the sign of the strides.")
+
+
+def _rotated(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    for first in np.flatnonzero(expected == got[0])[:_FEW_SHAPES].tolist():
+        if first and np.array_equal(got, np.roll(expected, -first)):
+            text = f"is turned round by {first} elements: it begins with element {first}"
+            yield MismatchCause(
+                "MT0402", text, "Look at the offset of the reader, and at what is sent twice."
+            )
+
+
+def _shifted(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    most = min(len(got) // 2, _MOST_SHIFT)
+    late = np.flatnonzero(got[: most + 1] == expected[0])[:_FEW_SHAPES].tolist()
+    for by in late:
+        if by and np.array_equal(got[by:], expected[: len(got) - by]):
+            text = f"is late by {by} elements: what was expected begins at element {by}"
+            yield MismatchCause("MT0402", text, "Look at the offset of the writer, and at words of before.")
+    early = np.flatnonzero(expected[: most + 1] == got[0])[:_FEW_SHAPES].tolist()
+    for by in early:
+        if by and np.array_equal(got[: len(got) - by], expected[by:]):
+            text = f"is early by {by} elements: it begins with element {by}"
+            yield MismatchCause("MT0402", text, "Look at the offset of the reader.")
+
+
+def _repeated(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    for block in _divisors(len(got)):
+        if block < _LEAST or not np.array_equal(got[:block], expected[:block]):
+            continue
+        if np.array_equal(got, np.tile(got[:block], len(got) // block)) and not _constant(got[:block]):
+            text = f"has its first {block} elements {len(got) // block} times"
+            fix = "Move the buffer or the offset from one block to the next: iteration, or another BD."
+            yield MismatchCause("MT0406", text, fix)
+            return
+
+
+def _again(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    """A block comes again in the place of another one, and what is not wrong is right."""
+    if np.array_equal(np.sort(got), np.sort(expected)):
+        return  # nothing comes again
+    for block in (each for each in reversed(_divisors(len(got))) if each >= _LEAST):
+        found, wanted = got.reshape(-1, block), expected.reshape(-1, block)
+        bad = np.flatnonzero((found != wanted).any(axis=1)).tolist()
+        again = {at: number for at in bad if (number := _same(wanted, found[at])) is not None}
+        if len(again) == len(bad) < len(found) and not _constant(found[bad[0]]):
+            at = bad[0]
+            more = f", and {len(bad) - 1} more" if len(bad) > 1 else ""
+            text = f"has block {again[at]} of {block} elements again as block {at}{more}"
+            fix = "Move the buffer or the offset from one block to the next: iteration, or another BD."
+            yield MismatchCause("MT0406", text, fix)
+            return
+
+
+def _same(rows: Array, wanted: Array) -> int | None:
+    """The number of the row that is equal to another one."""
+    alike = np.flatnonzero((rows == wanted).all(axis=1))
+    return int(alike[0]) if len(alike) else None
+
+
+def _empty(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    wrong = got != expected
+    if wrong.any() and not got[wrong].any() and int(wrong.sum()) >= _LEAST:
+        places = np.flatnonzero(wrong)
+        text = f"has zeros in all {len(places)} elements that are wrong, from element {places[0]} on"
+        yield MismatchCause(
+            "MT0403", text, "Look at who should have written there: length, sizes and padding."
+        )
+
+
+def _transposed(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    """Two dimensions are exchanged in what came, if all elements differ."""
+    places = np.argsort(expected, kind="stable")
+    if (np.diff(expected[places]) == 0).any() or not np.array_equal(np.sort(got), expected[places]):
+        return
+    steps = _walk(places[np.searchsorted(expected[places], got)])
+    if steps is None:
+        return
+    strides = [stride for _, stride in steps]  # the slowest first
+    axes = [sorted(strides, reverse=True).index(stride) for stride in strides]
+    moved = [number for number, axis in enumerate(axes) if axis != number]
+    if len(moved) == _TWO and axes[moved[0]] == moved[1]:
+        shape = tuple(steps[axes.index(number)][0] for number in range(len(axes)))
+        text = f"has dimensions {moved[0]} and {moved[1]} of the expected {shape} elements exchanged"
+        yield MismatchCause("MT0401", text, "Exchange these dimensions of the reader or of the writer.")
+
+
+def _walk(places: Array) -> list[tuple[int, int]] | None:
+    """Sizes and strides of nested loops that give these places, the slowest first; None = there are none."""
+    steps: list[tuple[int, int]] = []
+    while len(places) > 1:
+        stride = int(places[1] - places[0])
+        differs = np.flatnonzero(np.diff(places) != stride)
+        size = int(differs[0]) + 1 if len(differs) else len(places)
+        if stride <= 0 or len(places) % size:
+            return None
+        rows = places.reshape(-1, size)
+        if (np.diff(rows, axis=1) != stride).any():
+            return None
+        steps.insert(0, (size, stride))
+        places = rows[:, 0]
+    return steps
+
+
+def _scaled(got: Array, expected: Array) -> MismatchCause | None:
+    """Each number is the same multiple of what was expected."""
+    if got.dtype.kind not in "iu" or not expected.any() or got.size != expected.size:
+        return None
+    at = int(np.flatnonzero(expected)[0])
+    ratio = Fraction(int(got[at]), int(expected[at]))
+    values = [each.astype(np.int64) for each in (got, expected)]
+    if ratio in (0, 1) or max(abs(ratio.numerator), ratio.denominator) > _MOST_RATIO:
+        return None
+    if not np.array_equal(values[0] * ratio.denominator, values[1] * ratio.numerator):
+        return None
+    fix = "Look at what the core computes and which inputs it gets; without a core, at the reader's stride."
+    return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", fix)
+
+
+def cause_in_buffer(got: Array, expected: Array, contents: Array, name: str) -> MismatchCause | None:
+    """What a reader does otherwise, by the places in the buffer of what came and of what was expected.
+
+    Args:
+        got: what came out.
+        expected: what should have come, of the same type and length.
+        contents: of the buffer, flat.
+        name: of the buffer.
+    """
+    order = np.argsort(contents, kind="stable")
+    if len(contents) < _LEAST or len(got) < _LEAST or (np.diff(contents[order]) == 0).any():
+        return None
+    found = [order[np.searchsorted(contents[order], each) % len(contents)] for each in (got, expected)]
+    if any(not np.array_equal(contents[at], each) for at, each in zip(found, (got, expected), strict=True)):
+        return None
+    walks = [_walk(at - at[0]) for at in found]
+    if walks[0] is None or walks[1] is None:
+        return None
+    came, wanted = (", ".join(map(str, at[:_SHOWN].tolist())) for at in found)
+    text = f"has elements {came}, .. of buffer {name!r}, and {wanted}, .. were expected"
+    return MismatchCause("MT0405", text, _reader_fix(walks[0], walks[1], int(found[1][0])))
+
+
+def _reader_fix(got: list[tuple[int, int]], wanted: list[tuple[int, int]], first: int) -> str:
+    """The walk that a reader should have: one stride, or all of it."""
+    others = [(one[1], two[1]) for one, two in zip(got, wanted, strict=False) if one != two]
+    sizes = [[size for size, _ in walk] for walk in (got, wanted)]
+    if sizes[0] == sizes[1] and len(others) == 1:
+        return f"Give the reader the stride {others[0][1]} instead of {others[0][0]}."
+    strides = ", ".join(str(stride) for _, stride in wanted)
+    return f"Read from element {first} on with sizes {', '.join(map(str, sizes[1]))} and strides {strides}."
+
+
+def _mixed(got: Array, expected: Array) -> Iterator[MismatchCause]:
+    if np.array_equal(np.sort(got), np.sort(expected)):
+        text = "has the expected elements in another order"
+        yield MismatchCause("MT0401", text, "Look at sizes and strides of both ends.")
+
+
+def _divisors(length: int) -> list[int]:
+    """Row lengths that divide the length, but for 1 and the length."""
+    small = [n for n in range(2, isqrt(length) + 1) if length % n == 0][:_FEW_SHAPES]
+    return sorted({*small, *(length // n for n in small)})
+
+
+_RULES = (
+    _swapped,
+    _word_halves,
+    _widened,
+    _turned,
+    _exchanged,
+    _reversed,
+    _padded,
+    _rotated,
+    _repeated,
+    _again,
+    _shifted,
+    _empty,
+    _transposed,
+    _mixed,
+)

@@ -1,0 +1,105 @@
+"""Where the words of an output come from: who writes them, and the cores that make them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
+
+import numpy as np
+
+from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
+from memtile.explain.bd_chains import BdChains
+from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.names import channel_name, core_name
+from memtile.explain.race_findings import NamedArea
+from memtile.explain.switch_ways import configured_ways, reached
+from memtile.jit.tables import plain
+
+_BUFFER = "buffer "
+_MOST = 4  # descriptors or cores that are named
+
+
+class WordSources:
+    """Who writes the buffers and arrays of an engine that stands still.
+
+    Args:
+        planned: the descriptors of its channels.
+        areas: the buffers of the design.
+    """
+
+    def __init__(self, planned: PlannedWords, areas: Sequence[NamedArea]) -> None:
+        self._engine, self._planned, self._areas = planned.engine, planned, areas
+
+    def text(self, output: str) -> str:
+        """One sentence about an array or a buffer, by the name that a comparison has; empty = not known.
+
+        Args:
+            output: ``memory(0,1) buffer rows``, or the name of an array in external memory.
+        """
+        _, is_inside, name = output.rpartition(_BUFFER)
+        bds = [bd for bds in self._planned.bds.values() for bd in bds if self._receives(bd.ch)]
+        bds = [bd for bd in bds if (self._is_in(bd, name) if is_inside else self._is_outside(bd, name))]
+        writers = list(dict.fromkeys(bd.ch for bd in bds))
+        if not writers or len(writers) > _MOST:
+            return ""
+        does = " and ".join(self._does(ch, [bd for bd in bds if bd.ch == ch]) for ch in writers)
+        cores = sorted({core for ch in writers for core in self._cores(ch, set())})
+        made = ", ".join(map(self._core, cores[:_MOST])) + (", .." if len(cores) > _MOST else "")
+        return f"{does}{f', made by {made}' if cores else ''}."
+
+    def _does(self, ch: int, bds: Sequence[PlannedBd]) -> str:
+        """How many words a channel writes with which descriptor."""
+        if len(bds) > _MOST or not self._planned.is_complete(ch):
+            return f"{channel_name(self._engine, ch)} writes it"
+        each = ", ".join(f"{bd.length} words with BD {bd.number}" for bd in bds)
+        return f"{channel_name(self._engine, ch)} writes {each}"
+
+    def _receives(self, ch: int) -> bool:
+        return bool(self._engine.channels.direction[ch] == S2MM)
+
+    def _is_in(self, bd: PlannedBd, name: str) -> bool:
+        """Whether a descriptor writes a buffer of a tile."""
+        for area in self._areas:
+            ends = area.first // WORD_BYTES, (area.first + area.nbytes) // WORD_BYTES
+            if area.name == name and area.tile == bd.tile and len(bd.places):
+                return bool(((bd.places >= ends[0]) & (bd.places < ends[1])).any())
+        return False
+
+    def _is_outside(self, bd: PlannedBd, name: str) -> bool:
+        """Whether a descriptor begins in an array of external memory."""
+        array = self._engine.external.buffers.get(name)
+        at = bd.descriptor.address * WORD_BYTES
+        return array is not None and self._planned.is_external(bd.ch) and array.address <= at < array.end
+
+    def _core(self, core: int) -> str:
+        return f"{core_name(self._engine, core)} (kernel {self._engine.cores.running[core].kernel!r})"
+
+    @cached_property
+    def _senders(self) -> dict[int, list[int]]:
+        """By S2MM channel the MM2S channels whose words come to it."""
+        channels, switch = self._engine.channels, plain(self._engine.state.switch)
+        found: dict[int, list[int]] = {}
+        for ch in np.flatnonzero((channels.direction == MM2S) & (channels.switch_port >= 0)).tolist():
+            for port in reached([int(channels.switch_port[ch])], partial(configured_ways, self._engine)):
+                if switch.is_master[port] and switch.channel[port] >= 0:
+                    found.setdefault(int(switch.channel[port]), []).append(ch)
+        return found
+
+    def _cores(self, ch: int, seen: set[int]) -> Iterator[int]:
+        """Cores that make the words of an S2MM channel."""
+        for sender in self._senders.get(ch, ()):
+            tile, is_new = int(self._engine.channels.tile[sender]), sender not in seen
+            seen.add(sender)
+            core = int(plain(self._engine.spec.tiles).core[tile])
+            if core in self._engine.cores.running:
+                yield core
+            elif is_new:
+                for writer in self._before(sender):
+                    yield from self._cores(writer, seen)
+
+    def _before(self, sender: int) -> Sequence[int]:
+        """S2MM channels that release a lock which an MM2S channel takes."""
+        takers, givers = BdChains(self._engine).steps_by_lock()
+        taken = [lock for lock, channels in takers.items() if sender in channels]
+        direction = self._engine.channels.direction
+        return [ch for lock in taken for ch in givers.get(lock, ()) if direction[ch] == S2MM]
