@@ -141,7 +141,7 @@ def test_a_finished_run_names_it_as_an_error() -> None:
 
 def test_a_stride_of_the_reader_is_said_by_the_places_in_its_buffer() -> None:
     tile = MemoryTile()
-    data = np.arange(64, dtype=np.int32)
+    data: np.ndarray = DATA
     tile.mm2s[0].start(tile.read(tile.buffer("a", 64, np.int32, data=data), view(64)[:32:2]))
     tile.mm2s[0].expect(data[::4].copy())
     (finding,) = tile.run().findings

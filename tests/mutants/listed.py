@@ -9381,6 +9381,20 @@ MUTANTS = (
         "tests/data/test_mismatch.py::test_who_writes_an_array_and_which_core_makes_its_words",
     ),
     Mutant(
+        "who has done its part of a join owes more",
+        "explain/deadlock/find.py",
+        "if times[need.of] == min(known)]",
+        "]",
+        "tests/faults/test_ends_of_waits.py::test_of_a_join_the_core_that_made_less_is_the_one",
+    ),
+    Mutant(
+        "packets in any order are words of one descriptor",
+        "explain/deadlock/ends.py",
+        "elif self._takes_any_order(first):",
+        "elif False:",
+        "tests/faults/test_ends_of_waits.py::test_who_takes_packets_in_any_order_and_more_than_come",
+    ),
+    Mutant(
         "a writer is blamed for a reader that came before any data",
         "explain/race_findings.py",
         "    if _read_too_early(one, hasty) or _never_waits(one, sides):",

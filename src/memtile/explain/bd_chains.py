@@ -118,6 +118,15 @@ class BdChains:
             return None
         return self._field(ch, bd, bd_fields.ACQUIRE_ID), self._field(ch, bd, bd_fields.ACQUIRE_VALUE)
 
+    def times_released(self, ch: int, lock: int) -> int | None:
+        """How often a channel has released a lock in its first task; None = it has had another one."""
+        c, running = self._engine.channels, self.of(ch)
+        if not running or c.tasks_done[ch]:
+            return None
+        gives = [self._seen(ch, self.release(ch, bd)) == lock for bd in running]
+        rounds, rest = divmod(int(c.bds_done[ch]), len(running))
+        return rounds * sum(gives) + sum(gives[:rest])
+
     def lock_steps(self) -> list[tuple[int, int | None, int | None]]:
         """Of each BD of the present, or the last, tasks: channel, lock that it takes, lock that it gives."""
         found: dict[tuple[int, int | None, int | None], None] = {}

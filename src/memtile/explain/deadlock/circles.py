@@ -255,7 +255,8 @@ def _begin(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
     writers = [party for party in knot.actors if receives(waits, party)] or cores
     if len(writers) != 1 or len(tiles) > 1 or (len(knot.actors), len(knot.locks)) != (2, 2):
-        return ""
+        locks, first = _either([*knot.locks], words), "who waits for it is to be the first"
+        return f"Begin with a value above 0 at one of them: {locks}; {first}."
     lock = words.lock(waits.lock_wanted(writers[0]))
     return f"Begin with {lock} at the number of free buffers: {words.name(writers[0])} is to be the first."
 

@@ -24,7 +24,7 @@ from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
 from memtile.jit.tables import plain
-from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
+from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK, QUEUE_START_BD_MASK
 from memtile.model.state.causes import LINKS, Cause, CorePhase, Phase
 from memtile.model.streams.packet_flow import STREAM_MASK
 from memtile.model.streams.switch_config import PACKET
@@ -157,7 +157,7 @@ class ChainEnd:
             fix = "Give it a kernel (--kernels FILE.py or run_kernel)."
             return self._made("MT0311", f"{who}, and {self._name} has no program", fix)
         if cores.phase[core] == CorePhase.DONE:
-            fix = "Let it take part as often as the others do."
+            fix = f"Let it take part as often as the others do{self._asked_for()}."
             return self._made("MT0309", f"{who}, and {self._name} has ended", fix)
         if cores.phase[core] == CorePhase.ACQUIRE:
             fix = "Give the design beside the dump: it says what the core waits for."
@@ -165,6 +165,20 @@ class ChainEnd:
         if CorePhase(int(cores.phase[core])) in LINKS:
             return self._made("MT0312", f"{self._name} {link_text(self.waits.engine, core)}")
         return self._made("MT0315", f"{self._name} is {self.words.state(self.party)}", "Let it go on.")
+
+    def _asked_for(self) -> str:
+        """How much the one transfer to external memory that waits has got, as the end of a sentence."""
+        if self.waits.abstraction is not None or self.waits.of_registers:
+            return ""
+        c = self.waits.engine.channels
+        takers = [party for party in self.waits.needs if receives(self.waits, party)]
+        outside = [
+            each for each in takers if c.external[each.number] >= 0 and c.phase[each.number] != Phase.IDLE
+        ]
+        if len(outside) != 1 or not c.length[ch := outside[0].number]:
+            return ""
+        has = f"it has {max(int(c.moved[ch]), 0)} of its {int(c.length[ch])} words"
+        return f", or let {self.words.name(outside[0])} ask for less: {has}"
 
     def _waiters(self) -> str:
         """The first party that waits, and what for."""
@@ -288,6 +302,10 @@ class ChainEnd:
         first = self._wanted_by(Via.WORDS)[0]
         if first.kind is PartyKind.PACKET:
             says = f"{self.words.name(first)} waits for its rest"
+        elif first.kind is PartyKind.CORE:
+            says = f"{self.words.name(first)} waits for one more word of its stream"
+        elif self._takes_any_order(first):
+            return self._packet_missing(first)
         else:
             says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"
         if used:
@@ -296,6 +314,18 @@ class ChainEnd:
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
+
+    def _takes_any_order(self, receiver: Party) -> bool:
+        """Whether headers of packets choose the descriptors of a channel, and it has taken some of them."""
+        c, ch = self.waits.engine.channels, receiver.number
+        return bool(c.control[ch] & OUT_OF_ORDER_MASK) and bool(c.bds_done[ch]) and c.moved[ch] <= 0
+
+    def _packet_missing(self, receiver: Party) -> Finding:
+        """A channel that takes packets in any order counts more of them than are sent."""
+        came = int(self.waits.engine.channels.bds_done[receiver.number])
+        says = f"{self.words.name(receiver)} waits for more packets than are sent to it: {came} came"
+        fix = f"Let it take {came} packets, or send the others."
+        return self._made("MT0304", says, fix, (self.words.side(receiver),))
 
     def _all_sent(self) -> tuple[str, str]:
         """What a channel has sent that has no task left, and the repair."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from memtile.explain.bd_chains import BdChains
@@ -14,7 +14,7 @@ from memtile.explain.deadlock.ends import ChainEnd
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.knots import roots, waiting_for
 from memtile.explain.deadlock.sentences import Moves, Sentences
-from memtile.explain.deadlock.switch_waits import Party
+from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding
 from memtile.model.state.causes import Phase
@@ -98,19 +98,40 @@ def hang(
     waits.reach(found.parties())
     dead = waits.dead()
     words = Sentences(waits, moves, timed=timed)
-    ends = roots(dead, waits.needs, _mild(dead, waits, found), _wanted(dead, waits, found))
+    needs = owed(dead, waits)
+    ends = roots(dead, needs, _mild(dead, waits, found), _wanted(dead, waits, found))
     knots = [Knot(each, waits) for each in ends if len(each) > 1]
     findings = [knot_finding(knot, waits, words) for knot in knots]
     dropping = {Party(PartyKind.CHANNEL, ch) for ch in found.dropping}
     alone: list[tuple[Party, Finding]] = []
     for party in dict.fromkeys((*(each[0] for each in ends if len(each) == 1), *sorted(dropping))):
-        waiting = waiting_for(party, waits.needs, dead)
+        waiting = waiting_for(party, needs, dead)
         made = ChainEnd(party, waiting, waits, words, found.offered, found.missing).finding()
         alone += [(party, made)] if made is not None else []
     findings = with_balance([*findings, *without_followers(alone, waits)], balance)
     return Hang(
         tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, knots, ends)
     )
+
+
+def owed(dead: Collection[Party], waits: EngineWaits) -> dict[Party, list[Need]]:
+    """What each waits for, without those who have done their part of a join.
+
+    Where one waits for as many units of a lock as several channels release together, those who have released
+    it more often than another one owe nothing.
+    """
+    needs = {party: list(each) for party, each in waits.needs.items()}
+    for lock in (party for party in dead if party.kind is PartyKind.LOCK):
+        times = {
+            need.of: waits.chains.times_released(need.of.number, lock.number)
+            for need in needs[lock]
+            if need.via is Via.RELEASE and need.of.kind is PartyKind.CHANNEL
+        }
+        known = [count for count in times.values() if count is not None]
+        together = any(-waits.operand(party) == len(times) for party in waiting_for(lock, needs, dead))
+        if len(times) > 1 and len(known) == len(times) == len(needs[lock]) and together:
+            needs[lock] = [need for need in needs[lock] if times[need.of] == min(known)]
+    return needs
 
 
 def _mild(dead: Iterable[Party], waits: EngineWaits, found: Open) -> set[Party]:
