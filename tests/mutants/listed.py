@@ -9395,6 +9395,20 @@ MUTANTS = (
         "tests/faults/test_ends_of_waits.py::test_who_takes_packets_in_any_order_and_more_than_come",
     ),
     Mutant(
+        "one transfer of external memory waits for nothing",
+        "explore/relaxed.py",
+        "yield Trial(Resource.PIECES, name, \"its pieces were one transfer\", constants, remains=once)",
+        "yield Trial(Resource.PIECES, name, \"its pieces were one transfer\", constants)",
+        "tests/timing/test_planted_bottlenecks.py::test_small_pieces_of_external_memory_cost_what_one_piece_does_not",
+    ),
+    Mutant(
+        "one channel for four is as good as two",
+        "explore/relaxed.py",
+        "        limited = _one_for_all(result, seen.engine, limited)",
+        "        pass",
+        "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
+    ),
+    Mutant(
         "a writer is blamed for a reader that came before any data",
         "explain/race_findings.py",
         "    if _read_too_early(one, hasty) or _never_waits(one, sides):",

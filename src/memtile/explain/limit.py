@@ -26,6 +26,7 @@ class Resource(StrEnum):
 
     EXTERNAL = "external memory"
     ROWS = "short rows in external memory"
+    PIECES = "small pieces in external memory"
     OUTSIDE = "streams outside of the design"
     HOST = "the host"
     START = "start-up by the host"
@@ -40,8 +41,12 @@ class Resource(StrEnum):
     COLUMNS = "the split over columns"
 
 
-_SPECIAL: Mapping[str, Sequence[str]] = {Resource.EXTERNAL: (Resource.ROWS,)}
-_ALIKE: Mapping[str, float] = {Resource.ROWS: 0.7}  # the rest of external memory stays with longer rows
+_SPECIAL: Mapping[str, Sequence[str]] = {
+    Resource.EXTERNAL: (Resource.ROWS, Resource.PIECES),
+    Resource.PIECES: (Resource.PIECES,),
+}
+_ALIKE: Mapping[str, float] = {Resource.ROWS: 0.7, Resource.PIECES: 0.7}
+"""The rest of external memory stays with longer rows or pieces."""
 WORK = (Resource.CORES, Resource.CHANNELS)
 """Those that do the work of a design; all others are what the work waits for."""
 LAST = (*WORK, Resource.START)

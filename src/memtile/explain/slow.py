@@ -21,10 +21,11 @@ _TWO = 2  # columns
 _MANY = 8  # tasks
 _LEAST = 64  # cycles: of shorter runs everything is start and end
 _WORKS = 0.7  # of the cycles: what a column is busy for if it alone limits a run
-_SHORT = 256  # words of a BD: fewer do not hide the latency of external memory
+SHORT = 256
+"""Words of a BD: fewer do not hide the latency of external memory."""
 
 _LONGER = "Move more words with each BD: one more dimension, or the iteration."
-_PART_OF = {Resource.EXTERNAL: (Resource.ROWS,)}
+_PART_OF = {Resource.EXTERNAL: (Resource.ROWS, Resource.PIECES)}
 _COSTS: Mapping[Cause, tuple[str, Resource]] = {
     Cause.BANK_CONFLICT: ("MT0501", Resource.BANKS),
     Cause.BD_SWITCH: ("MT0502", Resource.DESCRIPTORS),
@@ -94,10 +95,10 @@ def _each(use: ChannelUse | None, cause: Cause) -> str:
 
 def _outside(use: ChannelUse | None, lifted: Sequence[Lifted], cycles: int) -> str:
     """Advice for transfers to external memory: longer rows if rows cost something, else larger pieces."""
-    rows = [each for each in lifted if each.resource == Resource.ROWS and each.saves(cycles) >= LEAST]
-    if rows:
+    best = best_of([each for each in lifted if each.resource in (Resource.ROWS, Resource.PIECES)], cycles)
+    if best is not None and best.resource == Resource.ROWS and best.saves(cycles) >= LEAST:
         return "Ask for longer rows, so that bursts are full."
-    if use is not None and use.bds and use.words // use.bds < _SHORT:
+    if use is not None and use.bds and use.words // use.bds < SHORT:
         return f"Ask for more at a time: a BD moves {use.words // use.bds} words, and each waits for memory."
     return "Have more words on their way: start the next transfer before this one has ended."
 

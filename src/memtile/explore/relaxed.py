@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from memtile.arch.tiles import MM2S, S2MM
-from memtile.arch.timing import Unlimited, chosen_timing, of_run
+from memtile.arch.timing import Unlimited, chosen_timing, default_timing, of_run
 from memtile.errors import MemtileError
 from memtile.explain.bank_use import bank_advice
 from memtile.explain.bd_chains import BdChains
@@ -22,7 +22,7 @@ from memtile.explain.limit import LEAST, WORK, Lifted, Limit, Resource, limit_of
 from memtile.explain.lock_waits import owner
 from memtile.explain.names import channel_name, port_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
-from memtile.explain.slow import slow_findings, uneven_columns
+from memtile.explain.slow import SHORT, slow_findings, uneven_columns
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause
@@ -40,6 +40,8 @@ Watch = Callable[[Sequence[str]], Iterator[str]]
 
 _NAMED = 4  # buffers in one sentence
 _MOST = 8  # buffers that are tried one by one
+_MANY = 8  # pieces
+_TWO = 2  # channels
 _BUSY = 0.6  # of the cycles: what moves less is not worth a second channel
 
 
@@ -56,6 +58,7 @@ class Trial:
         no_computing: calls of cores take no time.
         two_words: channels move two words a cycle.
         unpaced: ports outside of the design are ready in every cycle.
+        remains: cycles of the resource that stay, and are added to those of the run.
     """
 
     resource: Resource
@@ -66,10 +69,12 @@ class Trial:
     no_computing: bool = False
     two_words: bool = False
     unpaced: bool = False
+    remains: int = 0
 
     def done(self, result: Result, again: Again) -> Lifted:
         """Make the run."""
-        return Lifted(self.what, _cycles(result, again, self), self.resource, self.name)
+        cycles = _cycles(result, again, self)
+        return Lifted(self.what, None if cycles is None else cycles + self.remains, self.resource, self.name)
 
 
 def _cycles(result: Result, again: Again, trial: Trial) -> int | None:
@@ -127,7 +132,39 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
     found = tuple(_lifted(result, again, watch, seen))
     banks = "" if seen.engine is None else bank_advice(seen.engine)
     findings = (*result.findings, *slow_findings(result, found, banks))
-    return replace(result, lifted=found, limit=limit(result, found), findings=findings)
+    limited = limit(result, found)
+    if seen.engine is not None and limited is not None and limited.resource == Resource.CHANNELS:
+        limited = _one_for_all(result, seen.engine, limited)
+    return replace(result, lifted=found, limit=limited, findings=findings)
+
+
+def _one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
+    """A channel that sends packets to several others, by an estimate with a channel for each of them.
+
+    Then the longest of its streams stays, and no other one stands before it.
+    """
+    sender = next((use for use in result.channels if _called(use) == limited.name), None)
+    ends = [] if sender is None else _packet_ends(engine, sender.name)
+    words = [use.words for use in result.channels if use.name in ends]
+    if sender is None or len(words) < _TWO:
+        return limited
+    cycles = result.cycles - sender.spent.get(Cause.MOVING, 0) + max(words)
+    if limited.cycles is not None and cycles >= limited.cycles:
+        return limited
+    says = f"{limited.name} sends to {len(words)} others"
+    return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
+
+
+def _packet_ends(engine: Engine, name: str) -> list[str]:
+    """Names of the channels to which one sends its packets; empty without packets."""
+    switch, channels = plain(engine.state.switch), engine.channels
+    for ch in np.flatnonzero((channels.direction == MM2S) & (channels.switch_port >= 0)).tolist():
+        first = int(channels.switch_port[ch])
+        if channel_name(engine, ch) == name and switch.mode[first] == PACKET:
+            ports = reached([first], lambda port: configured_ways(engine, port))
+            ends = [int(switch.channel[port]) for port in ports if switch.is_master[port]]
+            return [channel_name(engine, end) for end in ends if end >= 0]
+    return []
 
 
 def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
@@ -189,6 +226,7 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
         spent = sum(use.spent.get(cause, 0) for use in result.channels)
         if (use := _most(result.channels, cause)) and spent >= LEAST * result.cycles:
             yield Trial(resource, _called(use), what, {name: int(value) for name, value in constants.items()})
+    yield from _pieces(result, engine)
     if name := _conflicted(result):
         banks = {"unlimited": int(Unlimited.BANKS)}
         yield Trial(Resource.BANKS, name, "banks served all of their requests at once", banks)
@@ -209,6 +247,21 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
         yield Trial(
             Resource.CHANNELS, _called(use), "each stream was split over two channels", two_words=True
         )
+
+
+def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
+    """External memory in one transfer where it is asked for small pieces: each direction waits once."""
+    small = [use for use in result.channels if use.bds >= _MANY and use.words < SHORT * use.bds]
+    waits = [use for use in small if use.spent.get(Cause.EXTERNAL, 0) >= LEAST * result.cycles]
+    if engine is None or not waits:
+        return
+    timing = replace(default_timing(result.board), **of_run(result.board, result.timing))
+    latency = {"MM2S": timing.external_latency, "S2MM": timing.external_write_latency}
+    once = sum(latency[direction] for direction in {use.direction for use in waits})
+    name = _called(max(waits, key=lambda use: use.spent[Cause.EXTERNAL]))
+    constants = {**_EXTERNAL, **_HOST, "task_start": 1, "task_load": 0}
+    constants["unlimited"] = int(Unlimited.DESCRIPTORS)
+    yield Trial(Resource.PIECES, name, "its pieces were one transfer", constants, remains=once)
 
 
 def _only_starts(engine: Engine) -> bool:

@@ -277,7 +277,7 @@ SLOW = {
     "ping_pong": SlowDesign(ping_pong, Resource.BUFFERS, "ring", "MT0504"),
     "shallow_fifo": SlowDesign(shallow_fifo, Resource.BUFFERS, "blocks", "MT0504"),
     "one_stream": SlowDesign(one_stream, Resource.CHANNELS, "MM2S 0"),
-    "small_pieces": SlowDesign(small_pieces, Resource.EXTERNAL, "interface(0,0) S2MM 0", "MT0506"),
+    "small_pieces": SlowDesign(small_pieces, Resource.PIECES, "interface(0,0) S2MM 0", "MT0506"),
     "short_rows": SlowDesign(short_rows, Resource.ROWS, "interface(0,0) MM2S 0", "MT0506"),
     "short_descriptors": SlowDesign(short_descriptors, Resource.DESCRIPTORS, "MM2S 0", "MT0502"),
     "slow_core": SlowDesign(slow_core, Resource.CORES, "core (0, 2)"),

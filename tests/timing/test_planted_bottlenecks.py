@@ -1,0 +1,94 @@
+"""Does what a run says that it would save agree with the design in which only that is repaired?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from memtile import Array, Host, HostAction, bottleneck, view
+from memtile.explain.limit import Resource
+
+WORDS = 1024
+_TENTH = 0.1
+
+
+def pieces(words: int, *, device: str, out: bool, by_host: bool) -> Array:
+    """External memory is read or written in pieces of so many words, in a chain or in tasks."""
+    array = Array(device, columns=1)
+    door, tile = array.interface_tile(0), array.memory_tile(0)
+    outside = array.external("outside", np.zeros(WORDS, np.int32))
+    block = tile.buffer("block", WORDS, data=np.arange(WORDS))
+    channel = door.s2mm[0] if out else door.mm2s[0]
+    if out:
+        array.connect(tile.mm2s[0], channel)
+        tile.mm2s[0].start(tile.read(block))
+    else:
+        array.connect(channel, tile.s2mm[0])
+        tile.s2mm[0].start(tile.write(block))
+    moves = door.write if out else door.read
+    parts = [moves(outside, view(WORDS)[at : at + words]) for at in range(0, WORDS, words)]
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        for part in parts:
+            yield host.start(channel, part)
+        yield host.wait()
+
+    if by_host:
+        array.host(sequence)
+    else:
+        channel.start(*parts)
+    return array
+
+
+@pytest.mark.parametrize(
+    ("words", "device", "out", "by_host"),
+    [
+        (128, "npu1", False, False),
+        (64, "npu2", True, False),
+        (64, "npu1", False, True),
+        (16, "npu2", True, True),
+    ],
+)
+def test_small_pieces_of_external_memory_cost_what_one_piece_does_not(
+    words: int, device: str, *, out: bool, by_host: bool
+) -> None:
+    made = [pieces(size, device=device, out=out, by_host=by_host) for size in (words, WORDS)]
+    again = bottleneck(lambda: pieces(words, device=device, out=out, by_host=by_host).run())
+    assert again.limit is not None
+    assert again.limit.cycles is not None
+    assert again.limit.resource == Resource.PIECES
+    assert "if its pieces were one transfer" in again.limit.text
+    cycles, other = (design.run().cycles for design in made)
+    assert abs(again.limit.cycles - other) < _TENTH * (cycles - other)
+    (finding,) = [each for each in again.findings if each.code == "MT0506"]
+    assert f"Ask for more at a time: a BD moves {words} words" in finding.fix
+
+
+def to_four(*, packets: bool) -> Array:
+    """Four cores get a part each, over one channel or over four."""
+    array = Array("npu1", columns=1)
+    tile, cores = array.memory_tile(0), [array.compute_tile(0, row) for row in (2, 3, 4, 5)]
+    block = tile.buffer("block", (4, 512), data=np.zeros((4, 512)))
+    reads = [tile.read(block, view((4, 512))[number]) for number in range(4)]
+    if packets:
+        bus = array.packet_bus("bus", *((tile.mm2s[0], [core.s2mm[0]]) for core in cores))
+        tile.mm2s[0].start(*(stream.packets(read) for stream, read in zip(bus.streams, reads, strict=True)))
+    for number, core in enumerate(cores):
+        core.s2mm[0].start(core.write(core.buffer("part", 512)))
+        if not packets:
+            array.connect(tile.mm2s[number], core.s2mm[0])
+            tile.mm2s[number].start(reads[number])
+    return array
+
+
+def test_one_channel_for_four_receivers_is_compared_with_four_channels() -> None:
+    result = bottleneck(lambda: to_four(packets=True).run())
+    limit, other = result.limit, to_four(packets=False).run().cycles
+    assert limit is not None
+    assert limit.cycles is not None
+    assert limit.text.startswith(
+        "Limited by channels: memory(0,1) MM2S 0 'block' sends to 4 others. Estimated"
+    )
+    assert abs(limit.cycles - other) < _TENTH * (result.cycles - other)
