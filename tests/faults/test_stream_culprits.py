@@ -300,12 +300,21 @@ def test_a_flow_without_a_way_has_its_line(tmp_path: Path) -> None:
         load_still(file, device="npu1")
 
 
-def test_words_that_never_come_blame_no_core_that_has_ended(tmp_path: Path) -> None:
-    """Without its flow the channel of the core takes nothing; the rest waits for what follows."""
-    text = changed(CONTROL, "aie.flow(%c, DMA : 0, %s, DMA : 0)", "")
-    text = changed(text, '{init = 0 : i32, sym_name = "go"}', '{init = 1 : i32, sym_name = "go"}')
-    (message,) = errors(of_run(tmp_path, text))
-    assert message.startswith("MT0312 compute(0,2) MM2S 0 has a task, and its stream leads nowhere")
+def test_words_that_never_come_blame_no_sender_that_has_sent_all() -> None:
+    """One of two inputs has no stream; the other one has done its round and waits for the next."""
+    array = Array("npu1", 2)
+    one, two = array.memory_tile(0), array.memory_tile(1)
+    array.connect(one.mm2s[0], two.s2mm[0])
+    array.connect(two.mm2s[0], one.s2mm[0])
+    b, c = two.buffer("b", 8), two.buffer("c", 8)
+    has_b, has_c = two.lock(0, "has b"), two.lock(0, "has c")
+    one.mm2s[0].start(one.read(one.buffer("a", 8, data=np.arange(8))))
+    two.s2mm[0].start(two.write(b).guarded(None, has_b.release()), repeat=2)
+    two.s2mm[1].start(two.write(c).guarded(None, has_c.release()))
+    two.mm2s[0].start(two.read(b).guarded(has_b.acquire()), two.read(c).guarded(has_c.acquire()))
+    one.s2mm[0].start(one.write(one.buffer("d", 16)))
+    (finding,) = array.run().findings
+    assert (finding.code, finding.sides[0].who) == ("MT0312", "memory(1,1) S2MM 1 ('c')")
 
 
 def test_a_ring_between_two_rounds_is_a_warning_beside_another_fault() -> None:

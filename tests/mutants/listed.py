@@ -123,7 +123,7 @@ MUTANTS = (
         "explain/deadlock/find.py",
         "_FOLLOWS | CONNECTIONS",
         "CONNECTIONS",
-        f"{STREAMS}test_words_that_never_come_blame_no_core_that_has_ended",
+        f"{STREAMS}test_words_that_never_come_blame_no_sender_that_has_sent_all",
     ),
     Mutant(
         "two circuits may end at one port",
