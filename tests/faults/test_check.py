@@ -182,8 +182,12 @@ def test_ends_of_a_circuit_that_differ_in_length() -> None:
 
 def test_streams_that_lead_nowhere() -> None:
     result = found(lambda: lane(16, 16, connect=False))
-    assert codes(result) == ["MT0109", "MT0109"]
-    assert {finding.severity for finding in result.findings} == {Severity.ERROR}
+    (finding,) = result.findings
+    assert (finding.code, finding.severity) == ("MT0109", Severity.ERROR)
+    assert [side.does for side in finding.sides] == [
+        "has a task, and its stream leads nowhere",
+        "has a task, and no stream leads to it",
+    ]
 
 
 def test_a_ring_whose_stream_leads_nowhere_need_not_end() -> None:

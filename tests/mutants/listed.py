@@ -39,7 +39,106 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
+STREAMS = "tests/faults/test_stream_culprits.py::"
 MUTANTS = (
+    Mutant(
+        "a part of a link may have any length",
+        "importers/link_sizes.py",
+        "size % length and length % size",
+        "False",
+        f"{STREAMS}test_a_link_names_the_fifo_whose_part_is_not_as_large_as_its_objects",
+    ),
+    Mutant(
+        "a part of a link is one object",
+        "importers/link_sizes.py",
+        "size % length and length % size",
+        "size != length",
+        f"{STREAMS}test_a_part_of_several_objects_is_no_fault",
+    ),
+    Mutant(
+        "waits that come of a link are findings too",
+        "importers/link_sizes.py",
+        "if each.code not in OF_WAITS",
+        "if True",
+        f"{STREAMS}test_a_link_names_the_fifo_whose_part_is_not_as_large_as_its_objects",
+    ),
+    Mutant(
+        "object FIFOs of a link meet in no tile whatever is swapped",
+        "importers/mlir/fifo_rules.py",
+        "and _meet_but_for(fifo, sources, targets)",
+        "and False",
+        f"{STREAMS}test_a_fifo_with_its_ends_swapped_is_named_and_not_its_link",
+    ),
+    Mutant(
+        "control packets release nothing",
+        "explain/deadlock/build.py",
+        "if not givers and not self.of_registers:",
+        "if False:",
+        f"{STREAMS}test_a_control_packet_that_was_not_sent_yet_keeps_a_core_out_of_it",
+    ),
+    Mutant(
+        "control packets that were sent are not looked at",
+        "explain/deadlock/ends.py",
+        "        if senders:\n            names",
+        "        if False:\n            names",
+        f"{STREAMS}test_a_lock_that_only_control_packets_can_release_names_their_sender",
+    ),
+    Mutant(
+        "a lost packet releases no lock",
+        "explain/deadlock/balance_findings.py",
+        "    if _LOST not in codes:\n",
+        "    if True:\n",
+        f"{STREAMS}test_a_lost_control_packet_is_named_and_no_core_that_waits_for_it",
+    ),
+    Mutant(
+        "a channel for which nothing waits is the first error",
+        "explain/deadlock/find.py",
+        "[*resting, *unasked]",
+        "resting",
+        f"{STREAMS}test_a_channel_that_is_sent_nothing_and_that_nothing_waits_for_comes_last",
+    ),
+    Mutant(
+        "a ring between two rounds is an error beside another",
+        "explain/deadlock/find.py",
+        "[*resting, *unasked]",
+        "unasked",
+        f"{STREAMS}test_a_ring_between_two_rounds_is_a_warning_beside_another_fault",
+    ),
+    Mutant(
+        "each end of a wrong flow is an error of its own before a run",
+        "check/streams.py",
+        "    for pair in LooseEnds(subject.engine, set(channels), lambda _: False).pairs():\n",
+        "    for pair in ():\n",
+        f"{STREAMS}test_both_ends_of_a_wrong_flow_are_one_error",
+    ),
+    Mutant(
+        "each end of a wrong flow is an error of its own in a run",
+        "explain/deadlock/find.py",
+        "        found = [made, *rest] if len(rest) < len(found) else found\n",
+        "",
+        f"{STREAMS}test_both_ends_of_a_wrong_flow_are_one_error",
+    ),
+    Mutant(
+        "what comes of a wrong flow is a finding too",
+        "explain/deadlock/find.py",
+        "_FOLLOWS | CONNECTIONS",
+        "CONNECTIONS",
+        f"{STREAMS}test_words_that_never_come_blame_no_sender_that_has_sent_all",
+    ),
+    Mutant(
+        "two circuits may end at one port",
+        "importers/mlir/flow_senders.py",
+        "and None in (other.packet, flow.packet)",
+        "and False",
+        f"{STREAMS}test_two_flows_to_one_channel_are_named_by_both_lines",
+    ),
+    Mutant(
+        "a flow that finds no way has no line",
+        "importers/mlir/flow_senders.py",
+        "        if problem.field in flows:\n",
+        "        if False:\n",
+        f"{STREAMS}test_a_flow_without_a_way_has_its_line",
+    ),
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
@@ -4823,7 +4922,7 @@ MUTANTS = (
     Mutant(
         "a receiver without a task takes what comes",
         "check/streams.py",
-        "if task.endless or subject.log.of(receiver) or receiver in subject.fed:",
+        "if task.endless or subject.log.of(receiver) or receiver in subject.fed or receiver in paired:",
         "if True:",
         "tests/faults/test_check.py::test_a_receiver_without_a_task",
     ),

@@ -16,19 +16,20 @@ from memtile.check.overflow import overflow_findings
 from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
-from memtile.check.streams import stream_findings
+from memtile.check.streams import idle_receivers, stream_findings
 from memtile.check.task_list import lock_text
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
-from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
+from memtile.importers.link_sizes import link_findings, with_links
 from memtile.sim.loop.engine import Engine
 
 
@@ -87,7 +88,11 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
     except MemtileError as error:
         return CheckResult(name, tuple(refused(name, error)))
     findings = [finding for rule in RULES for finding in rule(subject)]
-    found, proved = _with_hangs(subject, findings, make)
+    linked = [each for made in subject.made for each in link_findings(made)]
+    if linked:
+        found, proved = list(with_links(linked, findings)), None
+    else:
+        found, proved = _with_hangs(subject, findings, make)
     if not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(subject, make)
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
@@ -117,7 +122,7 @@ def _with_hangs(
             return [_softer(each) if softer and each.message in ours else each for each in found], None
         if named:
             return list(findings), None
-    hung = hang.findings
+    hung, findings = _by_connections(subject, findings, hang.findings)
     confirmed = {n: each for n, each in enumerate(findings) if any(_same(each, other) for other in hung)}
     beyond = [each for each in hung if not any(_same(each, other) for other in confirmed.values())]
     raised = [
@@ -125,10 +130,30 @@ def _with_hangs(
     ]
     if undecided and not any(each.severity is Severity.ERROR for each in (*raised, *beyond)):
         subject.notes.append(f"undecided whether every run finishes: {undecided}")
-    near = () if hung or undecided else _needed_depths(subject.engine, make)
+    near = () if hang.findings or undecided else _needed_depths(subject.engine, make)
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
     return [*raised, *beyond, *near], proved
+
+
+def _by_connections(
+    subject: Subject, findings: Sequence[Finding], hung: Sequence[Finding]
+) -> tuple[tuple[Finding, ...], Sequence[Finding]]:
+    """The findings of a run and those before it, where streams that lead to or from nothing explain the run.
+
+    A sender without an end may lead to a channel without a task on purpose. Where the run hangs it is the
+    cause.
+    """
+    if not hung:
+        return (), findings
+    idle = [each for each in idle_receivers(subject) if not any(_same(each, other) for other in findings)]
+    if not idle and not any(each.code in CONNECTIONS for each in findings):
+        return tuple(hung), findings
+    raised = [
+        replace(each, severity=Severity.ERROR) if each.code in CONNECTIONS else each for each in findings
+    ]
+    rest = [each for each in hung if each.code not in OF_WAITS and each.code not in CONNECTIONS]
+    return tuple(rest), [*raised, *idle]
 
 
 def _comes_of(finding: Finding, facts: Sequence[Imbalance], subject: Subject) -> bool:

@@ -5,7 +5,7 @@ The lengths of descriptors do not decide streams of cores, and of headers among 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -20,6 +20,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.deadlock.switch_waits import Streams
 from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.loose_ends import LooseEnds, LoosePair
 from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import barred_text, configured_ways, packet_ways, reached
@@ -38,11 +39,14 @@ def stream_findings(subject: Subject) -> Iterator[Finding]:
     yield from _barred(subject)
     channels = sorted({task.ch for task in subject.log.tasks})
     ends = {ch: _ends(subject, ch) for ch in channels if not _receives(subject, ch)}
-    yield from _loose(subject, channels)
+    pairs = list(_pairs(subject, channels))
+    yield from (_of_pair(subject, each) for each in pairs)
+    paired = {ch for each in pairs for ch in (each.first, each.second)}
+    yield from _loose(subject, [ch for ch in channels if ch not in paired])
     off = sure_lengths(balance_of(subject))
     named = {each.sides[0].who for each in off}
     yield from (each for each in _lengths(subject, ends) if named.isdisjoint(side.who for side in each.sides))
-    yield from _idle_ends(subject, ends)
+    yield from _idle_ends(subject, ends, paired)
     yield from _packets(subject)
     yield from off
 
@@ -78,6 +82,26 @@ def _barred(subject: Subject) -> Iterator[Finding]:
 
 def _receives(subject: Subject, ch: int) -> bool:
     return int(subject.engine.channels.direction[ch]) == S2MM
+
+
+def _pairs(subject: Subject, channels: Sequence[int]) -> Iterator[LoosePair]:
+    """Channels that lack a stream beside such that lack a task, of a design whose tasks are all known."""
+    if not subject.hosted or subject.open_host:
+        return
+    for pair in LooseEnds(subject.engine, set(channels), lambda _: False).pairs():
+        if subject.fed.isdisjoint((pair.first, pair.second)):
+            yield pair
+
+
+def _of_pair(subject: Subject, pair: LoosePair) -> Finding:
+    """The finding about both channels."""
+    parties = [*zip((pair.first, pair.second), pair.does, strict=True)]
+    parties += [(pair.sender, "sends to it")] if pair.sender >= 0 else []
+    sides = []
+    for ch, does in parties:
+        place = next((task.place for task in subject.log.of(ch)), "")
+        sides.append(Side(called(subject.engine, ch), does, place))
+    return Finding("MT0109", Severity.ERROR, f"{pair.text}.", sides, fix=pair.fix)
 
 
 def _loose(subject: Subject, channels: Sequence[int]) -> Iterator[Finding]:
@@ -174,18 +198,47 @@ def words_of(subject: Subject, ch: int) -> int | None:
     return sum(task.words or 0 for task in tasks)
 
 
-def _idle_ends(subject: Subject, ends: dict[int, list[int] | None]) -> Iterator[Finding]:
+def _idle_ends(
+    subject: Subject, ends: dict[int, list[int] | None], paired: Collection[int]
+) -> Iterator[Finding]:
     """A circuit whose sender has work that is to end, and a receiver that has none at all."""
     for sender, receivers in ends.items():
         task = subject.log.of(sender)[0]
         for receiver in receivers or ():
-            if task.endless or subject.log.of(receiver) or receiver in subject.fed:
+            if task.endless or subject.log.of(receiver) or receiver in subject.fed or receiver in paired:
                 continue
-            first, second = called(subject.engine, sender), called(subject.engine, receiver)
-            sides = (Side(second, "has no task"), Side(first, "sends to it", task.place))
-            message = f"{first} sends to {second}, which has no task."
-            severity = Severity.ERROR if subject.hosted else Severity.WARNING
-            yield Finding("MT0110", severity, message, sides, fix="Start a task there, or send elsewhere.")
+            yield _idle_receiver(subject, task, receiver)
+
+
+def _idle_receiver(subject: Subject, task: GivenTask, receiver: int) -> Finding:
+    first, second = called(subject.engine, task.ch), called(subject.engine, receiver)
+    sides = (Side(second, "has no task"), Side(first, "sends to it", task.place))
+    message = f"{first} sends to {second}, which has no task."
+    severity = Severity.ERROR if subject.hosted else Severity.WARNING
+    return Finding("MT0110", severity, message, sides, fix="Start a task there, or send elsewhere.")
+
+
+def idle_receivers(subject: Subject) -> Iterator[Finding]:
+    """Channels without a task to which senders send, of which some never end, and packets."""
+    if not subject.hosted or subject.open_host:
+        return
+    told: set[int] = set()
+    for task, bd in each_bd(subject.log.tasks):
+        port, packet = int(subject.engine.channels.switch_port[task.ch]), bd.descriptor.packet
+        if _receives(subject, task.ch) or port < 0 or task.ch in subject.fed:
+            continue
+        way = (
+            partial(configured_ways, subject.engine)
+            if packet is None
+            else partial(packet_ways, subject.engine, packet.id)
+        )
+        switch = plain(subject.engine.state.switch)
+        for at in reached([port], way):
+            receiver = int(switch.channel[at]) if switch.is_master[at] else -1
+            if receiver >= 0 and receiver not in told and not subject.log.of(receiver):
+                told.add(receiver)
+                if receiver not in subject.fed:
+                    yield _idle_receiver(subject, task, receiver)
 
 
 def _packets(subject: Subject) -> Iterator[Finding]:

@@ -69,6 +69,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0117": FindingCode("a task that may be pushed to a full queue and lost", Severity.WARNING),
         "MT0118": FindingCode("what a core acquires and never releases", Severity.ERROR),
         "MT0119": FindingCode("an object FIFO less deep than what is held of it at once", Severity.ERROR),
+        "MT0120": FindingCode(
+            "a link of object FIFOs whose parts are not as large as their objects", Severity.ERROR
+        ),
         "MT0121": FindingCode("a task that is configured and never started", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
@@ -156,12 +159,20 @@ DROPPED = "MT0308"
 """Of a task that was dropped, which is wrong whether or not anything waits for it."""
 WRONG_LOCK = "MT0305"
 """Of a release to the wrong lock, which a hang and a race can both come from."""
+LINK_PARTS = "MT0120"
+"""Of a link that shifts the words of object FIFOs: waits of the run come of it."""
 OTHER_WORDS = "MT0405"
 """Of outputs that are others than expected for a reason that nobody knows."""
 OF_WORDS = frozenset(f"MT040{n}" for n in range(1, 7))
 """Of outputs that are others than expected: they follow from what else is wrong."""
 HOLDING = frozenset(name for name, code in CODES.items() if code.holds_words)
 """Of words that are there and go no further: they stay behind even where the program comes to its end."""
+
+
+CONNECTIONS = frozenset(("MT0109", "MT0110", "MT0113", "MT0312"))
+"""Of streams that lead to or from nothing: others wait because of them."""
+OF_WAITS = HOLDING | {"MT0103", "MT0106", "MT0108", "MT0304", "MT0309", "MT0324"}
+"""Of waits and of words that are too few or too many: they follow from streams whose words are shifted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from memtile.importers.idle_tasks import never_started
 from memtile.importers.instructions import instructions_of
 from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.user_functions import CALLED
+from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.sequence.program import (
@@ -255,7 +256,17 @@ class Loaded:
     def _alone(self, arrays: Sequence[npt.ArrayLike | None], options: RunOptions) -> Run:
         """The result of the cores of a text without host sequence."""
         accounts = CallAccounts(self.references)
-        return accounts.settled(run_alone(self.configured, arrays, self.kernels, options), self.kernels)
+        done = accounts.settled(run_alone(self.configured, arrays, self.kernels, options), self.kernels)
+        return self._with_links(done, self.configured)
+
+    @staticmethod
+    def _with_links(done: Run, *devices: Configured) -> Run:
+        """A run with what is wrong with the links of object FIFOs of the devices that it had."""
+        linked = [each for made in devices for each in link_findings(made)]
+        if not linked:
+            return done
+        findings = with_links(linked, done.result.findings)
+        return replace(done, result=replace(done.result, findings=findings))
 
     def _sequence_run(self, named: NamedArrays, sequence: SequenceProgram, options: RunOptions) -> Run:
         """The result of the steps of the host sequence."""
@@ -271,6 +282,7 @@ class Loaded:
         accounts = CallAccounts(self.references)
         done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
         idle = tuple(never_started(self.array.engine, sequence))
+        done = self._with_links(done, self.configured, *sequence.loads)
         if not idle:
             return done
         return replace(done, result=replace(done.result, findings=(*idle, *done.result.findings)))

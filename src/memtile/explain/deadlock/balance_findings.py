@@ -42,21 +42,28 @@ def with_balance(findings: Sequence[Finding], balance: WordBalance | None) -> li
 
 _CAUSES = frozenset(("MT0305", "MT0306", "MT0308", "MT0311", "MT0315", "MT0316"))
 """What is wrong by itself, whoever waits for it."""
+_LOST, _NEVER_RELEASED = "MT0306", "MT0302"
 
 
 def without_followers(found: Sequence[tuple[Party, Finding]], waits: EngineWaits) -> list[Finding]:
     """The findings, without sides that have done their part, where something is wrong by itself.
 
+    Nor does a lock count that nothing releases where a packet is lost: it may be one that writes the lock.
+
     Args:
         found: the ends of waits and their findings.
         waits: of the run.
     """
-    if not any(each.code in _CAUSES for _, each in found):
+    codes = {each.code for _, each in found}
+    if codes.isdisjoint(_CAUSES):
         return [each for _, each in found]
-    return [each for party, each in found if not _has_done_its_part(party, waits)]
+    rest = [(party, each) for party, each in found if not has_done_its_part(party, waits)]
+    if _LOST not in codes:
+        return [each for _, each in rest]
+    return [each for party, each in rest if party.kind is not PartyKind.LOCK or each.code != _NEVER_RELEASED]
 
 
-def _has_done_its_part(party: Party, waits: EngineWaits) -> bool:
+def has_done_its_part(party: Party, waits: EngineWaits) -> bool:
     """Whether a channel or core did what it was to do, and came to its end."""
     engine = waits.engine
     if party.kind is PartyKind.CORE:

@@ -13,6 +13,7 @@ from memtile.explain.deadlock.context import Abstraction, HostWaiting
 from memtile.explain.deadlock.graph import PartyKind, Via
 from memtile.explain.deadlock.knots import is_helped
 from memtile.explain.deadlock.switch_waits import Need, Party, Streams, one_of
+from memtile.explain.deadlock.tile_control import TileControl
 from memtile.explain.lock_waits import owner
 from memtile.jit.tables import plain
 from memtile.model.dma.channel_registers import QUEUE_START_BD_MASK
@@ -202,6 +203,11 @@ class EngineWaits:
         """The stream switches."""
         return Streams(self.engine)
 
+    @cached_property
+    def control(self) -> TileControl:
+        """The ways of control packets."""
+        return TileControl(self.engine)
+
     def reach(self, parties: Iterable[Party]) -> None:
         """Find what these wait for, and what those wait for, and so on."""
         rest = list(parties)
@@ -288,7 +294,17 @@ class EngineWaits:
     def _of_lock(self, party: Party) -> list[Need]:
         hosts = (number for number, host in enumerate(self.hosts) if party.number in host.releases)
         by_hosts = (Need(Party(PartyKind.HOST, number), Via.TASK) for number in hosts)
-        return one_of([*self.givers.of(party.number), *by_hosts])
+        givers = [*self.givers.of(party.number), *by_hosts]
+        if not givers and not self.of_registers:
+            senders = self.control.senders(owner(self.engine, party.number)[0])
+            givers = [Need(Party(PartyKind.CHANNEL, ch), Via.MAY_RELEASE) for ch in senders if self._left(ch)]
+        return one_of(givers)
+
+    def _left(self, ch: int) -> bool:
+        """Whether a channel has work left, or may be given some."""
+        c = self.engine.channels
+        busy = c.phase[ch] != Phase.IDLE or c.queue_count[ch]
+        return bool(busy) or any(host.may_start(ch) for host in self.hosts)
 
     def _of_port(self, party: Party) -> list[Need]:
         """Of a port with words who keeps them from going on; nobody where the way ends there."""

@@ -20,6 +20,7 @@ from memtile.explain.deadlock.sentences import Sentences, receives
 from memtile.explain.deadlock.switch_waits import Party
 from memtile.explain.deadlock.wrong_locks import wrong_release
 from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.lock_waits import owner
 from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.stream_waits import stuck_text
 from memtile.explain.switch_ways import barred_text, packet_ways, reached, slots
@@ -82,7 +83,7 @@ class ChainEnd:
         own = [] if self.party.kind is PartyKind.LOCK or first else [self.words.side(self.party)]
         actors = [self.words.side(party) for party in self._actors()]
         sides = [*actors, *first, *own] if self._is_over_before_a_run else [*first, *own, *actors]
-        return Finding(code, Severity.ERROR, f"{says}.", sides, fix=fix)
+        return Finding(code, Severity.ERROR, f"{says}.", tuple(dict.fromkeys(sides)), fix=fix)
 
     @property
     def _is_over_before_a_run(self) -> bool:
@@ -140,7 +141,21 @@ class ChainEnd:
         if self.waits.of_registers and self.waits.engine.channels.queue_count.any():
             says += ", and no task that runs releases it; what waits in queues, the registers do not say"
             return self._made("MT0302", says, fix)
+        senders = self._control_senders()
+        if senders:
+            names = " and ".join(called(self.waits.engine, ch) for ch in senders)
+            verb = "has" if len(senders) == 1 else "have"
+            sides = [self.words.side(Party(PartyKind.CHANNEL, ch), "sends control packets") for ch in senders]
+            fix = "Look at the packet id, the offset in the host memory, the address and the data of each."
+            sent = f"only control packets could release it, and {names} {verb} sent all that were asked for"
+            return self._made("MT0302", f"{says}; {sent}", fix, sides)
         return self._made("MT0302", f"{says}, and nobody releases it", fix)
+
+    def _control_senders(self) -> list[int]:
+        """The channels that have sent control packets to the tile of a lock; model indices."""
+        engine = self.waits.engine
+        done = engine.channels.bds_done
+        return [ch for ch in self.waits.control.senders(owner(engine, self.party.number)[0]) if done[ch]]
 
     def _ended_core(self) -> Party | None:
         """A core that reaches the lock and has ended, if there is one: one that took other locks first."""
@@ -294,7 +309,10 @@ class ChainEnd:
             says = f"{self._name} has no task left for what was sent to it: {words}"
             return self._made("MT0304", says, "Receive as many words as are sent.")
         no_task = "never had a task" if used is False else "has no task"
-        says = f"words come to {self._name}, which {no_task}: {words}"
+        senders = sorted(self.waits.streams.senders_to(self.party.number))
+        names = " and ".join(called(self.waits.engine, ch) for ch in senders[:2])
+        verb = "words come" if not names else f"{names} {'sends' if len(senders) == 1 else 'send'}"
+        says = f"{verb} to {self._name}, which {no_task}: {words}"
         code = self._code("MT0312", "MT0110")
         return self._made(code, says, f"Start a task on {self._name}, or send them elsewhere.")
 
@@ -404,10 +422,16 @@ class ChainEnd:
             return self._made("MT0312", barred_text(engine, port))
         if is_logic(engine, port):
             return self._logic_held_up(port) if switch.held[port] else self._logic_ended(port)
+        sides = [*(self.words.side(party) for party in self._actors()), self.words.side(self.party)]
         if switch.held[port]:
             fix = "Connect the port, or send the words elsewhere."
-            return self._made("MT0312", f"words come to {self._name} and nobody takes them", fix)
-        return self._made("MT0312", f"{self._waiters()}, to which nobody sends", "Connect a sender to it.")
+            says = f"words come to {self._name} and nobody takes them"
+            sender = self.waits.streams.origin(port)
+            if sender >= 0:
+                says = f"{called(engine, sender)} sends, and its stream ends at {self._name}"
+            return self._made("MT0312", says, fix, sides)
+        fix = "Connect a sender to it."
+        return self._made("MT0312", f"{self._waiters()}, to which nobody sends", fix, sides)
 
     def _lost_packet(self, port: int) -> Finding:
         """A packet that no slot of its port takes, or no master behind the slot."""
@@ -417,7 +441,13 @@ class ChainEnd:
         lost = PacketIds(planned).lost(port, packet) if not packet_ways(engine, packet, port) else None
         if lost is None:
             fix = "Give a slot of the port that stream id, or the packet another one."
-            return self._made("MT0306", stuck_text(engine, port), fix)
+            sender = waits.streams.origin(port)
+            if sender < 0:
+                return self._made("MT0306", stuck_text(engine, port), fix)
+            who = called(engine, sender)
+            sides = (Side(who, f"sends a packet of id {packet}"), self.words.side(self.party))
+            says = f"{who} has sent a packet of id {packet} that is stuck at {stuck_text(engine, port)}"
+            return self._made("MT0306", says, fix, sides)
         who = called(engine, lost.bd.ch)
         place = f"BD {lost.bd.number}, {lost.bd.said}" if lost.bd.said else f"BD {lost.bd.number}"
         sides = (Side(who, lost.text, place), self.words.side(self.party, stuck_text(engine, port)))

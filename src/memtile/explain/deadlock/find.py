@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+
+import numpy as np
 
 from memtile.explain.bd_chains import BdChains
-from memtile.explain.deadlock.balance_findings import with_balance, without_followers
+from memtile.explain.deadlock.balance_findings import has_done_its_part, with_balance, without_followers
 from memtile.explain.deadlock.build import EngineWaits
 from memtile.explain.deadlock.circles import Knot, knot_finding
-from memtile.explain.deadlock.context import Abstraction, HostWaiting
+from memtile.explain.deadlock.context import BEFORE_A_RUN, Abstraction, HostWaiting
 from memtile.explain.deadlock.ends import ChainEnd
 from memtile.explain.deadlock.graph import PartyKind, Via, WaitEdge, WaitGraph, WaitNode
 from memtile.explain.deadlock.knots import roots, waiting_for
 from memtile.explain.deadlock.sentences import Moves, Sentences
 from memtile.explain.deadlock.switch_waits import Need, Party
 from memtile.explain.deadlock.word_balance import WordBalance
-from memtile.explain.findings import Finding
-from memtile.model.state.causes import Phase
+from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity
+from memtile.explain.loose_ends import LooseEnds, LoosePair
+from memtile.model.state.causes import Cause, Phase
 from memtile.sim.loop.engine import Engine
+
+_FOLLOWS = OF_WAITS - {"MT0305", "MT0306", "MT0325"}
+"""Of waits that come of words that never arrive."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +115,12 @@ def hang(
         waiting = waiting_for(party, needs, dead)
         made = ChainEnd(party, waiting, waits, words, found.offered, found.missing).finding()
         alone += [(party, made)] if made is not None else []
-    findings = with_balance([*findings, *without_followers(alone, waits)], balance)
+    findings = [*findings, *without_followers(alone, waits)]
+    unasked = [made for party, made in alone if _is_unasked(party, waits, dead)]
+    resting = [made for party, made in alone if _is_between_rounds(party, waits, dead)]
+    findings = _awaited_first(findings, [*resting, *unasked])
+    findings = _connections_first(findings, unasked, waits, words)
+    findings = with_balance(findings, balance)
     return Hang(
         tuple(_dated(findings, engine.now if timed else None)), _graph(dead, waits, words, knots, ends)
     )
@@ -162,6 +174,70 @@ def _wanted(dead: Iterable[Party], waits: EngineWaits, found: Open) -> set[Party
     at_rest = set(found.offered) - {*found.channels, *found.missing}
     astray = {ch for ch in at_rest if waits.streams.senders_to(ch) & missed}
     return set(found.parties()) - {Party(PartyKind.CHANNEL, ch) for ch in astray}
+
+
+def _is_unasked(party: Party, waits: EngineWaits, dead: set[Party]) -> bool:
+    """Whether a party is a channel that is sent nothing, and for which nothing else waits."""
+    if party.kind is not PartyKind.CHANNEL or waiting_for(party, waits.needs, dead):
+        return False
+    return bool(waits.engine.channels.why[party.number] == Cause.STREAM_STARVED)
+
+
+def _is_between_rounds(party: Party, waits: EngineWaits, dead: set[Party]) -> bool:
+    """Whether a party has sent all, and those who wait for it have no descriptor half done."""
+    c, waiting = waits.engine.channels, waiting_for(party, waits.needs, dead)
+    if not waiting or not has_done_its_part(party, waits):
+        return False
+    return all(
+        other.kind is PartyKind.CHANNEL
+        and c.why[other.number] == Cause.STREAM_STARVED
+        and c.bds_done[other.number]
+        and c.moved[other.number] <= 0
+        for other in waiting
+    )
+
+
+def _awaited_first(findings: Sequence[Finding], late: Sequence[Finding]) -> list[Finding]:
+    """The findings; those that a design may have that is right are warnings behind others."""
+    rest = [each for each in findings if each not in late]
+    last = [each for each in findings if each in late]
+    is_other = any(each.severity is Severity.ERROR for each in rest)
+    return [*rest, *(replace(each, severity=Severity.WARNING) if is_other else each for each in last)]
+
+
+def _connections_first(
+    findings: Sequence[Finding], unasked: Sequence[Finding], waits: EngineWaits, words: Sentences
+) -> list[Finding]:
+    """The findings, those about streams that lead to or from nothing first, without what comes of them."""
+    messages = {each.message for each in unasked}
+    found = [each for each in findings if each.code in CONNECTIONS and each.message not in messages]
+    if not found or waits.of_registers:
+        return list(findings)
+    for pair in LooseEnds(waits.engine, _with_tasks(waits), partial(_may_start, waits)).pairs():
+        made = _of_pair(pair, waits, words)
+        whos = {side.who for side in made.sides}
+        rest = [each for each in found if whos.isdisjoint(side.who for side in each.sides)]
+        found = [made, *rest] if len(rest) < len(found) else found
+    return [*found, *(each for each in findings if each.code not in _FOLLOWS | CONNECTIONS)]
+
+
+def _with_tasks(waits: EngineWaits) -> set[int]:
+    """The channels that have or had tasks."""
+    c = waits.engine.channels
+    return set(np.flatnonzero((c.phase != Phase.IDLE) | (c.queue_count > 0) | (c.bds_done > 0)).tolist())
+
+
+def _may_start(waits: EngineWaits, ch: int) -> bool:
+    return any(host.may_start(ch) for host in waits.hosts)
+
+
+def _of_pair(pair: LoosePair, waits: EngineWaits, words: Sentences) -> Finding:
+    """The finding about two channels of which one lacks what the other has."""
+    parties = [*zip((pair.first, pair.second), pair.does, strict=True)]
+    parties += [(pair.sender, "sends to it")] if pair.sender >= 0 else []
+    sides = [words.side(Party(PartyKind.CHANNEL, ch), does) for ch, does in parties]
+    code = "MT0312" if waits.abstraction is None else BEFORE_A_RUN["MT0312"]
+    return Finding(code, Severity.ERROR, f"{pair.text}.", sides, fix=pair.fix)
 
 
 def _dated(findings: Iterable[Finding], now: int | None) -> Iterator[Finding]:

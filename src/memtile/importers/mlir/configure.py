@@ -21,7 +21,7 @@ from memtile.arch import switch_registers
 from memtile.arch.ports import PORTS, SOUTH_ATTACHMENT
 from memtile.arch.register_map import register_at, register_named
 from memtile.arch.registers import packed
-from memtile.arch.tiles import DIRECTIONS, WORD_BYTES
+from memtile.arch.tiles import DIRECTIONS, MM2S, S2MM, WORD_BYTES
 from memtile.bd.codec import encode
 from memtile.bd.windows import DmaLock
 from memtile.design.array import Array
@@ -49,6 +49,7 @@ from memtile.importers.mlir.description import (
 )
 from memtile.importers.mlir.descriptors import BufferPlace, descriptor
 from memtile.importers.mlir.fifos import LoweredFifos, lower
+from memtile.importers.mlir.flow_senders import check_senders, raise_at_flow
 from memtile.importers.mlir.forms.dense_constants import array_of
 from memtile.importers.mlir.forms.operand_faults import operation_error, reading
 from memtile.importers.mlir.forms.operands import OperationForm
@@ -58,6 +59,7 @@ from memtile.importers.mlir.placing import number_bds, number_locks
 from memtile.importers.mlir.references import check_references
 from memtile.importers.mlir.set_circuits import is_routed, open_flows
 from memtile.importers.mlir.tile_placement import place_tiles
+from memtile.importers.mlir.tree import Operation
 from memtile.limits import how_to_raise, limit
 from memtile.sim.loop.fifo_names import FifoLock, where
 
@@ -418,17 +420,29 @@ def port_name(bundle: str, channel: int) -> str:
 def _streams(made: Configured) -> None:
     """Find ways for the flows: circuits from one source are one circuit, packets share their links."""
     circuits: dict[EndDescription, list[FlowDescription]] = {}
+    asked: dict[str, Operation] = {}
+    packets = [flow for flow in made.device.flows if flow.packet is not None]
+    named = partial(_end_name, made)
+    check_senders(made.device, [*open_flows(made.device), *packets], named)
     for flow in open_flows(made.device):
         circuits.setdefault(flow.sources[0], []).append(flow)
     for source, flows in circuits.items():
         with reading(flows[0].operation):
             targets = dict.fromkeys(target for flow in flows for target in flow.targets)
             ends = [_end(made, target, receives=True) for target in targets]
-            made.array.connect(_end(made, source), *ends)
-    _packets(made)
+            asked[str(made.array.connect(_end(made, source), *ends))] = flows[0].operation
+    _packets(made, asked)
 
 
-def _packets(made: Configured) -> None:
+def _end_name(made: Configured, end: EndDescription, receives: bool) -> str:
+    """The name of an end of a flow as messages have it."""
+    tile = made.tiles[end.tile]
+    place = "" if tile.place is None else "({},{})".format(*tile.place)
+    port = f"{DIRECTIONS[S2MM if receives else MM2S]} {end.channel}"
+    return f"{tile.kind.name}{place} {port if end.bundle == 'DMA' else port_name(end.bundle, end.channel)}"
+
+
+def _packets(made: Configured, asked: dict[str, Operation]) -> None:
     """Packet flows, and those that bring tokens of interface tiles to the firmware.
 
     A build adds these whatever packet flows the text has (aie-generate-column-control-overlay), so headers
@@ -451,7 +465,12 @@ def _packets(made: Configured) -> None:
     flows = [*made.device.flows, *tokens]
     found = ways(flows)
     ask(found, made.array.circuits, lambda end, receives: _end(made, end, receives=receives))
-    made.array.route()
+    asked |= {str(way.demand): way.flow.operation for way in found.values()}
+    try:
+        made.array.route()
+    except DesignError as error:
+        raise_at_flow(error, asked)
+        raise
     for place, switch in switches(flows, found, made.array.circuits).items():
         made.packet_switches[place] = switch
         made.array.circuits.take_arbiters(place, switch.arbiters, "packet flows")

@@ -7,7 +7,7 @@ AIEObjectFifoStatefulTransform.cpp of 2026-08-14).
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from memtile.arch.tiles import TileKind
@@ -198,9 +198,7 @@ def _check_link(device: DeviceDescription, link: LinkDescription, kinds: Mapping
     begin = {fifo.producer for fifo in targets}
     ends = [set(fifo.consumers) for fifo in sources]
     if len(begin) > 1 or not all(begin <= each for each in ends):
-        tiles = begin.union(*ends)
-        says = f"its FIFOs meet in {len(tiles)} tiles: {', '.join(sorted(tiles))}"
-        raise refused(says, "one tile, where all of them end or begin")
+        raise _apart(link, sources, targets, kinds)
     tile = targets[0].producer
     if (joins or cuts) and kinds[tile].role != "memory":
         raise refused(f"it cuts or joins objects in {tile}, a tile without memory for them", "a memory tile")
@@ -208,6 +206,52 @@ def _check_link(device: DeviceDescription, link: LinkDescription, kinds: Mapping
         _check_offsets(link, sources, targets)
     if cuts and len({fifo.repeat for fifo in targets}) > 1:
         raise refused("its outgoing FIFOs have different repeat_counts", "one for all")
+
+
+def _apart(
+    link: LinkDescription,
+    sources: Sequence[FifoDescription],
+    targets: Sequence[FifoDescription],
+    kinds: Mapping[str, TileKind],
+) -> InputFileError:
+    """Object FIFOs of a link that meet in no tile: the one whose ends are swapped, or the link."""
+    tiles = sorted({fifo.producer for fifo in targets}.union(*(fifo.consumers for fifo in sources)))
+    swapped = [
+        (fifo, tile)
+        for fifo in (*sources, *targets)
+        for tile in fifo.consumers
+        if len(fifo.consumers) == 1
+        and kinds[_meeting(fifo, fifo in sources)].role != "interface"
+        and _meet_but_for(fifo, sources, targets)
+    ]
+    if len(swapped) != 1:
+        says = f"its FIFOs meet in {len(tiles)} tiles: {', '.join(tiles)}"
+        return _LINK_ERROR(link.operation, says, "one tile, where all of them end or begin")
+    ((fifo, consumer),) = swapped
+    does, meeting = ("ends", fifo.producer) if fifo in sources else ("begins", consumer)
+    names = [f"@{name}" for name in (*link.sources, *link.targets) if name != fifo.name]
+    tokens = link.operation.tokens
+    line = tokens.text.line(tokens.offset(link.operation.at))
+    says = (
+        f"@{fifo.name} goes from {fifo.producer} to {consumer}, but line {line} links it to "
+        f"{', '.join(names)} in {meeting}"
+    )
+    step = f"Swap producer and consumer of @{fifo.name}."
+    return _FIFO_ERROR(fifo.operation, says, f"an object FIFO that {does} in {meeting}", step=step)
+
+
+def _meeting(fifo: FifoDescription, is_source: bool) -> str:
+    """The tile in which a FIFO would meet the others of its link if its two ends were swapped."""
+    return fifo.producer if is_source else fifo.consumers[0]
+
+
+def _meet_but_for(
+    fifo: FifoDescription, sources: Sequence[FifoDescription], targets: Sequence[FifoDescription]
+) -> bool:
+    """Whether all FIFOs of a link meet in one tile once the ends of this one are swapped."""
+    tile = _meeting(fifo, fifo in sources)
+    ends = all(tile in each.consumers for each in sources if each is not fifo)
+    return ends and all(tile == each.producer for each in targets if each is not fifo)
 
 
 def _check_offsets(

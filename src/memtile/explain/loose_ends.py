@@ -1,0 +1,143 @@
+"""Channels with tasks and no stream, and streams to channels without tasks: both ends of one mistake.
+
+A flow that begins or ends at the wrong channel, and a task on the wrong channel, look alike: one channel has
+a task and no stream, and beside it in the tile one has a stream and no task. The design does not say which
+of the two was meant, so one finding names both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+import numpy as np
+
+from memtile.arch.tiles import S2MM
+from memtile.explain.names import called
+from memtile.explain.switch_ways import configured_ways, reached
+from memtile.jit.tables import plain
+from memtile.model.streams.switch_config import OFF
+from memtile.sim.loop.engine import Engine
+
+_NOWHERE = "has a task, and its stream leads nowhere"
+_UNFED = "has a task, and no stream leads to it"
+
+
+@dataclass(frozen=True, slots=True)
+class LoosePair:
+    """Two channels of which one lacks what the other has.
+
+    Attributes:
+        first: model index of the channel that has a task and no stream.
+        second: that of the one beside it that has a stream and no task, or of the other end of the flow that
+            is missing.
+        sender: that of the channel whose words come to the second; -1 = of none.
+        does: of the first and of the second what they have and lack, as ends of sentences.
+        text: what is wrong, as a sentence without its full stop.
+        fix: how to repair it.
+    """
+
+    first: int
+    second: int
+    sender: int
+    does: tuple[str, str]
+    text: str
+    fix: str
+
+
+class LooseEnds:
+    """The ends of streams of an array that do not fit the tasks of its channels.
+
+    Args:
+        engine: the model, configured.
+        tasks: model indices of the channels that have tasks.
+        may_start: whether a channel may still be given one.
+    """
+
+    def __init__(self, engine: Engine, tasks: Collection[int], may_start: Callable[[int], bool]) -> None:
+        self._engine, self._tasks, self._may_start = engine, tasks, may_start
+        self._switch = plain(engine.state.switch)
+
+    def pairs(self) -> Iterator[LoosePair]:
+        """The mistakes that can be told by two channels."""
+        loose = [ch for ch in sorted(self._tasks) if self._is_loose(ch)]
+        left = list[int]()
+        for ch in loose:
+            found = self._beside(ch)
+            if found is None:
+                left.append(ch)
+            else:
+                yield found
+        senders = [ch for ch in left if not self._receives(ch)]
+        receivers = [ch for ch in left if self._receives(ch)]
+        tile = self._engine.channels.tile
+        if len(senders) == len(receivers) == 1 and tile[senders[0]] != tile[receivers[0]]:
+            yield self._unconnected(senders[0], receivers[0])
+
+    def _receives(self, ch: int) -> bool:
+        return bool(self._engine.channels.direction[ch] == S2MM)
+
+    def _is_loose(self, ch: int) -> bool:
+        """Whether a channel has a port of the stream switch, and no stream."""
+        if not self._receives(ch):
+            port = int(self._engine.channels.switch_port[ch])
+            return port >= 0 and self._switch.mode[port] == OFF
+        return ch not in self._senders and (ch in self._masters or self._has_switch(ch))
+
+    def _has_switch(self, ch: int) -> bool:
+        """Whether there are ports in use in the stream switch of the tile of a channel."""
+        there = self._switch.tile == int(self._engine.channels.tile[ch])
+        return bool((self._switch.mode[there] != OFF).any())
+
+    @cached_property
+    def _masters(self) -> set[int]:
+        """The S2MM channels with a master port of their own; those of interface tiles share theirs."""
+        ports = (self._switch.is_master == 1) & (self._switch.channel >= 0)
+        return set(self._switch.channel[ports].tolist())
+
+    @cached_property
+    def _senders(self) -> dict[int, list[int]]:
+        """By S2MM channel the MM2S channels from which a stream leads to it, -1 for what is no channel."""
+        channels = {int(port): ch for ch, port in enumerate(self._engine.channels.switch_port) if port >= 0}
+        inner, found = set(self._switch.link.tolist()), dict[int, list[int]]()
+        slaves = np.flatnonzero((self._switch.is_master == 0) & (self._switch.mode != OFF)).tolist()
+        for port in slaves:
+            if port in inner:
+                continue
+            for at in reached([port], partial(configured_ways, self._engine)):
+                if self._switch.is_master[at] and self._switch.channel[at] >= 0:
+                    found.setdefault(int(self._switch.channel[at]), []).append(channels.get(port, -1))
+        return found
+
+    def _beside(self, ch: int) -> LoosePair | None:
+        """The channel of the same tile and direction that has a stream and no task, if it is the only one."""
+        c, receives = self._engine.channels, self._receives(ch)
+        same = np.flatnonzero((c.tile == c.tile[ch]) & (c.direction == c.direction[ch])).tolist()
+        rest = [each for each in same if each not in self._tasks and not self._may_start(each)]
+        there = [each for each in rest if (self._sends_to(each) if receives else self._has_stream(each))]
+        if len(there) != 1:
+            return None
+        (other,) = there
+        name, beside = called(self._engine, ch), called(self._engine, other)
+        fix = f"Let the flow {'end' if receives else 'begin'} at {name}, or start the task on {beside}."
+        if not receives:
+            text = f"{name} {_NOWHERE}; a stream begins at {beside}, which has no task"
+            return LoosePair(ch, other, -1, (_NOWHERE, "has a stream and no task"), text, fix)
+        sender = self._sends_to(other)[0]
+        text = f"{name} {_UNFED}; {called(self._engine, sender)} sends to {beside}, which has no task"
+        return LoosePair(ch, other, sender, (_UNFED, "has a stream and no task"), text, fix)
+
+    def _has_stream(self, ch: int) -> bool:
+        """Whether a stream begins at an MM2S channel."""
+        port = int(self._engine.channels.switch_port[ch])
+        return port >= 0 and self._switch.mode[port] != OFF
+
+    def _sends_to(self, ch: int) -> list[int]:
+        """The channels with tasks whose streams lead to a channel."""
+        return [each for each in self._senders.get(ch, ()) if each in self._tasks]
+
+    def _unconnected(self, sender: int, receiver: int) -> LoosePair:
+        name, other = called(self._engine, sender), called(self._engine, receiver)
+        text = f"{name} {_NOWHERE}; {other} {_UNFED}"
+        return LoosePair(sender, receiver, -1, (_NOWHERE, _UNFED), text, "Connect the two by a flow.")
