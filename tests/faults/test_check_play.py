@@ -99,7 +99,7 @@ def test_what_the_ports_hold_is_no_hang() -> None:
     assert codes(found(lambda: lane(16 + 4096))) == ["MT0103"]
 
 
-@pytest.mark.parametrize(("taken", "expected"), [(1, []), (2, ["MT0325"])])
+@pytest.mark.parametrize(("taken", "expected"), [(1, []), (2, ["MT0122"])])
 def test_what_a_core_takes_and_gives_is_counted(tmp_path: Path, taken: int, expected: list[str]) -> None:
     text = of_corpus("acquire-in-a-loop-fine")
     changed = text.replace(
@@ -190,7 +190,7 @@ EXACT = """module { aie.device(npu1_1col) {
 def test_an_exact_value_is_there_in_each_turn(tmp_path: Path) -> None:
     """A core that waits for it leaves it (DEV-LOCK-3); one that takes it waits in its second turn."""
     assert codes(mlir(tmp_path, EXACT)) == []
-    assert codes(mlir(tmp_path, EXACT.replace("%l, Acquire, 1", "%l, AcquireGreaterEqual, 1"))) == ["MT0325"]
+    assert codes(mlir(tmp_path, EXACT.replace("%l, Acquire, 1", "%l, AcquireGreaterEqual, 1"))) == ["MT0122"]
 
 
 def test_the_turns_of_a_core_end_where_the_text_does_not_decide(tmp_path: Path) -> None:
@@ -255,7 +255,7 @@ def test_what_an_abstract_run_does_not_decide_is_said_with_its_reason(tmp_path: 
 def test_a_release_to_the_wrong_lock_is_found_before_a_run(tmp_path: Path) -> None:
     """A release that nobody takes leaves a core waiting: locks alone, as sums, do not show it."""
     (finding,) = mlir(tmp_path, of_corpus("core-releases-the-wrong-lock-hangs")).findings
-    assert finding.code == "MT0305"
+    assert finding.code == "MT0122"
     assert finding.sides[0].place.endswith("design.mlir:45")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -114,12 +115,12 @@ def test_a_release_on_one_way_alone_is_named_where_it_hangs(tmp_path: Path) -> N
 
 def test_a_lock_that_a_core_never_gives_back_is_named_with_its_line(tmp_path: Path) -> None:
     text = (CORPUS / "core-keeps-the-input-hangs.mlir").read_text(encoding="utf-8")
-    line = line_of(text, "aie.use_lock(%xfull, AcquireGreaterEqual, 1)")
+    line = line_of(text, "aie.use_lock(%yfull, Release, 1)")
     (finding,) = of_check(tmp_path, text)
-    assert finding.code == "MT0325"
+    assert finding.code == "MT0122"
     assert finding.message == (
-        f"core (0, 2), line {line}: lock 1 'x_full' of tile (0, 2) is acquired, and lock 0 'x_free' of "
-        "tile (0, 2), which the other side waits for, never released."
+        f"core (0, 2), line {line}: lock 0 'x_free' of tile (0, 2) is not released after the use that begins "
+        "with the acquire of lock 1 'x_full' of tile (0, 2)."
     )
 
 
@@ -127,8 +128,8 @@ def test_a_bd_that_releases_nothing_is_named_with_its_line(tmp_path: Path) -> No
     text = (CORPUS / "dma-forgets-its-release-hangs.mlir").read_text(encoding="utf-8")
     line = line_of(text, "aie.dma_bd(%y")
     (finding,) = of_check(tmp_path, text)
-    says = f"compute(0,2) MM2S 0 (BD 1), line {line}: lock 3 'y_full' of tile (0, 2) is acquired, and "
-    assert finding.message == f"{says}lock 2 'y_free' of tile (0, 2), which is waited for, not released."
+    says = f"compute(0,2) MM2S 0, line {line}: lock 2 'y_free' of tile (0, 2) is not released after the use "
+    assert finding.message == f"{says}that begins with the acquire of lock 3 'y_full' of tile (0, 2)."
 
 
 def test_a_core_beside_it_that_has_ended_is_not_blamed(tmp_path: Path) -> None:
@@ -137,20 +138,18 @@ def test_a_core_beside_it_that_has_ended_is_not_blamed(tmp_path: Path) -> None:
     release = "      aie.use_lock(%yfull3, Release, 1)\n"
     assert text.count(release) == 1
     (finding,) = of_check(tmp_path, text.replace(release, "\n"))
-    line = line_of(text, "aie.use_lock(%yfree3, AcquireGreaterEqual, 1)")
-    assert finding.message.startswith(
-        f"core (0, 3), line {line}: lock 1 'part1_free' of tile (0, 3) is acquired, and "
-    )
+    says = r"core \(0, 3\), line \d+: lock 0 'part1_full' of tile \(0, 3\) is not released after the use that"
+    assert re.match(says, finding.message)
 
 
 def test_a_release_to_the_wrong_lock_is_named_with_its_line(tmp_path: Path) -> None:
     text = (CORPUS / "core-releases-the-wrong-lock-hangs.mlir").read_text(encoding="utf-8")
     line = line_of(text, "        aie.use_lock(%xfull, Release, 1)")
     (finding,) = of_check(tmp_path, text)
-    assert finding.code == "MT0305"
+    assert finding.code == "MT0122"
     assert finding.message == (
-        f"core (0, 2), line {line}: lock 1 'x_full' of tile (0, 2), which nothing else acquires, is released "
-        "instead of lock 0 'x_free' of tile (0, 2)."
+        f"core (0, 2), line {line}: lock 1 'x_full' of tile (0, 2) is released instead of lock 0 'x_free' of "
+        "tile (0, 2); lock 1 'x_full' of tile (0, 2), which belongs to that, is acquired."
     )
 
 

@@ -73,6 +73,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a link of object FIFOs whose parts are not as large as their objects", Severity.ERROR
         ),
         "MT0121": FindingCode("a task that is configured and never started", Severity.ERROR),
+        "MT0122": FindingCode(
+            "a lock that is acquired, released or begun otherwise than its pair needs", Severity.ERROR
+        ),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),

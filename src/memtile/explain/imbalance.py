@@ -7,11 +7,11 @@ from a missing release are not reported beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from memtile.explain.deadlock.graph import WaitGraph
-from memtile.explain.findings import Finding
+from memtile.explain.findings import WRONG_LOCK, Finding
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
 from memtile.sim.loop.engine import Engine
@@ -19,12 +19,30 @@ from memtile.sim.loop.engine import Engine
 IMBALANCES = "__imbalances__"
 """Attribute of a kernel whose text is known: its :class:`Imbalance` facts."""
 
-OF_TEXTS = frozenset(("MT0118", "MT0119"))
+UNFIT = "MT0122"
+OF_TEXTS = frozenset(("MT0118", "MT0119", UNFIT))
 """Codes of what is wrong with what a text acquires and releases, whatever waits in a run."""
 _AT_REST = ("MT0304", "MT0108")
 """Of streams that have sent all: a core that goes round with what it holds waits for more of them."""
 _AT_LOCKS = ("MT0302", "MT0309", "MT0103")
 """Of a wait for a lock that has no end, with a core that is thought to be the one who does not release it."""
+_WAITS = frozenset(
+    ("MT0103", "MT0106", "MT0108", "MT0109", "MT0112", "MT0301", "MT0302", "MT0303", "MT0304", "MT0305")
+) | {
+    "MT0307",
+    "MT0309",
+    "MT0310",
+    "MT0312",
+    "MT0313",
+    "MT0314",
+    "MT0317",
+    "MT0322",
+    "MT0323",
+    "MT0324",
+    "MT0325",
+}
+"""Of a wait, which may come of whatever is wrong with a lock ahead of it."""
+_RACES = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205", WRONG_LOCK))
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +83,14 @@ def with_imbalances(
         engine: that has stopped.
     """
     first: dict[str, Finding] = {}
-    for fact in facts:
+    for fact in sorted(facts, key=lambda each: each.finding.code != UNFIT):
         who = _parties(fact.finding)
+        if fact.finding.code == UNFIT:
+            if not (fact.certain or _waits_with(findings, who, graph)):
+                continue
+            findings = [each for each in findings if not _comes_of(each, who, graph)]
+            first.setdefault(fact.finding.message, fact.finding)
+            continue
         explained = [] if fact.certain else [each for each in findings if _follows(each, fact, graph, who)]
         if fact.certain:
             explained = [each for each in findings if _is_behind(each, f"lock {fact.lock}", graph, who)]
@@ -81,6 +105,33 @@ def with_imbalances(
         findings = [each for each in findings if each not in explained]
         first.setdefault(fact.finding.message, fact.finding)
     return (*first.values(), *findings)
+
+
+def without_races(races: Iterable[Finding], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Races, without those between the users of a pair of locks one of which a text uses otherwise."""
+    users = set[str]().union(*(_parties(each) for each in findings if each.code == UNFIT))
+    return (each for each in races if each.code not in _RACES or _parties(each).isdisjoint(users))
+
+
+def _waits_with(findings: Sequence[Finding], who: set[str], graph: WaitGraph) -> bool:
+    """Whether a finding is about a wait that may come of what these do."""
+    return any(each.code in _WAITS and _comes_of(each, who, graph) for each in findings)
+
+
+def _comes_of(finding: Finding, who: set[str], graph: WaitGraph) -> bool:
+    """Whether a wait is connected with those of the users of a pair of locks, or is one for more words."""
+    if finding.code not in _WAITS:
+        return False
+    near = _connected(who, graph) | who
+    return finding.code in _AT_REST or not _parties(finding).isdisjoint(near)
+
+
+def _connected(who: set[str], graph: WaitGraph) -> set[str]:
+    """Names of all that wait for some parties, or that these wait for, directly or not."""
+    steps = [(edge.waits, edge.gives) for edge in graph.edges]
+    both = [*steps, *((one, other) for other, one in steps)]
+    starts = [node.id for node in graph.nodes if _bare(node.name) in who]
+    return set[str]().union(*(_reached(start, both, graph) for start in starts))
 
 
 def _follows(finding: Finding, fact: Imbalance, graph: WaitGraph, who: set[str]) -> bool:
@@ -123,7 +174,9 @@ def _parties(finding: Finding) -> set[str]:
 
 
 def _bare(name: str) -> str:
-    return name.partition(" (BD")[0].partition(" (kernel")[0]
+    for behind in (" (BD", " (kernel", ", BD", ", kernel"):
+        name = name.partition(behind)[0]
+    return name
 
 
 def _behind(lock: str, graph: WaitGraph) -> set[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from memtile.errors import DesignError, Problem
 from memtile.explain.bd_findings import rewritten
 from memtile.explain.findings import OF_WORDS, OTHER_WORDS, WRONG_LOCK, Finding, Severity
+from memtile.explain.imbalance import without_races
 from memtile.explain.orders.decide import decided
 from memtile.explain.race_findings import NamedArea, race_findings
 from memtile.explain.results import Result
@@ -68,7 +69,7 @@ class Observed:
         another error is found: that is why.
         """
         named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
-        races = (each for each in self.races if each.code not in named)
+        races = without_races((each for each in self.races if each.code not in named), result.findings)
         others = [*(each for each in result.findings if each.code not in OF_WORDS), *races]
         explained = any(each.severity is Severity.ERROR for each in others)
         words = (each for each in result.findings if each.code in OF_WORDS)

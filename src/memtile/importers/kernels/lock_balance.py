@@ -1,20 +1,19 @@
 """Whether the cores of an MLIR design release what they acquire, by their text alone.
 
 To acquire n objects is to hold n. So an end of an object FIFO that a loop acquires and does not release gives
-the same object in each turn, and its other side gets none back. Of other locks see ``lock_pairs``.
+the same object in each turn, and its other side gets none back. Of other locks see ``lock_discipline``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance
 from memtile.importers.kernels.core_locks import released_by_core
-from memtile.importers.kernels.lock_pairs import (
-    chain_pairs,
-    core_pairs,
+from memtile.importers.kernels.lock_faults import lock_faults
+from memtile.importers.kernels.lock_names import (
     core_text,
     line_of,
     lock_name,
@@ -43,29 +42,23 @@ _MOST_HELD = 1 << 12  # objects or units that are followed
 def imbalances(made: Configured) -> dict[str, list[Imbalance]]:
     """What the cores of a device release otherwise than they acquire, by the value of their tile.
 
-    What its chains of BDs do not release is with each of the cores.
+    What is wrong with the locks of all is with each of the cores.
     """
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
     cores = (core for core in made.device.cores if core.tile in texts)
-    chains = list(chain_pairs(made, texts)) if len(texts) == len(made.device.cores) else []
-    return {core.tile: [*_of_core(made, core, texts), *chains] for core in cores}
+    faults = list(lock_faults(made, texts))
+    return {core.tile: [*faults, *_of_core(made, core, texts[core.tile])] for core in cores}
 
 
-def _of_core(
-    made: Configured, core: CoreDescription, texts: Mapping[str, Sequence[Node]]
-) -> Iterator[Imbalance]:
-    """What one core releases otherwise than it acquires; ``texts`` has the steps of all, by tile."""
+def _of_core(made: Configured, core: CoreDescription, nodes: Sequence[Node]) -> Iterator[Imbalance]:
+    """What one core releases of object FIFOs otherwise than it acquires."""
     if released_by_core(made, core) is None:
         return  # a function of another file is given a lock
-    nodes = texts[core.tile]
     keys = dict.fromkeys(step.key for step in all_steps(nodes))
     for key in keys:
-        if key.port:
-            end = _end(made, core, key)
-            if end is not None:
-                yield from _OfFifo(made, core, key, end, nodes).found()
-        elif key.name in made.locks:
-            yield from core_pairs(made, core, key, texts)
+        end = _end(made, core, key) if key.port else None
+        if end is not None:
+            yield from _OfFifo(made, core, key, end, nodes).found()
 
 
 def _end(made: Configured, core: CoreDescription, key: Key) -> FifoEnd | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.importers.kernels.lock_pairs import core_text, line_of, place_of
+from memtile.importers.kernels.lock_names import core_text, line_of, place_of
 from memtile.importers.kernels.lock_steps import Key
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import CoreDescription

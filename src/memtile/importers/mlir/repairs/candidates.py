@@ -40,6 +40,7 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0314": ("wait",),
         "MT0318": ("wait",),
         "MT0116": ("wait",),
+        "MT0122": ("acquire", "release", "lock", "lock_value"),
         "MT0201": ("acquire", "lock_value", "lock", "wait"),
         "MT0204": ("acquire", "lock_value", "lock"),
     }

@@ -1,0 +1,167 @@
+"""Is the one place that does not fit the locks of a buffer named, in a run and before it?"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding, Severity
+from memtile.importers.design import load, load_still
+from support.pages.corpus_scores import CORPUS
+
+FINE = (CORPUS / "core-keeps-the-input-fine.mlir").read_text(encoding="utf-8")
+TURN = """        aie.use_lock(%xfull, AcquireGreaterEqual, 1)
+        aie.use_lock(%yfree, AcquireGreaterEqual, 1)
+"""
+"""Of the core; the other side of each lock is a BD in a ring."""
+IN_FREE, IN_FULL = "lock 0 'x_free' of tile (0, 2)", "lock 1 'x_full' of tile (0, 2)"
+OUT_FREE, OUT_FULL = "lock 2 'y_free' of tile (0, 2)", "lock 3 'y_full' of tile (0, 2)"
+
+
+def of_check(tmp_path: Path, text: str) -> list[Finding]:
+    file = tmp_path / "design.mlir"
+    file.write_text(text)
+    return list(check(str(file), lambda: of_mlir(load_still(file))).findings)
+
+
+def of_run(tmp_path: Path, text: str) -> list[Finding]:
+    file = tmp_path / "design.mlir"
+    file.write_text(text)
+    done = load(file).run(np.arange(64, dtype=np.int32), check=True, max_cycles=20_000)
+    return list(done.result.findings)
+
+
+def changed(old: str, new: str, *, of: str = FINE) -> str:
+    assert of.count(old) == 1
+    return of.replace(old, new)
+
+
+def line_of(text: str, what: str) -> int:
+    return text[: text.index(what)].count("\n") + 1
+
+
+CORE, COMES, GOES = "core (0, 2)", "compute(0,2) S2MM 0", "compute(0,2) MM2S 0"
+MISSING = [
+    ("        aie.use_lock(%xfull, AcquireGreaterEqual, 1)\n", CORE, IN_FULL, "acquired before", IN_FREE),
+    ("        aie.use_lock(%yfree, AcquireGreaterEqual, 1)\n", CORE, OUT_FREE, "acquired before", OUT_FULL),
+    ("        aie.use_lock(%xfree, Release, 1)\n", CORE, IN_FREE, "released after", IN_FULL),
+    ("        aie.use_lock(%yfull, Release, 1)\n", CORE, OUT_FULL, "released after", OUT_FREE),
+    ("      aie.use_lock(%xfree, AcquireGreaterEqual, 1)\n", COMES, IN_FREE, "acquired before", IN_FULL),
+    ("      aie.use_lock(%xfull, Release, 1)\n", COMES, IN_FULL, "released after", IN_FREE),
+    ("      aie.use_lock(%yfull, AcquireGreaterEqual, 1)\n", GOES, OUT_FULL, "acquired before", OUT_FREE),
+    ("      aie.use_lock(%yfree, Release, 1)\n", GOES, OUT_FREE, "released after", OUT_FULL),
+]
+
+
+@pytest.mark.parametrize(("gone", "who", "lock", "missed", "partner"), MISSING)
+def test_an_acquire_or_release_that_is_missing(
+    tmp_path: Path, gone: str, who: str, lock: str, missed: str, partner: str
+) -> None:
+    text = changed(f"\n{gone}", "\n\n")
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        (finding,) = found
+        assert (finding.code, finding.severity) == ("MT0122", Severity.ERROR)
+        assert finding.message.startswith(f"{who}, line ")
+        verb, when = missed.split()
+        assert f": {lock} is not {verb} {when} the use that " in finding.message
+        assert finding.message.endswith(f" {partner}.")
+        assert finding.fix.startswith(f"Let {who} {verb.removesuffix('d')} {lock} ")
+
+
+WRONG = [
+    ("        aie.use_lock(%xfree, R", "%xfree", "%xfull", CORE, IN_FULL, "released", IN_FREE),
+    ("        aie.use_lock(%yfull, R", "%yfull", "%xfree", CORE, IN_FREE, "released", OUT_FULL),
+    ("        aie.use_lock(%xfull, A", "%xfull", "%yfull", CORE, OUT_FULL, "acquired", IN_FULL),
+    ("^come:\n      aie.use_lock(%xfree", "%xfree", "%yfree", COMES, OUT_FREE, "acquired", IN_FREE),
+    ("(%yfree, Release, 1)\n      aie.n", "%yfree", "%yfull", GOES, OUT_FULL, "released", OUT_FREE),
+]
+
+
+@pytest.mark.parametrize(("at", "old", "new", "who", "was", "verb", "meant"), WRONG)
+def test_a_lock_that_is_used_instead_of_another(
+    tmp_path: Path, at: str, old: str, new: str, who: str, was: str, verb: str, meant: str
+) -> None:
+    text = changed(at, at.replace(old, new))
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        (finding,) = found
+        assert (finding.code, finding.severity) == ("MT0122", Severity.ERROR)
+        assert f": {was} is {verb} instead of {meant}; " in finding.message
+        assert finding.fix == f"Let {who} {verb.removesuffix('d')} {meant} there."
+
+
+@pytest.mark.parametrize(
+    ("old", "says", "fix"),
+    [
+        ("        aie.use_lock(%xfull, AcquireGreaterEqual, 1)", IN_FULL, f"Let {CORE} acquire 1 there."),
+        ("        aie.use_lock(%yfull, Release, 1)", OUT_FULL, f"Let {CORE} release 1 there."),
+        ("\n      aie.use_lock(%xfree, AcquireGreaterEqual, 1)", IN_FREE, f"Let {COMES} acquire 1 there."),
+    ],
+)
+def test_units_that_are_more_than_those_of_the_partner(tmp_path: Path, old: str, says: str, fix: str) -> None:
+    text = changed(old, old.replace("1)", "2)"))
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        (finding,) = found
+        assert f": {says} is " in finding.message
+        assert "d by 2, more than " in finding.message
+        assert finding.fix == fix
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "right"),
+    [("x_free", 1, 0, 1), ("x_free", 1, 2, 1), ("x_full", 0, 1, 0), ("y_free", 1, 0, 1), ("y_full", 0, 1, 0)],
+)
+def test_a_value_at_the_start_is_named_with_its_line(
+    tmp_path: Path, name: str, old: int, new: int, right: int
+) -> None:
+    at = f'init = {old} : i32, sym_name = "{name}"'
+    text = changed(at, at.replace(f"= {old} :", f"= {new} :"))
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        (finding,) = found
+        assert finding.code == "MT0122"
+        assert (
+            f" '{name}' of tile (0, 2), line {line_of(text, at[10:])}, begins with {new}, " in finding.message
+        )
+        assert finding.fix.endswith(f"of tile (0, 2) with {right}.")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "says"),
+    [
+        ("%xfree, Release, 1", "%yfree, Release, 1", f"{OUT_FREE} is released instead of {IN_FREE}; "),
+        ("%xfree, Release, 1", "%yfull, Release, 1", f"{OUT_FULL} is released instead of {IN_FREE}; "),
+        ("%xfree, Release, 1", "%xfree, Release, 2", f"{IN_FREE} is released by 2, more than {IN_FULL} is "),
+        ("%yfree, AcquireG", "%xfree, AcquireG", f"{IN_FREE} is acquired instead of {OUT_FREE}; "),
+    ],
+)
+@pytest.mark.parametrize("turn", [0, 1])
+def test_the_turn_that_differs_from_the_other_is_the_one_that_is_named(
+    tmp_path: Path, right: str, wrong: str, says: str, turn: int
+) -> None:
+    first, end = FINE.index(TURN), "        aie.use_lock(%yfull, Release, 1)\n"
+    body = FINE[first : FINE.index(end) + len(end)]
+    again = body.replace("%i ", "%j ").replace("[%i]", "[%j]").replace("%v", "%w")
+    twice = FINE.replace(body, body + again).replace("constant 4 : index", "constant 2 : index")
+    assert of_check(tmp_path, twice) == []
+    other = (body.replace(right, wrong) + again, body + again.replace(right, wrong))[turn]
+    text = FINE.replace(body, other).replace("constant 4 : index", "constant 2 : index")
+    (finding,) = of_check(tmp_path, text)
+    line = line_of(text, other) + (body * turn + body[: body.index(right)]).count("\n")
+    assert finding.message.startswith(f"{CORE}, line {line}: {says}")
+
+
+def test_a_lock_that_a_host_sequence_uses_too_is_left_alone(tmp_path: Path) -> None:
+    write = "      aiex.set_lock(%xfree, 1)\n      aiex.npu.dma_wait {symbol = @out}\n"
+    text = changed("        aie.use_lock(%xfree, Release, 1)\n", "\n")
+    text = changed("      aiex.npu.dma_wait {symbol = @out}\n", write, of=text)
+    assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
+
+
+def test_a_lock_that_counts_what_nobody_waits_for_is_no_fault(tmp_path: Path) -> None:
+    """A buffer that is filled once: its free places are counted, and nobody needs them."""
+    text = changed("        aie.use_lock(%yfree, AcquireGreaterEqual, 1)\n", "\n")
+    text = changed('init = 1 : i32, sym_name = "y_free"', 'init = 0 : i32, sym_name = "y_free"', of=text)
+    assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
