@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, pairwise
 
 from memtile.explain.findings import CODES, LINK_PARTS, OF_WAITS, Finding, Side
-from memtile.importers.kernels.lock_pairs import line_of, place_of
+from memtile.importers.kernels.lock_names import line_of, place_of
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import FifoDescription, LinkDescription
 
