@@ -77,7 +77,8 @@ def _case(name: str, file: Path, entry: Mapping[str, Any]) -> Case:
     arguments = tuple(text.replace("{corpus}", str(CORPUS)) for text in entry.get("arguments", ()))
     codes = frozenset(entry["codes"])
     before = frozenset(entry.get("check", ()))
-    return Case(name, file, codes, entry["source"], entry["about"], arguments, before, tuple(entry.get("says", ())))
+    says = tuple(entry.get("says", ()))
+    return Case(name, file, codes, entry["source"], entry["about"], arguments, before, says)
 
 
 def run(case: Case) -> dict[str, Any]:
