@@ -9397,8 +9397,8 @@ MUTANTS = (
     Mutant(
         "one transfer of external memory waits for nothing",
         "explore/relaxed.py",
-        "yield Trial(Resource.PIECES, name, \"its pieces were one transfer\", constants, remains=once)",
-        "yield Trial(Resource.PIECES, name, \"its pieces were one transfer\", constants)",
+        'yield Trial(Resource.PIECES, name, "its pieces were one transfer", constants, remains=once)',
+        'yield Trial(Resource.PIECES, name, "its pieces were one transfer", constants)',
         "tests/timing/test_planted_bottlenecks.py::test_small_pieces_of_external_memory_cost_what_one_piece_does_not",
     ),
     Mutant(
