@@ -26,6 +26,8 @@ def test_a_design_has_the_findings_that_it_is_there_for(case: corpus.Case) -> No
     ends = ENDS[case.kind]
     assert ends is None or done["status"] in ends
     assert corpus.stated(done["findings"], case.codes) == case.codes, done["findings"] or done["waiting"]
+    said = "\n".join(f"{each['message']} {each['fix']}" for each in done["findings"])
+    assert [text for text in case.says if text not in said] == [], said
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

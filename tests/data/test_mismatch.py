@@ -90,6 +90,30 @@ def test_zeros_at_the_other_side_of_each_row_are_padding() -> None:
     assert found.fix == "Exchange the padding before and after."
 
 
+def test_a_constant_that_is_added_is_named() -> None:
+    found = cause_of((DATA % 7 * 5 + 2).astype(np.int32), (DATA % 7 * 5).astype(np.int32))
+    assert found is not None
+    assert found.text == "has each element 2 more than expected"
+
+
+def test_two_buffers_of_one_name_have_writers_of_their_own() -> None:
+    array = Array("npu1", columns=1)
+    tile = array.memory_tile(0)
+    given = tile.buffer("given", (2, 4), data=np.array([[1, 5, 2, 9], [4, 4, 8, 1]]))
+    for number in range(2):
+        core = array.compute_tile(0, 2 + number)
+        taken = core.buffer("taken", 4)
+        array.connect(tile.mm2s[number], core.s2mm[0])
+        tile.mm2s[number].start(tile.read(given, view((2, 4))[number]))
+        core.s2mm[0].start(core.write(taken))
+        core.expect(taken, np.array([3, 7, 3, 7]))
+    findings = array.run().findings
+    assert [finding.message.rpartition(". ")[2] for finding in findings] == [
+        f"compute(0,{row}) S2MM 0 writes 4 words with BD 0." for row in (2, 3)
+    ]
+    assert findings[0].fix == "Look at what makes these words, and at what it reads."
+
+
 def test_elements_of_a_word_in_the_other_order() -> None:
     data = np.arange(1, 33, dtype=np.int16)
     found = cause_of(data.reshape(-1, 2)[:, ::-1].ravel().copy(), data)

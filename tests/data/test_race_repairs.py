@@ -164,14 +164,16 @@ def pass_on(read: int = 0, write: int = 1, units: int = 1) -> Callable[[ObjectFi
 def test_a_core_that_reads_the_other_buffer_is_not_told_to_acquire_more() -> None:
     finding = first(through_a_core(pass_on(read=1)))
     assert "reads words 0 to 63 of buffer 'come.1'" in finding.message
-    assert "and read the buffer that is full then, as the lock is acquired as often" in finding.fix
+    turn = "acquire lock 1 'come.full' of tile (0, 2) before each read"
+    room = "release lock 0 'come.free' of tile (0, 2) only after the last read"
+    assert f"{turn} and {room}, and read the buffer that is full then." in finding.fix
     assert through_a_core(pass_on()).run(check=True).good
 
 
 def test_a_core_that_writes_one_buffer_again_and_again() -> None:
     finding = first(through_a_core(pass_on(write=0)))
     assert "writes words 0 to 63 of buffer 'go.0'" in finding.message
-    assert "and write the buffer that is free then, as the lock is acquired as often" in finding.fix
+    assert finding.fix.endswith("only after the last write, and write the buffer that is free then.")
 
 
 def test_a_core_that_gives_back_more_than_it_took() -> None:

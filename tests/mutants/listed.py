@@ -9543,6 +9543,13 @@ MUTANTS = (
         "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
     ),
     Mutant(
+        "buffers of one name in two tiles have the same writers",
+        "explain/word_sources.py",
+        'where in ("", tile_name(self._engine, area.tile))',
+        "True",
+        "tests/data/test_mismatch.py::test_two_buffers_of_one_name_have_writers_of_their_own",
+    ),
+    Mutant(
         "a writer is blamed for a reader that came before any data",
         "explain/race_findings.py",
         "    if _read_too_early(one, hasty) or _never_waits(one, sides):",

@@ -239,10 +239,18 @@ def _walk(places: Array) -> list[tuple[int, int]] | None:
     return steps
 
 
+_COMPUTED = "Look at what the core computes and which inputs it gets; without a core, at the reader's walk."
+
+
 def _scaled(got: Array, expected: Array) -> MismatchCause | None:
-    """Each number is the same multiple of what was expected."""
+    """Each number is the same multiple of what was expected, or differs from it by the same."""
     if got.dtype.kind not in "iu" or not expected.any() or got.size != expected.size:
         return None
+    differs = np.flatnonzero(np.diff(got.astype(np.int64) - expected.astype(np.int64)))
+    if not len(differs):
+        by = int(got[0]) - int(expected[0])
+        than = f"{abs(by)} {'more' if by > 0 else 'less'} than expected"
+        return MismatchCause("MT0405", f"has each element {than}", _COMPUTED)
     at = int(np.flatnonzero(expected)[0])
     ratio = Fraction(int(got[at]), int(expected[at]))
     values = [each.astype(np.int64) for each in (got, expected)]
@@ -250,8 +258,7 @@ def _scaled(got: Array, expected: Array) -> MismatchCause | None:
         return None
     if not np.array_equal(values[0] * ratio.denominator, values[1] * ratio.numerator):
         return None
-    fix = "Look at what the core computes and which inputs it gets; without a core, at the reader's stride."
-    return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", fix)
+    return MismatchCause("MT0405", f"has each element {ratio} times as large as expected", _COMPUTED)
 
 
 def cause_in_buffer(got: Array, expected: Array, contents: Array, name: str) -> MismatchCause | None:

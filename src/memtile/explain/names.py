@@ -12,13 +12,16 @@ from memtile.sim.loop.engine import Engine
 
 def channel_name(engine: Engine, ch: int) -> str:
     """``S2MM 0`` to ``MM2S 5``; in a model of several tiles after the tile, ``memory(0,1) MM2S 5``."""
-    c, tiles = engine.channels, engine.tiles
+    c = engine.channels
     port = f"{DIRECTIONS[c.direction[ch]]} {c.number[ch]}"
-    if len(tiles.kind) == 1:
-        return port
-    tile = int(c.tile[ch])
+    return port if len(engine.tiles.kind) == 1 else f"{tile_name(engine, int(c.tile[ch]))} {port}"
+
+
+def tile_name(engine: Engine, tile: int) -> str:
+    """``memory(0,1)``: its kind, column and row."""
+    tiles = engine.tiles
     kind = TILE_KINDS[KIND_NAMES[tiles.kind[tile]]]
-    return f"{kind.name}({tiles.column[tile]},{tiles.row[tile]}) {port}"
+    return f"{kind.name}({tiles.column[tile]},{tiles.row[tile]})"
 
 
 def called(engine: Engine, ch: int) -> str:

@@ -142,8 +142,9 @@ class Sides:
             return f"Let {reads} acquire {units}."
         if self._is_core(reader):
             if self._left_over(number) <= 0:
-                buffer = "the buffer that is full then, as the lock is acquired as often as it is released"
-                return f"Let {reads} acquire {lock} before each read, and read {buffer}."
+                room = self._locks_text(self._given(reader) & self._taken(writer), "read")
+                turn = f"acquire {lock} before each read{room}"
+                return f"Let {reads} {turn}, and read the buffer that is full then."
             return f"Let {reads} acquire {lock} before each read, once for each buffer."
         if self._is_core(writer):
             return f"Let {self.text(writer)} release {lock} only after its write, once for each buffer."
@@ -167,8 +168,9 @@ class Sides:
             return f"Let {writes} acquire {units}" + (f", and begin it with {begin}." if buffers else ".")
         if self._is_core(writer):
             if self._left_over(number) <= 0:
-                buffer = "the buffer that is free then, as the lock is acquired as often as it is released"
-                return f"Let {writes} acquire {lock} before each write, and write {buffer}."
+                data = self._locks_text(self._given(writer) & self._taken(reader), "write")
+                turn = f"acquire {lock} before each write{data}"
+                return f"Let {writes} {turn}, and write the buffer that is free then."
             return f"Let {writes} acquire {lock} before each write, once for each buffer."
         if self._is_core(reader):
             if (more := self._left_over(number)) > 0:
@@ -191,6 +193,10 @@ class Sides:
                     f"Read the buffer that {who} writes before the release of {what}, or give this one data."
                 )
         return "Give the buffer data, or let who writes it release a lock that the reader acquires."
+
+    def _locks_text(self, given: set[int], does: str) -> str:
+        """`` and release lock 1 'free' only after it``: where one of two that take turns is too early."""
+        return f" and release {self._lock(min(given))} only after the last {does}" if given else ""
 
     def _left_over(self, lock: int) -> int:
         """What a lock has more than at the start."""

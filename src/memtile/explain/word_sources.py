@@ -10,7 +10,7 @@ import numpy as np
 from memtile.arch.tiles import MM2S, S2MM, WORD_BYTES
 from memtile.explain.bd_chains import BdChains
 from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
-from memtile.explain.names import channel_name, core_name
+from memtile.explain.names import channel_name, core_name, tile_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
@@ -36,9 +36,13 @@ class WordSources:
         Args:
             output: ``memory(0,1) buffer rows``, or the name of an array in external memory.
         """
-        _, is_inside, name = output.rpartition(_BUFFER)
+        where, is_inside, name = output.rpartition(_BUFFER)
         bds = [bd for bds in self._planned.bds.values() for bd in bds if self._receives(bd.ch)]
-        bds = [bd for bd in bds if (self._is_in(bd, name) if is_inside else self._is_outside(bd, name))]
+        bds = [
+            bd
+            for bd in bds
+            if (self._is_in(bd, where.strip(), name) if is_inside else self._is_outside(bd, name))
+        ]
         writers = list(dict.fromkeys(bd.ch for bd in bds))
         if not writers or len(writers) > _MOST:
             return ""
@@ -57,11 +61,12 @@ class WordSources:
     def _receives(self, ch: int) -> bool:
         return bool(self._engine.channels.direction[ch] == S2MM)
 
-    def _is_in(self, bd: PlannedBd, name: str) -> bool:
-        """Whether a descriptor writes a buffer of a tile."""
+    def _is_in(self, bd: PlannedBd, where: str, name: str) -> bool:
+        """Whether a descriptor writes a buffer of a tile, which has a name where there are several."""
         for area in self._areas:
             ends = area.first // WORD_BYTES, (area.first + area.nbytes) // WORD_BYTES
-            if area.name == name and area.tile == bd.tile and len(bd.places):
+            is_there = area.tile == bd.tile and where in ("", tile_name(self._engine, area.tile))
+            if area.name == name and is_there and len(bd.places):
                 return bool(((bd.places >= ends[0]) & (bd.places < ends[1])).any())
         return False
 

@@ -25,5 +25,8 @@ def wrong_words(checks: Sequence[Check], sources: Callable[[str], str] | None = 
             code, says, fix = OTHER_WORDS, check.text.removeprefix(f"{check.port}: "), ""
             message = f"{check.port} is not what was expected: {says}."
         if sources is not None and (written := sources(check.port)):
-            message = f"{message} {written}"
+            message, fix = (
+                f"{message} {written}",
+                fix or "Look at what makes these words, and at what it reads.",
+            )
         yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)

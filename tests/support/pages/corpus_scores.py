@@ -40,6 +40,7 @@ class Case(NamedTuple):
         about: what happens.
         arguments: further ones of ``memtile run``.
         before: codes of the errors that ``memtile check`` must name before it runs.
+        says: texts that the sentences or the repairs of its findings must have.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Case(NamedTuple):
     about: str
     arguments: tuple[str, ...] = ()
     before: frozenset[str] = frozenset()
+    says: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -75,7 +77,8 @@ def _case(name: str, file: Path, entry: Mapping[str, Any]) -> Case:
     arguments = tuple(text.replace("{corpus}", str(CORPUS)) for text in entry.get("arguments", ()))
     codes = frozenset(entry["codes"])
     before = frozenset(entry.get("check", ()))
-    return Case(name, file, codes, entry["source"], entry["about"], arguments, before)
+    says = tuple(entry.get("says", ()))
+    return Case(name, file, codes, entry["source"], entry["about"], arguments, before, says)
 
 
 def run(case: Case) -> dict[str, Any]:
