@@ -76,7 +76,7 @@ class LooseEnds:
             yield self._unconnected(senders[0], receivers[0])
 
     def doubled(self, ch: int) -> LoosePair | None:
-        """The channel beside one with several tasks that has a stream, a partner with a task, and none itself.
+        """The channel beside one with several tasks that has a stream and lacks a task itself.
 
         Args:
             ch: the one with several tasks.
