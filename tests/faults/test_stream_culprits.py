@@ -276,6 +276,59 @@ def test_both_ends_of_a_wrong_flow_are_one_error(tmp_path: Path, old: str, new: 
     assert errors(of_run(tmp_path, text)) == [f"MT0312 {said}"]
 
 
+def test_two_tasks_of_one_channel_are_named_with_the_idle_one_beside_it(tmp_path: Path) -> None:
+    """Which of the two tasks was meant for the other channel the text does not say."""
+    chain = CHANNELS[CHANNELS.index("      %1 = aie.dma_start") : CHANNELS.index("    ^end:")]
+    more = chain.replace("%1", "%2").replace("^out", "^more").replace("MM2S, 0", "MM2S, {}")
+    first = chain.replace("^end", "^last")
+    own = OUT.replace("%m, DMA : 0, %s, DMA : 0", "%m, DMA : 1, %s, DMA : 1")
+    base = changed(CHANNELS, OUT, f"{OUT}\n    {own}")
+    right, wrong = (changed(base, chain, f"{first}    ^last:\n{more.format(number)}") for number in (1, 0))
+    task = SPARE.replace("spare", "second")
+    right, wrong = (
+        changed(
+            changed(text, WAIT, task + WAIT),
+            "    aie.shim_dma_allocation @out",
+            "    aie.shim_dma_allocation @second(%s, S2MM, 1)\n    aie.shim_dma_allocation @out",
+        )
+        for text in (right, wrong)
+    )
+    assert not [each for each in of_check(tmp_path, right) if each.code == "MT0109"]
+    found = errors(of_check(tmp_path, wrong))
+    assert found == [
+        "MT0109 memory(0,1) MM2S 0 has several tasks; interface(0,0) S2MM 1 'second' gets its words from "
+        "memory(0,1) MM2S 1, which has none."
+    ]
+
+
+def test_packets_of_another_id_than_leads_to_a_channel_are_named_by_both(tmp_path: Path) -> None:
+    flows = "".join(
+        f"aie.packet_flow({number}) {{\naie.packet_source<%s, DMA : 0>\naie.packet_dest<%m, DMA : {to}>\n}}\n"
+        for number, to in ((1, 0), (2, 1))
+    )
+    text = changed(CHANNELS, IN, flows)
+    second = """    ^end:
+      %2 = aie.dma_start(S2MM, 1, ^other, ^last)
+    ^other:
+      aie.dma_bd(%o : memref<8xi32>, 0, 8)
+      aie.next_bd ^other
+    ^last:
+"""
+    text = changed(text, "    ^end:\n", second)
+    text = changed(
+        text, "    %a = ", '    %o = aie.buffer(%m) {sym_name = "others"} : memref<8xi32>\n    %a = '
+    )
+    send = "[0, 0, 0, 1])\n        {id = 1"
+    text = changed(text, send, send.replace("1])", "1], packet = <pkt_id = {}, pkt_type = 0>)"))
+    assert errors(of_run(tmp_path, text.replace("pkt_id = {}", "pkt_id = 1"))) == []
+    text = text.replace("pkt_id = {}", "pkt_id = 2")
+    for findings in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        (message,) = errors(findings)
+        assert message.endswith(
+            "interface(0,0) MM2S 0 'in' has sent packets of id 2, and those of id 1 lead there."
+        )
+
+
 def test_two_flows_to_one_channel_are_named_by_both_lines(tmp_path: Path) -> None:
     more = f"{IN}\n    aie.flow(%m, DMA : 1, %m, DMA : 0)"
     text = changed(CHANNELS, IN, more)

@@ -107,8 +107,8 @@ MUTANTS = (
     Mutant(
         "each end of a wrong flow is an error of its own before a run",
         "check/streams.py",
-        "    for pair in LooseEnds(subject.engine, set(channels), lambda _: False).pairs():\n",
-        "    for pair in ():\n",
+        "(*ends.pairs(), *(each",
+        "(*(), *(each",
         f"{STREAMS}test_both_ends_of_a_wrong_flow_are_one_error",
     ),
     Mutant(
@@ -124,6 +124,20 @@ MUTANTS = (
         "_FOLLOWS | CONNECTIONS",
         "CONNECTIONS",
         f"{STREAMS}test_words_that_never_come_blame_no_sender_that_has_sent_all",
+    ),
+    Mutant(
+        "several tasks of a channel are in order beside one without",
+        "check/streams.py",
+        "for ch in channels if _is_started_twice(subject, ch)",
+        "for ch in ()",
+        f"{STREAMS}test_two_tasks_of_one_channel_are_named_with_the_idle_one_beside_it",
+    ),
+    Mutant(
+        "packets of another id are words that are missing",
+        "explain/deadlock/ends.py",
+        "            if ids is not None:\n",
+        "            if False:\n",
+        f"{STREAMS}test_packets_of_another_id_than_leads_to_a_channel_are_named_by_both",
     ),
     Mutant(
         "two circuits may end at one port",

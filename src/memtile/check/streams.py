@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from memtile.arch.tiles import S2MM
+from memtile.arch.tiles import S2MM, TILE_KINDS
 from memtile.check.checked_program import Subject
 from memtile.check.task_list import GivenTask, StaticBd, each_bd
 from memtile.explain.deadlock.balance_findings import sure_lengths
@@ -25,6 +25,7 @@ from memtile.explain.names import called, is_logic, port_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.switch_ways import barred_text, configured_ways, packet_ways, reached
 from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import COMPRESSION_LSB, FOT_MASK, OUT_OF_ORDER_MASK
 from memtile.model.streams.switch_config import OFF, PACKET
 from memtile.sim.loop.engine import Engine
@@ -88,19 +89,29 @@ def _pairs(subject: Subject, channels: Sequence[int]) -> Iterator[LoosePair]:
     """Channels that lack a stream beside such that lack a task, of a design whose tasks are all known."""
     if not subject.hosted or subject.open_host:
         return
-    for pair in LooseEnds(subject.engine, set(channels), lambda _: False).pairs():
+    ends = LooseEnds(subject.engine, set(channels), lambda _: False)
+    doubled = (ends.doubled(ch) for ch in channels if _is_started_twice(subject, ch))
+    for pair in (*ends.pairs(), *(each for each in doubled if each is not None)):
         if subject.fed.isdisjoint((pair.first, pair.second)):
             yield pair
+
+
+def _is_started_twice(subject: Subject, ch: int) -> bool:
+    """Whether a channel of a tile with memory of its own begins with several tasks; hosts give many."""
+    tile = int(subject.engine.channels.tile[ch])
+    kind = TILE_KINDS[KIND_NAMES[subject.engine.tiles.kind[tile]]]
+    return kind.role != "interface" and sum(not task.epoch for task in subject.log.of(ch)) > 1
 
 
 def _of_pair(subject: Subject, pair: LoosePair) -> Finding:
     """The finding about both channels."""
     parties = [*zip((pair.first, pair.second), pair.does, strict=True)]
-    parties += [(pair.sender, "sends to it")] if pair.sender >= 0 else []
-    sides = []
-    for ch, does in parties:
-        place = next((task.place for task in subject.log.of(ch)), "")
-        sides.append(Side(called(subject.engine, ch), does, place))
+    parties += [(pair.partner, "is at the other end")] if pair.partner >= 0 else []
+    sides = [
+        Side(called(subject.engine, ch), does, place)
+        for ch, does in parties
+        for place in [task.place for task in subject.log.of(ch)][:2] or [""]
+    ]
     return Finding("MT0109", Severity.ERROR, f"{pair.text}.", sides, fix=pair.fix)
 
 

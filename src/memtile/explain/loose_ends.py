@@ -32,7 +32,7 @@ class LoosePair:
         first: model index of the channel that has a task and no stream.
         second: that of the one beside it that has a stream and no task, or of the other end of the flow that
             is missing.
-        sender: that of the channel whose words come to the second; -1 = of none.
+        partner: that of the channel at the other end of the second's stream, with a task; -1 = of none.
         does: of the first and of the second what they have and lack, as ends of sentences.
         text: what is wrong, as a sentence without its full stop.
         fix: how to repair it.
@@ -40,7 +40,7 @@ class LoosePair:
 
     first: int
     second: int
-    sender: int
+    partner: int
     does: tuple[str, str]
     text: str
     fix: str
@@ -74,6 +74,32 @@ class LooseEnds:
         tile = self._engine.channels.tile
         if len(senders) == len(receivers) == 1 and tile[senders[0]] != tile[receivers[0]]:
             yield self._unconnected(senders[0], receivers[0])
+
+    def doubled(self, ch: int) -> LoosePair | None:
+        """The channel beside one with several tasks that has a stream and lacks a task itself.
+
+        Args:
+            ch: the one with several tasks.
+        """
+        c, receives = self._engine.channels, self._receives(ch)
+        same = np.flatnonzero((c.tile == c.tile[ch]) & (c.direction == c.direction[ch])).tolist()
+        idle = [each for each in same if each not in self._tasks and not self._may_start(each)]
+        ends = self._sends_to if receives else self._fed_by
+        there = [(each, other) for each in idle for other in ends(each)[:1]]
+        if len(there) != 1:
+            return None
+        ((beside, other),) = there
+        name, idle_name, other_name = (called(self._engine, each) for each in (ch, beside, other))
+        verb = "sends to" if receives else "gets its words from"
+        text = f"{name} has several tasks; {other_name} {verb} {idle_name}, which has none"
+        does = ("has several tasks", "has a stream and no task")
+        return LoosePair(ch, beside, other, does, text, f"Start one of the tasks on {idle_name}.")
+
+    def _fed_by(self, ch: int) -> list[int]:
+        """The channels with tasks that get words from an MM2S channel alone."""
+        return [
+            each for each, senders in self._senders.items() if each in self._tasks and set(senders) == {ch}
+        ]
 
     def _receives(self, ch: int) -> bool:
         return bool(self._engine.channels.direction[ch] == S2MM)

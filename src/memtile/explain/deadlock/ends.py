@@ -32,6 +32,7 @@ from memtile.model.streams.switch_config import PACKET
 
 _CONTROLLER = register_named("memory_tile", "DMA_S2MM_0_Ctrl").field("Controller_ID")
 _ID = field_of(SLOT, "id")
+_FEW_IDS = 4  # that lead to a channel; where all do, the stream is a circuit
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,6 +327,10 @@ class ChainEnd:
             return self._packet_missing(first)
         else:
             says = f"{self.words.name(first)} waits for words at {self.words.moved(first.number)}"
+        if used and first.kind is PartyKind.CHANNEL:
+            ids = self._other_ids(first.number)
+            if ids is not None:
+                return self._made("MT0304", f"{says}; {ids[0]}", ids[1])
         if used:
             did, fix = self._all_sent()
             return self._made("MT0304", f"{says}; {self._name} {did}", fix)
@@ -344,6 +349,26 @@ class ChainEnd:
         says = f"{self.words.name(receiver)} waits for more packets than are sent to it: {came} came"
         fix = f"Let it take {came} packets, or send the others."
         return self._made("MT0304", says, fix, (self.words.side(receiver),))
+    def _other_ids(self, receiver: int) -> tuple[str, str] | None:
+        """That no packet sent had an id that leads to a receiver, and the repair; None if it is not so."""
+        engine, ch = self.waits.engine, self.party.number
+        port = int(engine.channels.switch_port[ch])
+        if self.waits.of_registers or engine.channels.bds_done[receiver] or port < 0:
+            return None
+        bds = PlannedWords.of(engine, self.waits.chains).bds.get(ch, ())
+        sent = {bd.descriptor.packet.id for bd in bds if bd.descriptor.packet is not None}
+        ids = [each for each in range(_ID.maximum + 1) if self._leads(port, each, receiver)]
+        if not sent or not ids or len(ids) > _FEW_IDS or not sent.isdisjoint(ids):
+            return None
+        wanted, given = (" and ".join(f"id {each}" for each in some) for some in (ids, sorted(sent)))
+        does = f"{self._name} has sent packets of {given}, and those of {wanted} lead there"
+        return does, f"Give a descriptor packet {wanted}, or the packet flow {given}."
+
+    def _leads(self, port: int, packet: int, receiver: int) -> bool:
+        """Whether packets of an id go from a port to a channel."""
+        engine = self.waits.engine
+        ahead = self.waits.streams.ahead_of.get(receiver, -1)
+        return ahead in reached([port], partial(packet_ways, engine, packet))
 
     def _all_sent(self) -> tuple[str, str]:
         """What a channel has sent that has no task left, and the repair."""

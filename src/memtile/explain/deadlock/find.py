@@ -234,7 +234,7 @@ def _may_start(waits: EngineWaits, ch: int) -> bool:
 def _of_pair(pair: LoosePair, waits: EngineWaits, words: Sentences) -> Finding:
     """The finding about two channels of which one lacks what the other has."""
     parties = [*zip((pair.first, pair.second), pair.does, strict=True)]
-    parties += [(pair.sender, "sends to it")] if pair.sender >= 0 else []
+    parties += [(pair.partner, "is at the other end")] if pair.partner >= 0 else []
     sides = [words.side(Party(PartyKind.CHANNEL, ch), does) for ch, does in parties]
     code = "MT0312" if waits.abstraction is None else BEFORE_A_RUN["MT0312"]
     return Finding(code, Severity.ERROR, f"{pair.text}.", sides, fix=pair.fix)
