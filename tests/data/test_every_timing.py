@@ -14,7 +14,7 @@ from memtile.explain.orders.proof import Proof
 from memtile.explain.results import Result
 from memtile.kernels import Core
 from memtile.sim.races.order_book import OrderBook
-from support.designs.small_orders import built, drawn, ends
+from support.designs.small_orders import Block, Small, built, drawn, ends
 
 
 def proof(made: MemoryTile | Array) -> Proof:
@@ -59,6 +59,7 @@ def test_one_taker_of_each_lock_and_one_sender_of_each_stream_decide_all() -> No
         "words": True,
         "reasons": [],
         "reasons_of_words": [],
+        "assumed": [],
         "schedule": None,
         "tried": 0,
     }
@@ -74,6 +75,19 @@ def test_two_takers_of_a_lock_are_named() -> None:
     found = proof(through(readers=2))
     assert found.status == "this timing"
     assert found.reasons == ("memory(0,1) MM2S 0, memory(0,1) MM2S 1 take from lock 1 'full' of tile (0, 1)",)
+
+
+@pytest.mark.parametrize(
+    ("early", "batch", "shared"), [(False, 2, True), (True, 2, False), (False, 3, False)]
+)
+def test_a_batch_of_a_lock_is_shared_out(early: bool, batch: int, shared: bool) -> None:
+    """The giver takes all of what came back first, and the parts of the takers are all of a batch."""
+    give = Block(1, batch, False, 0, batch)
+    giver = (give._replace(takes=-1), give) if early else (give, give)
+    taker = (Block(0, 1, False, 1, 1),) * 2
+    found = proof(built(Small((0, batch), (giver, taker, taker), (2, -1, 2))))
+    assert bool(found.assumed) is shared, found
+    assert found.ends_proved is shared
 
 
 def test_words_of_external_memory_that_two_use_are_named() -> None:

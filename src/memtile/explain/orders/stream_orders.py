@@ -15,12 +15,14 @@ import numpy as np
 
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import ARBITERS, PORTS
-from memtile.arch.tiles import S2MM, TILE_KINDS
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import arbiters_of, configured_ways, reached
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK
+from memtile.model.state.causes import Phase
 from memtile.model.state.columns import NEVER
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.kernels.kernel_core import place
@@ -58,13 +60,43 @@ class StreamOrders:
         """Ports with words that nobody took, but for traces and tokens: who sent them had room."""
         aside = set(reached(sorted(self._traces | self._tokens), partial(configured_ways, self._engine)))
         for port in np.flatnonzero(self._switch.held > 0).tolist():
-            if port not in aside:
+            if port not in aside and not self._is_of_senders_at_work(port):
                 yield f"words that nobody takes find room at {port_name(self._engine, port)}"
         held = plain(self._engine.state.fifos).held
         c, traced = self._engine.channels, {int(self._switch.channel[at]) for at in aside}
         for ch in np.flatnonzero((c.direction == S2MM) & (held > 0)).tolist():
-            if ch not in traced:
+            ports = np.flatnonzero((self._switch.channel == ch) & (self._switch.is_master != 0)).tolist()
+            at_work = bool(ports) and all(map(self._is_of_senders_at_work, ports))
+            if ch not in traced and not at_work:
                 yield f"words that nobody takes find room before {called(self._engine, ch)}"
+
+    def _is_of_senders_at_work(self, port: int) -> bool:
+        """Whether all who sent words to a port are still at it, and room let them do nothing but that.
+
+        With less room they would only stop earlier.
+        """
+        return all(source in self._at_work for source in self._sources(port))
+
+    @cached_property
+    def _at_work(self) -> set[int]:
+        """Ports of channels that have ended no descriptor for which somebody waits by means of room.
+
+        All words that are left are of the descriptor that such a channel is at; or its chain has no end and
+        gives no lock and no token.
+        """
+        c, chains = self._engine.channels, BdChains(self._engine)
+        fifos, found = plain(self._engine.state.fifos).held, set[int]()
+        for ch in np.flatnonzero((c.direction == MM2S) & (c.phase == Phase.RUN)).tolist():
+            port = int(c.switch_port[ch])
+            if port < 0:
+                continue
+            ways = reached([port], partial(configured_ways, self._engine))
+            receivers = {int(self._switch.channel[at]) for at in ways if self._switch.is_master[at]} - {-1}
+            left = int(self._switch.held[ways].sum()) + sum(int(fifos[each]) for each in receivers)
+            silent = not any(chains.released(ch, bd) for bd in chains.of(ch)) and not c.task_token[ch]
+            if c.moved[ch] >= left or (silent and chains.loops(ch)):
+                found.add(port)
+        return found
 
     @cached_property
     def _live(self) -> set[int]:
