@@ -77,15 +77,12 @@ def test_two_takers_of_a_lock_are_named() -> None:
     assert found.reasons == ("memory(0,1) MM2S 0, memory(0,1) MM2S 1 take from lock 1 'full' of tile (0, 1)",)
 
 
-@pytest.mark.parametrize(
-    ("early", "batch", "shared"), [(False, 2, True), (True, 2, False), (False, 3, False)]
-)
-def test_a_batch_of_a_lock_is_shared_out(early: bool, batch: int, shared: bool) -> None:
-    """The giver takes all of what came back first, and the parts of the takers are all of a batch."""
-    give = Block(1, batch, False, 0, batch)
+@pytest.mark.parametrize(("early", "last", "shared"), [(False, 2, True), (True, 2, False), (False, 1, False)])
+def test_a_batch_of_a_lock_is_shared_out(early: bool, last: int, shared: bool) -> None:
+    """The giver takes all of what came back first, and each taker takes part in each batch."""
+    give, take = Block(1, 2, False, 0, 2), Block(0, 1, False, 1, 1)
     giver = (give._replace(takes=-1), give) if early else (give, give)
-    taker = (Block(0, 1, False, 1, 1),) * 2
-    found = proof(built(Small((0, batch), (giver, taker, taker), (2, -1, 2))))
+    found = proof(built(Small((0, 2), (giver, (take,) * 2, (take,) * last), (2, -1, last))))
     assert bool(found.assumed) is shared, found
     assert found.ends_proved is shared
 

@@ -164,3 +164,62 @@ aie.mem(%c) {{
 """
     found = proof(ring, sequence=(BOTH[1], WAIT))
     assert bool([each for each in found.reasons if "find room" in each]) is not longer, found
+
+
+_PACKETS = """
+%room = aie.lock(%c, 0) {{init = {room} : i32}}
+%came = aie.lock(%c, 1) {{init = 0 : i32}}
+%sent = aie.buffer(%m) : memref<64xi32>
+%x = aie.buffer(%c) : memref<64xi32>
+aie.packet_flow(1) {{
+  aie.packet_source<%m, DMA : 0>
+  aie.packet_dest<%c, DMA : 0>
+}}
+aie.packet_flow(2) {{
+  aie.packet_source<%m, DMA : 1>
+  aie.packet_dest<%c, DMA : 0>
+}}
+aie.memtile_dma(%m) {{
+  %0 = aie.dma_start(MM2S, 0, ^one, ^next)
+^one:
+  aie.dma_bd(%sent : memref<64xi32>, 0, 8) {{packet = #aie.packet_info<pkt_type = 0, pkt_id = 1>}}
+  aie.next_bd ^end
+^next:
+  %1 = aie.dma_start(MM2S, 1, ^two, ^end)
+^two:
+  aie.dma_bd(%sent : memref<64xi32>, 8, 8) {{packet = #aie.packet_info<pkt_type = 0, pkt_id = 2>}}
+  aie.next_bd ^end
+^end:
+  aie.end
+}}
+aie.mem(%c) {{
+  %0 = aie.dma_start(S2MM, 0, ^in, ^end)
+^in:
+  aie.use_lock(%room, AcquireGreaterEqual, 1)
+  aie.dma_bd(%x : memref<64xi32>, 0, 8)
+  aie.use_lock(%came, Release, 1)
+  aie.next_bd ^in
+^end:
+  aie.end
+}}
+aie.core(%c) {{
+  aie.use_lock(%came, AcquireGreaterEqual, 1)
+  aie.use_lock(%room, Release, 1)
+  aie.use_lock(%came, AcquireGreaterEqual, 1)
+  aie.end
+}}
+"""
+
+
+@pytest.mark.parametrize(("room", "proved"), [(2, True), (1, False)])
+def test_packets_that_meet_are_decided_if_their_receivers_are_ready(room: int, proved: bool) -> None:
+    """With room for one packet the receiver waits for the core, which could wait for the other packet."""
+    design = loaded(device(_PACKETS.format(room=room), host()))
+    found: Proof | None = design.run(check=True, max_cycles=100_000).result.proved
+    assert found is not None
+    assert found.ends == "finishes"
+    assert found.ends_proved is proved, found
+    if proved:
+        assert any("packets come first" in reason for reason in found.of_words)
+    else:
+        assert any("meet at arbiter" in reason for reason in found.reasons)

@@ -33,7 +33,8 @@ def proof(engine: Engine, subject: Subject, watch: OrderWatch, ends: str, undeci
         undecided: why it need not end so; empty = nothing is known.
     """
     watch.flush()
-    locks, streams = LockOrders(engine, watch.orders, watch.began), StreamOrders(engine)
+    locks = LockOrders(engine, watch.orders, watch.began)
+    streams = StreamOrders(engine, locks.is_ready)
     reasons = [
         *([undecided] if undecided else []),
         *(["the host sequence depends on numbers that only a run has"] if subject.open_host else []),

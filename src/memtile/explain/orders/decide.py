@@ -32,7 +32,8 @@ def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence
     """
     rests = result.timed and int(engine.state.clock.quiet[0]) >= SETTLED
     ends = _ENDS.get(result.status, "") if rests else ""
-    locks, streams = LockOrders(engine, watch.orders, watch.began), StreamOrders(engine)
+    locks = LockOrders(engine, watch.orders, watch.began)
+    streams = StreamOrders(engine, locks.is_ready)
     codes = dict.fromkeys(finding.code for finding in result.findings)
     reasons = [
         *of_hosts,
@@ -46,7 +47,7 @@ def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence
         *(streams.left_behind() if ends == FINISHES else ()),
     ]
     words = [*(f"finding {code}" for code in codes if code in _OF_WORDS)]
-    words += locks.of_words()
+    words += [*locks.of_words(), *streams.of_words()]
     if words and not _act_by_text(engine):
         reasons += words  # who reads them may do otherwise
     words += [*_outside(engine, watch), *_without_words(result)]

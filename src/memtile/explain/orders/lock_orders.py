@@ -115,6 +115,26 @@ class LockOrders:
             name = lock_name(self._engine, number)
             yield f"{self._takers(self._locks[number])} wait for {name} again before another one comes twice"
 
+    def is_ready(self, ch: int) -> bool:
+        """Whether a channel takes all words of the run in every order, as nobody has to let it.
+
+        Its tasks were there, or pushed before the host waited for anything, and what it takes from locks
+        before its last word they have from the start.
+        """
+        agent = FIRST_CHANNEL + ch
+        for lock in self._locks.values():
+            own = (lock.acts.agent == agent) & (lock.acts.kind == NoteKind.ACQUIRE)
+            needed = lock.acts.operand[own & (lock.acts.moved < self._book.accesses(agent))]
+            if not len(needed):
+                continue
+            shared = len(lock.takers) > 1 or lock.takes_back or self._is_set_late(lock)
+            if shared or (needed >= 0).any() or -int(needed.sum()) > lock.last_set():
+                return False
+        begun = self._book.started.get(agent, [])
+        last = begun[-1] if begun else -1
+        pushed = (sum(at <= last for at in each) for each in self._book.started.values())
+        return last < self._book.first_look and all(many <= MEMORY.queue_depth for many in pushed)
+
     def of_words(self) -> Iterator[str]:
         """Locks of which one cannot tell in every order whose release an acquire has waited for."""
         for number, lock in self._locks.items():

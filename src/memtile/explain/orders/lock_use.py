@@ -9,9 +9,7 @@ import numpy as np
 
 from memtile.model.checking.notes import NoteKind
 from memtile.model.state.columns import Ints
-from memtile.sim.races.order_book import LockAct
-
-NEVER = 1 << 62  # number of a note that never comes
+from memtile.sim.races.order_book import NEVER, LockAct
 
 
 @dataclass(frozen=True, slots=True)

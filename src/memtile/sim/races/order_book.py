@@ -16,6 +16,7 @@ from memtile.model.checking.notes import AGENT_LSB, EXTERNAL, HOST, SITE_LSB, No
 from memtile.model.state.columns import Ints
 
 _LOCK_ACTS = (NoteKind.ACQUIRE, NoteKind.RELEASE, NoteKind.SET)
+NEVER = 1 << 62  # number of a note that never comes
 _ACCESSES = (NoteKind.READ, NoteKind.WRITE)
 _PIECE = 4  # bits: words of external memory are told apart in pieces of 16
 
@@ -47,12 +48,14 @@ class OrderBook:
         started: by agent the numbers of the notes by which a host gave it work.
         control_packets: how many acts there were that nobody follows, or pauses of a run.
         looked_at: locks whose values the host read.
+        first_look: number of the note by which the host saw first that a channel had ended a task.
     """
 
     def __init__(self) -> None:
         self.started: dict[int, list[int]] = {}
         self.control_packets = 0
         self.looked_at: set[int] = set()
+        self.first_look = NEVER
         self._acts: list[Ints] = [np.zeros((0, len(LockAct._fields)), np.int64)]
         self._pieces: dict[tuple[int, bool], list[Ints]] = {}
         self._read: dict[int, list[Ints]] = {}
@@ -73,6 +76,9 @@ class OrderBook:
             self.started.setdefault(agent, []).append(number)
         self.control_packets += int(np.count_nonzero(what == NoteKind.BARRIER))
         self.looked_at.update(noted[what == NoteKind.LOOK_AT_LOCK, 1].tolist())
+        looks = what == NoteKind.LOOK
+        if looks.any() and self.first_look == NEVER:
+            self.first_look = int(at[looks][0])
         self._add_pieces(noted, what, agents)
 
     def _moved_before(self, what: Ints, agents: Ints) -> Ints:
@@ -83,6 +89,10 @@ class OrderBook:
             before[own] = np.cumsum(accesses[own]) + self._moved[agent]
             self._moved[agent] += int(np.count_nonzero(accesses & own))
         return before
+
+    def accesses(self, agent: int) -> int:
+        """How many accesses to memory an agent has made."""
+        return self._moved[agent]
 
     def reads_for(self, agent: int, words: int) -> int:
         """How many accesses of an agent it takes until it has read so many words of external memory."""
