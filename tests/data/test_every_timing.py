@@ -108,6 +108,16 @@ def test_a_schedule_that_ends_otherwise_is_an_error() -> None:
     assert result.proved.status == "broken"
 
 
+def test_a_schedule_in_which_a_channel_runs_into_an_error_ends_otherwise() -> None:
+    usual = through().run(check=True)
+    halted = replace(usual, status=Status.HALTED)
+    result = together(ScheduleRun(0, usual, {}), [ScheduleRun(5, halted, {})])
+    assert result.proved is not None
+    assert (result.proved.status, result.proved.schedule) == ("broken", 5)
+    (broken,) = (finding for finding in result.findings if finding.code == "MT0326")
+    assert broken.message == "The run finishes, and in schedule 5 it is halted by an error."
+
+
 def test_words_that_stay_on_their_way_prove_no_end() -> None:
     """Nobody takes what a channel sends: it ends as there is room for so many words, and no more."""
     array = Array("npu1", 1)

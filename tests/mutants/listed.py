@@ -190,6 +190,13 @@ MUTANTS = (
         f"{TIMINGS}::test_a_batch_of_a_lock_is_shared_out",
     ),
     Mutant(
+        "a schedule that runs into an error ends the same way",
+        "design/run_design.py",
+        "both <= {Status.FINISHED, Status.STUCK, Status.HALTED}",
+        "both <= {Status.FINISHED, Status.STUCK}",
+        f"{TIMINGS}::test_a_schedule_in_which_a_channel_runs_into_an_error_ends_otherwise",
+    ),
+    Mutant(
         "every receiver of packets is ready by itself",
         "explain/orders/lock_orders.py",
         "-int(needed.sum()) > lock.last_set()",
