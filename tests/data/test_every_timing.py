@@ -14,7 +14,7 @@ from memtile.explain.orders.proof import Proof
 from memtile.explain.results import Result
 from memtile.kernels import Core
 from memtile.sim.races.order_book import OrderBook
-from support.designs.small_orders import built, drawn, ends
+from support.designs.small_orders import Block, Small, built, drawn, ends
 
 
 def proof(made: MemoryTile | Array) -> Proof:
@@ -59,6 +59,7 @@ def test_one_taker_of_each_lock_and_one_sender_of_each_stream_decide_all() -> No
         "words": True,
         "reasons": [],
         "reasons_of_words": [],
+        "assumed": [],
         "schedule": None,
         "tried": 0,
     }
@@ -74,6 +75,16 @@ def test_two_takers_of_a_lock_are_named() -> None:
     found = proof(through(readers=2))
     assert found.status == "this timing"
     assert found.reasons == ("memory(0,1) MM2S 0, memory(0,1) MM2S 1 take from lock 1 'full' of tile (0, 1)",)
+
+
+@pytest.mark.parametrize(("early", "last", "shared"), [(False, 2, True), (True, 2, False), (False, 1, False)])
+def test_a_batch_of_a_lock_is_shared_out(early: bool, last: int, shared: bool) -> None:
+    """The giver takes all of what came back first, and each taker takes part in each batch."""
+    give, take = Block(1, 2, False, 0, 2), Block(0, 1, False, 1, 1)
+    giver = (give._replace(takes=-1), give) if early else (give, give)
+    found = proof(built(Small((0, 2), (giver, (take,) * 2, (take,) * last), (2, -1, last))))
+    assert bool(found.assumed) is shared, found
+    assert found.ends_proved is shared
 
 
 def test_words_of_external_memory_that_two_use_are_named() -> None:
@@ -95,6 +106,16 @@ def test_a_schedule_that_ends_otherwise_is_an_error() -> None:
     assert result.proved is not None
     assert result.proved.text == "holds for this timing only: in schedule 3 it ends otherwise"
     assert result.proved.status == "broken"
+
+
+def test_a_schedule_in_which_a_channel_runs_into_an_error_ends_otherwise() -> None:
+    usual = through().run(check=True)
+    halted = replace(usual, status=Status.HALTED)
+    result = together(ScheduleRun(0, usual, {}), [ScheduleRun(5, halted, {})])
+    assert result.proved is not None
+    assert (result.proved.status, result.proved.schedule) == ("broken", 5)
+    (broken,) = (finding for finding in result.findings if finding.code == "MT0326")
+    assert broken.message == "The run finishes, and in schedule 5 it is halted by an error."
 
 
 def test_words_that_stay_on_their_way_prove_no_end() -> None:

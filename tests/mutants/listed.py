@@ -40,6 +40,7 @@ ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refus
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 STREAMS = "tests/faults/test_stream_culprits.py::"
+TEXTS = "tests/data/test_timing_of_texts.py"
 MUTANTS = (
     Mutant(
         "a part of a link may have any length",
@@ -325,9 +326,65 @@ MUTANTS = (
     Mutant(
         "two takers of a lock decide all",
         "explain/orders/lock_orders.py",
-        "            if len(lock.takers) > 1:",
+        "            if len(lock.takers) > 1 and number not in self._batches:",
         "            if len(lock.takers) > 9:",
         f"{TIMINGS}::test_two_takers_of_a_lock_are_named",
+    ),
+    Mutant(
+        "a taker need not take part in each batch",
+        "explain/orders/lock_batches.py",
+        "    if len(takes) != batches or not batches",
+        "    if not batches",
+        f"{TIMINGS}::test_a_batch_of_a_lock_is_shared_out",
+    ),
+    Mutant(
+        "a schedule that runs into an error ends the same way",
+        "design/run_design.py",
+        "both <= {Status.FINISHED, Status.STUCK, Status.HALTED}",
+        "both <= {Status.FINISHED, Status.STUCK}",
+        f"{TIMINGS}::test_a_schedule_in_which_a_channel_runs_into_an_error_ends_otherwise",
+    ),
+    Mutant(
+        "every receiver of packets is ready by itself",
+        "explain/orders/lock_orders.py",
+        "-int(needed.sum()) > lock.last_set()",
+        "-int(needed.sum()) > 9",
+        f"{TEXTS}::test_packets_that_meet_are_decided_if_their_receivers_are_ready",
+    ),
+    Mutant(
+        "a value of the host is a release whatever the lock has",
+        "explain/orders/lock_orders.py",
+        "lock.began) == 0",
+        "lock.began) >= 0",
+        f"{TEXTS}::test_a_value_of_the_host_is_a_release_of_a_lock_that_is_0",
+    ),
+    Mutant(
+        "a core never acts upon what it reads",
+        "importers/kernels/core_acts.py",
+        "    return all(_is_known(operation, value) for value in values)",
+        "    return True",
+        f"{TEXTS}::test_words_without_an_order_decide_words_alone_if_no_core_acts_upon_them",
+    ),
+    Mutant(
+        "a reset of a task that another part may let begin is no matter of timing",
+        "runs/host_orders.py",
+        "if self._watch is None or lock in given)",
+        "if self._watch is None)",
+        f"{TEXTS}::test_a_reset_of_a_task_that_only_the_host_can_let_begin_is_no_matter_of_timing",
+    ),
+    Mutant(
+        "a core that still writes is over",
+        "sim/races/race_watch.py",
+        "int(book.clocks[slot, slot]) - 1, int(book.used[slot].max()))",
+        "int(book.clocks[slot, slot]) - 1)",
+        f"{TEXTS}::test_a_reset_of_a_core_that_has_ended_is_no_matter_of_timing",
+    ),
+    Mutant(
+        "words that are left are always of a block under way",
+        "explain/orders/stream_orders.py",
+        "            if c.moved[ch] >= left or (silent and chains.loops(ch)):",
+        "            if left:",
+        f"{TEXTS}::test_words_that_are_left_of_a_block_under_way_are_no_matter_of_room",
     ),
     Mutant(
         "an exact value that passes is decided",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from memtile import Status
-from support.designs.small_orders import built, drawn, ends
+from support.designs.small_orders import built, drawn, drawn_batches, ends
 
 DESIGNS = 500
 
@@ -21,3 +21,19 @@ def test_proofs_agree_with_all_orders() -> None:
         counts[result.proved.ends_proved, len(every) == 1] += 1
     assert counts[True, True] >= DESIGNS * 2 // 5  # what is decided stays so
     assert counts[False, False] > 0  # and the oracle has designs that timing decides
+
+
+def test_batches_agree_with_all_orders_in_which_takers_come_in_turn() -> None:
+    counts = Counter[tuple[bool, bool]]()
+    for seed in range(DESIGNS):
+        small = drawn_batches(seed)
+        result = built(small).run(check=True)
+        assert result.proved is not None
+        if result.proved.assumed:
+            every = ends(small, frozenset((0, 1)))
+            assert every == {result.status is Status.FINISHED}, (seed, result.proved)
+        elif result.proved.ends_proved:
+            assert len(ends(small)) == 1, (seed, result.proved)
+        counts[bool(result.proved.assumed), result.proved.ends_proved] += 1
+    assert counts[True, True] >= DESIGNS // 4
+    assert counts[False, False] >= DESIGNS // 10

@@ -33,17 +33,19 @@ def proof(engine: Engine, subject: Subject, watch: OrderWatch, ends: str, undeci
         undecided: why it need not end so; empty = nothing is known.
     """
     watch.flush()
-    streams = StreamOrders(engine)
+    locks = LockOrders(engine, watch.orders, watch.began)
+    streams = StreamOrders(engine, locks.is_ready)
     reasons = [
         *([undecided] if undecided else []),
         *(["the host sequence depends on numbers that only a run has"] if subject.open_host else []),
         *host_reasons(engine, subject.log),
-        *LockOrders(engine, watch.orders, watch.began).reasons(),
+        *locks.reasons(),
         *streams.reasons(),
         *streams.out_of_order(),
         *(streams.left_behind() if ends == FINISHES else ()),
     ]
-    return Proof(ends, tuple(dict.fromkeys(reasons)), (_OF_WORDS,))
+    assumed = () if reasons else tuple(locks.assumed())
+    return Proof(ends, tuple(dict.fromkeys(reasons)), (_OF_WORDS,), assumed)
 
 
 def host_reasons(engine: Engine, log: TaskLog) -> Iterator[str]:

@@ -64,8 +64,9 @@ def _proved(usual: Result, others: Sequence[ScheduleRun]) -> Proof | None:
 
 
 def _ends_otherwise(usual: Result, other: Result) -> bool:
-    """Whether one of two runs finished and the other one is stuck."""
-    return {usual.status, other.status} == {Status.FINISHED, Status.STUCK}
+    """Whether one of two runs finished and the other one is stuck, or a channel of it ran into an error."""
+    both = {usual.status, other.status}
+    return len(both) > 1 and both <= {Status.FINISHED, Status.STUCK, Status.HALTED}
 
 
 def _other_ends(usual: Result, others: Sequence[ScheduleRun]) -> Iterator[Finding]:
@@ -73,7 +74,7 @@ def _other_ends(usual: Result, others: Sequence[ScheduleRun]) -> Iterator[Findin
     for other in others:
         if _ends_otherwise(usual, other.result):
             errors = (each for each in other.result.findings if each.severity is Severity.ERROR)
-            root = next(errors, None) if other.result.status is Status.STUCK else None
+            root = next(errors, None) if other.result.status is not Status.FINISHED else None
             why = f": {root.message}" if root else "."
             message = f"The run {_ENDS[usual.status]}, and in schedule {other.seed} it "
             message += f"{_ENDS[other.result.status]}{why}"
@@ -95,7 +96,7 @@ def _differences(usual: ScheduleRun, others: Sequence[ScheduleRun]) -> Iterator[
                 break
 
 
-_ENDS = {Status.FINISHED: FINISHES, Status.STUCK: STUCK}
+_ENDS = {Status.FINISHED: FINISHES, Status.STUCK: STUCK, Status.HALTED: "is halted by an error"}
 _ORDER = "Let one part alone take from each lock, and packets that wait for each other not share an arbiter."
 
 

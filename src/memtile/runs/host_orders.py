@@ -16,7 +16,7 @@ import numpy as np
 
 from memtile.arch.register_map import register_at, register_named
 from memtile.arch.tiles import MEMORY, MM2S, TILE_KINDS, WORD_BYTES, TileKind
-from memtile.explain.bd_chains import BdChains
+from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.names import called
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -31,16 +31,18 @@ from memtile.model.state.columns import NEVER
 from memtile.runs.firmware import LOAD, UPDATE, pointer_of
 from memtile.runs.machine import ArrayMachine, HostSteps
 from memtile.runs.operation_table import Code, OperationTable, rebuilds
-from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, locate, words_written
+from memtile.runs.operations import ArrayShape, MaskPoll, Operation, Other, Word, locate, words_written
 from memtile.runs.waits import WAIT, waited_channels
+from memtile.sim.kernels.core_control import RESET, control_places
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.race_watch import RaceWatch
 
-_REBUILDS = re.compile(r"Stream_Switch|.*Reset|.*_Clock_Control|Tile_Control")
+_REBUILDS = re.compile(r"Stream_Switch_(?!Event_)|.*Reset|.*_Clock_Control|Tile_Control")
 _RUNS = "Core_Control"
 _CONTROLLER = register_named("noc", "DMA_S2MM_0_Ctrl").field("Controller_ID").mask
 _UNKNOWN = 1 << 60  # words: how many nobody knows
 _AT_REST = (CorePhase.ACQUIRE, CorePhase.DONE)
+_BEFORE_WORDS = (Phase.IDLE, Phase.STARTING, Phase.LOADING, Phase.ACQUIRE)
 _QUIET = ("READ_REGS", "MERGE_SYNC", WAIT)  # change nothing in the array
 
 
@@ -112,6 +114,8 @@ class HostOrders:
         self._present: list[int] = []  # channels of the wait that is done before the next operation
         self._begun = {int(self._engine.state.cores.tile[core]) for core in self._engine.cores.running}
         self.pushes = 0
+        self._watch = array.engine.checks.watch
+        self._closed: dict[str, int] = {}  # by what may hang on timing the lock that decides it
         for ch in range(len(self._engine.channels.tile)):
             self._open[ch] = [
                 _Task(frozenset(chain), _UNKNOWN, 0) for chain in BdChains(self._engine).given(ch)
@@ -130,8 +134,8 @@ class HostOrders:
         elif isinstance(operation, Other) and operation.name not in _QUIET:
             self._see_other(operation)
         else:
-            for address, value, _ in words_written(operation):
-                self._write(address, value, waits_for_room)
+            for word in words_written(operation):
+                self._write(word, waits_for_room)
 
     def see_together(self, operations: Sequence[Operation]) -> None:
         """Operations are to be done, all of them plain writes."""
@@ -147,14 +151,14 @@ class HostOrders:
     def _see_other(self, operation: Other) -> None:
         pointer = pointer_of(operation)
         if pointer is not None:
-            self._write(pointer.register, 0, False)
+            self._write(Word(pointer.register, 0, 0), False)
         elif operation.name == UPDATE:
-            self._write(dict(operation.details)["address"], 0, False)
+            self._write(Word(dict(operation.details)["address"], 0, 0), False)
         elif operation.acts:
             self.reasons[f"the host does {operation.name}"] = None
 
-    def _write(self, address: int, value: int, waits_for_room: bool) -> None:
-        column, row, offset = locate(address)
+    def _write(self, word: Word, waits_for_room: bool) -> None:
+        value, (column, row, offset) = word.value, locate(word.address)
         tile = self._at.get((column, row))
         if tile is None:
             return
@@ -172,7 +176,7 @@ class HostOrders:
                 return
         register = register_at(kind.name, offset)
         if register is not None:
-            self._write_register(tile, register.name, value)
+            self._write_register(tile, register.name, word)
 
     def _channels(self, tile: int, kind: TileKind) -> Iterator[tuple[int, int]]:
         """Each channel of a tile, and the byte offset of its control register, before that of its queue."""
@@ -180,19 +184,69 @@ class HostOrders:
         for local in range(count):
             yield base + local, kind.queue_base - WORD_BYTES + local * kind.channel_stride
 
-    def _write_register(self, tile: int, name: str, value: int) -> None:
+    def _write_register(self, tile: int, name: str, word: Word) -> None:
         if name.startswith(_RUNS):
-            if tile in self._begun or not value & 1:
-                self.reasons["the host stops or resets cores"] = None
-                self._begun.add(tile)
+            self._write_core(tile, word)
         elif _REBUILDS.match(name) and (self.pushes or (self._begun and not rests(self._engine))):
             self.reasons["the host resets parts of the array or changes its streams while it works"] = None
+
+    def _write_core(self, tile: int, word: Word) -> None:
+        """Core_Control: a core that runs has to be at its end, in every order."""
+        core = int(self._tiles.core[tile])
+        before = int(self._engine.state.registers[control_places(self._engine)[core]])
+        if not (before ^ word.value) & word.mask:
+            return
+        if tile in self._begun and not before & RESET and not self._is_over(core):
+            self.reasons["the host stops or resets cores"] = None
+        self._begun.add(tile)
+
+    def _is_over(self, core: int) -> bool:
+        """Whether the host knows that a core has ended: of all it did, by waits, and no task is left of which
+        the host could know more than it has waited for."""
+        watch = self._watch
+        external = np.flatnonzero(self._engine.channels.external >= 0).tolist()
+        return (
+            watch is not None
+            and self._engine.state.cores.phase[core] == CorePhase.DONE
+            and not any(map(self._still_open, external))
+            and watch.host_knows_core(core)
+        )
 
     def _write_control(self, ch: int, value: int) -> None:
         """The control register of a channel: all but the controller of its tokens has to wait for its end."""
         if value & ~_CONTROLLER and self._still_open(ch):
             text = f"the host changes how {called(self._engine, ch)} works while it may have a task"
-            self.reasons[text] = None
+            lock = self._closed_by(ch)
+            if lock < 0 or not value & self._reset_mask(ch):
+                self.reasons[text] = None
+                return
+            self._closed[text] = lock
+            self._open[ch] = []
+
+    def _reset_mask(self, ch: int) -> int:
+        kind = int(self._tiles.kind[self._engine.channels.tile[ch]])
+        return int(plain(self._engine.spec.kinds).reset_mask[kind])
+
+    def _closed_by(self, ch: int) -> int:
+        """The lock, now 0, of which a channel that has done nothing needs units to begin; -1 = none."""
+        c, chains = self._engine.channels, BdChains(self._engine)
+        first = next(chains.given(ch), ())
+        if not first or c.bds_done[ch] or c.phase[ch] not in _BEFORE_WORDS:
+            return -1
+        acquire = chains.acquired(ch, first[0])
+        lock = lock_seen(self._engine, int(c.tile[ch]), acquire[0]) if acquire and acquire[1] < 0 else None
+        return lock if lock is not None and not self._engine.state.locks.value[lock] else -1
+
+    @property
+    def found(self) -> Iterator[str]:
+        """What hangs on timing, once the run is over.
+
+        A task that a reset takes away has done nothing in any order if it waits for a lock from its start and
+        nobody but the host ever gives to that lock.
+        """
+        yield from self.reasons
+        given = self._watch.orders.given if self._watch is not None and self._closed else ()
+        yield from (text for text, lock in self._closed.items() if self._watch is None or lock in given)
 
     def _push(self, ch: int, value: int, waits_for_room: bool) -> None:
         self.pushes += 1
@@ -221,7 +275,7 @@ class HostOrders:
 
     def _still_open(self, ch: int) -> list[_Task]:
         """The tasks of a channel that may still run, in some order, when the host is here."""
-        watch, found = self._engine.checks.watch, self._open.setdefault(ch, [])
+        watch, found = self._watch, self._open.setdefault(ch, [])
         while found and watch is not None and self._has_ended(watch, ch, found[0]):
             found.pop(0)
         return found

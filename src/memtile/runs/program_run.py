@@ -193,7 +193,7 @@ class ProgramRun:
     @property
     def timing_reasons(self) -> Iterator[str]:
         """What of the steps of the program hangs on timing."""
-        yield from self._host.orders.reasons if self._host.orders else ()
+        yield from self._host.orders.found if self._host.orders else ()
         yield from sequence_reasons(self._array.hosts)
 
     def left(self, result: Result, stopped: str) -> Run:

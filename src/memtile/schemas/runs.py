@@ -224,6 +224,7 @@ class ProofData(TypedDict):
         words: Every timing gives these words.
         reasons: What is outside of the proof; texts for people.
         reasons_of_words: What is outside of it for the words alone; texts for people.
+        assumed: What the proof takes for granted beside the order of acts; texts for people.
         schedule: The schedule that ended otherwise.
         tried: How many other schedules were tried.
     """
@@ -233,6 +234,7 @@ class ProofData(TypedDict):
     words: bool
     reasons: list[str]
     reasons_of_words: list[str]
+    assumed: list[str]
     schedule: Count | None
     tried: Count
 

@@ -70,6 +70,30 @@ def drawn(seed: int) -> Small:
     return Small(began, tuple(work), fed)
 
 
+def drawn_batches(seed: int) -> Small:
+    """A design in which a giver shares batches out to several takers; now and then something is amiss.
+
+    Lock 0 has the batch, lock 1 what the takers give back.
+    """
+    luck = random.Random(seed)
+    parts = [luck.choice((1, 1, 2)) for _ in range(luck.randint(2, 3))]
+    batch, rounds, full = sum(parts), luck.randint(1, 3), luck.random() < 0.5
+    amiss = luck.choice(("", "", "", "batch", "both", "short", "long", "back", "part", "early"))
+    giver = [Block(1, batch, False, 0, batch + (amiss == "batch")) for _ in range(rounds - full)]
+    if giver and amiss == "early":
+        giver[0] = giver[0]._replace(takes=-1)
+    work = [tuple(giver)] if giver else []
+    for part in parts:
+        odd = part is parts[-1] and luck.random() < 0.8
+        own = max(rounds + {"short": -odd, "long": odd}.get(amiss, 0), 1)
+        taken = part + (odd and amiss == "part")
+        given = part - (odd and amiss == "back")
+        work.append((Block(0, taken, False, 1 if given else -1, given),) * own)
+    began = (batch, batch if amiss == "both" else 0) if full else (batch if amiss == "both" else 0, batch)
+    fed = tuple(-1 if number % 2 else len(blocks) for number, blocks in enumerate(work))
+    return Small(began, tuple(work), fed)
+
+
 def built(small: Small) -> MemoryTile:
     """The design on a memory tile: channels that are fed receive, the others send."""
     tile = MemoryTile()
@@ -97,16 +121,21 @@ def built(small: Small) -> MemoryTile:
     return tile
 
 
-def ends(small: Small) -> set[bool]:
+def ends(small: Small, in_turn: frozenset[int] = frozenset()) -> set[bool]:
     """Whether all channels have ended, for each way in which it can come to rest.
 
     A state is the place of each channel, two for each block, and the values of the locks.
+
+    Args:
+        small: the design.
+        in_turn: locks from which no channel takes once more than another one that still takes from it.
     """
     first = (tuple(0 for _ in small.work), small.began)
     seen, left, found = {first}, [first], set[bool]()
     while left:
         places, locks = left.pop()
-        after = [_after(small, places, locks, part) for part in range(len(places))]
+        early = [_is_early(small, places, part, in_turn) for part in range(len(places))]
+        after = [None if waits else _after(small, places, locks, part) for part, waits in enumerate(early)]
         steps = [each for each in after if each is not None]
         if not steps:
             found.add(all(place == 2 * len(own) for place, own in zip(places, small.work, strict=True)))
@@ -115,6 +144,24 @@ def ends(small: Small) -> set[bool]:
                 seen.add(each)
                 left.append(each)
     return found
+
+
+def _is_early(small: Small, places: tuple[int, ...], part: int, in_turn: frozenset[int]) -> bool:
+    """Whether a channel would take from a lock once more than one that will take from it too."""
+    number, moved = divmod(places[part], 2)
+    if moved or number == len(small.work[part]) or small.work[part][number].takes not in in_turn:
+        return False
+    lock = small.work[part][number].takes
+
+    def taken(other: int) -> int:
+        done = (places[other] + 1) // 2
+        return sum(block.takes == lock for block in small.work[other][:done])
+
+    def takes_on(other: int) -> bool:
+        done = (places[other] + 1) // 2
+        return any(block.takes == lock for block in small.work[other][done:])
+
+    return any(takes_on(other) and taken(other) < taken(part) for other in range(len(places)))
 
 
 State = tuple[tuple[int, ...], tuple[int, ...]]

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memtile.explain.findings import Finding
 from memtile.explain.orders.lock_orders import LockOrders, agent_name
 from memtile.explain.orders.proof import FINISHES, STUCK, Proof
 from memtile.explain.orders.stream_orders import StreamOrders
 from memtile.explain.results import Result, Status
+from memtile.sim.kernels.kernel_core import BY_TEXT
 from memtile.sim.loop.clock import SETTLED
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.race_watch import RaceWatch
 
 _ENDS = {Status.FINISHED: FINISHES, Status.STUCK: STUCK}
-_RACES = "MT02"
-_LUCK = ("MT0308", "MT0318", "MT0320")
-"""Findings of runs that end by luck: a dropped task, a host that ended first, room that is just enough."""
+_OF_WORDS = ("MT0201", "MT0202", "MT0203", "MT0204", "MT0205")
+"""Findings of words that nothing orders: a core that acts upon what it reads may do otherwise then."""
+_OTHERS = ("MT0207", "MT0308", "MT0318", "MT0320")
+"""Findings of runs that end by luck: a rewritten descriptor, a dropped task, a host that ended first, room
+that is just enough."""
 
 
 def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence[str]) -> Proof:
@@ -30,10 +32,12 @@ def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence
     """
     rests = result.timed and int(engine.state.clock.quiet[0]) >= SETTLED
     ends = _ENDS.get(result.status, "") if rests else ""
-    locks, streams = LockOrders(engine, watch.orders, watch.began), StreamOrders(engine)
+    locks = LockOrders(engine, watch.orders, watch.began)
+    streams = StreamOrders(engine, locks.is_ready)
+    codes = dict.fromkeys(finding.code for finding in result.findings)
     reasons = [
         *of_hosts,
-        *_of_findings(result.findings),
+        *(f"finding {code}" for code in codes if code in _OTHERS),
         *(["a core has no program here"] if result.unsimulated else []),
         *(["upsets strike in their cycles"] if engine.upsets.struck or engine.upsets.waiting else []),
         *(["control packets or pauses of the run"] if watch.orders.control_packets else []),
@@ -42,14 +46,19 @@ def decided(engine: Engine, watch: RaceWatch, result: Result, of_hosts: Sequence
         *streams.out_of_order(),
         *(streams.left_behind() if ends == FINISHES else ()),
     ]
-    words = [] if reasons else [*locks.of_words(), *_outside(engine, watch), *_without_words(result)]
-    return Proof(ends, tuple(dict.fromkeys(reasons)), tuple(dict.fromkeys(words)))
+    words = [*(f"finding {code}" for code in codes if code in _OF_WORDS)]
+    words += [*locks.of_words(), *streams.of_words()]
+    if words and not _act_by_text(engine):
+        reasons += words  # who reads them may do otherwise
+    words += [*_outside(engine, watch), *_without_words(result)]
+    assumed = () if reasons else tuple(locks.assumed())
+    said = () if reasons else tuple(dict.fromkeys(words))
+    return Proof(ends, tuple(dict.fromkeys(reasons)), said, assumed)
 
 
-def _of_findings(findings: Sequence[Finding]) -> Iterator[str]:
-    """Findings by which the run had luck, or of words that nothing orders, which a core may act upon."""
-    codes = dict.fromkeys(finding.code for finding in findings)
-    return (f"finding {code}" for code in codes if code in _LUCK or code.startswith(_RACES))
+def _act_by_text(engine: Engine) -> bool:
+    """Whether no core acts upon words: what each does to locks is in its text."""
+    return all(getattr(running.function, BY_TEXT, False) for running in engine.cores.running.values())
 
 
 def _outside(engine: Engine, watch: RaceWatch) -> Iterator[str]:

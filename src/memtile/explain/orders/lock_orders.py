@@ -8,8 +8,8 @@ any of its users begins.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 
 import numpy as np
 
@@ -17,6 +17,8 @@ from memtile.access.distinct import distinct
 from memtile.arch.tiles import MEMORY
 from memtile.explain.lock_waits import lock_name
 from memtile.explain.names import called, core_name
+from memtile.explain.orders.lock_batches import comes_in_batches
+from memtile.explain.orders.lock_use import LockUse
 from memtile.jit.tables import plain
 from memtile.model.checking.notes import FIRST_CHANNEL, HOST, NoteKind
 from memtile.model.state.causes import CorePhase, Phase
@@ -24,7 +26,7 @@ from memtile.model.state.columns import Ints
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.order_book import LockAct, OrderBook
 
-_NEVER = 1 << 62  # number of a note that never comes
+_NAMES = 3  # of parts that are named in a reason
 
 
 def agent_name(engine: Engine, agent: int) -> str:
@@ -47,73 +49,6 @@ def waiting(engine: Engine) -> Iterator[tuple[int, int, int]]:
         yield FIRST_CHANNEL + len(c.tile) + core, int(cores.target[core]), int(cores.value[core])
 
 
-@dataclass(frozen=True, slots=True)
-class _Lock:
-    """What a run did with a lock.
-
-    Attributes:
-        began: its value then.
-        acts: all of them, in order.
-        waits: agents and operands of acquires that were not granted.
-    """
-
-    began: int
-    acts: LockAct
-    waits: Sequence[tuple[int, int]]
-
-    def _agents(self, which: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> set[int]:
-        return set(self.acts.agent[which].tolist())
-
-    @property
-    def takes(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which acts take units."""
-        found: np.ndarray[tuple[int], np.dtype[np.bool_]]
-        found = (self.acts.kind == NoteKind.ACQUIRE) & (self.acts.operand < 0)
-        return found
-
-    @property
-    def takers(self) -> set[int]:
-        """Who takes units, or waits for some."""
-        return self._agents(self.takes) | {agent for agent, operand in self.waits if operand < 0}
-
-    @property
-    def givers(self) -> set[int]:
-        """Who releases it."""
-        return self._agents(self.acts.kind == NoteKind.RELEASE)
-
-    @property
-    def exact(self) -> set[int]:
-        """The values that somebody waits for without taking anything."""
-        which = (self.acts.kind == NoteKind.ACQUIRE) & (self.acts.operand >= 0)
-        return set(self.acts.operand[which].tolist()) | {value for _, value in self.waits if value >= 0}
-
-    @property
-    def sets(self) -> Ints:
-        """Numbers of the notes by which the host gave it a value."""
-        found: Ints = self.acts.at[self.acts.kind == NoteKind.SET]
-        return found
-
-    @property
-    def given(self) -> int:
-        """Units that were released to it."""
-        return int(self.acts.operand[self.acts.kind == NoteKind.RELEASE].sum())
-
-    @property
-    def takes_back(self) -> bool:
-        """Whether a release of less than 0 makes it smaller."""
-        return bool((self.acts.operand[self.acts.kind == NoteKind.RELEASE] < 0).any())
-
-    def first_use(self, agent: int) -> int:
-        """Number of the first note by which an agent takes from it, gives to it or waits for it."""
-        own = self.acts.at[(self.acts.agent == agent) & (self.acts.kind != NoteKind.SET)]
-        return int(own[0]) if len(own) else _NEVER
-
-    def last_set(self) -> int:
-        """The value that the host gave it last, or that it began with."""
-        values = self.acts.operand[self.acts.kind == NoteKind.SET]
-        return int(values[-1]) if len(values) else self.began
-
-
 class LockOrders:
     """Looks at the locks of a run that came to rest.
 
@@ -127,8 +62,8 @@ class LockOrders:
         self._engine, self._book, self._acts = engine, book, book.acts
         waits = list(waiting(engine))
         used = {*distinct(self._acts.lock).tolist(), *(lock for _, lock, _ in waits)}
-        self._locks: Mapping[int, _Lock] = {
-            lock: _Lock(
+        self._locks: Mapping[int, LockUse] = {
+            lock: LockUse(
                 int(began[lock]),
                 LockAct(*(column[self._acts.lock == lock] for column in self._acts)),
                 [(agent, operand) for agent, at, operand in waits if at == lock],
@@ -140,28 +75,74 @@ class LockOrders:
         """What another order could do with a lock otherwise, so that the run may end otherwise."""
         for number, lock in self._locks.items():
             name = lock_name(self._engine, number)
-            if len(lock.takers) > 1:
-                who = ", ".join(agent_name(self._engine, agent) for agent in sorted(lock.takers)[:3])
-                yield f"{who}{', ...' if len(lock.takers) > 3 else ''} take from {name}"
+            if len(lock.takers) > 1 and number not in self._batches:
+                yield f"{self._takers(lock)} take from {name}"
             if lock.takes_back:
                 yield f"a release makes {name} smaller, and from what value on timing says"
             if lock.exact and not self._is_last_value(lock):
                 yield f"somebody waits until {name} is exactly one value, which may pass unseen"
-            elif not lock.exact and self._is_set_late(lock):
+            elif not lock.exact and self._is_set_late(lock) and not self._only_host_gives(lock):
                 yield f"the host gives {name} a value while others use it"
             if number in self._book.looked_at:
                 yield f"the host reads {name}"
             if self._may_overflow(number, lock):
                 yield f"{name} may come to more than {MEMORY.lock_value_max} if who takes is late"
 
+    @cached_property
+    def _batches(self) -> set[int]:
+        """Locks with several takers that each get their part of a batch."""
+        moved = self._acts.at[self._acts.moved > 0]
+        first_core = FIRST_CHANNEL + len(self._engine.channels.tile)
+        prompt = set[int]()  # the others could get their tasks late
+        for agent in range(FIRST_CHANNEL, first_core):
+            begun = self._book.started.get(agent, ())
+            if not begun or (len(begun) == 1 and len(moved) and begun[0] < moved[0]):
+                prompt.add(agent)
+        ready = {number: lock for number, lock in self._locks.items() if not self._is_set_late(lock)}
+        return {
+            number
+            for number, lock in ready.items()
+            if len(lock.takers) > 1 and lock.takers <= prompt and comes_in_batches(number, ready, self._acts)
+        }
+
+    def _takers(self, lock: LockUse) -> str:
+        names = [agent_name(self._engine, agent) for agent in sorted(lock.takers)]
+        return f"{', '.join(names[:_NAMES])}{', ...' if len(names) > _NAMES else ''}"
+
+    def assumed(self) -> Iterator[str]:
+        """What has to hold beside the order of acts, so that :meth:`reasons` are all."""
+        for number in sorted(self._batches):
+            name = lock_name(self._engine, number)
+            yield f"{self._takers(self._locks[number])} wait for {name} again before another one comes twice"
+
+    def is_ready(self, ch: int) -> bool:
+        """Whether a channel takes all words of the run in every order, as nobody has to let it.
+
+        Its tasks were there, or pushed before the host waited for anything, and what it takes from locks
+        before its last word they have from the start.
+        """
+        agent = FIRST_CHANNEL + ch
+        for lock in self._locks.values():
+            own = (lock.acts.agent == agent) & (lock.acts.kind == NoteKind.ACQUIRE)
+            needed = lock.acts.operand[own & (lock.acts.moved < self._book.accesses(agent))]
+            if not len(needed):
+                continue
+            shared = len(lock.takers) > 1 or lock.takes_back or self._is_set_late(lock)
+            if shared or (needed >= 0).any() or -int(needed.sum()) > lock.last_set():
+                return False
+        begun = self._book.started.get(agent, [])
+        last = begun[-1] if begun else -1
+        pushed = (sum(at <= last for at in each) for each in self._book.started.values())
+        return last < self._book.first_look and all(many <= MEMORY.queue_depth for many in pushed)
+
     def of_words(self) -> Iterator[str]:
         """Locks of which one cannot tell in every order whose release an acquire has waited for."""
         for number, lock in self._locks.items():
             if len(lock.givers) > 1 and lock.takers and not self._takes_all(number, lock):
-                who = ", ".join(agent_name(self._engine, agent) for agent in sorted(lock.givers)[:3])
+                who = ", ".join(agent_name(self._engine, agent) for agent in sorted(lock.givers)[:_NAMES])
                 yield f"{who} release {lock_name(self._engine, number)}, and timing says who is first"
 
-    def _is_last_value(self, lock: _Lock) -> bool:
+    def _is_last_value(self, lock: LockUse) -> bool:
         """Whether those who wait for an exact value wait for the last one that the lock ever has.
 
         It only grows then, or the host sets it once after a user has begun.
@@ -173,10 +154,20 @@ class LockOrders:
         late = lock.sets[[self._is_late(lock, int(at)) for at in lock.sets]]
         return not lock.givers and len(late) <= 1 and lock.exact == {lock.last_set()}
 
-    def _is_set_late(self, lock: _Lock) -> bool:
+    def _only_host_gives(self, lock: LockUse) -> bool:
+        """Whether a lock that is 0 in every order until then gets its only units by a value of the host.
+
+        Nobody else gives to it, and nobody can have taken of 0: the value is as good as a release.
+        """
+        if lock.givers or lock.takes_back or any(self._is_late(lock, int(at)) for at in lock.sets[:-1]):
+            return False
+        values = lock.acts.operand[lock.acts.kind == NoteKind.SET]
+        return int(values[-2] if len(values) > 1 else lock.began) == 0
+
+    def _is_set_late(self, lock: LockUse) -> bool:
         return any(self._is_late(lock, int(at)) for at in lock.sets)
 
-    def _is_late(self, lock: _Lock, at: int) -> bool:
+    def _is_late(self, lock: LockUse, at: int) -> bool:
         """Whether a user of the lock may have begun when the host gives it a value."""
         users = {*lock.givers, *lock.takers, *(agent for agent, _ in lock.waits)}
         users |= set(lock.acts.agent[lock.acts.kind == NoteKind.ACQUIRE].tolist())
@@ -187,20 +178,20 @@ class LockOrders:
                 return True
         return False
 
-    def _may_overflow(self, number: int, lock: _Lock) -> bool:
+    def _may_overflow(self, number: int, lock: LockUse) -> bool:
         """Whether in some order more units could be there than the lock can have."""
         highest = max(lock.began, *lock.acts.operand[lock.acts.kind == NoteKind.SET].tolist(), 0)
         if highest + lock.given <= MEMORY.lock_value_max or number >= len(self._engine.state.locks.value):
             return False
         return self._capacity(number, lock) is None
 
-    def _takes_all(self, number: int, lock: _Lock) -> bool:
+    def _takes_all(self, number: int, lock: LockUse) -> bool:
         """Whether every acquire takes all units that there are for the lock and the one beside it."""
         capacity = self._capacity(number, lock)
         wanted = {*lock.acts.operand[lock.takes].tolist(), *(value for _, value in lock.waits)}
         return capacity is not None and wanted == {-capacity}
 
-    def _capacity(self, number: int, lock: _Lock) -> int | None:
+    def _capacity(self, number: int, lock: LockUse) -> int | None:
         """Units that a lock and another one have together and never more, whoever is late.
 
         Everybody who gives to one of the two has taken as much from them before.

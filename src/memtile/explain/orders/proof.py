@@ -26,6 +26,7 @@ class Proof:
         ends: how it ended, ``FINISHES`` or ``STUCK``; empty = it did not come to rest.
         reasons: what is outside of the argument; empty = every order ends so.
         of_words: what is outside of it for words alone; empty = every order gives these words.
+        assumed: what the argument takes for granted beside the order of acts, a line each.
         schedule: seed of another schedule that ended otherwise; None = none was found.
         tried: how many other schedules were tried.
     """
@@ -33,6 +34,7 @@ class Proof:
     ends: str
     reasons: tuple[str, ...] = ()
     of_words: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
     schedule: int | None = None
     tried: int = 0
 
@@ -66,13 +68,13 @@ class Proof:
         if not self.ends_proved:
             tried = f"; {self.tried} other schedules end the same way" if self.tried else ""
             return f"holds for this timing: {_few(self.reasons) or 'the run did not come to rest'}{tried}"
+        given = f" (assumed: {_few(self.assumed)})" if self.assumed else ""
         if self.is_stuck:
-            return "proved for every timing: it is stuck"
+            return f"proved for every timing: it is stuck{given}"
         if self.of_words:
-            return (
-                f"proved for every timing: it finishes; its words hold for this timing: {_few(self.of_words)}"
-            )
-        return "proved for every timing: it finishes, with these words"
+            words = f"its words hold for this timing: {_few(self.of_words)}"
+            return f"proved for every timing: it finishes{given}; {words}"
+        return f"proved for every timing: it finishes, with these words{given}"
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
@@ -82,6 +84,7 @@ class Proof:
             "words": self.words_proved,
             "reasons": list(self.reasons),
             "reasons_of_words": list(self.of_words),
+            "assumed": list(self.assumed),
             "schedule": self.schedule,
             "tried": self.tried,
         }

@@ -4,27 +4,39 @@ A circuit has one sender, and so has a packet way on which packets only part. Wh
 comes first holds the arbiter up to its TLAST, and what comes behind it waits for the receivers of that one:
 neither the order of words nor whether all go on is the same in every order. Tokens alone, and traces alone,
 meet without harm: whoever takes them waits for nobody.
+
+So do packets of channels if each receiver behind them, wherever a word of their senders may go, is ready by
+itself for all words of the run (:meth:`LockOrders.is_ready`). A packet is the words of one descriptor,
+which its sender moves without waiting for anything but room; receivers give room without waiting for
+anybody: so whoever has an arbiter ends his packet, and all others come to it. The receivers count words, so
+what they do to locks does not depend on whose words come first. Which words lie where does, where several
+send to one receiver.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 
 import numpy as np
 
 from memtile.arch.devices import FIRMWARE_PORT
 from memtile.arch.ports import ARBITERS, PORTS
-from memtile.arch.tiles import S2MM, TILE_KINDS
+from memtile.arch.tiles import MM2S, S2MM, TILE_KINDS
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.names import called, port_name
 from memtile.explain.switch_ways import arbiters_of, configured_ways, reached
 from memtile.jit.tables import plain
+from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
-from memtile.model.dma.channel_registers import OUT_OF_ORDER_MASK
+from memtile.model.dma.channel_registers import FOT_MASK, OUT_OF_ORDER_MASK
+from memtile.model.state.causes import Phase
 from memtile.model.state.columns import NEVER
 from memtile.model.streams.switch_config import PACKET
 from memtile.sim.kernels.kernel_core import place
 from memtile.sim.loop.engine import Engine
+
+_NAMES = 3  # of senders that are named in a reason
 
 
 class StreamOrders:
@@ -32,10 +44,12 @@ class StreamOrders:
 
     Args:
         engine: the model.
+        is_ready: whether a channel takes all its words of the run in every order.
     """
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, is_ready: Callable[[int], bool]) -> None:
         self._engine, self._switch = engine, plain(engine.state.switch)
+        self._is_ready = is_ready
 
     def reasons(self) -> Iterator[str]:
         """Arbiters at which somebody else could be first."""
@@ -45,9 +59,42 @@ class StreamOrders:
                 continue
             if sources <= self._traces and self._only_traces(ports):
                 continue
+            if self._is_passed_by_all(sources):
+                continue
             names = " and ".join(port_name(self._engine, port).split(" of tile")[0] for port in ports)
             where = place(self._engine.spec, tile)
             yield f"packets of {names} meet at arbiter {arbiter} of tile {where}"
+
+    def of_words(self) -> Iterator[str]:
+        """Receivers to which the packets of several channels come, each when it has its turn."""
+        ports = (port for joined in self._joins.values() for port in joined)
+        passed = {source for port in ports for source in self._sources(port)}
+        for port in self._ends(sorted(passed)):
+            senders = [int(self._switch.channel[source]) for source in self._sources(port)]
+            channel = int(self._switch.channel[port])
+            if len(senders) > 1 and channel >= 0 and min(senders) >= 0:
+                names = ", ".join(called(self._engine, ch) for ch in sorted(senders)[:_NAMES])
+                yield f"timing says whose packets come first to {called(self._engine, channel)}: {names}"
+
+    def _is_passed_by_all(self, sources: Collection[int]) -> bool:
+        """Whether what these ports send comes through every arbiter, whoever is first."""
+        c, held = self._engine.channels, plain(self._engine.state.fifos).held
+        senders = [int(self._switch.channel[source]) for source in sources]
+        if min(senders, default=-1) < 0 or not all(map(self._ends_its_packets, senders)):
+            return False
+        ways = reached(sorted(sources), partial(configured_ways, self._engine))
+        ends = [int(self._switch.channel[port]) for port in self._ends(sorted(sources))]
+        if min(ends, default=-1) < 0 or self._switch.held[ways].any() or held[ends].any():
+            return False
+        counts_words = all(not int(c.control[ch]) & (OUT_OF_ORDER_MASK | FOT_MASK) for ch in ends)
+        return counts_words and all(map(self._is_ready, ends))
+
+    def _ends_its_packets(self, ch: int) -> bool:
+        """Whether no descriptor of a channel's tile leaves the end of its packet to another one."""
+        tile = int(self._engine.channels.tile[ch])
+        kind = TILE_KINDS[KIND_NAMES[int(plain(self._engine.spec.tiles).kind[tile])]]
+        state, field = self._engine.state, bd_fields.TLAST_SUPPRESS
+        return not any(bd_fields.read_field(state, tile, bd, field) for bd in range(kind.bds))
 
     @property
     def has_traces(self) -> bool:
@@ -58,13 +105,43 @@ class StreamOrders:
         """Ports with words that nobody took, but for traces and tokens: who sent them had room."""
         aside = set(reached(sorted(self._traces | self._tokens), partial(configured_ways, self._engine)))
         for port in np.flatnonzero(self._switch.held > 0).tolist():
-            if port not in aside:
+            if port not in aside and not self._is_of_senders_at_work(port):
                 yield f"words that nobody takes find room at {port_name(self._engine, port)}"
         held = plain(self._engine.state.fifos).held
         c, traced = self._engine.channels, {int(self._switch.channel[at]) for at in aside}
         for ch in np.flatnonzero((c.direction == S2MM) & (held > 0)).tolist():
-            if ch not in traced:
+            ports = np.flatnonzero((self._switch.channel == ch) & (self._switch.is_master != 0)).tolist()
+            at_work = bool(ports) and all(map(self._is_of_senders_at_work, ports))
+            if ch not in traced and not at_work:
                 yield f"words that nobody takes find room before {called(self._engine, ch)}"
+
+    def _is_of_senders_at_work(self, port: int) -> bool:
+        """Whether all who sent words to a port are still at it, and room let them do nothing but that.
+
+        With less room they would only stop earlier.
+        """
+        return all(source in self._at_work for source in self._sources(port))
+
+    @cached_property
+    def _at_work(self) -> set[int]:
+        """Ports of channels that have ended no descriptor for which somebody waits by means of room.
+
+        All words that are left are of the descriptor that such a channel is at; or its chain has no end and
+        gives no lock and no token.
+        """
+        c, chains = self._engine.channels, BdChains(self._engine)
+        fifos, found = plain(self._engine.state.fifos).held, set[int]()
+        for ch in np.flatnonzero((c.direction == MM2S) & (c.phase == Phase.RUN)).tolist():
+            port = int(c.switch_port[ch])
+            if port < 0:
+                continue
+            ways = reached([port], partial(configured_ways, self._engine))
+            receivers = {int(self._switch.channel[at]) for at in ways if self._switch.is_master[at]} - {-1}
+            left = int(self._switch.held[ways].sum()) + sum(int(fifos[each]) for each in receivers)
+            silent = not any(chains.released(ch, bd) for bd in chains.of(ch)) and not c.task_token[ch]
+            if c.moved[ch] >= left or (silent and chains.loops(ch)):
+                found.add(port)
+        return found
 
     @cached_property
     def _live(self) -> set[int]:

@@ -40,7 +40,7 @@ def released_by_core(made: Configured, core: CoreDescription) -> frozenset[int] 
     if core.elf or not any(block.operations for block in core.operation.regions[0].blocks):
         return None
     found: set[str] = set()
-    for operation in _reached(core.operation, made.device, set()):
+    for operation in reached_by_core(core.operation, made.device):
         if operation is None:
             return None
         found.update(_released(operation, made))
@@ -94,6 +94,11 @@ def _tile(made: Configured, place: tuple[int, int] | None) -> int:
     return made.array.tile(*place).index
 
 
+def reached_by_core(operation: Operation, device: DeviceDescription) -> Iterator[Operation | None]:
+    """The operations of the body of a core and of the functions that it calls; None for what is unknown."""
+    return _reached(operation, device, set())
+
+
 def _reached(operation: Operation, device: DeviceDescription, seen: set[str]) -> Iterator[Operation | None]:
     """The operations of a body and of the functions that it calls; None for what nobody can look into."""
     for each in operation.walk():
@@ -103,7 +108,7 @@ def _reached(operation: Operation, device: DeviceDescription, seen: set[str]) ->
         form = OperationForm(each)
         name = form.symbol or str(form.attributes.get("callee", ""))
         function = device.functions.get(name)
-        if function is None or not _has_body(function):
+        if function is None or not has_body(function):
             if any(_is_lock(device, each, value) for value in form.values):
                 yield None
         elif name not in seen:
@@ -139,7 +144,8 @@ def _names_lock(operation: Operation, value: str) -> bool:
     return any(each is not None and each.lock == value for each in said)
 
 
-def _has_body(function: Operation) -> bool:
+def has_body(function: Operation) -> bool:
+    """Whether the text has the operations of a function."""
     return any(block.operations for region in function.regions for block in region.blocks)
 
 

@@ -47,6 +47,7 @@ from memtile.importers.kernels.body_operands import CoreBuffer, for_user, workin
 from memtile.importers.kernels.body_operations import ENDLESS_TURNS
 from memtile.importers.kernels.body_segments import BodySegment
 from memtile.importers.kernels.cascade_handlers import from_words, to_words
+from memtile.importers.kernels.core_acts import acts_by_text
 from memtile.importers.kernels.core_locks import released_by_core
 from memtile.importers.kernels.cpp_arguments import cpp_findings
 from memtile.importers.kernels.lock_balance import imbalances
@@ -71,7 +72,7 @@ from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.tree import Operation
 from memtile.sim.kernels.actions import Action, LockOperation
 from memtile.sim.kernels.isolation import keeps_apart, known_to_reach
-from memtile.sim.kernels.kernel_core import RELEASES, Core, Kernel
+from memtile.sim.kernels.kernel_core import BY_TEXT, RELEASES, Core, Kernel
 from memtile.sim.kernels.kernel_lines import SAID, Said
 from memtile.sim.kernels.lost_results import LOST, lost_by
 
@@ -336,6 +337,8 @@ def _kernel(
     setattr(kernel, SAID, said)
     takes_locks = any(asks_for_core(each) for each in given.values())
     setattr(kernel, RELEASES, None if takes_locks else released_by_core(made, core))
+    computes = not takes_locks and not any(isinstance(each, CppFunction) for each in given.values())
+    setattr(kernel, BY_TEXT, computes and acts_by_text(made.device, core))
     return kernel
 
 

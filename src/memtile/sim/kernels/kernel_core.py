@@ -542,6 +542,8 @@ What it gets from the cascade or the stream is what its ``yield`` gives.
 RELEASES = "__releases__"
 """Attribute of a kernel whose text is known: the locks that it may release, by index among all of the model;
 None = nobody knows."""
+BY_TEXT = "__acts_by_text__"
+"""Attribute of a kernel whose text is known: whether it does the same to locks whatever words it reads."""
 
 
 def place(spec: Spec, tile: int) -> str:

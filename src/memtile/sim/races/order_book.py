@@ -5,6 +5,7 @@ It is read from the notes of a watched run, all of them, so it is complete for t
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
@@ -15,6 +16,8 @@ from memtile.model.checking.notes import AGENT_LSB, EXTERNAL, HOST, SITE_LSB, No
 from memtile.model.state.columns import Ints
 
 _LOCK_ACTS = (NoteKind.ACQUIRE, NoteKind.RELEASE, NoteKind.SET)
+NEVER = 1 << 62  # number of a note that never comes
+_ACCESSES = (NoteKind.READ, NoteKind.WRITE)
 _PIECE = 4  # bits: words of external memory are told apart in pieces of 16
 
 
@@ -27,6 +30,7 @@ class LockAct(NamedTuple):
         agent: who did it, as ``notes`` has agents.
         lock: index among all locks of the model, with those of cascades behind them.
         operand: of an acquire below 0: at least so many units, which it takes; else the exact value.
+        moved: how many accesses to memory the agent had made before.
     """
 
     at: Ints
@@ -34,6 +38,7 @@ class LockAct(NamedTuple):
     agent: Ints
     lock: Ints
     operand: Ints
+    moved: Ints
 
 
 class OrderBook:
@@ -43,32 +48,51 @@ class OrderBook:
         started: by agent the numbers of the notes by which a host gave it work.
         control_packets: how many acts there were that nobody follows, or pauses of a run.
         looked_at: locks whose values the host read.
+        first_look: number of the note by which the host saw first that a channel had ended a task.
     """
 
     def __init__(self) -> None:
         self.started: dict[int, list[int]] = {}
         self.control_packets = 0
         self.looked_at: set[int] = set()
-        self._acts: list[Ints] = [np.zeros((0, 5), np.int64)]
+        self.first_look = NEVER
+        self._acts: list[Ints] = [np.zeros((0, len(LockAct._fields)), np.int64)]
         self._pieces: dict[tuple[int, bool], list[Ints]] = {}
         self._read: dict[int, list[Ints]] = {}
         self._count = 0
+        self._moved: Counter[int] = Counter()  # by agent its accesses to memory so far
 
     def add(self, noted: Ints) -> None:
         """Take in rows of notes, which come after all before."""
         what, agents = noted[:, 0] & ((1 << SITE_LSB) - 1), noted[:, 0] >> AGENT_LSB
         at = np.arange(self._count, self._count + len(noted))
         self._count += len(noted)
-        acts = np.isin(what, _LOCK_ACTS)
+        acts, moved = np.isin(what, _LOCK_ACTS), self._moved_before(what, agents)
         if acts.any():
-            rows = [at[acts], what[acts], agents[acts], noted[acts, 1], noted[acts, 2]]
+            rows = [at[acts], what[acts], agents[acts], noted[acts, 1], noted[acts, 2], moved[acts]]
             self._acts.append(np.stack(rows, axis=1))
         starts = what == NoteKind.START
         for agent, number in zip(noted[starts, 1].tolist(), at[starts].tolist(), strict=True):
             self.started.setdefault(agent, []).append(number)
         self.control_packets += int(np.count_nonzero(what == NoteKind.BARRIER))
         self.looked_at.update(noted[what == NoteKind.LOOK_AT_LOCK, 1].tolist())
+        looks = what == NoteKind.LOOK
+        if looks.any() and self.first_look == NEVER:
+            self.first_look = int(at[looks][0])
         self._add_pieces(noted, what, agents)
+
+    def _moved_before(self, what: Ints, agents: Ints) -> Ints:
+        """For each note how many accesses to memory its agent had made before it."""
+        accesses, before = np.isin(what, _ACCESSES), np.zeros(len(what), np.int64)
+        for agent in distinct(agents).tolist():
+            own = agents == agent
+            before[own] = np.cumsum(accesses[own]) + self._moved[agent]
+            self._moved[agent] += int(np.count_nonzero(accesses & own))
+        return before
+
+    def accesses(self, agent: int) -> int:
+        """How many accesses to memory an agent has made."""
+        return self._moved[agent]
 
     def reads_for(self, agent: int, words: int) -> int:
         """How many accesses of an agent it takes until it has read so many words of external memory."""
@@ -94,6 +118,12 @@ class OrderBook:
     def acts(self) -> LockAct:
         """All that was done to locks."""
         return LockAct(*np.concatenate(self._acts).T)
+
+    @property
+    def given(self) -> frozenset[int]:
+        """Locks that somebody has released."""
+        acts = self.acts
+        return frozenset(acts.lock[acts.kind == NoteKind.RELEASE].tolist())
 
     def shared_outside(self) -> Iterator[tuple[int, int]]:
         """Pairs of agents that use the same words of external memory, the first of them writes them."""

@@ -187,6 +187,20 @@ class RaceWatch:
         known = int(self._book.clocks[host, slot]) if slot != NOBODY else 0
         return known >= self.orders.reads_for(agent, words)
 
+    def host_knows_core(self, core: int) -> bool:
+        """Whether all that a core has done comes before what the host does next, in every order.
+
+        Args:
+            core: index of the model.
+        """
+        self.flush()
+        book = self._book
+        host, slot = book.slots[HOST], book.slots[FIRST_CHANNEL + self._channels + core]
+        if slot == NOBODY:
+            return False
+        known = int(book.clocks[host, slot])
+        return known >= max(int(book.clocks[slot, slot]) - 1, int(book.used[slot].max()))
+
     def pause(self) -> None:
         """Note nothing before a run goes on: somebody looks at the model from outside."""
         self.flush()
