@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -31,8 +32,13 @@ def of_check(tmp_path: Path, text: str) -> list[Finding]:
 def of_run(tmp_path: Path, text: str) -> list[Finding]:
     file = tmp_path / "design.mlir"
     file.write_text(text)
-    done = load(file).run(np.arange(64, dtype=np.int32), check=True, max_cycles=20_000)
+    done = load(file).run(np.arange(words(text), dtype=np.int32), check=True, max_cycles=20_000)
     return list(done.result.findings)
+
+
+def words(text: str) -> int:
+    """How many words the host sends."""
+    return int(re.findall(r"%a: memref<(\d+)xi32>", text)[0])
 
 
 def changed(old: str, new: str, *, of: str = FINE) -> str:
@@ -165,3 +171,131 @@ def test_a_lock_that_counts_what_nobody_waits_for_is_no_fault(tmp_path: Path) ->
     text = changed("        aie.use_lock(%yfree, AcquireGreaterEqual, 1)\n", "\n")
     text = changed('init = 1 : i32, sym_name = "y_free"', 'init = 0 : i32, sym_name = "y_free"', of=text)
     assert "MT0122" not in {finding.code for finding in of_check(tmp_path, text)}
+
+
+MEMORY = """module {
+  aie.device(npu1_1col) {
+    %shim = aie.tile(0, 0)
+    %mem = aie.tile(0, 1)
+    %x = aie.buffer(%mem) {sym_name = "x"} : memref<16xi32>
+    %free = aie.lock(%mem, 0) {init = 1 : i32, sym_name = "free"}
+    %full = aie.lock(%mem, 1) {init = 0 : i32, sym_name = "full"}
+    aie.flow(%shim, DMA : 0, %mem, DMA : 0)
+    aie.flow(%mem, DMA : 0, %shim, DMA : 0)
+    aie.shim_dma_allocation @in(%shim, MM2S, 0)
+    aie.shim_dma_allocation @out(%shim, S2MM, 0)
+    aie.memtile_dma(%mem) {
+      %0 = aie.dma_start(S2MM, 0, ^come, ^next)
+    ^come:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%x : memref<16xi32>, 0, 16)
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^come
+    ^next:
+      %1 = aie.dma_start(MM2S, 0, ^go, ^end)
+    ^go:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%x : memref<16xi32>, 0, 16)
+      aie.use_lock(%free, Release, 1)
+      aie.next_bd ^go
+    ^end:
+      aie.end
+    }
+    aie.runtime_sequence(%a: memref<64xi32>, %b: memref<64xi32>) {
+      aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 1 : i64, metadata = @out}
+        : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) {id = 0 : i64, metadata = @in}
+        : memref<64xi32>
+      aiex.npu.dma_wait {symbol = @out}
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "gone", ["aie.use_lock(%full, Release, 1)", "aie.use_lock(%free, AcquireGreaterEqual, 1)"]
+)
+def test_a_design_without_cores(tmp_path: Path, gone: str) -> None:
+    text = changed(gone, "", of=MEMORY)
+    for found in (of_check(tmp_path, text), of_run(tmp_path, text)):
+        (finding,) = found
+        assert finding.code == "MT0122"
+        assert finding.message.startswith("memory(0,1) S2MM 0, line ")
+
+
+def test_of_two_ways_to_make_pairs_the_one_that_begins_right_is_meant(tmp_path: Path) -> None:
+    """The BD that fills x gives y_free: with the values at the start alone y_free and y_full are a pair."""
+    text = changed("aie.use_lock(%xfull, Release, 1)", "aie.use_lock(%yfree, Release, 1)")
+    (finding,) = of_check(tmp_path, text)
+    assert finding.message.startswith(f"{COMES}, line ")
+    assert f": {OUT_FREE} is released instead of {IN_FULL}; " in finding.message
+
+
+def test_an_acquire_that_is_missing_beside_a_lock_of_others(tmp_path: Path) -> None:
+    """The core waits twice for a lock that a host gives; neither wait is the one that is missing."""
+    lock = '    %go = aie.lock(%tile, 9) {init = 8 : i32, sym_name = "go"}\n'
+    text = changed("    aie.flow(%shim, DMA : 0, %tile", f"{lock}    aie.flow(%shim, DMA : 0, %tile")
+    twice = "        aie.use_lock(%go, AcquireGreaterEqual, 1)\n"
+    text = changed(TURN, f"{twice}{twice}{TURN}", of=text)
+    assert of_check(tmp_path, text) == []
+    text = changed("        aie.use_lock(%yfree, AcquireGreaterEqual, 1)\n", "\n", of=text)
+    (finding,) = of_check(tmp_path, text)
+    assert f": {OUT_FREE} is not acquired before the use that " in finding.message
+
+
+FACTOR = """module {
+  aie.device(npu1_1col) {
+    %shim = aie.tile(0, 0)
+    %core = aie.tile(0, 2)
+    aie.objectfifo @in(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo @factor(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<1xi32>>
+    aie.core(%core) {
+      %c0 = arith.constant 0 : index
+      %c1 = arith.constant 1 : index
+      %turns = arith.constant 4 : index
+      %ever = arith.constant 4294967295 : index
+      scf.for %i = %c0 to %ever step %c1 {
+        %f = aie.objectfifo.acquire @factor(Consume, 1) : !aie.objectfifosubview<memref<1xi32>>
+        scf.for %j = %c0 to %turns step %c1 {
+          %s = aie.objectfifo.acquire @in(Consume, 1) : !aie.objectfifosubview<memref<16xi32>>
+          aie.objectfifo.release @in(Consume, 1)
+        }
+        aie.objectfifo.release @factor(Consume, 1)
+      }
+      aie.end
+    }
+    aie.runtime_sequence(%a: memref<256xi32>, %b: memref<4xi32>) {
+      aiex.npu.dma_memcpy_nd(%b[0, 0, 0, 0][1, 1, 1, 4][0, 0, 0, 1]) {id = 1 : i64, metadata = @factor}
+        : memref<4xi32>
+      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 256][0, 0, 0, 1]) {id = 0 : i64, metadata = @in,
+        issue_token = true}
+        : memref<256xi32>
+      aiex.npu.dma_wait {symbol = @in}
+    }
+  }
+}
+"""
+
+
+def test_a_core_that_leaves_objects_and_waits_for_others_is_named_with_them(tmp_path: Path) -> None:
+    """Of sixteen objects it takes two for each factor, and waits for a fifth, which nobody sends."""
+    assert of_check(tmp_path, FACTOR) == of_run(tmp_path, FACTOR) == []
+    text = changed("%turns = arith.constant 4", "%turns = arith.constant 2", of=FACTOR)
+    for found, code in ((of_check(tmp_path, text), "MT0108"), (of_run(tmp_path, text), "MT0304")):
+        (finding,) = found
+        assert finding.code == code
+        assert re.match(
+            r"core \(0, 2\) leaves \d full objects? of @in and waits in line 13 for a full ", finding.message
+        )
+        assert finding.message.endswith(", from which its words come, has sent all that it was asked for.")
+        assert (
+            finding.fix
+            == "Let core (0, 2) take all of @in in its turns, or send as many words as are received."
+        )
+
+
+def test_a_reader_that_gives_back_to_each_of_two_writers_is_fine(tmp_path: Path) -> None:
+    """Three locks of a buffer are no pair, whatever they begin with."""
+    text = (CORPUS / "gather-with-one-lock-pair-fine.mlir").read_text(encoding="utf-8")
+    assert of_check(tmp_path, text) == []

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from memtile.explain.deadlock.graph import WaitGraph
+from memtile.explain.deadlock.graph import PartyKind, WaitGraph
 from memtile.explain.findings import WRONG_LOCK, Finding
 from memtile.jit.tables import plain
 from memtile.model.state.causes import CorePhase
@@ -119,11 +119,15 @@ def _waits_with(findings: Sequence[Finding], who: set[str], graph: WaitGraph) ->
 
 
 def _comes_of(finding: Finding, who: set[str], graph: WaitGraph) -> bool:
-    """Whether a wait is connected with those of the users of a pair of locks, or is one for more words."""
+    """Whether a wait is connected with those of the users of a pair of locks, or is one for more words.
+
+    A host that has not come to its end may start later what sends the first words.
+    """
     if finding.code not in _WAITS:
         return False
     near = _connected(who, graph) | who
-    return finding.code in _AT_REST or not _parties(finding).isdisjoint(near)
+    later = finding.code == "MT0312" and any(node.kind is PartyKind.HOST for node in graph.nodes)
+    return later or finding.code in _AT_REST or not _parties(finding).isdisjoint(near)
 
 
 def _connected(who: set[str], graph: WaitGraph) -> set[str]:
@@ -169,12 +173,14 @@ def _has_ended(engine: Engine, tile: int) -> bool:
 
 
 def _parties(finding: Finding) -> set[str]:
-    """Names of its sides, without their BDs and kernels."""
+    """Names of its sides, without their BDs, kernels and labels."""
     return {_bare(side.who) for side in finding.sides}
 
 
 def _bare(name: str) -> str:
-    for behind in (" (BD", " (kernel", ", BD", ", kernel"):
+    if name.startswith("lock "):
+        return name
+    for behind in (" (BD", " (kernel", ", BD", ", kernel", " ('", " '"):
         name = name.partition(behind)[0]
     return name
 

@@ -333,7 +333,10 @@ class ChainEnd:
                 return self._made("MT0304", f"{says}; {ids[0]}", ids[1])
         if used:
             did, fix = self._all_sent()
-            return self._made("MT0304", f"{says}; {self._name} {did}", fix)
+            core = self._starving_core(first) if self._part_moved() is None else None
+            if core is None:
+                return self._made("MT0304", f"{says}; {self._name} {did}", fix)
+            return self._starved_core(core, did, fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
@@ -369,6 +372,47 @@ class ChainEnd:
         engine = self.waits.engine
         ahead = self.waits.streams.ahead_of.get(receiver, -1)
         return ahead in reached([port], partial(packet_ways, engine, packet))
+    def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
+        """A core that waits for more than is sent, and what it has left of another object FIFO."""
+        name, left = self.words.name(core), self._left_by(core)
+        says = f"{self.words.wanted(core)}, and {self._name}, from which its words come, {did}"
+        says = f"{name} leaves {left} and {says}" if left else f"{name} {says}"
+        less = f"take all of {left.rpartition(' of ')[2]}" if left else "take less"
+        fix = f"Let {name} {less} in its turns, or {fix[:1].lower()}{fix[1:]}"
+        return self._made("MT0304", says, fix, (self.words.side(core), self.words.side(self.party)))
+
+    def _left_by(self, core: Party) -> str:
+        """The full objects of a FIFO that a core has taken others of and leaves; empty if none."""
+        engine = self.waits.engine
+        taken = engine.cores.running[core.number].taken if core.number in engine.cores.running else ()
+        for lock in sorted(taken):
+            fifo, many = engine.fifo_locks.get(lock), int(engine.state.locks.value[lock])
+            if fifo is not None and fifo.full and many >= fifo.units and lock != self.waits.lock_wanted(core):
+                objects = "1 full object" if many == fifo.units else f"{many // fifo.units} full objects"
+                return f"{objects} of @{fifo.fifo}"
+        return ""
+
+    def _starving_core(self, receiver: Party) -> Party | None:
+        """The one core that waits for what a channel at its first word would receive; None if several do.
+
+        Such a channel lacks nothing by itself: the core asks for more than comes, or too little is sent.
+        """
+        if receiver.kind is not PartyKind.CHANNEL or self.waits.engine.channels.moved[receiver.number] > 0:
+            return None
+        waiters: dict[Party, list[Party]] = {}
+        for party, needs in self.waits.needs.items():
+            for need in needs:
+                waiters.setdefault(need.of, []).append(party)
+        found, rest, seen = set[Party](), [receiver], {receiver}
+        while rest:
+            for party in waiters.get(rest.pop(), ()):
+                if party.kind is PartyKind.CORE:
+                    found.add(party)
+                elif party not in seen:
+                    seen.add(party)
+                    rest.append(party)
+        core = next(iter(found), None)
+        return core if len(found) == 1 and core is not None and self.words.wanted(core) else None
 
     def _all_sent(self) -> tuple[str, str]:
         """What a channel has sent that has no task left, and the repair."""

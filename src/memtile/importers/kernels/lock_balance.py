@@ -42,12 +42,12 @@ _MOST_HELD = 1 << 12  # objects or units that are followed
 def imbalances(made: Configured) -> dict[str, list[Imbalance]]:
     """What the cores of a device release otherwise than they acquire, by the value of their tile.
 
-    What is wrong with the locks of all is with each of the cores.
+    What is wrong with the locks of all is with each of the cores, and under an empty name.
     """
     texts = {core.tile: steps_of(made.device, core) for core in made.device.cores if core.has_body}
     cores = (core for core in made.device.cores if core.tile in texts)
     faults = list(lock_faults(made, texts))
-    return {core.tile: [*faults, *_of_core(made, core, texts[core.tile])] for core in cores}
+    return {"": faults} | {core.tile: [*faults, *_of_core(made, core, texts[core.tile])] for core in cores}
 
 
 def _of_core(made: Configured, core: CoreDescription, nodes: Sequence[Node]) -> Iterator[Imbalance]:

@@ -20,7 +20,7 @@ Pairs = Mapping[str, str]
 """By lock the other one of its pair."""
 Sums = tuple[Counter[str], Counter[str]]
 _CHAIN_SAYS = 4  # weight of a BD that takes one lock and gives another
-_MEANT = 7  # parts of a score that say what was meant; the rest chooses between the same at two places
+_MEANT = 8  # parts of a score that say what was meant; the rest chooses between the same at two places
 _MOST = 64  # acts of a turn in which changes are tried
 
 
@@ -58,12 +58,15 @@ class Fault(NamedTuple):
     others: Sequence[Change] = ()
 
 
-def pairs_of(users: Sequence[LockUser], tiles: Mapping[str, str], unknown: set[str]) -> Pairs:
-    """The locks that are pairs.
+def pairs_of(
+    users: Sequence[LockUser], tiles: Mapping[str, str], initial: Mapping[str, int], unknown: set[str]
+) -> Pairs:
+    """The locks that are pairs, one of which usually begins with 0.
 
     Args:
         users: of all locks.
         tiles: by lock the tile that it is in.
+        initial: value of each lock at the start.
         unknown: locks of which not all users are known.
     """
     votes: Counter[tuple[str, str]] = Counter()
@@ -72,6 +75,8 @@ def pairs_of(users: Sequence[LockUser], tiles: Mapping[str, str], unknown: set[s
             for (taken, given), weight in _said(user, turn).items():
                 if taken != given and tiles.get(taken) == tiles.get(given):
                     votes[min(taken, given), max(taken, given)] += weight
+    for one, other in votes:
+        votes[one, other] += (initial[one] > 0) != (initial[other] > 0)
     found: dict[str, str] = {}
     for (one, other), count in votes.most_common():
         if one in found or other in found or {one, other} & unknown:
@@ -127,6 +132,10 @@ class Discipline:
     users: Sequence[LockUser]
     pairs: Pairs
     initial: Mapping[str, int]
+
+    def unfit(self) -> set[str]:
+        """Locks that some user takes otherwise than it gives their partners."""
+        return set[str]().union(*(self._unbalanced(user) for user in self.users))
 
     def faults(self) -> Iterator[Fault]:
         """What one change repairs; nothing of pairs of which several users do not fit."""
@@ -233,11 +242,18 @@ class Discipline:
             self._both_ways(acts),
             self._too_much(acts),
             change.what == "gone",
+            change.what == "lock" and self._is_meant_elsewhere(user.turns[number].acts[change.at]),
             self._kinds_of_counts(users, acts),
             _period(acts),
             ("lock", "units", "new", "gone").index(change.what),
             change.at if change.act.acquires else -change.at,
         )
+
+    def _is_meant_elsewhere(self, act: Act) -> bool:
+        """Whether the lock of an act is of no pair, and others use it as the act does."""
+        acts = (each for user in self.users for turn in user.turns for each in turn.acts)
+        same = [each for each in acts if each.lock == act.lock]
+        return act.lock not in self.pairs and len(same) > 1
 
     def _one_sided(self, users: Sequence[LockUser]) -> int:
         """How many locks of pairs are taken and never given, or given and never taken."""

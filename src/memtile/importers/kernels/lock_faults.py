@@ -22,15 +22,12 @@ def lock_faults(made: Configured, texts: Texts) -> Iterator[Imbalance]:
     users, unknown = lock_users(made, texts)
     device = made.device
     tiles = {name: lock.tile for name, lock in device.locks.items()}
-    pairs = pairs_of(users, tiles, unknown)
     initial = {name: lock.initial for name, lock in device.locks.items()}
+    pairs = pairs_of(users, tiles, initial, unknown)
     discipline = Discipline(users, pairs, initial)
-    wrong = set[str]()
     for fault in discipline.faults():
-        said = _Fault(made, fault, users)
-        wrong |= {fault.change.act.lock, fault.partner}
-        yield said.imbalance()
-    yield from _values(made, discipline, wrong)
+        yield _Fault(made, fault, users).imbalance()
+    yield from _values(made, discipline)
 
 
 class _Fault:
@@ -116,8 +113,9 @@ class _Fault:
         return f"{verb} {change.act.many} of {self._name(change.act.lock)} in {line_of(change.act.operation)}"
 
 
-def _values(made: Configured, discipline: Discipline, wrong: set[str]) -> Iterator[Imbalance]:
+def _values(made: Configured, discipline: Discipline) -> Iterator[Imbalance]:
     """Pairs that begin with fewer units than a user takes at once, or with more than there are buffers."""
+    wrong = discipline.unfit()
     for free, full in discipline.pairs.items():
         if free in wrong or full in wrong:
             continue
@@ -155,7 +153,7 @@ def _value(
     whole, most = begin[free] + begin[full], max(places.values())
     if whole < need:
         lock, wanted = free, most
-        says = f"begins with {begin[free]}, and at least {need} must be there before a buffer can be filled"
+        says = f"begins with {begin[free]}, less than the {need} that one of its users takes at once"
     elif whole > most:
         lock = full if begin[full] else free
         wanted = (
