@@ -109,10 +109,10 @@ def test_a_wait_for_one_task_leaves_the_next_in_use(tmp_path: Path) -> None:
     assert f"the task of line {FIRST + 2}" in finding.message
 
 
-def test_a_bd_of_another_channel_that_has_read_it_is_a_note_unless_it_reads_on(tmp_path: Path) -> None:
-    (noted,) = about_bds(checked(tmp_path, "in 0", "back by 0", "wait out"))
+def test_a_bd_of_another_channel_that_has_read_it_is_a_warning_unless_it_reads_on(tmp_path: Path) -> None:
+    (warned,) = about_bds(checked(tmp_path, "in 0", "back by 0", "wait out"))
     (wrong,) = about_bds(checked(tmp_path, "three rows", "back by 0", "wait out"))
-    assert (noted.severity, wrong.severity) == (Severity.NOTE, Severity.ERROR)
+    assert (warned.severity, wrong.severity) == (Severity.WARNING, Severity.ERROR)
 
 
 def test_a_task_without_token_needs_one_to_be_waited_for(tmp_path: Path) -> None:

@@ -43,16 +43,16 @@ MUTANTS = (
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
-        "        if tokens == step.many:\n            return pushed[:count]\n",
-        "",
+        "ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]",
+        "ended = pushed",
         "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
     ),
     Mutant(
         "a descriptor that has been read is in use by any channel",
         "check/bd_reuse.py",
-        "Severity.ERROR if same else Severity.NOTE",
+        "Severity.ERROR if same else Severity.WARNING",
         "Severity.ERROR",
-        "tests/faults/test_bd_reuse.py::test_a_bd_of_another_channel_that_has_read_it_is_a_note_unless_it_reads_on",
+        "tests/faults/test_bd_reuse.py::test_a_bd_of_another_channel_that_has_read_it_is_a_warning_unless_it_reads_on",
     ),
     Mutant(
         "a host knows the end of a task that has ended",
@@ -4788,8 +4788,8 @@ MUTANTS = (
     Mutant(
         "a host may wait for one token more than tasks send",
         "check/host_rules.py",
-        "wait.wanted <= wait.sent:",
-        "wait.wanted <= wait.sent + 1:",
+        "wait.wanted > wait.sent",
+        "wait.wanted > wait.sent + 1",
         "tests/faults/test_check.py::test_waits_for_tokens_are_counted",
     ),
     Mutant(
@@ -4957,9 +4957,44 @@ MUTANTS = (
     Mutant(
         "a wait of a host is for nothing that came before",
         "check/host_rules.py",
-        "            found.clear()",
-        "            found.copy()",
+        "            awaited.wait(step.ch, step.many, by_token=step.token)",
+        "            pass",
         "tests/clients/test_corpus.py::test_check_names_a_design_before_it_runs[last-wait-missing-fine]",
+    ),
+    Mutant(
+        "a wait for one channel is for the results of all before a run",
+        "check/host_rules.py",
+        "        elif step.waits and step.ch < 0:",
+        "        elif step.waits:",
+        "tests/faults/test_awaited.py::test_a_result_without_a_wait_is_found_by_the_line_of_its_task",
+    ),
+    Mutant(
+        "a wait for one channel is for the results of all in a run",
+        "runs/awaited.py",
+        "                found.wait(ch, waits[ch])",
+        "                found.wait_for_all()",
+        "tests/faults/test_awaited.py::test_a_result_without_a_wait_is_found_by_the_line_of_its_task",
+    ),
+    Mutant(
+        "each wait of a program is for the first token",
+        "runs/awaited.py",
+        "                waits[ch] += 1",
+        "                waits[ch] = 1",
+        "tests/faults/test_awaited.py::test_results_that_are_all_waited_for_have_no_finding",
+    ),
+    Mutant(
+        "a token is of the first task, whichever sends it",
+        "runs/awaited.py",
+        "    sent = np.cumsum(tokens)",
+        "    sent = np.arange(1, len(tokens) + 1)",
+        "tests/faults/test_awaited.py::test_each_token_is_of_one_task_in_order",
+    ),
+    Mutant(
+        "a result for which another wait may be meant is an error",
+        "explain/late_writes.py",
+        "sure = place and ch not in self.doubtful",
+        "sure = place",
+        "tests/faults/test_awaited.py::test_a_result_without_a_wait_is_found_by_the_line_of_its_task",
     ),
     Mutant(
         "a core may release what its text does not name",

@@ -74,23 +74,19 @@ def reused(
 
 
 def rewritten(engine: Engine, found: Sequence[BdRace]) -> Iterator[Finding]:
-    """The findings of a checked run, one for each descriptor and place; what does no harm is one note."""
+    """The findings of a checked run, one for each descriptor and place; warnings where nothing was lost."""
     told: dict[tuple[object, ...], Finding] = {}
-    notes: list[Finding] = []
     for one in found:
         task, key = one.task, (one.bd, one.place, one.harmless)
-        severity = Severity.NOTE if one.harmless else CODES[CODE].severity
+        severity = Severity.WARNING if one.harmless else CODES[CODE].severity
         said = task.place or engine.bd_places.get((one.bd[0], task.bds[0]), "")
         known = told.get(key)
         if known is not None:
             told[key] = replace(known, count=known.count + 1)
             continue
         user = BdUser(task.ch, said, task.token)
-        told[key] = finding = reused(engine, user, *one.bd, one.place, severity=severity)
-        notes += [finding] if one.harmless else []
-    yield from (each for key, each in told.items() if not key[2])
-    if notes:
-        yield replace(notes[0], count=len(notes))
+        told[key] = reused(engine, user, *one.bd, one.place, severity=severity)
+    yield from sorted(told.values(), key=lambda each: each.severity is Severity.WARNING)
 
 
 def line_of(place: str) -> str:

@@ -64,7 +64,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0115": FindingCode("a task with a descriptor that halts the channel", Severity.ERROR),
         "MT0116": FindingCode(
-            "a transfer to external memory after which the host waits for nothing", Severity.WARNING
+            "a transfer to external memory that the host does not wait for", Severity.WARNING
         ),
         "MT0117": FindingCode("a task that may be pushed to a full queue and lost", Severity.WARNING),
         "MT0118": FindingCode("what a core acquires and never releases", Severity.ERROR),
