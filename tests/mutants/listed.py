@@ -41,6 +41,34 @@ NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 MUTANTS = (
     Mutant(
+        "a host helps the channel for whose token it waits",
+        "explain/deadlock/build.py",
+        "if host.may_start(ch) and not _waits_for_end(host, ch)",
+        "if host.may_start(ch)",
+        "tests/faults/test_bd_reuse.py::test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding",
+    ),
+    Mutant(
+        "who waits for more work is reported beside a host that waits in vain",
+        "explain/outcome.py",
+        "left_out = (*_NEVER, *_FOR_MORE) if hosts else ()",
+        "left_out = _NEVER",
+        "tests/faults/test_bd_reuse.py::test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding",
+    ),
+    Mutant(
+        "a channel that halts for a BD that went elsewhere is alone to blame",
+        "explain/bd_findings.py",
+        "one.bd[0] == tile and one.bd[1] != bd",
+        "one.bd[0] == tile and one.bd[1] == bd",
+        "tests/faults/test_bd_reuse.py::test_a_channel_that_halts_for_a_bd_that_went_elsewhere_blames_the_host_that_wrote_the_other_one",
+    ),
+    Mutant(
+        "a task without a token is refused where it is awaited",
+        "importers/mlir/sequence/sequence_tasks.py",
+        "at = task.operation or form.operation  # what lacks the token",
+        "at = form.operation",
+        "tests/faults/test_task_faults.py::test_tasks_and_their_tokens",
+    ),
+    Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
         "ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]",

@@ -238,12 +238,15 @@ def _wrong(
 
 
 _NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends
+_FOR_MORE = ("MT0302", "MT0304", "MT0309", "MT0312")  # waits for more work
 
 
 def _hosts_first(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Findings, first those about hosts that wait in vain: what they would start later waits for them."""
-    yield from (each for each in findings if each.code in _NEVER)
-    yield from (each for each in findings if each.code not in _NEVER)
+    """Findings, first those about hosts that wait in vain, without what may wait for their next step."""
+    hosts = [each for each in findings if each.code in _NEVER]
+    yield from hosts
+    left_out = (*_NEVER, *_FOR_MORE) if hosts else ()
+    yield from (each for each in findings if each.code not in left_out)
 
 
 @dataclass(frozen=True, slots=True)

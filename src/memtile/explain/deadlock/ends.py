@@ -252,7 +252,7 @@ class ChainEnd:
         if ch in self.missing:
             says = f"{self.missing[ch]} more elements are expected of {self._name}, and no task sends them"
             return self._made("MT0304" if used else "MT0312", says, "Send as many words as are expected.")
-        if self._wanted_by(Via.WORDS):
+        if self._wanted_by(Via.WORDS) and not (used and self._wanted_by(Via.TOKEN)):
             return self._not_sent(used)
         if self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END):
             return self._no_token(used)
