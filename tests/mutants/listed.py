@@ -41,6 +41,34 @@ NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 MUTANTS = (
     Mutant(
+        "a run that met its limit early stood still",
+        "explain/standstill.py",
+        "max(_LEAST, _PART * (engine.now - before))",
+        "_PART * (engine.now - before)",
+        "tests/faults/test_standstill.py::test_a_core_that_only_computes_is_named_with_what_waits_for_it",
+    ),
+    Mutant(
+        "a trace that goes on is stuck",
+        "explain/standstill.py",
+        "for ch in channels if ch not in self.traces),",
+        "for ch in channels),",
+        "tests/faults/test_standstill.py::test_a_trace_that_goes_on_is_named_and_is_no_work",
+    ),
+    Mutant(
+        "a false issue_token is no token to repair",
+        "importers/mlir/repairs/host_steps.py",
+        'if at is not None and design.words[at] == "false":',
+        "if False:",
+        "tests/data/test_repairs.py::test_a_token_that_is_said_to_be_false_and_a_bd_written_twice_are_repaired",
+    ),
+    Mutant(
+        "time for other schedules comes on top of that of a search",
+        "explain/repairs.py",
+        "seconds * (1 if confirm is None else _TRIALS)",
+        "seconds",
+        "tests/data/test_repairs.py::test_trials_leave_time_for_other_schedules",
+    ),
+    Mutant(
         "a host helps the channel for whose token it waits",
         "explain/deadlock/build.py",
         "if host.may_start(ch) and not _waits_for_end(host, ch)",
@@ -233,7 +261,7 @@ MUTANTS = (
     Mutant(
         "repairs are not tried in other schedules",
         "explain/repairs.py",
-        "while ranked and not confirm(ranked[0][0]):",
+        "while ranked and not confirm(ranked[0][0], until):",
         "while not ranked:",
         "tests/data/test_repairs.py::test_a_repair_that_works_by_luck_is_not_offered",
     ),

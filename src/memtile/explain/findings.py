@@ -130,6 +130,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "what a core holds while others wait for its release", Severity.ERROR, holds_words=True
         ),
         "MT0326": FindingCode("a run that ends otherwise with another timing", Severity.ERROR),
+        "MT0327": FindingCode(
+            "a run in which only traces and cores without locks still move", Severity.WARNING
+        ),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

@@ -37,6 +37,7 @@ from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.results import Array, ChannelUse, Result, Status
+from memtile.explain.standstill import Standstill
 from memtile.explain.stream_waits import WaitingWords, stream_waits
 from memtile.explain.switch_ways import circuit_errors
 from memtile.explain.wrong_words import wrong_words
@@ -190,6 +191,7 @@ def outcome(
     status = _status(stop, busy, bool(hosts or found))
     said = status is not Status.LIMIT or _reasons.get()
     waits = said and status is not Status.FINISHED
+    still = Standstill.of(engine, before) if said and status is Status.LIMIT else None
     stopped = _hang(found, hosts, moves or {}, areas, stop, status, timed=timed) if said else Hang()
     return Result(
         status=status,
@@ -213,7 +215,7 @@ def outcome(
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=_findings(stopped, checks, status, found, areas),
+        findings=(*_findings(stopped, checks, status, found, areas), *_stands(still, found)),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
@@ -225,6 +227,15 @@ def _findings(
     """What is wrong: texts and waits first, then results and functions."""
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
     return (*_hosts_first(waits), *_wrong(checks, status, found, areas), *function_findings(found.engine))
+
+
+def _stands(still: Standstill | None, found: _OpenWork) -> Iterator[Finding]:
+    """That nothing but traces, and cores without locks, moved for long."""
+    if still is not None:
+        channels = [view.ch for view in found.channels if not view.at_rest]
+        cores = [view.core for view in found.cores if not view.at_rest(found.good)]
+        finding = still.finding(found.engine, channels, cores)
+        yield from [finding] if finding is not None else []
 
 
 def _wrong(
