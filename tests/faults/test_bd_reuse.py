@@ -278,3 +278,30 @@ def test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding(tm
         "Let the task ask for a token (issue_token, token=True).",
     )
     assert "interface(0,0) MM2S 0 'into'; its tasks have ended" in finding.message
+
+
+def test_two_bds_of_a_tile_with_one_number_are_refused_at_the_second(tmp_path: Path) -> None:
+    blocks = "".join(
+        f"""      ^b{n}:
+        aie.dma_bd(%words : memref<64xi32> offset = 0 len = 64) {{bd_id = {number} : i32}}
+        aie.next_bd ^b{1 - n}
+"""
+        for n, number in enumerate((3, 3))
+    )
+    file = tmp_path / "design.mlir"
+    file.write_text(f"""module {{
+  aie.device(npu1_1col) {{
+    %store = aie.tile(0, 1)
+    %words = aie.buffer(%store) : memref<64xi32>
+    %dma = aie.memtile_dma(%store) {{
+      %start = aie.dma_start(MM2S, 0, ^b0, ^end)
+{blocks}      ^end:
+        aie.end
+    }}
+  }}
+}}
+""")
+    (finding,) = check(str(file), lambda: of_mlir(load_still(file))).findings
+    assert finding.code == "MT0101"
+    assert "BD 3 of the memory tile is that of line 8 already" in finding.message
+    assert "design.mlir:11:9" in finding.sides[0].place

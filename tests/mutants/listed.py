@@ -41,6 +41,13 @@ NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 MUTANTS = (
     Mutant(
+        "two BDs of a tile have one number",
+        "importers/mlir/placing.py",
+        "if other is not bd.operation:",
+        "if False:",
+        "tests/faults/test_bd_reuse.py::test_two_bds_of_a_tile_with_one_number_are_refused_at_the_second",
+    ),
+    Mutant(
         "a run that met its limit early stood still",
         "explain/standstill.py",
         "max(_LEAST, _PART * (engine.now - before))",
