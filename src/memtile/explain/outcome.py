@@ -191,7 +191,6 @@ def outcome(
     status = _status(stop, busy, bool(hosts or found))
     said = status is not Status.LIMIT or _reasons.get()
     waits = said and status is not Status.FINISHED
-    still = Standstill.of(engine, before) if said and status is Status.LIMIT else None
     stopped = _hang(found, hosts, moves or {}, areas, stop, status, timed=timed) if said else Hang()
     return Result(
         status=status,
@@ -215,22 +214,29 @@ def outcome(
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=(*_findings(stopped, checks, status, found, areas), *_stands(still, found)),
+        findings=_findings(stopped, checks, status, found, areas, before),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
 
 
 def _findings(
-    stopped: Hang, checks: Sequence[Check], status: Status, found: _OpenWork, areas: Sequence[NamedArea]
+    stopped: Hang,
+    checks: Sequence[Check],
+    status: Status,
+    found: _OpenWork,
+    areas: Sequence[NamedArea],
+    before: int,
 ) -> tuple[Finding, ...]:
     """What is wrong: texts and waits first, then results and functions."""
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
-    return (*_hosts_first(waits), *_wrong(checks, status, found, areas), *function_findings(found.engine))
+    wrong = (*_wrong(checks, status, found, areas), *function_findings(found.engine))
+    return (*_hosts_first(waits), *wrong, *_stands(found, before))
 
 
-def _stands(still: Standstill | None, found: _OpenWork) -> Iterator[Finding]:
-    """That nothing but traces, and cores without locks, moved for long."""
+def _stands(found: _OpenWork, before: int) -> Iterator[Finding]:
+    """That nothing but traces, and cores without locks, moved for long in a run that met its limit."""
+    still = Standstill.of(found.engine, before) if found.at_limit and _reasons.get() else None
     if still is not None:
         channels = [view.ch for view in found.channels if not view.at_rest]
         cores = [view.core for view in found.cores if not view.at_rest(found.good)]
@@ -271,6 +277,7 @@ class _OpenWork:
         words: that wait in streams, if nothing moves.
         missing: elements that were expected and have not come, by channel name.
         good: cores whose kernels may wait for a lock when a run ends.
+        at_limit: the run met its limit of cycles.
     """
 
     engine: Engine
@@ -279,6 +286,7 @@ class _OpenWork:
     words: WaitingWords
     missing: Mapping[str, int]
     good: Set[int]
+    at_limit: bool
 
     @classmethod
     def of(
@@ -295,7 +303,7 @@ class _OpenWork:
         missing = {check.port: check.missing for check in checks if check.missing}
         asks = stop is Stop.QUIET and any(view.waits_endlessly for view in open_cores)
         good = good_waits(engine, open_cores[0].chains) if asks else frozenset()
-        return cls(engine, channels, open_cores, words, missing, good)
+        return cls(engine, channels, open_cores, words, missing, good, stop is Stop.LIMIT)
 
     def __bool__(self) -> bool:
         """Whether there is any; endless tasks and kernels that are at rest are none."""
