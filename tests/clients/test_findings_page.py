@@ -24,8 +24,10 @@ def test_every_way_to_hang_has_an_example() -> None:
     # nor does a wait that one of several could end, or a lock of which nobody knows who releases it:
     # test_deadlock.py; an object that is held on one way alone: test_imbalance.py;
     # a lock that gets too few releases, where no text says which: test_deadlock.py;
-    # only some schedules end otherwise: tests/data/test_every_timing.py
-    assert lacks == {"MT0302", "MT0316", "MT0317", "MT0319", "MT0321", "MT0322", "MT0324", "MT0325", "MT0326"}
+    # only some schedules end otherwise: tests/data/test_every_timing.py;
+    # no design of the corpus meets its limit: tests/faults/test_standstill.py
+    lacking = "MT0302 MT0316 MT0317 MT0319 MT0321 MT0322 MT0324 MT0325 MT0326 MT0327"
+    assert lacks == set(lacking.split())
 
 
 def test_another_table_is_found_and_replaced() -> None:

@@ -44,7 +44,7 @@ def test_the_likeliest_repair_comes_first_and_what_leaves_words_out_last() -> No
 def test_a_repair_that_works_by_luck_is_not_offered() -> None:
     made = [Candidate("lock_value", says) for says in "ab"]
     works = {"a": Trial(True, 90), "b": Trial(True, 90)}
-    assert trying(*made, trials=works, confirm=lambda each: each.says == "b") == ["b"]
+    assert trying(*made, trials=works, confirm=lambda each, _until: each.says == "b") == ["b"]
     assert trying(*made, trials=works, runs=1) == ["a"]
     assert trying(*made, trials=works, seconds=-1.0) == []
 
@@ -58,6 +58,45 @@ def test_later_runs_may_take_four_times_as_long_as_the_quickest() -> None:
 
     search([Candidate("release", "a"), Candidate("release", "b")], attempt, max_cycles=1000)
     assert limits == [1000, 400]
+
+
+def test_trials_leave_time_for_other_schedules() -> None:
+    ends = dict[str, float]()
+
+    def attempt(_each: Candidate, until: float, _limit: int) -> Trial:
+        ends["trial"] = until
+        return Trial(True, 100)
+
+    def confirm(_each: Candidate, until: float) -> bool:
+        ends["confirm"] = until
+        return True
+
+    search([Candidate("release", "a")], attempt, max_cycles=1000, confirm=confirm, seconds=10.0)
+    assert ends["confirm"] - ends["trial"] == pytest.approx(3.0)
+
+
+def test_a_token_that_is_said_to_be_false_and_a_bd_written_twice_are_repaired() -> None:
+    head = """module {
+  aie.device(npu1_1col) {
+    %door = aie.tile(0, 0)
+    %store = aie.tile(0, 1)
+    aie.flow(%door, DMA : 0, %store, DMA : 0)
+    aie.shim_dma_allocation @first(%door, MM2S, 0)
+    aie.shim_dma_allocation @second(%door, MM2S, 0)
+    aie.runtime_sequence(%a : memref<64xi32>) {
+      %c0 = arith.constant 0 : i32
+      %c1 = arith.constant 1 : i32
+"""
+    sent = (
+        "      aiex.npu.dma_memcpy_nd(%a[0, 0, 0, 0][1, 1, 1, 64][0, 0, 0, 1]) "
+        "{metadata = @first, id = 3 : i64, issue_token = false} : memref<64xi32>\n"
+    )
+    wait = "      aiex.npu.sync(%c0, %c0, %c1, %c0, %c1, %c1) : i32, i32, i32, i32, i32, i32\n    }\n  }\n}\n"
+    found = candidates(Text("d.mlir", f"{head}{sent}{sent}{wait}"), ())
+    says = [(each.kind, each.changes[0].line, each.changes[0].new) for each in found]
+    first = head.count("\n") + 1
+    assert ("issue_token", first + 1, "true") in says
+    assert {each for each in says if each[0] == "bd_id"} == {("bd_id", first, "0"), ("bd_id", first + 1, "0")}
 
 
 def test_the_first_error_has_the_repair() -> None:

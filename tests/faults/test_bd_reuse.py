@@ -109,10 +109,10 @@ def test_a_wait_for_one_task_leaves_the_next_in_use(tmp_path: Path) -> None:
     assert f"the task of line {FIRST + 2}" in finding.message
 
 
-def test_a_bd_of_another_channel_that_has_read_it_is_a_note_unless_it_reads_on(tmp_path: Path) -> None:
-    (noted,) = about_bds(checked(tmp_path, "in 0", "back by 0", "wait out"))
+def test_a_bd_of_another_channel_that_has_read_it_is_a_warning_unless_it_reads_on(tmp_path: Path) -> None:
+    (warned,) = about_bds(checked(tmp_path, "in 0", "back by 0", "wait out"))
     (wrong,) = about_bds(checked(tmp_path, "three rows", "back by 0", "wait out"))
-    assert (noted.severity, wrong.severity) == (Severity.NOTE, Severity.ERROR)
+    assert (warned.severity, wrong.severity) == (Severity.WARNING, Severity.ERROR)
 
 
 def test_a_task_without_token_needs_one_to_be_waited_for(tmp_path: Path) -> None:
@@ -230,3 +230,78 @@ def test_a_task_that_is_never_started_is_found_before_what_waits_for_it(tmp_path
     assert (first.code, first.message) == ("MT0121", says)
     done = load(file).run(*(np.arange(256, dtype=np.int32) for _ in range(2)))
     assert (done.result.status, done.result.findings[0].message) == ("stuck", says)
+
+
+def test_a_channel_that_halts_for_a_bd_that_went_elsewhere_blames_the_host_that_wrote_the_other_one() -> None:
+    array = Array("npu1", columns=1)
+    door, shared = array.interface_tile(0), array.memory_tile(0)
+    array.connect(shared.mm2s[0], door.s2mm[0])
+    words = shared.buffer("words", 64, data=np.arange(64, dtype=np.int32))
+    kept = array.external("back", np.zeros(96, np.int32))
+
+    def sequence(host: Host) -> Iterator[HostAction]:
+        takes = host.start(door.s2mm[0], door.write(kept), token=True)
+        yield takes
+        for first, following in ((0, None), (32, 8)):  # BD 8 is meant the second time
+            shared.write_bd(7, Descriptor("memory", 32, words.dma_address + first, next=following))
+            array.door.write32(array.door.address(0, 1, QUEUE), 7)
+            yield host.pause(10)
+        yield host.wait(takes)
+
+    array.host(sequence)
+    first = array.run(check=True).findings[0]
+    assert first.code == "MT0315"
+    assert first.message.startswith("The host writes BD 7 of memory(0,1) again")
+    assert "memory(0,1) MM2S 0 is halted at BD 8: no Valid_BD." in first.message
+
+
+def test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding(tmp_path: Path) -> None:
+    """It would start another task there, and let a core begin, afterwards: that ends no wait of its own."""
+    file = tmp_path / "design.mlir"
+    steps = text("out", "in 0", "wait in", "in 1 of its own", "wait out").splitlines()
+    at = FIRST
+    steps.insert(FIRST + 2, "aiex.set_lock(%go, 1)")
+    steps[3] += """
+    %worker = aie.tile(0, 2)
+    %go = aie.lock(%worker, 0) {init = 0 : i32, sym_name = "go"}
+    %core = aie.core(%worker) {
+      aie.use_lock(%go, AcquireGreaterEqual, 1)
+      aie.end
+    }"""
+    steps[at] = steps[at].replace("issue_token = true", "issue_token = false")
+    file.write_text("\n".join(steps))
+    (finding,) = (
+        load(file).run(*(np.arange(256, dtype=np.int32) for _ in range(2)), check=True).result.findings
+    )
+    assert (finding.code, finding.fix) == (
+        "MT0313",
+        "Let the task ask for a token (issue_token, token=True).",
+    )
+    assert "interface(0,0) MM2S 0 'into'; its tasks have ended" in finding.message
+
+
+def test_two_bds_of_a_tile_with_one_number_are_refused_at_the_second(tmp_path: Path) -> None:
+    blocks = "".join(
+        f"""      ^b{n}:
+        aie.dma_bd(%words : memref<64xi32> offset = 0 len = 64) {{bd_id = {number} : i32}}
+        aie.next_bd ^b{1 - n}
+"""
+        for n, number in enumerate((3, 3))
+    )
+    file = tmp_path / "design.mlir"
+    file.write_text(f"""module {{
+  aie.device(npu1_1col) {{
+    %store = aie.tile(0, 1)
+    %words = aie.buffer(%store) : memref<64xi32>
+    %dma = aie.memtile_dma(%store) {{
+      %start = aie.dma_start(MM2S, 0, ^b0, ^end)
+{blocks}      ^end:
+        aie.end
+    }}
+  }}
+}}
+""")
+    (finding,) = check(str(file), lambda: of_mlir(load_still(file))).findings
+    assert finding.code == "MT0101"
+    assert "BD 3 of the memory tile is that of line 8 already" in finding.message
+    assert "design.mlir:11:9" in finding.sides[0].place

@@ -142,14 +142,17 @@ def test_tasks_of_other_tiles(body: str, port: str, says: str) -> None:
     [
         ([task(PLAIN), WAIT], "the task of line 15 is never started"),
         ([task(PLAIN), START, WAIT, WAIT], "the sequence waits forever"),
-        ([task(PLAIN, end=""), START, WAIT], "the task of line 15 reports no end"),
+        (
+            [task(PLAIN, end=""), START, WAIT],
+            "d.mlir:15:6: aiex.dma_configure_task: task %t (line 15) reports no end, and line 21 awaits it",
+        ),
         ([task(PLAIN, end="{repeat_count = 65536 : i32}"), START], "runs 65537 times; 256 pushes of 256"),
         ([task(PLAIN, end="{repeat_count = -1 : i32}"), START], "runs 0 times"),
         ([task(PLAIN), START, FREE, FREE], "BD 0 of the interface tile (0,0) is not in this task any more"),
         ([task(PLAIN), START, FREE, START], "its BDs were freed before"),
         (
             [task(bd("len = 8", "bd_id = 7 : i32")), task(bd("len = 8", "bd_id = 7 : i32"), "u")],
-            "BD 7 of the interface tile (0,0) is in another task",
+            "BD 7 of the interface tile (0,0) is in task %t (line 15)",
         ),
         ([task(PLAIN, f"t{n}") for n in range(17)], "BDs 0..15 of the interface tile (0,0) are all in use"),
         (

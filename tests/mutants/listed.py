@@ -43,6 +43,104 @@ STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
 MUTANTS = (
     Mutant(
+        "two BDs of a tile have one number",
+        "importers/mlir/placing.py",
+        "if other is not bd.operation:",
+        "if False:",
+        "tests/faults/test_bd_reuse.py::test_two_bds_of_a_tile_with_one_number_are_refused_at_the_second",
+    ),
+    Mutant(
+        "a run that met its limit early stood still",
+        "explain/standstill.py",
+        "max(_LEAST, _PART * (engine.now - before))",
+        "_PART * (engine.now - before)",
+        "tests/faults/test_standstill.py::test_a_core_that_only_computes_is_named_with_what_waits_for_it",
+    ),
+    Mutant(
+        "a trace that goes on is stuck",
+        "explain/standstill.py",
+        "for ch in channels if ch not in self.traces),",
+        "for ch in channels),",
+        "tests/faults/test_standstill.py::test_a_trace_that_goes_on_is_named_and_is_no_work",
+    ),
+    Mutant(
+        "a false issue_token is no token to repair",
+        "importers/mlir/repairs/host_steps.py",
+        'if at is not None and design.words[at] == "false":',
+        "if False:",
+        "tests/data/test_repairs.py::test_a_token_that_is_said_to_be_false_and_a_bd_written_twice_are_repaired",
+    ),
+    Mutant(
+        "time for other schedules comes on top of that of a search",
+        "explain/repairs.py",
+        "seconds * (1 if confirm is None else _TRIALS)",
+        "seconds",
+        "tests/data/test_repairs.py::test_trials_leave_time_for_other_schedules",
+    ),
+    Mutant(
+        "a host helps the channel for whose token it waits",
+        "explain/deadlock/build.py",
+        "if host.may_start(ch) and not _waits_for_end(host, ch)",
+        "if host.may_start(ch)",
+        "tests/faults/test_bd_reuse.py::test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding",
+    ),
+    Mutant(
+        "who waits for more work is reported beside a host that waits in vain",
+        "explain/outcome.py",
+        "left_out = (*_NEVER, *_FOR_MORE) if hosts else ()",
+        "left_out = _NEVER",
+        "tests/faults/test_bd_reuse.py::test_a_host_that_waits_for_a_token_that_no_task_sends_is_the_only_finding",
+    ),
+    Mutant(
+        "a channel that halts for a BD that went elsewhere is alone to blame",
+        "explain/bd_findings.py",
+        "one.bd[0] == tile and one.bd[1] != bd",
+        "one.bd[0] == tile and one.bd[1] == bd",
+        "tests/faults/test_bd_reuse.py::test_a_channel_that_halts_for_a_bd_that_went_elsewhere_blames_the_host_that_wrote_the_other_one",
+    ),
+    Mutant(
+        "a task without a token is refused where it is awaited",
+        "importers/mlir/sequence/sequence_tasks.py",
+        "at = task.operation or form.operation  # what lacks the token",
+        "at = form.operation",
+        "tests/faults/test_task_faults.py::test_tasks_and_their_tokens",
+    ),
+    Mutant(
+        "a wait for one channel is for the results of all before a run",
+        "check/host_rules.py",
+        "        elif step.waits and step.ch < 0:",
+        "        elif step.waits:",
+        "tests/faults/test_awaited.py::test_a_result_without_a_wait_is_found_by_the_line_of_its_task",
+    ),
+    Mutant(
+        "a wait for one channel is for the results of all in a run",
+        "runs/awaited.py",
+        "                found.wait(ch, waits[ch])",
+        "                found.wait_for_all()",
+        "tests/faults/test_awaited.py::test_a_result_without_a_wait_is_found_by_the_line_of_its_task",
+    ),
+    Mutant(
+        "each wait of a program is for the first token",
+        "runs/awaited.py",
+        "                waits[ch] += 1",
+        "                waits[ch] = 1",
+        "tests/faults/test_awaited.py::test_results_that_are_all_waited_for_have_no_finding",
+    ),
+    Mutant(
+        "a token is of the first task, whichever sends it",
+        "runs/awaited.py",
+        "    sent = np.cumsum(tokens)",
+        "    sent = np.arange(1, len(tokens) + 1)",
+        "tests/faults/test_awaited.py::test_each_token_is_of_one_task_in_order",
+    ),
+    Mutant(
+        "a result for which another wait may be meant is an error",
+        "explain/late_writes.py",
+        "sure = place and ch not in self.doubtful",
+        "sure = place",
+        "tests/faults/test_awaited.py::test_a_result_without_a_wait_is_found_by_the_line_of_its_task",
+    ),
+    Mutant(
         "a part of a link may have any length",
         "importers/link_sizes.py",
         "size % length and length % size",
@@ -157,16 +255,16 @@ MUTANTS = (
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",
-        "        if tokens == step.many:\n            return pushed[:count]\n",
-        "",
+        "ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]",
+        "ended = pushed",
         "tests/faults/test_bd_reuse.py::test_a_wait_for_one_task_leaves_the_next_in_use",
     ),
     Mutant(
         "a descriptor that has been read is in use by any channel",
         "check/bd_reuse.py",
-        "Severity.ERROR if same else Severity.NOTE",
+        "Severity.ERROR if same else Severity.WARNING",
         "Severity.ERROR",
-        "tests/faults/test_bd_reuse.py::test_a_bd_of_another_channel_that_has_read_it_is_a_note_unless_it_reads_on",
+        "tests/faults/test_bd_reuse.py::test_a_bd_of_another_channel_that_has_read_it_is_a_warning_unless_it_reads_on",
     ),
     Mutant(
         "a host knows the end of a task that has ended",
@@ -438,7 +536,7 @@ MUTANTS = (
     Mutant(
         "repairs are not tried in other schedules",
         "explain/repairs.py",
-        "while ranked and not confirm(ranked[0][0]):",
+        "while ranked and not confirm(ranked[0][0], until):",
         "while not ranked:",
         "tests/data/test_repairs.py::test_a_repair_that_works_by_luck_is_not_offered",
     ),
@@ -486,7 +584,6 @@ MUTANTS = (
         "tests/faults/test_word_balance.py::"
         "test_a_chain_that_comes_to_an_invalid_descriptor_names_the_one_that_points_to_it",
     ),
-    # Why a run is stuck
     Mutant(
         "a wait is stuck as soon as one of its ways is",
         "explain/deadlock/knots.py",
@@ -1399,7 +1496,6 @@ MUTANTS = (
         "if found is None and (int(each.col), int(each.row)) == place:",
         "tests/words/test_iron_placed.py::test_words_of_control_packets",
     ),
-    # Designs of IRON: walks, keywords, numbers of a call, groups that loops carry
     Mutant(
         "the inverse of a grid forgets the order of its tiles",
         "iron/helpers/taplib/grid.py",
@@ -1540,7 +1636,6 @@ MUTANTS = (
         "",
         "tests/clients/test_adf_host.py::test_a_graph_may_say_vector_stringstream_and_endl_alone",
     ),
-    # runs of graphs
     Mutant(
         "a lock with data is said to be room",
         "explain/waiting_sentences.py",
@@ -1926,7 +2021,6 @@ MUTANTS = (
         "if (bytes > found->second.bytes) {",
         "tests/clients/test_adf_host.py::test_a_transfer_past_the_end_is_refused",
     ),
-    # Plans of ADF graphs
     Mutant(
         "a port of a graph ends a net",
         "adf/nets.py",
@@ -2221,7 +2315,6 @@ MUTANTS = (
         "    if receives:\n",
         "tests/words/test_plio_registers.py::test_widths_and_ports_are_those_of_the_driver",
     ),
-    # Streams of the programmable logic
     Mutant(
         "a PLIO sends without a clock",
         "model/streams/logic_ports.py",
@@ -2306,7 +2399,6 @@ MUTANTS = (
         "\n",
         "tests/faults/test_logic_faults.py::test_words_that_nothing_takes_are_counted_at_their_plio",
     ),
-    # kernels of graphs
     Mutant(
         "the margin of a buffer is part of its size",
         "cpp/include/adf/buffers.h",
@@ -2398,7 +2490,6 @@ MUTANTS = (
         "        return self.files\n",
         "tests/faults/test_graph_kernels.py::test_a_kernel_that_does_not_compile_has_the_users_line",
     ),
-    # Files of PLIO
     Mutant(
         "TLAST of a file ends a packet with the first word of its line",
         "io/plio_text.py",
@@ -2441,7 +2532,6 @@ MUTANTS = (
         "            self._waits += 1\n",
         "tests/data/test_plio_files.py::test_a_csv_file_repeats_stalls_and_keeps",
     ),
-    # AMD's verdict on a graph
     Mutant(
         "a buffer between kernels must be whole words",
         "adf/verdict/rules.py",
@@ -2526,7 +2616,6 @@ MUTANTS = (
         "1",
         f"{ADF_REFUSALS}[wide PLIO with two ports each]",
     ),
-    # C++ kernels
     Mutant(
         "a byte keeps its sign where a C++ function takes none",
         "cpp/kernel_calls.py",
@@ -2913,7 +3002,6 @@ MUTANTS = (
         "if told else None",
         "tests/data/test_core_operations.py::test_a_body_of_several_modes_is_refused",
     ),
-    # What calls of functions cost: the user's own, and what nobody knows
     Mutant(
         "a function without a cost is passed over",
         "importers/kernels/kernel.py",
@@ -2956,7 +3044,6 @@ MUTANTS = (
         "if not place:",
         "tests/clients/test_measure_calls.py::test_what_is_no_trace_of_calls_is_refused",
     ),
-    # Kernels of aie.iron.kernels, and what says how they were compiled
     Mutant(
         "a flat matrix is transposed without its columns",
         "corelib/tile_layouts.py",
@@ -3069,7 +3156,6 @@ MUTANTS = (
         "target[...] = (steep * floats(x) + floats(y)).astype(target.dtype)",
         "tests/data/test_library_transformers.py::test_they_round_by_the_mode_of_the_core",
     ),
-    # Lines of C++ without addr2line
     Mutant(
         "of an inlined function the line of its caller is its own",
         "cpp/line_tables.py",
@@ -3084,7 +3170,6 @@ MUTANTS = (
         "[]",
         "tests/data/test_cpp_lines.py::test_lines_are_those_of_addr2line",
     ),
-    # Locks for which somebody waited
     Mutant(
         "a channel that found its lock there hears of it late too",
         "model/memory/lock_port.py",
@@ -3127,7 +3212,6 @@ MUTANTS = (
         "if st.channels.phase[ch] < 0:",
         "tests/timing/test_task_start.py::test_an_untimed_run_needs_none_of_these_times",
     ),
-    # Measurements, and cycles as a band
     Mutant(
         "what was measured on the board is told as assumed",
         "explain/estimate.py",
@@ -3542,7 +3626,6 @@ MUTANTS = (
         "known.setdefault(constant.name, int(str(_DEFAULTS[constant.name]['default'])))",
         "tests/clients/test_measure.py::test_designs_find_the_hidden_constants_of_whoever_runs_them",
     ),
-    # History of a run
     Mutant(
         "a history is a cycle late",
         "model/checking/history_log.py",
@@ -3599,7 +3682,6 @@ MUTANTS = (
         "                if len(changes.noted) > 1:\n",
         "tests/clients/test_report.py::test_a_stuck_run_shows_its_findings",
     ),
-    # Sweeps
     Mutant(
         "a sweep runs again what its log knows",
         "explore/sweep/sweep.py",
@@ -3761,7 +3843,6 @@ MUTANTS = (
         "pass",
         "tests/data/test_mlir_devices.py::test_names_are_those_of_the_device_that_is_loaded",
     ),
-    # Resets of cores
     Mutant(
         "a reset of a core is seen by programs alone",
         "model/cores/debug.py",
@@ -3968,7 +4049,6 @@ MUTANTS = (
         "return ()",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[wait-without-token-hangs]",
     ),
-    # Sandboxes
     Mutant(
         "a sandbox lets everything be read",
         "sandbox/inside.py",
@@ -4167,7 +4247,6 @@ MUTANTS = (
         "        if False:",
         "tests/faults/test_deadlock.py::test_a_channel_whose_column_alone_has_no_clock_is_named",
     ),
-    # Designs and files with mistakes
     Mutant(
         "a block needs nothing in it",
         "importers/kernels/control_flow.py",
@@ -4196,7 +4275,6 @@ MUTANTS = (
         "        if False:",
         "tests/properties/test_mutated_files.py::test_mistakes_are_told[full.elf]",
     ),
-    # Events
     Mutant(
         "every number is an event",
         "model/events/asserted.py",
@@ -4204,7 +4282,6 @@ MUTANTS = (
         "    if event < 0:",
         "tests/timing/test_event_numbers.py::test_numbers_above_the_last_event_are_never_asserted[161]",
     ),
-    # Isolated kernels
     Mutant(
         "a kernel may come to what it did not name",
         "sim/kernels/kernel_core.py",
@@ -4254,7 +4331,6 @@ MUTANTS = (
         "pass",
         "tests/timing/test_held_reports.py::test_what_a_tile_reports_again_and_again_it_reports_while_time_is_skipped[9]",
     ),
-    # Fast-forward
     Mutant(
         "a jump goes up to a limit",
         "sim/skip/repeat_bounds.py",
@@ -4704,7 +4780,6 @@ MUTANTS = (
         "and False:",
         "tests/timing/test_forward_live.py::test_a_round_longer_than_the_log_is_noted_when_it_came_again",
     ),
-    # Memory that is used again, words that come in pieces
     Mutant(
         "models have what was in the memory of others",
         "sim/loop/new_state.py",
@@ -4768,7 +4843,6 @@ MUTANTS = (
         "for at in range(0, min(len(mine), 1), at_a_time):",
         "tests/data/test_fed_pieces.py::test_arrays_are_equal_if_all_bits_are",
     ),
-    # Compiled builds
     Mutant(
         "the first text gives the bodies, whatever the program is",
         "importers/bodies/device_finder.py",
@@ -4818,7 +4892,6 @@ MUTANTS = (
         'said["offset"] += 0',
         "tests/clients/test_instructions.py::test_the_compiler_adds_what_firmware_does_not",
     ),
-    # Cascades and streams of cores
     Mutant(
         "a cascade goes to the other side",
         "model/cores/cascade.py",
@@ -4966,7 +5039,6 @@ MUTANTS = (
         "if has is wanted:",
         "tests/data/test_mlir_cascades.py::test_what_the_array_does_not_have_is_refused_at_its_place",
     ),
-    # Wrong and slow
     Mutant(
         "a transposed output is taken for any order",
         "explain/mismatch_causes.py",
@@ -4988,7 +5060,6 @@ MUTANTS = (
         "_TENTH = 0.099",
         "tests/data/test_mismatch.py::test_a_tenth_of_the_run_is_told_if_a_run_without_it_is_shorter",
     ),
-    # Bounds, bands, records
     Mutant(
         "an end of the band is forgotten",
         "explore/rerun.py",
@@ -5017,12 +5088,11 @@ MUTANTS = (
         "if False:",
         "tests/timing/test_bound.py::test_a_verdict_says_why",
     ),
-    # Checks before a run
     Mutant(
         "a host may wait for one token more than tasks send",
         "check/host_rules.py",
-        "wait.wanted <= wait.sent:",
-        "wait.wanted <= wait.sent + 1:",
+        "wait.wanted > wait.sent",
+        "wait.wanted > wait.sent + 1",
         "tests/faults/test_check.py::test_waits_for_tokens_are_counted",
     ),
     Mutant(
@@ -5190,8 +5260,8 @@ MUTANTS = (
     Mutant(
         "a wait of a host is for nothing that came before",
         "check/host_rules.py",
-        "            found.clear()",
-        "            found.copy()",
+        "            awaited.wait(step.ch, step.many, by_token=step.token)",
+        "            pass",
         "tests/clients/test_corpus.py::test_check_names_a_design_before_it_runs[last-wait-missing-fine]",
     ),
     Mutant(
@@ -5215,7 +5285,6 @@ MUTANTS = (
         "if False:",
         "tests/clients/test_cli_mlir.py::test_external_buffers_that_do_not_fit",
     ),
-    # Functions of cores
     Mutant(
         "blocks of a product lie column by column",
         "corelib/matrices.py",
@@ -5426,7 +5495,6 @@ MUTANTS = (
         "return ceil(min(times))",
         "tests/data/test_library_matrices.py::test_cycles_are_macs_at_full_rate",
     ),
-    # Containers
     Mutant(
         "a BD of the instructions of 2023 has no address",
         "io/program/first_instructions.py",
@@ -5511,7 +5579,6 @@ MUTANTS = (
         "if False:",
         "tests/faults/test_containers.py::test_a_grouped_pdi_without_its_last_words_says_so",
     ),
-    # Host sequences
     Mutant(
         "starting a task takes no time",
         "design/host.py",
@@ -5540,7 +5607,6 @@ MUTANTS = (
         "bool(found)",
         "tests/data/test_host_sequence.py::test_a_sequence_after_a_program_that_waits_in_vain_is_stuck",
     ),
-    # The command line, and what results say
     Mutant(
         "timing constants may be parts of cycles",
         "arch/timing.py",
@@ -5850,7 +5916,6 @@ MUTANTS = (
         "bench.parameters = {}",
         "tests/clients/test_parameters.py::test_run_of_python_sets_parameters_and_records_them",
     ),
-    # When a run is finished, and what is said of cores
     Mutant(
         "every endless wait is good",
         "explain/outcome.py",
@@ -5971,7 +6036,6 @@ MUTANTS = (
         "found:",
         "tests/clients/test_cli_run_kernels.py::test_files_of_a_build_are_put_into_order",
     ),
-    # What no test saw at first
     Mutant(
         "over-long read without TLAST error",
         "model/streams/control_packets.py",
@@ -6521,7 +6585,6 @@ MUTANTS = (
         "    for n in range(SLOTS_PER_SLAVE - 1):",
         "tests/data/test_packets.py::test_each_of_the_four_slots_of_a_slave_takes_packets",
     ),
-    # Walks and padding
     Mutant(
         "a wrap one too long",
         "model/dma/address_generator.py",
@@ -6564,7 +6627,6 @@ MUTANTS = (
         "following = current + 1",
         "tests/data/test_engine_moves.py::test_repeat_count_runs_the_whole_chain",
     ),
-    # Descriptors, tasks and queues
     Mutant(
         "a BD of the other half runs",
         "model/dma/bd_load.py",
@@ -6628,7 +6690,6 @@ MUTANTS = (
         "pass  #",
         "tests/data/test_packet_reception.py::test_a_chosen_descriptor_takes_its_lock_and_does_not_chain",
     ),
-    # Locks and windows
     Mutant(
         "an acquire of V >= 0 takes more",
         "model/memory/locks.py",
@@ -6678,7 +6739,6 @@ MUTANTS = (
         "NOWHERE if control & _FROM_EAST else tile",
         "tests/data/test_neighbours.py::test_an_isolated_neighbour_does_not_give_its_memory",
     ),
-    # Banks and interfaces to neighbours
     Mutant(
         "banks do not take turns",
         "model/memory/banks.py",
@@ -6707,7 +6767,6 @@ MUTANTS = (
         "+ east",
         "tests/timing/test_neighbours.py::test_each_side_and_direction_has_an_interface_of_its_own",
     ),
-    # Packets
     Mutant(
         "slot masks are ignored",
         "model/streams/packet_switch.py",
@@ -6764,7 +6823,6 @@ MUTANTS = (
         "return [(self.streams[n], t) for n, t in enumerate(tilings)]",
         "tests/data/test_packet_split.py::test_a_tiling_goes_to_the_target_of_its_port",
     ),
-    # Control packets
     Mutant(
         "a refused write sets no error",
         "model/streams/control_packets.py",
@@ -6779,7 +6837,6 @@ MUTANTS = (
         "controls.address[tile] = at & _SPACE",
         "tests/data/test_control_packets.py::test_writes_go_to_rising_addresses",
     ),
-    # Events
     Mutant(
         "edges do not fall",
         "model/events/units.py",
@@ -6829,7 +6886,6 @@ MUTANTS = (
         "if beside is not None and not _is_interface(p.name) and own and of_tile[beside]:",
         "tests/timing/test_broadcast.py::test_the_interface_row_passes_on_to_its_sides",
     ),
-    # Circuits
     Mutant(
         "a switch connects any ports",
         "model/streams/switch_config.py",
@@ -6844,7 +6900,6 @@ MUTANTS = (
         ")",
         "tests/data/test_missing_circuits.py::test_a_number_that_no_slave_has",
     ),
-    # Interrupts
     Mutant(
         "first level takes what is not enabled",
         "model/events/broadcast.py",
@@ -6887,7 +6942,6 @@ MUTANTS = (
         'return [_place(p.name, "Interrupt_controller_2nd_level_mask"), NONE] if has_one else []',
         "tests/data/test_interrupts.py::test_the_driver_finds_an_error_of_each_module_of_each_column",
     ),
-    # Resets
     Mutant(
         "memory tiles keep their words over a column reset",
         "model/column_clock.py",
@@ -6916,7 +6970,6 @@ MUTANTS = (
         "if True:",
         "tests/data/test_npi.py::test_only_the_protected_columns_are_reset",
     ),
-    # Protection
     Mutant(
         "corrected words are delivered as stored",
         "model/memory/ecc.py",
@@ -6945,7 +6998,6 @@ MUTANTS = (
         "if True:",
         "tests/data/test_ecc.py::test_the_failing_address_is_that_of_the_first_error_until_software_clears_it",
     ),
-    # Cores and their memories
     Mutant(
         "vectors ask one bank of a pair",
         "model/cores/core_ports.py",
@@ -7114,7 +7166,6 @@ MUTANTS = (
         "offset=self.offset + (n % 3) * WORD_BYTES,",
         "tests/words/test_driver_registers.py::test_a_wide_register_is_four_words",
     ),
-    # Devices and AIE-ML v2
     Mutant(
         "one row of memory tiles where there are two",
         "arch/devices.py",
@@ -7164,7 +7215,6 @@ MUTANTS = (
         "if False:",
         "tests/data/test_v2.py::test_a_step_of_zero_sends_the_same_words_again",
     ),
-    # npu2
     Mutant(
         "isolation of AIE2P where AIE-ML has it",
         "arch/registers_2p.py",
@@ -7221,7 +7271,6 @@ MUTANTS = (
         'np.packbits(present, axis=1, bitorder="big")',
         "tests/silicon/test_compression_goldens.py::test_the_coder_is_phoenix",
     ),
-    # MLIR
     Mutant(
         "a loop that swallows the value behind it",
         "importers/mlir/reader.py",
@@ -7250,7 +7299,6 @@ MUTANTS = (
         'below = TILE_KINDS[tile].role == "interface"',
         "tests/data/test_packet_split.py::test_packets_from_an_interface_tile_keep_their_headers_until_they_arrive",
     ),
-    # Object FIFOs
     Mutant(
         "an object is sent once, however often it was asked for",
         "design/transfers.py",
@@ -7265,7 +7313,6 @@ MUTANTS = (
         "full.release())",
         "tests/data/test_object_fifo.py::test_what_a_memory_tile_holds_is_sent_as_often_as_asked",
     ),
-    # External memory
     Mutant(
         "an external buffer without its own first word",
         "model/dma/external.py",
@@ -7273,7 +7320,6 @@ MUTANTS = (
         "(address - st.regions[0, RegionColumns.FIRST])",
         "tests/data/test_interface_dma.py::test_buffers_may_change_between_runs",
     ),
-    # What a server tells, and its memory
     Mutant(
         "lost pushes that nobody counts",
         "model/dma/task_queue.py",
@@ -7449,7 +7495,6 @@ MUTANTS = (
         "/*",
         "tests/clients/test_linked_host.py::test_a_linked_host_moves_data_through_the_array",
     ),
-    # Tasks, packet ports, tilings
     Mutant(
         "a repeat goes on in the middle of an iteration",
         "design/chains.py",
@@ -7625,7 +7670,6 @@ MUTANTS = (
         "buffer_dimension=tuple(shape)",
         "tests/data/test_packet_ports.py::test_a_tiling_without_buffer_dimension_is_of_the_memory_object",
     ),
-    # Timing constants chosen from outside
     Mutant(
         "a design's own constants stand over those of the command line",
         "arch/timing.py",
@@ -7640,7 +7684,6 @@ MUTANTS = (
         "        pass",
         "tests/clients/test_timing_option.py::test_they_are_gone_after_the_command",
     ),
-    # Functions of cores
     Mutant(
         "bfp16 is rounded to nearest",
         "corelib/block_floats.py",
@@ -7711,7 +7754,6 @@ MUTANTS = (
         "        try:\n            yield from actions\n        except ZeroDivisionError as error:",
         "tests/data/test_library_partial.py::test_sizes_that_do_not_fit_are_refused",
     ),
-    # Surveys
     Mutant(
         "a survey takes other data as exact",
         "explore/survey/survey_attempt.py",
@@ -7761,7 +7803,6 @@ MUTANTS = (
         "(*result.unsimulated, *result.errors, ",
         "tests/clients/test_cli_survey.py::test_each_design_is_in_its_bucket",
     ),
-    # IRON
     Mutant(
         "each load of a kernel is a fresh array",
         "hosts/iron/runtime.py",
@@ -7954,7 +7995,6 @@ MUTANTS = (
         "            self.inside.types",
         "tests/data/test_core_operations.py::test_a_table_is_there_in_blocks_too",
     ),
-    # Types and repeats
     Mutant(
         "a view knows other types only once somebody has imported their package",
         "access/element_types.py",
@@ -8597,7 +8637,6 @@ MUTANTS = (
         "pass",
         "tests/data/test_mlir_scratchpad.py::test_a_design_with_loads_runs_again_on_what_tile_memory_holds",
     ),
-    # Designs of MLIR text with mistakes
     Mutant(
         "names of a description are not looked at",
         "importers/mlir/configure.py",
@@ -8675,7 +8714,6 @@ MUTANTS = (
         'self.lines.add("break")',
         "tests/faults/test_body_faults.py::test_loops_without_end_end",
     ),
-    # Bodies of cores
     Mutant(
         "bfloat16 is rounded by way of float32",
         "importers/kernels/arithmetic.py",
@@ -8865,7 +8903,6 @@ MUTANTS = (
         "                found |= set()",
         "tests/data/test_mlir_functions.py::test_a_loop_that_is_left_to_wait_knows_what_it_knew[interpreted]",
     ),
-    # Races
     Mutant(
         "a lock hands over all that any release came after",
         "sim/races/vector_clocks.py",
@@ -9104,7 +9141,6 @@ MUTANTS = (
         "registers",
         "tests/clients/test_cli_explain.py::test_interface_tiles_without_a_dma_are_read_and_loaded",
     ),
-    # Many writes at once, and machine code that is kept
     Mutant(
         "a program's write takes a cycle longer",
         "sim/doors/passing_time.py",
@@ -9281,7 +9317,6 @@ MUTANTS = (
         "self.in_package().code or self.in_cache()",
         "tests/properties/test_carried_engines.py::test_what_was_compiled_for_this_processor_comes_first",
     ),
-    # Copies by blocks
     Mutant(
         "the last strip of a copy is left out",
         "access/move.py",
@@ -9324,7 +9359,6 @@ MUTANTS = (
         "self._begins is None",
         "tests/properties/test_program_columns.py::test_a_table_is_looked_at_anew_for_each_array",
     ),
-    # Start
     Mutant(
         "a comparison imports masked arrays",
         "explain/checks.py",
@@ -9346,7 +9380,6 @@ MUTANTS = (
         "fields=first.fields if first.fields else",
         "tests/words/test_registers.py::test_every_register_is_the_oracles[memory]",
     ),
-    # Tools of agents
     Mutant(
         "modules of a design stay in a server",
         "cli/agents/tool_arguments.py",
@@ -9368,7 +9401,6 @@ MUTANTS = (
         "        if monotonic() > end + SECONDS:",
         "tests/clients/test_mcp.py::test_a_design_that_leaves_loops_or_fails_does_not_take_the_server_with_it",
     ),
-    # A live server
     Mutant(
         "accesses of clients to external memory are not those of a host",
         "sim/races/run_checks.py",
@@ -9397,7 +9429,6 @@ MUTANTS = (
         "np.diff(inside)",
         "tests/data/test_live_hosts.py::test_cores_begin_when_the_host_enables_them_and_answer_it",
     ),
-    # Names and lines of texts
     Mutant(
         "a line of generated Python is taken for one of the text",
         "importers/kernels/kernel.py",
@@ -9419,7 +9450,6 @@ MUTANTS = (
         "if chain.name not in device.fifos:",
         "tests/data/test_names_of_texts.py::test_channels_of_object_fifos_have_their_names",
     ),
-    # Newest dependencies
     Mutant(
         "the type of an array is read from what NumPy calls its kind",
         "model/state/columns.py",
@@ -9428,7 +9458,6 @@ MUTANTS = (
         "tests/data/test_column_state.py::"
         "test_an_array_has_the_dtype_that_its_declaration_says_whatever_numpy_calls_its_type",
     ),
-    # Columns without clock
     Mutant(
         "words in a column without clock are on their way",
         "explain/deadlock/switch_waits.py",
@@ -9690,7 +9719,6 @@ MUTANTS = (
         "",
         "tests/clients/test_cli_explain.py::test_tiles_without_clock_are_zeros_in_a_dump",
     ),
-    # Looks of a host that are left out
     Mutant(
         "a host leaves no look out",
         "sim/doors/polling.py",
@@ -9817,7 +9845,6 @@ MUTANTS = (
         "if ",
         "tests/timing/test_host_looks.py::test_what_else_may_come_to_the_firmware",
     ),
-    # Plans, and what variants have alike
     Mutant(
         "the certificate of a plan does not look for races",
         "explore/plan/plan_result.py",

@@ -6,13 +6,13 @@ locks or cores connect with it. Such a wait, and one for something that is not f
 that is checked knows better.
 
 A task of one BD and one run that an idle channel is given reads it at once. To write that BD for another
-channel works then, though mlir-aie's guide (DMATasks.md, dma_free_task) allows it only after the end: a note.
+channel works then, but mlir-aie's guide (DMATasks.md, dma_free_task) allows it only after the end: a warning.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from memtile.arch.tiles import MEMORY
@@ -22,6 +22,7 @@ from memtile.check.sharing import connected
 from memtile.check.task_list import GivenTask, HostStep, TaskLog
 from memtile.explain.bd_findings import BdUser, reused
 from memtile.explain.findings import Finding, Severity
+from memtile.runs.awaited import count_ended
 
 
 class _User(NamedTuple):
@@ -74,7 +75,9 @@ class _InUse:
         if step.room:
             del own[: -MEMORY.queue_depth]
             return
-        ended = _ended(self.pushed.get(step.ch, ()), step)
+        pushed = self.pushed.get(step.ch, ())
+        tokens = [task.token for task in pushed]
+        ended = pushed[: count_ended(tokens, step.many, by_token=step.token)]
         self.open[step.ch] = [user for user in own if not any(user.task is each for each in ended)]
 
     def users(self, tile_of: Mapping[int, int], bd: Bd) -> Iterator[_User]:
@@ -83,18 +86,6 @@ class _InUse:
             user for ch, own in self.open.items() if tile_of[ch] == bd[0] for user in own if user.has(bd[1])
         ]
         return iter(sorted(found, key=lambda user: not user.reads_on))
-
-
-def _ended(pushed: Sequence[GivenTask], step: HostStep) -> Sequence[GivenTask]:
-    """The tasks of a channel that a wait for it proves to have ended."""
-    if not step.token:
-        return pushed[: step.many]
-    tokens = 0
-    for count, task in enumerate(pushed, 1):
-        tokens += task.token
-        if tokens == step.many:
-            return pushed[:count]
-    return pushed
 
 
 class _Reuse(NamedTuple):
@@ -112,23 +103,17 @@ class _Reuse(NamedTuple):
 
 
 def reuse_findings(subject: Subject) -> Iterator[Finding]:
-    """One finding for each place and descriptor, about the first task that may use it; notes are one."""
+    """One finding for each place and descriptor, about the first task that may use it."""
     if not subject.log.bds.found:
         return
     told: dict[tuple[Severity, Bd, str], _Reuse] = {}
-    groups, notes = connected(subject), list[Finding]()
+    groups = connected(subject)
     for host in subject.log.steps:
         for one in _reuses(subject, host, groups):
             told.setdefault((one.severity, one.write.bd, one.write.place), one)
     for one in told.values():
         user = BdUser(one.user.task.ch, one.user.task.place, one.user.task.token)
-        found = reused(subject.engine, user, *one.write.bd, one.write.place, severity=one.severity)
-        if one.severity is Severity.NOTE:
-            notes.append(found)
-        else:
-            yield found
-    if notes:
-        yield replace(notes[0], count=len(notes))
+        yield reused(subject.engine, user, *one.write.bd, one.write.place, severity=one.severity)
 
 
 def _reuses(subject: Subject, host: int, groups: Mapping[int, int]) -> Iterator[_Reuse]:
@@ -159,10 +144,10 @@ def _pushed(log: TaskLog, host: int, first: int = 0) -> Iterator[GivenTask]:
 
 
 def _severity(subject: Subject, host: int, user: _User, write: BdWrite) -> Severity:
-    """How bad it is: what was read, and goes to another channel, does no harm."""
+    """How bad it is: a descriptor that was read, and goes to another channel, does no harm."""
     if user.reads_on:
         return Severity.ERROR
     after = _pushed(subject.log, host, write.step)
     following = next((task for task in after if any(bd.number == write.bd[1] for bd in task.bds)), None)
     same = following is not None and following.ch == user.task.ch
-    return Severity.ERROR if same else Severity.NOTE
+    return Severity.ERROR if same else Severity.WARNING

@@ -7,53 +7,62 @@ from collections.abc import Iterator, Sequence
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.check.checked_program import Subject
 from memtile.check.streams import words_of
-from memtile.check.task_list import HostStep
+from memtile.check.task_list import HostStep, TokenWait
 from memtile.design.channels import Channel
 from memtile.explain.bd_findings import line_of
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.names import called
 from memtile.explain.stream_waits import traced_channels
+from memtile.runs.awaited import AwaitedTasks, LastTask
 
 
 def await_findings(subject: Subject) -> Iterator[Finding]:
-    """One finding for each channel whose last task no wait of its host follows.
+    """One finding for each channel into external memory whose last task its host does not wait for.
 
-    A wait for another channel may come after the transfer too; only who waits for nothing is told.
+    A wait for another channel proves nothing, as that may end before this transfer; it may be meant, though,
+    so only a host that waits for nothing afterwards is an error.
     """
-    if not subject.hosted:
-        return
+    if not subject.hosted or any(_is_in_vain(wait) for wait in subject.log.waits):
+        return  # of a host that does not end nothing is known there
     traced = traced_channels(subject.engine)
     for host, steps in subject.log.steps.items():
-        for ch, place in _unawaited(subject, steps).items() if host >= 0 else ():
+        for ch, last in _unawaited(subject, steps).items() if host >= 0 else ():
             if ch in traced:
                 continue  # traces come as long as somebody works
-            name = called(subject.engine, ch)
+            name, place = called(subject.engine, ch), last.place
             task = f"the task of {line_of(place)} on {name}" if place else name
             message = f"The host ends without waiting for {task}: what that writes may not be complete."
-            side = Side(name, "writes external memory, and nobody waits for its end", place)
+            side = Side(name, "writes external memory, and the host does not wait for its end", place)
             fix = f"Wait for {task} at the end (dma_wait, dma_await_task, npu.sync, host.wait)."
-            severity = Severity.ERROR if subject.made else Severity.WARNING  # a bench may run on
+            sure = subject.made and not last.others_awaited  # a bench may run on
+            severity = Severity.ERROR if sure else Severity.WARNING
             yield Finding("MT0116", severity, message, (side,), fix=fix)
 
 
-def _unawaited(subject: Subject, steps: Sequence[HostStep]) -> dict[int, str]:
-    """Channels that write external memory, with a task after the last wait, and where that is said."""
-    channels, found = subject.engine.channels, dict[int, str]()
+def _unawaited(subject: Subject, steps: Sequence[HostStep]) -> dict[int, LastTask]:
+    """Channels that write external memory, with a task that is not waited for."""
+    channels, awaited = subject.engine.channels, AwaitedTasks()
     for step in steps:
-        if step.waits:
-            found.clear()
-        task = subject.log.tasks[step.task] if step.task >= 0 else None
-        if task is None or task.endless or channels.external[task.ch] < 0:
-            continue
-        if channels.direction[task.ch] == S2MM:
-            found[task.ch] = step.place or task.place
-    return found
+        if step.pushes:
+            task = subject.log.tasks[step.task]
+            if not task.endless and channels.external[task.ch] >= 0 and channels.direction[task.ch] == S2MM:
+                awaited.push(task.ch, step.place or task.place, token=task.token)
+        elif step.waits and step.ch < 0:
+            awaited.wait_for_all()
+        elif step.waits and not step.room:
+            awaited.wait(step.ch, step.many, by_token=step.token)
+    return awaited.open()
+
+
+def _is_in_vain(wait: TokenWait) -> bool:
+    """Whether more tokens are waited for than are sent."""
+    return wait.wanted > wait.sent
 
 
 def token_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each wait that comes before enough tasks of its channel were started with a token."""
     for wait in subject.log.waits:
-        if wait.wanted <= wait.sent:
+        if not _is_in_vain(wait):
             continue
         who = called(subject.engine, wait.ch)
         does = f"waits for token {wait.wanted} of {who}"

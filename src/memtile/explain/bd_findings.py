@@ -7,14 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from memtile.explain.findings import CODES, Finding, Severity, Side
 from memtile.explain.names import called
 from memtile.jit.tables import plain
+from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
+from memtile.model.state.causes import Phase
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.bd_watch import BdRace
 
 CODE = "MT0207"
+_HALTED = "MT0315"
 _LINE = re.compile(r":(\d+)(?::\d+)?(?:, [\w.]+)?$")
 
 
@@ -74,23 +79,46 @@ def reused(
 
 
 def rewritten(engine: Engine, found: Sequence[BdRace]) -> Iterator[Finding]:
-    """The findings of a checked run, one for each descriptor and place; what does no harm is one note."""
+    """The findings of a checked run, one for each descriptor and place; warnings where nothing was lost."""
     told: dict[tuple[object, ...], Finding] = {}
-    notes: list[Finding] = []
     for one in found:
         task, key = one.task, (one.bd, one.place, one.harmless)
-        severity = Severity.NOTE if one.harmless else CODES[CODE].severity
+        severity = Severity.WARNING if one.harmless else CODES[CODE].severity
         said = task.place or engine.bd_places.get((one.bd[0], task.bds[0]), "")
         known = told.get(key)
         if known is not None:
             told[key] = replace(known, count=known.count + 1)
             continue
         user = BdUser(task.ch, said, task.token)
-        told[key] = finding = reused(engine, user, *one.bd, one.place, severity=severity)
-        notes += [finding] if one.harmless else []
-    yield from (each for key, each in told.items() if not key[2])
-    if notes:
-        yield replace(notes[0], count=len(notes))
+        told[key] = reused(engine, user, *one.bd, one.place, severity=severity)
+    yield from sorted(told.values(), key=lambda each: each.severity is Severity.WARNING)
+
+
+def with_rewrites(
+    engine: Engine, findings: Sequence[Finding], found: Sequence[BdRace]
+) -> tuple[Finding, ...]:
+    """The findings of a run, where a channel is halted for want of a BD with what was written instead of it.
+
+    Args:
+        engine: the model, stopped.
+        findings: of the run.
+        found: descriptors that were written while a task may still use them.
+    """
+    c, others = engine.channels, list(findings)
+    for ch in np.flatnonzero(c.phase == Phase.HALTED).tolist() if found else ():
+        tile, bd, name = int(c.tile[ch]), int(c.bd[ch]), called(engine, ch)
+        race = next((one for one in found if one.bd[0] == tile and one.bd[1] != bd), None)
+        halted = next((each for each in others if each.code == _HALTED and each.sides[0].who == name), None)
+        if race is None or halted is None or bd_fields.read_field(engine.state, tile, bd, bd_fields.VALID_BD):
+            continue
+        does, here = f"writes BD {race.bd[1]}{_tile(engine, tile)} again", line_of(race.place)
+        at = f" at {here}" if here else ""
+        message = f"The host {does}{at}, which a task was given; {name} is halted at BD {bd}: no Valid_BD."
+        fix = f"Let {here or 'the host'} write BD {bd}, or use BD {bd} nowhere."
+        sides = (Side("the host", does, race.place), *halted.sides)
+        made = replace(halted, message=message, fix=fix, sides=sides)
+        others[others.index(halted)] = made
+    return tuple(others)
 
 
 def line_of(place: str) -> str:

@@ -64,7 +64,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0115": FindingCode("a task with a descriptor that halts the channel", Severity.ERROR),
         "MT0116": FindingCode(
-            "a transfer to external memory after which the host waits for nothing", Severity.WARNING
+            "a transfer to external memory that the host does not wait for", Severity.WARNING
         ),
         "MT0117": FindingCode("a task that may be pushed to a full queue and lost", Severity.WARNING),
         "MT0118": FindingCode("what a core acquires and never releases", Severity.ERROR),
@@ -137,6 +137,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "what a core holds while others wait for its release", Severity.ERROR, holds_words=True
         ),
         "MT0326": FindingCode("a run that ends otherwise with another timing", Severity.ERROR),
+        "MT0327": FindingCode(
+            "a run in which only traces and cores without locks still move", Severity.WARNING
+        ),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

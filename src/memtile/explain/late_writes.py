@@ -27,12 +27,14 @@ class LateWrites:
     Attributes:
         cycle: in which they had; None in a run without time.
         words: by model index of an S2MM channel at external memory how many of its words had moved.
-        places: by model index of a channel where the task is started after which no host waits.
+        places: by model index of a channel where the task is started for which no host waits.
+        doubtful: channels after whose task a host waits for another channel.
     """
 
     cycle: int | None
     words: Mapping[int, int]
     places: Mapping[int, str] = field(default_factory=dict)
+    doubtful: Container[int] = ()
 
     @classmethod
     def of(
@@ -42,6 +44,7 @@ class LateWrites:
         timed: bool,
         started: Container[int] | None = None,
         places: Mapping[int, str] | None = None,
+        doubtful: Container[int] = (),
     ) -> LateWrites:
         """Look for it, when the last host has just ended; traces come as long as somebody works.
 
@@ -49,7 +52,8 @@ class LateWrites:
             engine: the model.
             timed: cycles pass in the run.
             started: model indices of the channels on which hosts started tasks; None = whatever is at work.
-            places: by model index of a channel where a task is started after the last wait, if that is known.
+            places: by model index of a channel where a task is started that is not waited for, if known.
+            doubtful: of these channels those after whose task a host waits for another one.
         """
         c, places = engine.channels, places or {}
         busy = (c.phase != Phase.IDLE) | (c.queue_count > 0)
@@ -59,7 +63,7 @@ class LateWrites:
             chains, traced = BdChains(engine), traced_channels(engine)
             found = [ch for ch in found if ch not in traced and not chains.loops(ch)]
             found = [ch for ch in found if started is None or ch in started]
-        return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found}, places)
+        return cls(engine.now if timed else None, {ch: _moved(engine, ch) for ch in found}, places, doubtful)
 
     def findings(self, engine: Engine) -> Iterator[Finding]:
         """One finding for each channel that went on to write after that, or ended before by luck."""
@@ -92,7 +96,8 @@ class LateWrites:
             fix = f"Wait for {task} at the end (dma_wait, dma_await_task or npu.sync, with issue_token)."
         side = Side(name, "writes external memory after the end of the host", place, self.cycle)
         cycles = None if self.cycle is None else (self.cycle, engine.now)
-        severity = Severity.ERROR if place else Severity.WARNING  # a bench may run on, a launch does not
+        sure = place and ch not in self.doubtful  # a bench may run on, a launch does not
+        severity = Severity.ERROR if sure else Severity.WARNING
         return Finding(_CODE, severity, message, (side,), cycles=cycles, fix=fix)
 
 

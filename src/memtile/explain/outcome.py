@@ -37,6 +37,7 @@ from memtile.explain.model_link import ModelLink
 from memtile.explain.names import called, channel_name
 from memtile.explain.race_findings import NamedArea
 from memtile.explain.results import Array, ChannelUse, Result, Status
+from memtile.explain.standstill import Standstill
 from memtile.explain.stream_waits import WaitingWords, stream_waits
 from memtile.explain.switch_ways import circuit_errors
 from memtile.explain.word_sources import WordSources
@@ -214,18 +215,34 @@ def outcome(
         jumped=engine.skipper.jumped if timed else 0,
         kept_off=engine.skipper.kept_off if timed else (),
         errors=(*_channel_errors(busy), *lock_errors(engine), *circuit_errors(engine)),
-        findings=_findings(stopped, checks, status, found, areas),
+        findings=_findings(stopped, checks, status, found, areas, before),
         waits=stopped.graph,
         kept=ModelLink(engine),
     )
 
 
 def _findings(
-    stopped: Hang, checks: Sequence[Check], status: Status, found: _OpenWork, areas: Sequence[NamedArea]
+    stopped: Hang,
+    checks: Sequence[Check],
+    status: Status,
+    found: _OpenWork,
+    areas: Sequence[NamedArea],
+    before: int,
 ) -> tuple[Finding, ...]:
     """What is wrong: texts and waits first, then results and functions."""
     waits = with_imbalances(stopped.findings, stopped.graph, imbalances_of(found.engine), found.engine)
-    return (*_hosts_first(waits), *_wrong(checks, status, found, areas), *function_findings(found.engine))
+    wrong = (*_wrong(checks, status, found, areas), *function_findings(found.engine))
+    return (*_hosts_first(waits), *wrong, *_stands(found, before))
+
+
+def _stands(found: _OpenWork, before: int) -> Iterator[Finding]:
+    """That nothing but traces, and cores without locks, moved for long in a run that met its limit."""
+    still = Standstill.of(found.engine, before) if found.at_limit and _reasons.get() else None
+    if still is not None:
+        channels = [view.ch for view in found.channels if not view.at_rest]
+        cores = [view.core for view in found.cores if not view.at_rest(found.good)]
+        finding = still.finding(found.engine, channels, cores)
+        yield from [finding] if finding is not None else []
 
 
 def _wrong(
@@ -239,12 +256,15 @@ def _wrong(
 
 
 _NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends
+_FOR_MORE = ("MT0302", "MT0304", "MT0309", "MT0312")  # waits for more work
 
 
 def _hosts_first(findings: Sequence[Finding]) -> Iterator[Finding]:
-    """Findings, first those about hosts that wait in vain: what they would start later waits for them."""
-    yield from (each for each in findings if each.code in _NEVER)
-    yield from (each for each in findings if each.code not in _NEVER)
+    """Findings, first those about hosts that wait in vain, without what may wait for their next step."""
+    hosts = [each for each in findings if each.code in _NEVER]
+    yield from hosts
+    left_out = (*_NEVER, *_FOR_MORE) if hosts else ()
+    yield from (each for each in findings if each.code not in left_out)
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,6 +278,7 @@ class _OpenWork:
         words: that wait in streams, if nothing moves.
         missing: elements that were expected and have not come, by channel name.
         good: cores whose kernels may wait for a lock when a run ends.
+        at_limit: the run met its limit of cycles.
     """
 
     engine: Engine
@@ -266,6 +287,7 @@ class _OpenWork:
     words: WaitingWords
     missing: Mapping[str, int]
     good: Set[int]
+    at_limit: bool
 
     @classmethod
     def of(
@@ -282,7 +304,7 @@ class _OpenWork:
         missing = {check.port: check.missing for check in checks if check.missing}
         asks = stop is Stop.QUIET and any(view.waits_endlessly for view in open_cores)
         good = good_waits(engine, open_cores[0].chains) if asks else frozenset()
-        return cls(engine, channels, open_cores, words, missing, good)
+        return cls(engine, channels, open_cores, words, missing, good, stop is Stop.LIMIT)
 
     def __bool__(self) -> bool:
         """Whether there is any; endless tasks and kernels that are at rest are none."""

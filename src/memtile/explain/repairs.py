@@ -15,11 +15,14 @@ from typing import Any
 from memtile.documents import Count, plain
 from memtile.explain.findings import Change, Finding, Repair, Severity
 from memtile.explain.results import Result, Status
+from memtile.sim.loop.other_schedules import schedule
 
 SECONDS = 10.0
 """Time for a search."""
 MOST_RUNS = 40
 _LATER = 4.0  # how many times as long as the quickest repair another one may take
+_TRIALS = 0.7  # of the time of a search; what is left is for other schedules
+_OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
 
@@ -101,6 +104,8 @@ class Tried:
 
 Attempt = Callable[[Candidate, float, int], Trial]
 """Runs the design with a candidate until a time of ``time.monotonic``, for so many cycles at most."""
+Confirm = Callable[[Candidate, float], bool]
+"""Says until a time of ``time.monotonic`` whether a candidate that worked holds otherwise too."""
 
 
 def search(
@@ -108,7 +113,7 @@ def search(
     attempt: Attempt,
     *,
     max_cycles: int,
-    confirm: Callable[[Candidate], bool] | None = None,
+    confirm: Confirm | None = None,
     seconds: float = SECONDS,
     runs: int = MOST_RUNS,
     watch: Callable[[int], None] | None = None,
@@ -120,24 +125,25 @@ def search(
         attempt: runs the design with one of them.
         max_cycles: limit of a run, until one has finished; then four times what that took.
         confirm: runs the design with a candidate that worked in other schedules; None = they are not asked.
-        seconds: time for all runs.
+        seconds: time for all runs, those in other schedules included.
         runs: how many at most.
         watch: called before each run with the number of those done.
     """
     begin, done, worked = time.monotonic(), 0, list[tuple[Candidate, Trial]]()
+    end = begin + seconds * (1 if confirm is None else _TRIALS)
     for candidate in candidates:
-        late = time.monotonic() - begin > seconds
+        late = time.monotonic() > end
         if late or done >= runs or (worked and candidate.unlikely > worked[0][0].unlikely + _GAP):
             break
         if watch is not None:
             watch(done)
         limit = min([max_cycles, *(int(_LATER * trial.cycles) for _, trial in worked)])
-        trial, done = attempt(candidate, begin + seconds, limit), done + 1
+        trial, done = attempt(candidate, end, limit), done + 1
         if trial.good:
             worked.append((candidate, trial))
     ranked = sorted(worked, key=_rank)
     if confirm is not None:
-        ranked = _confirmed(ranked, confirm)
+        ranked = _confirmed(ranked, confirm, begin + seconds)
     repairs = tuple(_offered(*each) for each in _complete(ranked))
     return Tried(repairs, done, time.monotonic() - begin)
 
@@ -154,12 +160,25 @@ def _complete(ranked: Sequence[tuple[Candidate, Trial]]) -> Iterable[tuple[Candi
 
 
 def _confirmed(
-    ranked: list[tuple[Candidate, Trial]], confirm: Callable[[Candidate], bool]
+    ranked: list[tuple[Candidate, Trial]], confirm: Confirm, until: float
 ) -> list[tuple[Candidate, Trial]]:
-    """Those from the first on that also works in other schedules."""
-    while ranked and not confirm(ranked[0][0]):
+    """Those from the first on that holds otherwise too."""
+    while ranked and not confirm(ranked[0][0], until):
         ranked = ranked[1:]
     return ranked
+
+
+def holds_in_other_schedules(is_good: Callable[[], bool]) -> bool:
+    """Return whether what was good in the usual schedule is good in others.
+
+    Args:
+        is_good: runs it once.
+    """
+    for seed in _OTHER_SCHEDULES:
+        with schedule(seed):
+            if not is_good():
+                return False
+    return True
 
 
 def _offered(candidate: Candidate, trial: Trial) -> Repair:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
@@ -20,6 +19,7 @@ from memtile.explain.repairs import (
     OutOfTimeError,
     Trial,
     Tried,
+    holds_in_other_schedules,
     is_better,
     is_wanted,
     search,
@@ -35,11 +35,9 @@ from memtile.importers.mlir.types import Shaped
 from memtile.runs.external_uses import ExternalUse
 from memtile.runs.options import USUAL, RunOptions
 from memtile.runs.program import Run
-from memtile.sim.loop.other_schedules import schedule
 
-_UNWRITTEN = re.compile(r"interface\(\d+,\d+\) S2MM")
-"""Of what waits at the end: the host's arrays are not complete."""
-_OTHER_SCHEDULES = (1, 2)
+_UNWRITTEN = re.compile(r"interface\(\d+,\d+\) S2MM(?!.*: no task takes )")
+"""Of what waits at the end in a task: the host's arrays are not complete."""
 
 
 class Reloadable(Protocol):
@@ -121,8 +119,8 @@ class TextRepairs:
             good = is_better(trial, before) and trial.missing <= most
             return replace(trial, good=good)
 
-        def confirm(candidate: Candidate) -> bool:
-            return self._confirmed(candidate, asked)
+        def confirm(candidate: Candidate, until: float) -> bool:
+            return self._confirmed(candidate, asked, until)
 
         return search(
             candidates(text, [*before.findings, *findings]),
@@ -165,17 +163,14 @@ class TextRepairs:
             good = good and all(np.array_equal(done.arrays[n], each) for n, each in self.expected.items())
         return replace(trial, good=good, compared=trial.compared or self.expected is not None)
 
-    def _confirmed(self, candidate: Candidate, options: RunOptions) -> bool:
-        """Whether a candidate also works in other schedules."""
-        if not self.accept(self.changed(candidate)):
-            return False
-        until = time.monotonic() + SECONDS
-        for seed in _OTHER_SCHEDULES:
-            with schedule(seed):
-                other = self._run(candidate, options, until)
-            if other is None or not other[1].result.good:
-                return False
-        return True
+    def _confirmed(self, candidate: Candidate, options: RunOptions, until: float) -> bool:
+        """Whether a candidate also works in other schedules, and nothing else is against it."""
+
+        def is_good() -> bool:
+            other = self._run(candidate, options, until)
+            return other is not None and other[1].result.good
+
+        return self.accept(self.changed(candidate)) and holds_in_other_schedules(is_good)
 
 
 def _missing(design: Reloadable) -> int:

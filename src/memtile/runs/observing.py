@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from memtile.errors import DesignError, Problem
-from memtile.explain.bd_findings import rewritten
+from memtile.explain.bd_findings import rewritten, with_rewrites
 from memtile.explain.findings import OF_WORDS, OTHER_WORDS, WRONG_LOCK, Finding, Severity
 from memtile.explain.imbalance import without_races
 from memtile.explain.orders.decide import decided
@@ -70,7 +70,10 @@ class Observed:
         """
         named = {finding.code for finding in result.findings if finding.code == WRONG_LOCK}
         races = without_races((each for each in self.races if each.code not in named), result.findings)
-        others = [*(each for each in result.findings if each.code not in OF_WORDS), *races]
+        waits = [each for each in result.findings if each.code not in OF_WORDS]
+        if self.watch is not None:
+            waits = [*with_rewrites(self.machine.engine, waits, self.watch.bds.found)]
+        others = [*waits, *races]
         explained = any(each.severity is Severity.ERROR for each in others)
         words = (each for each in result.findings if each.code in OF_WORDS)
         kept = (each for each in words if not (explained and each.code == OTHER_WORDS))

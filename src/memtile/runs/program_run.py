@@ -20,6 +20,7 @@ from memtile.explain.late_writes import LateWrites
 from memtile.explain.outcome import outcome
 from memtile.explain.results import Result, Status
 from memtile.runs.arrays import BoundArrays, bind, place, taken
+from memtile.runs.awaited import awaited_tasks
 from memtile.runs.core_kernels import CoreKernels
 from memtile.runs.design_run import run_on
 from memtile.runs.external_uses import external_uses
@@ -38,7 +39,7 @@ from memtile.runs.host_orders import HostOrders, is_blind, sequence_reasons
 from memtile.runs.machine import ArrayMachine, OwnDoor
 from memtile.runs.observing import areas_of, moves_of
 from memtile.runs.operation_table import Code, OperationTable, queues, table_of
-from memtile.runs.operations import ArrayShape, MaskPoll, Other
+from memtile.runs.operations import ArrayShape, Other
 from memtile.runs.options import RunOptions
 from memtile.runs.program import Program, Run
 from memtile.runs.register_writes import Handler, apply, check
@@ -46,12 +47,10 @@ from memtile.runs.waits import (
     WAIT,
     TokenHost,
     ends_waiting,
-    pushed_channels,
     wait_problems,
     waiting_program,
 )
 from memtile.sim.loop.clock import Stop
-from memtile.sim.loop.engine import Engine
 
 _FIX = "Take the write out of the program, or run it on the device that it is for."
 _NOTES: Mapping[str, str] = MappingProxyType(
@@ -261,11 +260,9 @@ class ProgramRun:
             array.host(after)
         waited = ends_waiting(operations, self._shape)
         said = bool(operations) and ".mlir:" in operations[len(operations) - 1].place  # else a recording
-        starts = said and not waited and after is None and operations.writing(self._shape, queues).any()
         late = None
-        if starts:
-            places = unawaited(operations, array.engine)
-            late = LateWrites.of(array.engine, timed=not self._options.untimed, places=places)
+        if said and after is None and operations.writing(self._shape, queues).any():
+            late = self._late_writes(only_said=waited)
         array.route()
         result = run_on(array, replace(self._options, max_cycles=self._host.left))
         if late is not None:
@@ -274,17 +271,21 @@ class ProgramRun:
             return result
         return after_all_waits(result) if waited else result
 
+    def _late_writes(self, *, only_said: bool) -> LateWrites:
+        """What is written that no wait of the program is for.
 
-def unawaited(operations: OperationTable, engine: Engine) -> dict[int, str]:
-    """By model index of a channel the place of its last push, of those that no wait of a program follows."""
-    found: dict[int, str] = {}
-    for number in range(len(operations) - 1, -1, -1):
-        operation = operations[number]
-        if isinstance(operation, MaskPoll) or (isinstance(operation, Other) and operation.name == WAIT):
-            break
-        for ch in pushed_channels(engine, operation):
-            found.setdefault(ch, operation.place)
-    return found
+        Args:
+            only_said: what is at work beside that follows from the last wait.
+        """
+        engine = self._array.engine
+        last = awaited_tasks(self._operations, engine, self._shape).open()
+        return LateWrites.of(
+            engine,
+            timed=not self._options.untimed,
+            started=last if only_said else None,
+            places={ch: task.place for ch, task in last.items()},
+            doubtful=[ch for ch, task in last.items() if task.others_awaited],
+        )
 
 
 def after_all_waits(result: Result) -> Result:

@@ -74,7 +74,12 @@ def channel_at(engine: Engine, column: int, row: int, direction: int, number: in
 def pushed_channels(engine: Engine, operation: Operation) -> Iterator[int]:
     """Channels to whose queues an operation pushes tasks."""
     for address, _, _ in words_written(operation):
-        yield from _channel_of(engine, address, queue=True)
+        yield from pushed_channel(engine, address)
+
+
+def pushed_channel(engine: Engine, address: int) -> Iterator[int]:
+    """The channel whose task queue is at a byte address of the array, if there is one."""
+    return _channel_of(engine, address, queue=True)
 
 
 def polled_channel(engine: Engine, address: int) -> Iterator[int]:

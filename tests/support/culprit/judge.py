@@ -63,8 +63,15 @@ def judged(new: Sequence[Finding], changed: Changed, words: Sequence[str], scene
     return Verdict(found=True, culprit=at_culprit, names=named, innocents=innocents, first=str(first))
 
 
-def _key(finding: Finding) -> tuple[str, str]:
-    return finding.code, finding.sides[0].who if finding.sides else finding.message
+def _key(finding: Finding) -> tuple[object, ...]:
+    """What findings of a mutant and its original have in common that say the same.
+
+    A host does several things, at lines of its own: what it does at another one is another finding.
+    """
+    if not finding.sides:
+        return finding.code, finding.message
+    first = finding.sides[0]
+    return finding.code, first.who, *(_lines(first.place) if _HOST.search(first.who) else ())
 
 
 def plain(text: str) -> str:

@@ -322,7 +322,11 @@ class EngineWaits:
     def _of_channel(self, party: Party) -> list[Need]:
         c, ch = self.engine.channels, party.number
         if c.phase[ch] == Phase.IDLE and not c.queue_count[ch]:
-            hosts = (number for number, host in enumerate(self.hosts) if host.may_start(ch))
+            hosts = (
+                number
+                for number, host in enumerate(self.hosts)
+                if host.may_start(ch) and not _waits_for_end(host, ch)
+            )
             return one_of(Need(Party(PartyKind.HOST, number), Via.TASK) for number in hosts)
         if c.phase[ch] == Phase.HALTED:
             return []
@@ -394,3 +398,8 @@ class EngineWaits:
         if gets:
             return self._or_moving(party, self.streams.brought_by(int(cores.stream_in[core])))
         return self._or_moving(party, self.streams.taken_by(int(cores.stream_out[core])))
+
+
+def _waits_for_end(host: HostWaiting, ch: int) -> bool:
+    """Whether a host waits until a channel ends a task: it starts none there before."""
+    return host.via is not Via.ROOM and ch in host.channels

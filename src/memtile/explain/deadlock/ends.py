@@ -282,7 +282,7 @@ class ChainEnd:
         if ch in self.missing:
             says = f"{self.missing[ch]} more elements are expected of {self._name}, and no task sends them"
             return self._made("MT0304" if used else "MT0312", says, "Send as many words as are expected.")
-        if self._wanted_by(Via.WORDS):
+        if self._wanted_by(Via.WORDS) and not (used and self._wanted_by(Via.TOKEN)):
             return self._not_sent(used)
         if self._wanted_by(Via.TOKEN) or self._wanted_by(Via.END):
             return self._no_token(used)
@@ -352,6 +352,7 @@ class ChainEnd:
         says = f"{self.words.name(receiver)} waits for more packets than are sent to it: {came} came"
         fix = f"Let it take {came} packets, or send the others."
         return self._made("MT0304", says, fix, (self.words.side(receiver),))
+
     def _other_ids(self, receiver: int) -> tuple[str, str] | None:
         """That no packet sent had an id that leads to a receiver, and the repair; None if it is not so."""
         engine, ch = self.waits.engine, self.party.number
@@ -372,6 +373,7 @@ class ChainEnd:
         engine = self.waits.engine
         ahead = self.waits.streams.ahead_of.get(receiver, -1)
         return ahead in reached([port], partial(packet_ways, engine, packet))
+
     def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
         """A core that waits for more than is sent, and what it has left of another object FIFO."""
         name, left = self.words.name(core), self._left_by(core)

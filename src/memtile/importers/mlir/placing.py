@@ -16,6 +16,7 @@ from memtile.importers.mlir.description import (
     DeviceDescription,
 )
 from memtile.importers.mlir.forms.operands import OperationForm
+from memtile.importers.mlir.tree import Operation
 
 _CORES_PER_COLUMN = re.compile(r"--cores-per-col[= ]([1-9][0-9]{0,2})(?![0-9])")
 
@@ -56,12 +57,18 @@ def number_bds(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
         kinds: kind of each tile, by the name of its value.
 
     Raises:
-        InputFileError: a channel has no BD left.
+        InputFileError: a channel has no BD left, or two BDs of a tile have one number.
     """
-    taken: defaultdict[str, set[int]] = defaultdict(set)
+    taken: defaultdict[str, dict[int, Operation]] = defaultdict(dict)
     for tile, _, bd in _bds(device):
         if bd.number is not None:
-            taken[tile].add(bd.number)
+            other = taken[tile].setdefault(bd.number, bd.operation)
+            if other is not bd.operation:
+                says = f"BD {bd.number} of the {kinds[tile].title} is that of line {other.line} already"
+                step = "Give it another bd_id, or none."
+                raise OperationForm(bd.operation).error(
+                    says, "a number of its own", reason="mlir_bds", given=str(bd.number), step=step
+                )
     for tile, channel, bd in _bds(device):
         if bd.number is None:
             bank = kinds[tile].bd_bank(channel)
@@ -72,7 +79,7 @@ def number_bds(device: DeviceDescription, kinds: dict[str, TileKind]) -> None:
                     says, "a BD that the channel can use", reason="mlir_bds"
                 )
             bd.number = free
-            taken[tile].add(free)
+            taken[tile][free] = bd.operation
 
 
 def _bds(device: DeviceDescription) -> Iterator[tuple[str, int, BdDescription]]:

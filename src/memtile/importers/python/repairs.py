@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,9 +11,11 @@ from memtile.explain.repairs import (
     FAILED,
     SECONDS,
     Candidate,
+    Confirm,
     OutOfTimeError,
     Trial,
     Tried,
+    holds_in_other_schedules,
     is_better,
     search,
     trial_of,
@@ -25,9 +26,6 @@ from memtile.importers.mlir.repairs.text_edits import applied
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.python.candidates import python_candidates
 from memtile.runs.options import USUAL, RunOptions
-from memtile.sim.loop.other_schedules import schedule
-
-_OTHER_SCHEDULES = (1, 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,18 +86,14 @@ class PythonRepairs:
         except (MemtileError, OutOfTimeError):  # a change may be one that the tile does not have
             return None
 
-    def _confirmed(self, options: RunOptions) -> Callable[[Candidate], bool]:
-        """Says whether a candidate also works in other schedules."""
+    def _confirmed(self, options: RunOptions) -> Confirm:
+        """Says whether a candidate also works in other schedules, and nothing else is against it."""
 
-        def confirm(candidate: Candidate) -> bool:
-            if not self.accept(self.changed(candidate)):
-                return False
-            until = time.monotonic() + SECONDS
-            for seed in _OTHER_SCHEDULES:
-                with schedule(seed):
-                    done = self._run(candidate, options, until)
-                if done is None or not done.good:
-                    return False
-            return True
+        def confirm(candidate: Candidate, until: float) -> bool:
+            def is_good() -> bool:
+                done = self._run(candidate, options, until)
+                return done is not None and done.good
+
+            return self.accept(self.changed(candidate)) and holds_in_other_schedules(is_good)
 
         return confirm

@@ -38,6 +38,8 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "MT0313": ("issue_token", "wait"),
         "MT0112": ("issue_token", "wait"),
         "MT0314": ("wait",),
+        "MT0207": ("wait", "bd_id"),
+        "MT0315": ("bd_id",),
         "MT0318": ("wait",),
         "MT0116": ("wait",),
         "MT0122": ("acquire", "release", "lock", "lock_value"),

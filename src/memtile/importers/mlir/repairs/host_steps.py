@@ -16,6 +16,7 @@ MEMCPY, WAIT = "aiex.npu.dma_memcpy_nd", "aiex.npu.dma_wait"
 CONFIGURE = ("aiex.dma_configure_task", "aiex.dma_configure_task_for")
 START, AWAIT = "aiex.dma_start_task", "aiex.dma_await_task"
 _DIRECTIONS = ("S2MM", "MM2S")
+_SYNC_OPERANDS = 6
 _TOKEN = "issue_token = true"
 
 
@@ -27,6 +28,7 @@ def host_candidates(design: DesignText) -> Iterator[Found]:
         yield from _sync_tokens(design, sequence)
         yield from _task_waits(design, sequence)
         yield from _ids_in_use(design, sequence)
+        yield from _ids_twice(design, sequence)
         yield from _exchanges(design, steps)
         yield from _missing_transfers(design, sequence)
 
@@ -60,13 +62,18 @@ def _transfer_waits(design: DesignText, sequence: Operation, steps: Sequence[Ope
 
 def _sync_tokens(design: DesignText, sequence: Operation) -> Iterator[Found]:
     """Tokens of transfers by the channels that ``aiex.npu.sync`` waits for."""
-    channels = {channel: symbol for symbol, channel in _allocations(design)}
+    channels: dict[tuple[int | None, str, int | None], set[str]] = {}
+    for symbol, channel in _allocations(design):
+        channels.setdefault(channel, set()).add(symbol)
     transfers = design.inside(sequence, MEMCPY)
     for sync in design.inside(sequence, "aiex.npu.sync"):
         said = {name: design.attribute(sync, name) for name in ("column", "direction", "channel")}
         values = [None if at is None else design.number(sync, at) for at in said.values()]
-        symbol = channels.get((values[0], "MM2S" if values[1] else "S2MM", values[2]))
-        of_symbol = [each for each in transfers if each.at < sync.at and _symbol(design, each) == symbol]
+        operands = [value for _, _, value in design.numbers(sync)]
+        if not any(said.values()) and len(operands) == _SYNC_OPERANDS:
+            values = [operands[0], *operands[2:4]]  # column, row, direction, channel, columns, rows
+        symbols = channels.get((values[0], "MM2S" if values[1] else "S2MM", values[2]), set())
+        of_symbol = [each for each in transfers if each.at < sync.at and _symbol(design, each) in symbols]
         for each in of_symbol[-1:]:
             if made := [*_tokens(design, [each])]:
                 says = f"line {each.line}: have the task report its end (issue_token)"
@@ -92,7 +99,7 @@ def _wait_candidates(
     before = [each for each in transfers if each.at < wait.at and _symbol(design, each) == own]
     for symbol in moved if at is not None else ():
         if symbol != own:
-            outputs = not any(design.attribute(each, "issue_token") is not None for each in transfers
+            outputs = not any(_reports_end(design, each) for each in transfers
                               if _symbol(design, each) == own)  # fmt: skip
             unlikely = 0.1 if own not in moved else 0.15 if outputs else 1.0
             changes = [design.edits.token(at, symbol)] if at is not None else []
@@ -106,7 +113,7 @@ def _wait_candidates(
 
 def _is_silent(design: DesignText, symbol: str, transfers: Sequence[Operation]) -> bool:
     """Whether transfers to the array report no end; those from it always do."""
-    tokens = any(design.attribute(each, "issue_token") is not None for each in transfers)
+    tokens = any(_reports_end(design, each) for each in transfers)
     directions = {name: channel[1] for name, channel in _allocations(design)}
     fifo = next((each for each in design.named("aie.objectfifo") if design.symbol(each) == symbol[1:]), None)
     if fifo is not None:
@@ -118,10 +125,17 @@ def _is_silent(design: DesignText, symbol: str, transfers: Sequence[Operation]) 
 def _tokens(design: DesignText, tasks: Sequence[Operation]) -> Iterator[Change]:
     """Tokens for tasks that have none."""
     for each in tasks:
-        if design.attribute(each, "issue_token") is None:
-            made = design.with_attribute(each, _TOKEN)
-            if made is not None:
-                yield made
+        at = design.attribute(each, "issue_token")
+        if at is not None and design.words[at] == "false":
+            yield design.edits.token(at, "true")
+        elif at is None and (made := design.with_attribute(each, _TOKEN)) is not None:
+            yield made
+
+
+def _reports_end(design: DesignText, task: Operation) -> bool:
+    """Whether a task asks for a token."""
+    at = design.attribute(task, "issue_token")
+    return at is not None and design.words[at] != "false"
 
 
 def _missing_tokens(design: DesignText, tasks: Sequence[Operation], waited: set[str]) -> Iterator[Found]:
@@ -129,7 +143,7 @@ def _missing_tokens(design: DesignText, tasks: Sequence[Operation], waited: set[
     for each in tasks:
         if _symbol(design, each) in waited and (made := [*_tokens(design, [each])]):
             same = [other for other in tasks if _symbol(design, other) == _symbol(design, each)]
-            none = all(design.attribute(other, "issue_token") is None for other in same)
+            none = not any(_reports_end(design, other) for other in same)
             says = f"line {each.line}: have the task report its end (issue_token)"
             last = each is same[-1]
             yield each, Candidate("issue_token", says, made, (0.2 if none else 0.6) + 0.2 * (not last))
@@ -176,7 +190,7 @@ def _late_starts(
             early = name in started and started[name].at > wait.at
             says = f"wait for task {name} behind line {last.line}"
             yield wait, Candidate("order", says, changes, 0.1 if early else 0.8)
-        silent = name in tasks and design.attribute(tasks[name], "issue_token") is None
+        silent = name in tasks and not _reports_end(design, tasks[name])
         for other in started if silent or name not in started else ():
             if other not in awaited:
                 changes = [design.edits.token(wait.spans[0].first + 1, other)]
@@ -204,6 +218,29 @@ def _ids_in_use(design: DesignText, sequence: Operation) -> Iterator[Found]:
                     says = f"wait for task {name} before its BD {number} is written again in line {task.line}"
                     yield task, Candidate("wait", says, changes, 0.3)
             last[key] = task
+
+
+def _ids_twice(design: DesignText, sequence: Operation) -> Iterator[Found]:
+    """Of two transfers, or writes of BDs, with the same BD another one for one of them: one that none has."""
+    for name, key in ((MEMCPY, "id"), ("aiex.npu.writebd", "bd_id")):
+        found: dict[tuple[object, ...], dict[int, Operation]] = {}
+        channels = dict(_allocations(design)) if name == MEMCPY else {}
+        for each in design.inside(sequence, name):
+            places = [design.attribute(each, part) for part in ("column", "row")]
+            numbers = [None if at is None else design.number(each, at) for at in places]
+            tile = channels.get(_symbol(design, each), (None,))[:1] if name == MEMCPY else tuple(numbers)
+            at = design.attribute(each, key)
+            number = None if at is None else design.number(each, at)
+            if at is None or number is None:
+                continue
+            own = found.setdefault(tile, {})
+            former = own.setdefault(number, each)
+            free = next(n for n in range(len(own) + 1) if n not in own)
+            for again in (each, former) if former is not each else ():
+                says = f"line {again.line}: BD {free} instead of {number}, which is written twice"
+                token = design.attribute(again, key)
+                if token is not None:
+                    yield again, Candidate("bd_id", says, design.with_number(again, token, free), 0.4)
 
 
 def _exchanges(design: DesignText, steps: Sequence[Operation]) -> Iterator[Found]:

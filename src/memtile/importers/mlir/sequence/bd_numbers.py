@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from typing import Protocol
 
 from memtile.design.tile import Tile
 from memtile.importers.mlir.forms.operands import OperationForm
@@ -20,11 +21,17 @@ START = "aiex.dma_start_task"
 _REASON = "mlir_bds"
 
 
+class Owner(Protocol):
+    """What has BDs: a task."""
+
+    name: str
+
+
 class BdNumbers:
     """BDs that are taken, by place of their tile."""
 
     def __init__(self) -> None:
-        self._taken: dict[Place, dict[int, object]] = {}
+        self._taken: dict[Place, dict[int, Owner]] = {}
         self._pools: dict[Place, list[int]] = {}
         self._split: dict[Operation, list[int]] = {}
         self._starts: dict[Operation, dict[str, int]] = {}
@@ -41,7 +48,7 @@ class BdNumbers:
         channel: int,
         wanted: Sequence[int | None],
         static: AbstractSet[int],
-        owner: object,
+        owner: Owner,
     ) -> list[int]:
         """The numbers of a task's BDs: those that the text names, for the others the lowest that are free.
 
@@ -60,8 +67,9 @@ class BdNumbers:
         taken = self._taken.setdefault(tile.place, {})
         for number in wanted:
             if number in taken:
-                says = f"BD {number} of the {tile.title} is in another task"
-                raise form.error(says, _allowed(tile), reason=_REASON, given=str(number), step=_GIVE_BACK)
+                says = f"BD {number} of the {tile.title} is in task {taken[number].name}"
+                step = f"{_GIVE_BACK[:-1]}, or use another BD."
+                raise form.error(says, _allowed(tile), reason=_REASON, given=str(number), step=step)
             if number is not None:
                 taken[number] = owner
         found = list[int]()
@@ -71,7 +79,7 @@ class BdNumbers:
         return found
 
     def give_back(
-        self, form: OperationForm, tile: Tile, numbers: Sequence[int], owner: object, *, again: bool
+        self, form: OperationForm, tile: Tile, numbers: Sequence[int], owner: Owner, *, again: bool
     ) -> None:
         """Let other tasks have the BDs of a task, but for those that others have by now.
 

@@ -77,6 +77,8 @@ class SequenceTask:
         awaited: a wait has given its BDs back.
         freed: the text has given its BDs back.
         pending: tokens of it that no wait has taken.
+        name: of its value, with the line that configures it: ``%t (line 12)``.
+        operation: that configures it; None of one that the text only transfers.
         line: of the text, where it is configured.
         where: place in the text, with the name of the file.
         started: how often it was started.
@@ -94,6 +96,8 @@ class SequenceTask:
     awaited: bool = False
     freed: bool = False
     pending: int = 0
+    name: str = ""
+    operation: Operation | None = None
     line: int = 0
     where: str = ""
     started: int = 0

@@ -14,6 +14,7 @@ from memtile.importers.mlir.configure import memory_of, seen_lock
 from memtile.importers.mlir.description import BdDescription
 from memtile.importers.mlir.descriptors import element_bytes
 from memtile.importers.mlir.forms.memory_forms import bd as bd_form
+from memtile.importers.mlir.forms.operand_faults import operation_error
 from memtile.importers.mlir.forms.operands import OperationForm, packet_of
 from memtile.importers.mlir.references import bd_problems
 from memtile.importers.mlir.sequence.bd_lowering import (
@@ -113,6 +114,7 @@ def _configured(
     repeat = form.integer("repeat_count", 0) if repeat is None else repeat
     task = SequenceTask(reader.made, tile, (direction, channel), (), 0, repeat + 1)
     task.line, task.where = form.operation.line, place_of(form)
+    task.name, task.operation = f"{form.result} (line {task.line})", form.operation
     reader.tasks.append(task)
     task.token = bool(form.attributes.get("issue_token", False))
     numbers = _numbers(reader, form, task, bds)
@@ -331,9 +333,10 @@ def await_task(reader: Reader, form: Call) -> None:
     task = _task(reader, form)
     assert task.tile.place is not None
     if not task.token:
-        says = f"the task of line {task.line} reports no end"
-        step = f"Add issue_token = true to the task of line {task.line}."
-        raise form.error(says, "a task with issue_token = true", reason="mlir_token", step=step)
+        says = f"task {task.name} reports no end, and line {form.operation.line} awaits it"
+        step = f"Add issue_token = true to {task.name}, or await another task."
+        at = task.operation or form.operation  # what lacks the token
+        raise operation_error(at, says, "a task with issue_token = true", reason="mlir_token", step=step)
     started = reader.tokens.get(task.channel)
     if not task.started:
         says, step = f"the task of line {task.line} is never started", "Start it with aiex.dma_start_task."
