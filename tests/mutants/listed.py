@@ -39,7 +39,57 @@ class Mutant(NamedTuple):
 ADF_REFUSALS = "tests/data/test_adf_refusals.py::test_a_graph_just_over_is_refused_and_one_just_within_is_not"
 NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
+MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
+    Mutant(
+        "moves that overlap their neighbours by meaning are off",
+        "explain/moves.py",
+        "    if others.max() > 1 or (not len(used)",
+        "    if (not len(used)",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "a gap that is as wide as a move is a wrong offset",
+        "explain/moves.py",
+        " and (clashes or abs(by) < move.count)",
+        "",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "strides of alike moves say nothing",
+        "explain/moves.py",
+        "if other.sizes == move.sizes]",
+        "if other.sizes != move.sizes]",
+        f"{MOVES}::test_the_stride_of_one_of_several_moves",
+    ),
+    Mutant(
+        "an array that is larger than its type is too small",
+        "explain/moves.py",
+        "begins = not move.loose or ",
+        "begins = True or ",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "an oddity stays though all words came out right",
+        "runs/program.py",
+        "        if finished and result.exact:\n",
+        "        if finished and result.exact and False:\n",
+        f"{MOVES}::test_words_that_come_out_right_disprove_an_oddity",
+    ),
+    Mutant(
+        "a chain that never comes back to its beginning is like any other",
+        "importers/mlir/next_itself.py",
+        "if len(chain.bds) == 1 else chain.bds[0]",
+        "if len(chain.bds) == 1 else None",
+        f"{MOVES}::test_a_descriptor_that_is_followed_by_itself",
+    ),
+    Mutant(
+        "a core without a program is not named",
+        "check/lock_rules.py",
+        "        if core:\n",
+        "        if False:\n",
+        f"{MOVES}::test_a_check_names_the_core_that_has_no_program",
+    ),
     Mutant(
         "a wait for one task ends all of its channel",
         "check/bd_reuse.py",

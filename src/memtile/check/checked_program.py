@@ -123,7 +123,11 @@ def of_mlir(loaded: Loaded) -> Subject:
         open_host=loaded.sequence is not None and loaded.sequence.is_open,
         notes=notes,
         lost=[(f"core {place}", each) for place, each in loaded.lost],
-        findings=(*(never_started(engine, loaded.sequence) if loaded.sequence else ()), *loaded.findings),
+        findings=(
+            *(never_started(engine, loaded.sequence) if loaded.sequence else ()),
+            *loaded.oddities.findings,
+            *loaded.findings,
+        ),
     )
 
 

@@ -70,6 +70,11 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0118": FindingCode("what a core acquires and never releases", Severity.ERROR),
         "MT0119": FindingCode("an object FIFO less deep than what is held of it at once", Severity.ERROR),
         "MT0121": FindingCode("a task that is configured and never started", Severity.ERROR),
+        "MT0122": FindingCode("a transfer that ends beyond its memory", Severity.WARNING),
+        "MT0123": FindingCode(
+            "an offset or a stride that breaks how transfers share a memory", Severity.WARNING
+        ),
+        "MT0124": FindingCode("a descriptor that is followed by itself", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),

@@ -16,6 +16,7 @@ from memtile.cpp.comparison import Reference
 from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.findings import Finding
+from memtile.explain.oddities import Oddities
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
@@ -26,6 +27,8 @@ from memtile.importers.kernels.call_accounts import CallAccounts
 from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.moves import moves_of
+from memtile.importers.mlir.next_itself import next_findings
 from memtile.importers.mlir.sequence.program import (
     NO_SCALARS,
     Scalars,
@@ -203,6 +206,17 @@ class Loaded:
         """
         return self.arguments_used()
 
+    @property
+    def oddities(self) -> Oddities:
+        """What is legal in the descriptors and transfers of the text, and seldom meant."""
+        return self._odd(self.sequence)
+
+    def _odd(self, sequence: SequenceProgram | None) -> Oddities:
+        devices = (self.configured, *(sequence.loads if sequence is not None else ()))
+        of_chains = (move for made in devices for move in moves_of(made))
+        chained = [finding for made in devices for finding in next_findings(made)]
+        return Oddities((*of_chains, *(sequence.moves if sequence is not None else ())), chained)
+
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
         """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.
 
@@ -271,9 +285,8 @@ class Loaded:
         accounts = CallAccounts(self.references)
         done = accounts.settled(Session(self.array).run(program, options), kernels, *loads)
         idle = tuple(never_started(self.array.engine, sequence))
-        if not idle:
-            return done
-        return replace(done, result=replace(done.result, findings=(*idle, *done.result.findings)))
+        result = replace(done.result, findings=(*idle, *done.result.findings)) if idle else done.result
+        return replace(done, result=result, oddities=self._odd(sequence)).explained()
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.
