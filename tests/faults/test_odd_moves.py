@@ -59,6 +59,9 @@ def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
         runs(0, 8, 64, size=8, elements=128),
         runs(0, 16, size=32, elements=48),
         runs(0, 0, 16, 16, elements=32),
+        runs(0, 12),  # two that need a border
+        runs(0, 8, 28),  # three of them
+        [*runs(0, 16), *runs(32, size=8), *runs(48)],  # of which one is too short
         [replace(ROWS, sizes=(4, 64), strides=(0, 1))],  # four times
         runs(64, elements=64, loose=True),  # of an array that is larger than its type
         [replace(ROWS, elements=-1, offset=4)],
@@ -81,7 +84,7 @@ def test_the_offset_of_one_of_several_moves() -> None:
 
 
 def test_the_stride_of_one_of_several_moves() -> None:
-    moves = columns()
+    moves = [replace(each, rows=(1,)) for each in columns()]  # as a memory of one dimension has it
     moves[2] = replace(moves[2], strides=(12, 1))
     assert said(moves) == [("MT0123", "Give it stride 8.")]
     (found,) = move_findings(moves)
@@ -117,6 +120,7 @@ module {{
     %full = aie.lock(%tile, 1) {{init = 0 : i32, sym_name = "full"}}
     %a = aie.buffer(%tile) {{sym_name = "a"}} : memref<16xi32>
     %b = aie.buffer(%tile) {{sym_name = "b"}} : memref<16xi32>
+    %c = aie.buffer(%tile) {{sym_name = "c"}} : memref<16xi32>
     aie.flow(%host, DMA : 0, %tile, DMA : 0)
     aie.flow(%tile, DMA : 0, %host, DMA : 0)
     aie.shim_dma_allocation @in(%host, MM2S, 0)
@@ -125,7 +129,7 @@ module {{
       %0 = aie.dma_start(S2MM, 0, ^w0, ^next)
     ^w0:
       aie.use_lock(%free, AcquireGreaterEqual, 1)
-      aie.dma_bd(%a : memref<16xi32>, {a}, 16)
+      aie.dma_bd(%{buffer} : memref<16xi32>, {a}, {length})
       aie.use_lock(%full, Release, 1)
       aie.next_bd ^{w0}
     ^w1:
@@ -156,8 +160,9 @@ module {{
   }}
 }}
 """  # noqa: E501
-LINES = {"y": 41, "x": 42, "step": 42, "a": 17, "w0": 19, "w1": 24}
-GOOD: dict[str, int | str] = {"y": 0, "x": 0, "step": 16, "a": 0, "w0": "w1", "w1": "w0"}
+LINES = {"y": 42, "x": 43, "step": 43, "a": 18, "w0": 20, "w1": 25}
+GOOD: dict[str, int | str] = {"y": 0, "x": 0, "step": 16, "a": 0, "length": 16, "buffer": "a"}
+GOOD |= {"w0": "w1", "w1": "w0"}
 WORDS = np.arange(1, 65, dtype=np.int32)
 ROOM = np.zeros(128, np.int32)  # more than the text says, as hosts may pass it
 
@@ -215,12 +220,29 @@ def test_words_that_come_out_right_disprove_an_oddity() -> None:
 def test_a_descriptor_that_is_followed_by_itself() -> None:
     (found,) = (each for each in checked(written(w0="w0")) if each.code == "MT0124")
     assert found.message == (
-        "memory(0,1) S2MM 0: BD 0 is followed by itself (aie.next_bd) at line 17, and nothing leads to "
-        "the BD of line 22."
+        "memory(0,1) S2MM 0: BD 0 is followed by itself (aie.next_bd) at line 18, and nothing leads to "
+        "the BD of line 23."
     )
-    assert found.fix == "Let it be followed by the BD of line 22."
+    assert found.fix == "Let it be followed by the BD of line 23."
     (found,) = (each for each in checked(written(w1="w1")) if each.code == "MT0124")
-    assert "the BD of line 17 is never run again" in found.message
+    assert "the BD of line 18 is never run again" in found.message
+
+
+@pytest.mark.parametrize(("buffer", "again"), [("b", ", as another BD of its chain does"), ("c", "")])
+def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten(buffer: str, again: str) -> None:
+    first = run(written(buffer=buffer))[0]
+    assert first.code == "MT0209"
+    assert first.message == (
+        f"memory(0,1) S2MM 0, BD 0 writes buffer {buffer!r}{again}, but memory(0,1) MM2S 0, BD 2, which "
+        "waits for it by lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has written."
+    )
+    assert first.fix == "Let BD 0 of memory(0,1) S2MM 0 use buffer 'a'."
+    assert first.sides[0].place == "BD 0, odd.mlir:18:7"
+
+
+def test_a_length_is_why_words_are_unwritten() -> None:
+    first = run(written(length=8))[0]
+    assert (first.code, first.fix) == ("MT0323", "Give BD 0 a length of 16 words.")
 
 
 NO_CORE = """\
@@ -254,4 +276,6 @@ module {
 def test_a_check_names_the_core_that_has_no_program() -> None:
     (found,) = (each for each in checked(NO_CORE) if each.code == "MT0103")
     assert found.message.endswith("it begins with 0, nobody releases it, and core (0, 2) has no program.")
-    assert found.fix.startswith("Give core (0, 2) a program that releases it, or lock 0 'full' of tile (0, 2)")
+    assert found.fix.startswith(
+        "Give core (0, 2) a program that releases it, or lock 0 'full' of tile (0, 2)"
+    )

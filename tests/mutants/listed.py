@@ -42,16 +42,30 @@ TIMINGS = "tests/data/test_every_timing.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "a buffer that no reader has is like any other",
+        "explain/wrong_buffers.py",
+        "        odd = strange or twice\n",
+        "        odd = twice\n",
+        f"{MOVES}::test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten",
+    ),
+    Mutant(
+        "lengths do not explain words that nobody has written",
+        "runs/observing.py",
+        "        others = [*self._lengths(others), *others]\n",
+        "",
+        f"{MOVES}::test_a_length_is_why_words_are_unwritten",
+    ),
+    Mutant(
         "moves that overlap their neighbours by meaning are off",
         "explain/moves.py",
-        "    if others.max() > 1 or (not len(used)",
-        "    if (not len(used)",
+        "    if not beyond and len(moves) <= _OTHERS and total != known:\n        return None\n",
+        "",
         f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
     ),
     Mutant(
         "a gap that is as wide as a move is a wrong offset",
         "explain/moves.py",
-        " and (clashes or abs(by) < move.count)",
+        " and (clashes or abs(by) < near)",
         "",
         f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
     ),

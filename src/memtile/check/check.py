@@ -17,7 +17,6 @@ from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import stream_findings
-from memtile.check.task_list import lock_text
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
@@ -25,6 +24,7 @@ from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance, with_imbalances
+from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances

@@ -13,9 +13,9 @@ import numpy as np
 
 from memtile.arch.tiles import MEMORY
 from memtile.check.checked_program import Subject
-from memtile.check.task_list import GivenTask, StaticBd, bd_text, lock_text
+from memtile.check.task_list import GivenTask, StaticBd, bd_text
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.lock_waits import owner
+from memtile.explain.lock_waits import lock_text, owner
 from memtile.explain.names import core_name
 from memtile.jit.tables import plain
 

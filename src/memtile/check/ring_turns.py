@@ -17,8 +17,9 @@ from memtile.access.walk import Walk
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.windows import place_of_address
 from memtile.check.checked_program import Subject
-from memtile.check.task_list import GivenTask, StaticBd, bd_text, kind_of, lock_text
+from memtile.check.task_list import GivenTask, StaticBd, bd_text, kind_of
 from memtile.explain.findings import Finding, Severity, Side, WordRange
+from memtile.explain.lock_waits import lock_text
 from memtile.jit.tables import plain
 
 _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``

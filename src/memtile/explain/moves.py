@@ -170,18 +170,19 @@ def _change(move: Move, moves: Sequence[Move], counts: Elements) -> Change | Non
         if not free or (len(used) and not first <= used[0] <= used[-1] < first + total):
             continue
         left = first + np.flatnonzero(others[first : first + total] == 0)
-        change = _offset(move, left, counts) or _stride(move, left, moves)
+        near = move.count if len({each.count for each in moves}) == 1 else 0  # else a length may be off
+        change = _offset(move, left, counts, near) or _stride(move, left, moves)
         if change is not None:
             return change
     return None
 
 
-def _offset(move: Move, left: Elements, counts: Elements) -> Change | None:
+def _offset(move: Move, left: Elements, counts: Elements, near: int) -> Change | None:
     """The offset with which a move touches what is left for it, where it is near or clashes with others."""
     own = np.sort(move.touched)
     by = int(left[0] - own[0])
     clashes = bool(counts.max() > 1) or 0 <= move.elements <= int(own[-1])
-    if by and np.array_equal(own + by, left) and (clashes or abs(by) < move.count):
+    if by and np.array_equal(own + by, left) and (clashes or abs(by) < near):
         return Change("offset", move.offset, move.offset + by)
     return None
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
 from memtile.explain.bd_chains import BdChains, lock_seen
 from memtile.explain.findings import CODES, Finding, Severity, Side, WordRange
-from memtile.explain.lock_waits import Swap, owner, swaps
+from memtile.explain.lock_waits import Swap, lock_text, owner, swaps
 from memtile.explain.names import called, core_name
 from memtile.jit.tables import plain
 from memtile.model.checking.notes import FIRST_CHANNEL, HOST
@@ -198,10 +198,7 @@ class Sides:
         return set() if seen is None else {seen}
 
     def _lock(self, lock: int) -> str:
-        tile, number = owner(self._engine, lock)
-        name = self._engine.lock_names.get(lock)
-        where = f" of tile {place(self._engine.spec, tile)}" if len(self._engine.spec.tiles.kind) > 1 else ""
-        return f"lock {number}{f' {name!r}' if name else ''}{where}"
+        return lock_text(self._engine, lock)
 
 
 _DOES = {"read": "reads", "write": "writes"}
