@@ -129,12 +129,12 @@ module {{
       %0 = aie.dma_start(S2MM, 0, ^w0, ^next)
     ^w0:
       aie.use_lock(%free, AcquireGreaterEqual, 1)
-      aie.dma_bd(%{buffer} : memref<16xi32>, {a}, {length})
+      aie.dma_bd(%{buffer} : memref<16xi32>, {a}, 16)
       aie.use_lock(%full, Release, 1)
       aie.next_bd ^{w0}
     ^w1:
       aie.use_lock(%free, AcquireGreaterEqual, 1)
-      aie.dma_bd(%b : memref<16xi32>, 0, 16)
+      aie.dma_bd(%b : memref<16xi32>, 0, {length})
       aie.use_lock(%full, Release, 1)
       aie.next_bd ^{w1}
     ^next:
@@ -242,7 +242,7 @@ def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten(buffer: s
 
 def test_a_length_is_why_words_are_unwritten() -> None:
     first = run(written(length=8))[0]
-    assert (first.code, first.fix) == ("MT0323", "Give BD 0 a length of 16 words.")
+    assert (first.code, first.fix) == ("MT0323", "Give BD 1 a length of 16 words.")
 
 
 NO_CORE = """\
