@@ -241,7 +241,8 @@ def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten(buffer: s
 
 
 def test_a_length_is_why_words_are_unwritten() -> None:
-    first = run(written(length=8))[0]
+    done = load(Text("odd.mlir", written(length=8))).run(WORDS, ROOM[:64].copy(), check=True)
+    first = done.result.findings[0]
     assert (first.code, first.fix) == ("MT0323", "Give BD 1 a length of 16 words.")
 
 
