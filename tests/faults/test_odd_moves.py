@@ -61,6 +61,7 @@ def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
         runs(0, 0, 16, 16, elements=32),
         runs(0, 12),  # two that need a border
         runs(0, 8, 28),  # three of them
+        runs(0, 16, 32, 48, 20),  # one more than there is room for
         [*runs(0, 16), *runs(32, size=8), *runs(48)],  # of which one is too short
         [replace(ROWS, sizes=(4, 64), strides=(0, 1))],  # four times
         runs(64, elements=64, loose=True),  # of an array that is larger than its type
@@ -153,8 +154,8 @@ module {{
       aie.end
     }}
     aie.runtime_sequence(%x : memref<64xi32>, %y : memref<64xi32>) {{
-      aiex.npu.dma_memcpy_nd(%y[0, 0, 0, {y}][1, 1, 1, 64][0, 0, 0, 1]) {{id = 0 : i64, metadata = @out, issue_token = true}} : memref<64xi32>
-      aiex.npu.dma_memcpy_nd(%x[0, 0, 0, {x}][1, 1, 4, 16][0, 0, {step}, 1]) {{id = 1 : i64, metadata = @in}} : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%y[0, 0, 0, {y}][1, 1, 1, {many}][0, 0, 0, 1]) {{id = 0 : i64, metadata = @out, issue_token = true}} : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%x[0, 0, 0, {x}][1, 1, {rows}, 16][0, 0, {step}, 1]) {{id = 1 : i64, metadata = @in}} : memref<64xi32>
       aiex.npu.dma_wait {{symbol = @out}}
     }}
   }}
@@ -162,7 +163,7 @@ module {{
 """  # noqa: E501
 LINES = {"y": 42, "x": 43, "step": 43, "a": 18, "w0": 20, "w1": 25}
 GOOD: dict[str, int | str] = {"y": 0, "x": 0, "step": 16, "a": 0, "length": 16, "buffer": "a"}
-GOOD |= {"w0": "w1", "w1": "w0"}
+GOOD |= {"w0": "w1", "w1": "w0", "many": 64, "rows": 4}
 WORDS = np.arange(1, 65, dtype=np.int32)
 ROOM = np.zeros(128, np.int32)  # more than the text says, as hosts may pass it
 
@@ -241,9 +242,19 @@ def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten(buffer: s
 
 
 def test_a_length_is_why_words_are_unwritten() -> None:
-    done = load(Text("odd.mlir", written(length=8))).run(WORDS, ROOM[:64].copy(), check=True)
+    done = load(Text("odd.mlir", written(length=8, rows=3))).run(WORDS, ROOM[:64].copy(), check=True)
     first = done.result.findings[0]
     assert (first.code, first.fix) == ("MT0323", "Give BD 1 a length of 16 words.")
+
+
+def test_a_check_sees_words_that_stay_behind() -> None:
+    (found,) = (each for each in checked(written(many=32)) if each.code == "MT0323")
+    assert found.message.startswith(
+        "When the host has met all its waits, words stay behind: interface(0,0) S2MM 0 'out' takes 32 of the "
+        "64 elements of argument 1, and more are sent to it: "
+    )
+    assert (found.severity, found.fix) == (Severity.WARNING, "Receive all 64 elements.")
+    assert found.sides[0].place.startswith("odd.mlir:42:")
 
 
 NO_CORE = """\

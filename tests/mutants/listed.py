@@ -42,6 +42,27 @@ TIMINGS = "tests/data/test_every_timing.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "a reader of what another ring writes is no stranger",
+        "check/ring_turns.py",
+        "(_repeats(reader) or elsewhere)",
+        "_repeats(reader)",
+        "tests/faults/test_ring_turns.py::test_a_reader_is_named_of_a_buffer_that_another_ring_writes",
+    ),
+    Mutant(
+        "a writer that one reader reads is no reader's stranger",
+        "check/ring_turns.py",
+        "if unread and unwritten else None",
+        "if False else None",
+        "tests/faults/test_ring_turns.py::test_one_that_gives_several_units_is_held_against_all_readers",
+    ),
+    Mutant(
+        "words that stay behind are not seen before a run",
+        "check/play.py",
+        "        hung = Hang(tuple(left_findings(subject)))\n",
+        "        pass\n",
+        f"{MOVES}::test_a_check_sees_words_that_stay_behind",
+    ),
+    Mutant(
         "a buffer that no reader has is like any other",
         "explain/wrong_buffers.py",
         "        odd = strange or twice\n",

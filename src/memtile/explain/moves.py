@@ -163,7 +163,7 @@ def _change(move: Move, moves: Sequence[Move], counts: Elements) -> Change | Non
         return None
     total = len(used) + move.count
     room = max(each.elements for each in moves) - total
-    if not len(used) and room < 0:
+    if room < 0 and not (len(used) and move.loose):
         return None
     for first in dict.fromkeys((0, *used[:1].tolist(), room)):
         free = first == 0 or 0 < first <= room  # of an argument the text may say too little
