@@ -12,6 +12,7 @@ from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.moves import Move, move_findings
+from memtile.explain.oddities import instead_of_waits
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
 
@@ -245,6 +246,21 @@ def test_a_length_is_why_words_are_unwritten() -> None:
     done = load(Text("odd.mlir", written(length=8, rows=3))).run(WORDS, ROOM[:64].copy(), check=True)
     first = done.result.findings[0]
     assert (first.code, first.fix) == ("MT0323", "Give BD 1 a length of 16 words.")
+
+
+def test_what_comes_once_alone_may_move_something_else() -> None:
+    other = written(w1="w1").replace("^w1:\n      aie.use_lock(%free", "^w1:\n      aie.use_lock(%full")
+    assert "MT0124" in {each.code for each in checked(other)}  # as long as the one before
+    once = other.replace("aie.dma_bd(%b : memref<16xi32>, 0, 16)", "aie.dma_bd(%b : memref<16xi32>, 0, 8)")
+    assert "MT0124" not in {each.code for each in checked(once)}
+
+
+def test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named() -> None:
+    stays, far = Finding("MT0124", Severity.WARNING, "stays"), Finding("MT0123", Severity.WARNING, "far")
+    waits, other = Finding("MT0302", Severity.ERROR, "waits"), Finding("MT0308", Severity.ERROR, "lost")
+    found = instead_of_waits([far, stays], [waits, other])
+    assert found == (replace(stays, severity=Severity.ERROR), far, other)
+    assert instead_of_waits([far], [waits]) == (far, waits)
 
 
 def test_a_check_sees_words_that_stay_behind() -> None:

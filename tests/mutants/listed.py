@@ -42,6 +42,27 @@ TIMINGS = "tests/data/test_every_timing.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "who waits for a BD that is followed by itself is at fault too",
+        "explain/oddities.py",
+        "    rest = (each for each in others if each.code not in WAITS)\n",
+        "    rest = others\n",
+        f"{MOVES}::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
+    ),
+    Mutant(
+        "what a chain does once is part of its rounds",
+        "importers/mlir/next_itself.py",
+        "or len(shapes) == len(moved) == 1",
+        "or len(shapes) == 1",
+        f"{MOVES}::test_what_comes_once_alone_may_move_something_else",
+    ),
+    Mutant(
+        "of two BDs with one buffer the second is always wrong",
+        "check/ring_turns.py",
+        "again[::-1] if _is_free_before(subject, ring.stretches[again[0]], known) else again",
+        "again",
+        "tests/faults/test_ring_turns.py::test_a_buffer_that_is_written_again_before_a_read_is_overwritten",
+    ),
+    Mutant(
         "a reader of what another ring writes is no stranger",
         "check/ring_turns.py",
         "(_repeats(reader) or elsewhere)",

@@ -26,6 +26,7 @@ from memtile.explain.findings import Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
+from memtile.explain.oddities import instead_of_waits
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
@@ -128,6 +129,10 @@ def _with_hangs(
     near = () if hung or undecided else _needed_depths(subject.engine, make)
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
+    odd = [each for each in raised if each.code == "MT0124"]
+    if odd:
+        raised = [each for each in raised if each not in odd]
+        return [*instead_of_waits(odd, [*raised, *beyond]), *near], proved
     return [*raised, *beyond, *near], proved
 
 

@@ -70,7 +70,7 @@ def ring_findings(subject: Subject) -> Iterator[Finding]:
     for ring in rings:
         if ring.writes and ring.task.ch not in told:
             told.add(ring.task.ch)
-            yield from _overwritten(subject, ring)
+            yield from _overwritten(subject, ring, known)
     yield from _apart(subject, known, told)
 
 
@@ -237,23 +237,39 @@ def _unread(
     return Finding("MT0209", severity, message, tuple(sides), (_words(subject, odd[0], places[0]),), fix=fix)
 
 
-def _overwritten(subject: Subject, ring: Ring) -> Iterator[Finding]:
-    """A ring that writes a buffer again before anything was read, as its lock has room for both."""
+def _overwritten(subject: Subject, ring: Ring, known: Sequence[Ring]) -> Iterator[Finding]:
+    """A ring that writes a buffer again before anything was read, as its lock has room for both.
+
+    The second comes first, or the first one if the buffer that nobody uses lies before theirs.
+    """
     room = int(subject.log.locks[ring.acquired])
     pairs = combinations(range(min(room, len(ring.stretches))), 2)
     again = next(((n, m) for n, m in pairs if ring.stretches[n].meets(ring.stretches[m])), None)
     if again is None:
         return
-    first, second = (_side(subject, ring, n) for n in again)
+    other, odd = again[::-1] if _is_free_before(subject, ring.stretches[again[0]], known) else again
+    first, second = _side(subject, ring, other), _side(subject, ring, odd)
     lock = lock_text(subject.engine, ring.acquired)
     message = (
-        f"{second.who} {second.does}, as BD {ring.task.bds[again[0]].number} of its ring does, and {lock} "
-        f"begins with {room}: what the first wrote is overwritten before anything reads it."
+        f"{second.who} {second.does}, as BD {ring.task.bds[other].number} of its ring does, and {lock} "
+        f"begins with {room}: what one wrote is overwritten before anything reads it."
     )
     fix = "Give each of these two BDs a buffer of its own; one of them has the wrong one."
-    yield Finding(
-        "MT0209", Severity.ERROR, message, (second, first), (_words(subject, ring, again[1]),), fix=fix
-    )
+    yield Finding("MT0209", Severity.ERROR, message, (second, first), (_words(subject, ring, odd),), fix=fix)
+
+
+def _is_free_before(subject: Subject, used: Stretch, known: Sequence[Ring]) -> bool:
+    """Whether the nearest buffer of the same size that no ring uses lies before one that is used."""
+    free = list[int]()
+    for tile in subject.tiles:
+        for buffer in tile.buffers if tile.index == used.tile else ():
+            begins = buffer.offset // WORD_BYTES
+            there = Stretch(used.tile, begins, begins + -(-buffer.nbytes // WORD_BYTES))
+            if there.end - begins == used.end - used.first and not any(
+                there.meets(each) for ring in known for each in ring.stretches
+            ):
+                free.append(begins)
+    return bool(free) and min(free, key=lambda begins: abs(begins - used.first)) < used.first
 
 
 def _side(subject: Subject, ring: Ring, number: int) -> Side:

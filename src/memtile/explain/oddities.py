@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import OF_WORDS, Finding, Severity
 from memtile.explain.moves import BREAKS_SHARING, Move, move_findings
 
@@ -43,6 +44,8 @@ class Oddities:
             return findings
         if codes.isdisjoint(_WRONG) and finished:
             return (*others, *self.findings)
+        if codes.isdisjoint(_WRONG):
+            return instead_of_waits(self.findings, others)
         sure = not codes.isdisjoint(OF_WORDS)
         return (*(_error(each) if sure and each.code in _SURE else each for each in self.findings), *others)
 
@@ -55,6 +58,20 @@ class Oddities:
 _SURE = (BREAKS_SHARING, "MT0124")
 NONE_ODD = Oddities()
 """Of what has no text."""
+
+
+def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of what hangs: a BD that is followed by itself takes the place of who waits for it.
+
+    Args:
+        odd: of the text.
+        others: about waits, and whatever else.
+    """
+    stays = [each for each in odd if each.code == "MT0124"]
+    if not stays or not any(each.code in WAITS and each.severity is Severity.ERROR for each in others):
+        return (*odd, *others)
+    rest = (each for each in others if each.code not in WAITS)
+    return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest)
 
 
 def _error(finding: Finding) -> Finding:

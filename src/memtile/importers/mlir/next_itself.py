@@ -31,8 +31,16 @@ def next_findings(made: Configured) -> Iterator[Finding]:
             continue
         around = blocks.get(id(last.operation.parent), {})
         following = _left_out(last, around, made) if len(chain.bds) == 1 else chain.bds[0]
-        if following is not None and following.acquire == last.acquire:
+        if following is not None and (len(chain.bds) == 1 or _alike(made, following, last)):
             yield _finding(made, chain, last, following)
+
+
+def _alike(made: Configured, one: BdDescription, other: BdDescription) -> bool:
+    """Whether two BDs do the same work in turn: what comes once alone moves something else."""
+    buffers = [made.device.buffers.get(bd.buffer) for bd in (one, other)]
+    shapes = {None if buffer is None else buffer.shape for buffer in buffers}
+    moved = {(bd.offset, bd.length, *bd.levels) for bd in (one, other)}
+    return one.acquire == other.acquire or len(shapes) == len(moved) == 1
 
 
 def _blocks(device: Operation) -> Iterator[tuple[int, _Blocks]]:
