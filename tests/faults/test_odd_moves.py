@@ -230,16 +230,26 @@ def test_a_descriptor_that_is_followed_by_itself() -> None:
     assert "the BD of line 18 is never run again" in found.message
 
 
-@pytest.mark.parametrize(("buffer", "again"), [("b", ", as another BD of its chain does"), ("c", "")])
-def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten(buffer: str, again: str) -> None:
-    first = run(written(buffer=buffer))[0]
+def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten() -> None:
+    first = run(written(buffer="b"))[0]
     assert first.code == "MT0209"
     assert first.message == (
-        f"memory(0,1) S2MM 0, BD 0 writes buffer {buffer!r}{again}, but memory(0,1) MM2S 0, BD 2, which "
-        "waits for it by lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has written."
+        "memory(0,1) S2MM 0, BD 0 writes buffer 'b', as another BD of its chain does, but memory(0,1) MM2S "
+        "0, BD 2, which waits for it by lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has "
+        "written."
     )
     assert first.fix == "Let BD 0 of memory(0,1) S2MM 0 use buffer 'a'."
     assert first.sides[0].place == "BD 0, odd.mlir:18:7"
+
+
+def test_where_nobody_else_uses_either_buffer_both_are_named() -> None:
+    first = run(written(buffer="c"))[0]
+    assert first.code == "MT0203"
+    assert first.message == (
+        "memory(0,1) S2MM 0, BD 0 writes buffer 'c', but memory(0,1) MM2S 0, BD 2, which waits for it by "
+        "lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has written."
+    )
+    assert first.fix == "Let both use the same buffer; one of these two has the wrong one."
 
 
 def test_a_length_is_why_words_are_unwritten() -> None:

@@ -88,7 +88,7 @@ MUTANTS = (
         "explain/wrong_buffers.py",
         "        odd = strange or twice\n",
         "        odd = twice\n",
-        f"{MOVES}::test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten",
+        f"{MOVES}::test_where_nobody_else_uses_either_buffer_both_are_named",
     ),
     Mutant(
         "lengths do not explain words that nobody has written",
@@ -276,8 +276,8 @@ MUTANTS = (
     Mutant(
         "of rings with one buffer less the other one is blamed",
         "check/ring_turns.py",
-        "(reader, writer) if _repeats(reader)",
-        "(writer, reader) if _repeats(reader)",
+        "(reader, writer) if astray",
+        "(writer, reader) if astray",
         "tests/faults/test_ring_turns.py::test_a_reader_that_has_a_buffer_twice_is_named",
     ),
     Mutant(

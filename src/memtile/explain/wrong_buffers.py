@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from memtile.access.distinct import without
@@ -28,12 +29,14 @@ class Misplaced(NamedTuple):
         reader: the one that reads what nobody has written.
         lock: by which the reader waits, by its index among all locks.
         twice: another descriptor of the writer's ring writes there too.
+        sure: another one uses what it writes, so that it is the one that is wrong, not the reader.
     """
 
     writer: PlannedBd
     reader: PlannedBd
     lock: int
     twice: bool
+    sure: bool
 
 
 class WrongBuffers:
@@ -71,12 +74,18 @@ class WrongBuffers:
         channels = {bd.ch for bd in givers}
         if lock is None or len(channels) != 1 or any(_meet(bd, reader) for bd in givers):
             return None
+        if not self.planned.receives(givers[0].ch):
+            return None
         twice = [bd for bd in givers if any(_meet(bd, other) for other in givers if other is not bd)]
         strange = [bd for bd in givers if not any(_meet(bd, other) for other in takers)]
         odd = strange or twice
         place = [bd.number for bd in self.planned.bds[reader.ch]].index(reader.number)
         same = [bd for bd in odd if bd is givers[place % len(givers)]]
-        return Misplaced((same or odd)[0], reader, lock, not strange) if odd else None
+        if not odd:
+            return None
+        writer, others = (same or odd)[0], [bd for bd in every if all(bd is not each for each in givers)]
+        sure = not strange or any(other.tile >= 0 and _meet(writer, other) for other in others)
+        return Misplaced(writer, reader, lock, not strange, sure)
 
     def _lock(self, bd: PlannedBd, step: tuple[int, int] | None) -> int | None:
         """The lock of a step of a BD, by its index among all locks."""
@@ -92,6 +101,9 @@ class WrongBuffers:
             f"{writer.who}, BD {found.writer.number} {writer.does}{again}, but {reader.who}, BD "
             f"{found.reader.number}, which waits for it by {lock}, {reader.does}, which nobody has written."
         )
+        if not found.sure:
+            fix = "Let both use the same buffer; one of these two has the wrong one."
+            return Finding(_UNWRITTEN, Severity.WARNING, message, (reader, writer), fix=fix)
         fix = f"Let BD {found.writer.number} of {writer.who} use {self._memory(found.reader)}."
         return Finding(_CODE, Severity.WARNING, message, (writer, reader), fix=fix)
 
@@ -138,7 +150,12 @@ def with_causes(
         for ch, site in first.items()
         if 0 <= ch < len(engine.channels.tile) and (made := buffers.finding(ch, site)) is not None
     }
-    return [
-        known.get(each.sides[0].who, each) if each.code == _UNWRITTEN and each.sides else each
-        for each in findings
-    ]
+    return [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
+
+
+def _as(finding: Finding, known: Mapping[str, Finding]) -> Finding:
+    """A finding about words that nobody has written, with its cause if that is known."""
+    cause = known.get(finding.sides[0].who)
+    if cause is None:
+        return finding
+    return replace(cause, words=finding.words, cycles=finding.cycles, count=finding.count)
