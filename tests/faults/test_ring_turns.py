@@ -19,6 +19,7 @@ module {{
     %full = aie.lock(%tile, 1) {{init = 0 : i32, sym_name = "full"}}
     %a = aie.buffer(%tile) {{sym_name = "a"}} : memref<16xi32>
     %b = aie.buffer(%tile) {{sym_name = "b"}} : memref<16xi32>
+    %c = aie.buffer(%tile) {{sym_name = "c"}} : memref<16xi32>
     aie.flow(%host, DMA : 0, %tile, DMA : 0)
     aie.flow(%tile, DMA : 0, %host, DMA : 0)
     %dma = aie.memtile_dma(%tile) {{
@@ -45,6 +46,7 @@ module {{
       aie.dma_bd(%{reads[1]} : memref<16xi32>, 0, 16)
       aie.use_lock(%free, Release, 1)
       aie.next_bd ^r0
+{more}
     ^end:
       aie.end
     }}
@@ -53,8 +55,18 @@ module {{
 """
 
 
-def found(writes: str, reads: str, room: int = 2, gives: int = 1) -> list[Finding]:
-    text = RING.format(writes=writes, reads=reads, room=room, gives=gives)
+OTHER = """\
+    ^more:
+      %2 = aie.dma_start(S2MM, 1, ^o0, ^end)
+    ^o0:
+      aie.dma_bd(%c : memref<16xi32>, 0, 16)
+      aie.next_bd ^o0
+"""
+
+
+def found(writes: str, reads: str, room: int = 2, gives: int = 1, more: str = "") -> list[Finding]:
+    text = RING.format(writes=writes, reads=reads, room=room, gives=gives, more=more)
+    text = text.replace("^r0, ^end)", "^r0, ^more)") if more else text
     checked = check("ring.mlir", lambda: of_mlir(load_still(Text("ring.mlir", text))))
     return [each for each in checked.findings if each.code == "MT0209"]
 
@@ -66,7 +78,7 @@ def test_a_writer_that_has_a_buffer_twice_is_named_with_the_line_of_its_descript
         "which takes turns with it by lock 1 'full' of tile (0, 1), reads words 0 to 15 of buffer 'a': "
         "they have no word in common."
     )
-    assert wrong.sides[0].place == "ring.mlir:15:7"
+    assert wrong.sides[0].place == "ring.mlir:16:7"
     assert wrong.fix == "Let memory(0,1) S2MM 0 (BD 0) use the buffer of memory(0,1) MM2S 0 (BD 2)."
 
 
@@ -82,10 +94,27 @@ def test_of_two_orders_neither_is_an_error() -> None:
     assert "one of these two has the wrong one" in wrong.fix
 
 
+def test_a_reader_is_named_of_a_buffer_that_another_ring_writes() -> None:
+    (wrong,) = found("ab", "ac", more=OTHER)
+    assert wrong.sides[0].who == "memory(0,1) MM2S 0 (BD 3)"
+
+
+def test_one_that_gives_several_units_is_held_against_all_readers() -> None:
+    (wrong,) = found("ab", "ac", gives=2)
+    assert wrong.message == (
+        "memory(0,1) S2MM 0 (BD 1) writes words 0 to 15 of buffer 'b', but memory(0,1) MM2S 0 (BD 3), which "
+        "takes turns with it by lock 1 'full' of tile (0, 1), reads words 0 to 15 of buffer 'c': they have "
+        "no word in common."
+    )
+    assert not found("ab", "ab", gives=2)
+
+
 def test_a_buffer_that_is_written_again_before_a_read_is_overwritten() -> None:
     (wrong,) = found("aa", "aa")
     assert "BD 0 of its ring does, and lock 0 'free' of tile (0, 1) begins with 2" in wrong.message
-    assert [side.place for side in wrong.sides] == ["ring.mlir:20:7", "ring.mlir:15:7"]
+    assert [side.place for side in wrong.sides] == ["ring.mlir:21:7", "ring.mlir:16:7"]
+    (wrong,) = found("bb", "bb")  # a is free, and comes before b
+    assert [side.place for side in wrong.sides] == ["ring.mlir:16:7", "ring.mlir:21:7"]
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,7 @@ START, WAIT, FREE = (f"aiex.dma_{word}_task(%t)" for word in ("start", "await", 
         (PLAIN.replace("aie.end", "aie.dma_bd(%b : memref<8388608xi32>)\naie.end"), "has 2 aie.dma_bd"),
         ("aie.end", "the task has no BD"),
         (PLAIN.replace("aie.end", "aie.next_bd ^x\n^x:\naie.end"), "a block of the task has 0 aie.dma_bd"),
-        (PLAIN + f"\n^x:\n{PLAIN}", "no BD of the task leads to its block ^x"),
+        (PLAIN + f"\n^x:\n{PLAIN}", "no aie.next_bd of the task leads to its block ^x"),
         ("aie.use_lock(%l, Release, 1)\n" + PLAIN, "a block of the task has 1 aie.use_lock"),
         (
             "aie.use_lock(%l, Release, 1)\naie.use_lock(%l, Release, 1)\n" + PLAIN,

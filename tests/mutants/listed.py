@@ -41,7 +41,113 @@ NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
+MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
+    Mutant(
+        "who waits for a BD that is followed by itself is at fault too",
+        "explain/oddities.py",
+        "    rest = (each for each in others if each.code not in WAITS)\n",
+        "    rest = others\n",
+        f"{MOVES}::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
+    ),
+    Mutant(
+        "what a chain does once is part of its rounds",
+        "importers/mlir/next_itself.py",
+        "or len(shapes) == len(moved) == 1",
+        "or len(shapes) == 1",
+        f"{MOVES}::test_what_comes_once_alone_may_move_something_else",
+    ),
+    Mutant(
+        "of two BDs with one buffer the second is always wrong",
+        "check/ring_turns.py",
+        "again[::-1] if _is_free_before(subject, ring.stretches[again[0]], known) else again",
+        "again",
+        "tests/faults/test_ring_turns.py::test_a_buffer_that_is_written_again_before_a_read_is_overwritten",
+    ),
+    Mutant(
+        "a reader of what another ring writes is no stranger",
+        "check/ring_turns.py",
+        "(_repeats(reader) or elsewhere)",
+        "_repeats(reader)",
+        "tests/faults/test_ring_turns.py::test_a_reader_is_named_of_a_buffer_that_another_ring_writes",
+    ),
+    Mutant(
+        "a writer that one reader reads is no reader's stranger",
+        "check/ring_turns.py",
+        "if unread and unwritten else None",
+        "if False else None",
+        "tests/faults/test_ring_turns.py::test_one_that_gives_several_units_is_held_against_all_readers",
+    ),
+    Mutant(
+        "words that stay behind are not seen before a run",
+        "check/play.py",
+        "        hung = Hang(tuple(left_findings(subject)))\n",
+        "        pass\n",
+        f"{MOVES}::test_a_check_sees_words_that_stay_behind",
+    ),
+    Mutant(
+        "a buffer that no reader has is like any other",
+        "explain/wrong_buffers.py",
+        "        odd = strange or twice\n",
+        "        odd = twice\n",
+        f"{MOVES}::test_where_nobody_else_uses_either_buffer_both_are_named",
+    ),
+    Mutant(
+        "lengths do not explain words that nobody has written",
+        "runs/observing.py",
+        "        others = [*self._lengths(others), *others]\n",
+        "",
+        f"{MOVES}::test_a_length_is_why_words_are_unwritten",
+    ),
+    Mutant(
+        "moves that overlap their neighbours by meaning are off",
+        "explain/moves.py",
+        "    if not beyond and len(moves) <= _OTHERS and total != known:\n        return None\n",
+        "",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "a gap that is as wide as a move is a wrong offset",
+        "explain/moves.py",
+        " and (clashes or abs(by) < near)",
+        "",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "strides of alike moves say nothing",
+        "explain/moves.py",
+        "if other.sizes == move.sizes]",
+        "if other.sizes != move.sizes]",
+        f"{MOVES}::test_the_stride_of_one_of_several_moves",
+    ),
+    Mutant(
+        "an array that is larger than its type is too small",
+        "explain/moves.py",
+        "begins = not move.loose or ",
+        "begins = True or ",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
+        "an oddity stays though all words came out right",
+        "runs/program.py",
+        "        if finished and result.exact:\n",
+        "        if finished and result.exact and False:\n",
+        f"{MOVES}::test_words_that_come_out_right_disprove_an_oddity",
+    ),
+    Mutant(
+        "a chain that never comes back to its beginning is like any other",
+        "importers/mlir/next_itself.py",
+        "if len(chain.bds) == 1 else chain.bds[0]",
+        "if len(chain.bds) == 1 else None",
+        f"{MOVES}::test_a_descriptor_that_is_followed_by_itself",
+    ),
+    Mutant(
+        "a core without a program is not named",
+        "check/lock_rules.py",
+        "        if core:\n",
+        "        if False:\n",
+        f"{MOVES}::test_a_check_names_the_core_that_has_no_program",
+    ),
     Mutant(
         "two BDs of a tile have one number",
         "importers/mlir/placing.py",
@@ -445,8 +551,8 @@ MUTANTS = (
     Mutant(
         "of rings with one buffer less the other one is blamed",
         "check/ring_turns.py",
-        "(reader, writer) if _repeats(reader)",
-        "(writer, reader) if _repeats(reader)",
+        "(reader, writer) if astray",
+        "(writer, reader) if astray",
         "tests/faults/test_ring_turns.py::test_a_reader_that_has_a_buffer_twice_is_named",
     ),
     Mutant(

@@ -17,7 +17,6 @@ from memtile.check.play import hangs
 from memtile.check.ring_turns import ring_findings
 from memtile.check.sharing import sharing_findings
 from memtile.check.streams import idle_receivers, stream_findings
-from memtile.check.task_list import lock_text
 from memtile.design.array import Array
 from memtile.design.memory_tile import MemoryTile
 from memtile.errors import MemtileError
@@ -25,7 +24,9 @@ from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
 from memtile.explain.imbalance import Imbalance, with_imbalances
+from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
+from memtile.explain.oddities import instead_of_waits
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
@@ -133,6 +134,10 @@ def _with_hangs(
     near = () if hang.findings or undecided else _needed_depths(subject.engine, make)
     if proved is not None and near:
         proved = proved.doubted(*(f"finding {finding.code}" for finding in near))
+    odd = [each for each in raised if each.code == "MT0124"]
+    if odd:
+        raised = [each for each in raised if each not in odd]
+        return [*instead_of_waits(odd, [*raised, *beyond]), *near], proved
     return [*raised, *beyond, *near], proved
 
 

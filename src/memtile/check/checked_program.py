@@ -17,6 +17,7 @@ from memtile.design.host import HostPoll, HostSequence, HostTask, HostWait
 from memtile.design.memory_tile import MemoryTile
 from memtile.design.tile import Tile
 from memtile.explain.findings import Finding
+from memtile.explain.moves import Move
 from memtile.importers.idle_tasks import never_started
 from memtile.importers.kernels.core_locks import released_by_cores
 from memtile.importers.loaded import Loaded
@@ -52,6 +53,7 @@ class Subject:
         notes: what could not be looked at, a line each.
         lost: what functions of cores that do not run here write nowhere, with the names of the cores.
         findings: about calls of C++ functions, which were compiled to see what they take.
+        moves: what descriptors and transfers of the text touch.
     """
 
     engine: Engine
@@ -67,6 +69,7 @@ class Subject:
     notes: list[str] = field(default_factory=list)
     lost: Sequence[tuple[str, LostResult]] = ()
     findings: Sequence[Finding] = ()
+    moves: Sequence[Move] = ()
 
 
 def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
@@ -99,7 +102,7 @@ def of_design(design: MemoryTile | Array, place: str = "") -> Subject:
 
 def of_mlir(loaded: Loaded) -> Subject:
     """A design of mlir-aie as it stands, with the tasks of its host sequence; see ``load_still``."""
-    engine, notes = loaded.array.engine, list(loaded.notes)
+    engine, notes, odd = loaded.array.engine, list(loaded.notes), loaded.oddities
     log = TaskLog(engine)
     log.take()
     if loaded.sequence is not None:
@@ -123,7 +126,12 @@ def of_mlir(loaded: Loaded) -> Subject:
         open_host=loaded.sequence is not None and loaded.sequence.is_open,
         notes=notes,
         lost=[(f"core {place}", each) for place, each in loaded.lost],
-        findings=(*(never_started(engine, loaded.sequence) if loaded.sequence else ()), *loaded.findings),
+        findings=(
+            *(never_started(engine, loaded.sequence) if loaded.sequence else ()),
+            *odd.findings,
+            *loaded.findings,
+        ),
+        moves=odd.moves,
     )
 
 

@@ -13,9 +13,10 @@ import numpy as np
 
 from memtile.arch.tiles import MEMORY
 from memtile.check.checked_program import Subject
-from memtile.check.task_list import GivenTask, StaticBd, bd_text, lock_text
+from memtile.check.task_list import GivenTask, StaticBd, bd_text
 from memtile.explain.findings import Finding, Severity, Side
-from memtile.explain.lock_waits import owner
+from memtile.explain.lock_waits import lock_text, owner
+from memtile.explain.names import core_name
 from memtile.jit.tables import plain
 
 _NO_END = 1 << 40
@@ -156,6 +157,10 @@ def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> 
         why = "it begins with 0, and nobody releases it"
         at = _more_than_one(subject, bd.acquire.lock)
         fix = f"Give {lock} a value at the start, or a release by whoever comes before{at}."
+        core = _without_program(subject, bd.acquire.lock)
+        if core:
+            why = f"it begins with 0, nobody releases it, and {core} has no program"
+            fix = f"Give {core} a program that releases it, or {lock} a value at the start."
     severity = Severity.WARNING if task.endless or not subject.hosted else Severity.ERROR
     message = f"{side.who} {side.does}, and {why}."
     return Finding("MT0103", severity, message, (side,), fix=fix)
@@ -164,6 +169,13 @@ def _unreachable(subject: Subject, task: GivenTask, bd: StaticBd, most: int) -> 
 def _more_than_one(subject: Subject, lock: int) -> str:
     tile, _ = owner(subject.engine, lock)
     return "" if tile not in subject.kernels else ", a core or a DMA"
+
+
+def _without_program(subject: Subject, lock: int) -> str:
+    """The core beside a lock, where nobody gives it a program; else empty."""
+    tile, _ = owner(subject.engine, lock)
+    cores = np.flatnonzero(subject.engine.state.cores.tile == tile)
+    return core_name(subject.engine, int(cores[0])) if len(cores) and tile not in subject.kernels else ""
 
 
 def _circle(subject: Subject, circle: Sequence[Start]) -> Finding:

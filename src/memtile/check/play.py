@@ -21,6 +21,7 @@ from memtile.bd.descriptor import NO_ITERATION
 from memtile.check.checked_program import Subject
 from memtile.check.core_turns import CoreText, Turn, UndecidedError
 from memtile.check.every_timing import proof
+from memtile.check.left_words import left_findings
 from memtile.check.streams import OpenStreams, balance_of
 from memtile.check.task_list import GivenTask, HostStep, StaticBd, kind_of
 from memtile.errors import MemtileError
@@ -479,6 +480,8 @@ def hangs(subject: Subject) -> Played:
         abstraction=abstraction,
         balance=balance,
     )
+    if play.quiet and not hung.findings and not play.hosts() and not play.reasons:
+        hung = Hang(tuple(left_findings(subject)))
     reasons = list(play.reasons)
     if not play.quiet:
         reasons.insert(0, f"the array is still active after {MOST_CYCLES:,} cycles")

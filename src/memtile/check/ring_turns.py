@@ -7,7 +7,7 @@ each descriptor of the reader must read what the descriptor of the writer wrote 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import combinations
 from math import lcm
 from typing import NamedTuple
@@ -17,8 +17,9 @@ from memtile.access.walk import Walk
 from memtile.arch.tiles import S2MM, WORD_BYTES
 from memtile.bd.windows import place_of_address
 from memtile.check.checked_program import Subject
-from memtile.check.task_list import GivenTask, StaticBd, bd_text, kind_of, lock_text
+from memtile.check.task_list import GivenTask, StaticBd, bd_text, kind_of
 from memtile.explain.findings import Finding, Severity, Side, WordRange
+from memtile.explain.lock_waits import lock_text
 from memtile.jit.tables import plain
 
 _WINDOWS = ("west", "own", "east")  # columns of ``Tiles.neighbour``
@@ -58,15 +59,85 @@ class Ring(NamedTuple):
 def ring_findings(subject: Subject) -> Iterator[Finding]:
     """One finding for each pair of rings, or for a ring of its own, with a descriptor at the wrong buffer."""
     rings = [ring for task in subject.log.tasks for ring in _rings(subject, task)]
+    endless = (task for task in subject.log.tasks if task.endless)
+    known = [ring for task in endless if (ring := _any_ring(subject, task)) is not None]
     told = set[int]()
     for writer, reader in _pairs(subject, rings):
         wrong = _mismatch(writer, reader)
         if wrong is not None:
             told |= {writer.task.ch, reader.task.ch}
-            yield _unread(subject, writer, reader, wrong)
+            yield _unread(subject, writer, reader, wrong, writer.released, known)
     for ring in rings:
         if ring.writes and ring.task.ch not in told:
-            yield from _overwritten(subject, ring)
+            told.add(ring.task.ch)
+            yield from _overwritten(subject, ring, known)
+    yield from _apart(subject, known, told)
+
+
+class _User(NamedTuple):
+    """A descriptor that takes or gives a lock, by its place in the chain of its task."""
+
+    ring: Ring
+    at: int
+
+    @property
+    def stretch(self) -> Stretch:
+        return self.ring.stretches[self.at]
+
+
+def _apart(subject: Subject, known: Sequence[Ring], told: Container[int]) -> Iterator[Finding]:
+    """Descriptors that read no word of what those write for which they wait, however many take part."""
+    if subject.released is None:
+        return
+    users = [_User(ring, at) for ring in known for at in range(len(ring.stretches))]
+    takers, givers = _by_lock(users)
+    others = {
+        step.lock
+        for task in subject.log.tasks
+        if all(task is not ring.task for ring in known)
+        for bd in task.bds
+        for step in (bd.acquire, bd.release)
+        if step is not None
+    }
+    for lock in sorted((takers.keys() & givers.keys()) - subject.released - others):
+        gives, takes = givers[lock], takers[lock]
+        channels = {each.ring.task.ch for each in (*gives, *takes)}
+        if int(subject.log.locks[lock]) or any(ch in told for ch in channels):
+            continue
+        wrong = _strangers(gives, takes)
+        if wrong is not None:
+            yield _unread(subject, wrong[0].ring, wrong[1].ring, (wrong[0].at, wrong[1].at), lock, known)
+
+
+def _by_lock(users: Sequence[_User]) -> tuple[dict[int, list[_User]], dict[int, list[_User]]]:
+    """Who takes and who gives each lock."""
+    takers: dict[int, list[_User]] = {}
+    givers: dict[int, list[_User]] = {}
+    for user in users:
+        bd = user.ring.task.bds[user.at]
+        for step, found in ((bd.acquire, takers), (bd.release, givers)):
+            if step is not None and step.value:
+                found.setdefault(step.lock, []).append(user)
+    return takers, givers
+
+
+def _strangers(gives: Sequence[_User], takes: Sequence[_User]) -> tuple[_User, _User] | None:
+    """A writer that no reader reads, and a reader that no writer writes for; None if there are not both."""
+    if len({each.ring.task.ch for each in gives}) != 1 or not all(each.ring.writes for each in gives):
+        return None
+    if any(each.ring.writes for each in takes):
+        return None
+    unread = [one for one in gives if not any(one.stretch.meets(other.stretch) for other in takes)]
+    unwritten = [one for one in takes if not any(one.stretch.meets(other.stretch) for other in gives)]
+    return (unread[0], unwritten[0]) if unread and unwritten else None
+
+
+def _any_ring(subject: Subject, task: GivenTask) -> Ring | None:
+    """The ring of a task whatever its locks are, if all of its memory is known."""
+    found = [_stretch(subject, task, bd) for bd in task.bds]
+    stretches = [each for each in found if each is not None]
+    writes = int(subject.engine.channels.direction[task.ch]) == S2MM
+    return Ring(task, -1, -1, stretches, writes) if len(stretches) == len(found) else None
 
 
 def _rings(subject: Subject, task: GivenTask) -> Iterator[Ring]:
@@ -134,12 +205,24 @@ def _repeats(ring: Ring) -> bool:
     return any(one.meets(other) for one, other in combinations(ring.stretches, 2))
 
 
-def _unread(subject: Subject, writer: Ring, reader: Ring, at: tuple[int, int]) -> Finding:
-    """The writer comes first if it writes a buffer twice or both go through all; else the reader."""
-    odd = (reader, writer) if _repeats(reader) and not _repeats(writer) else (writer, reader)
+def _unread(
+    subject: Subject, writer: Ring, reader: Ring, at: tuple[int, int], lock_number: int, rings: Sequence[Ring]
+) -> Finding:
+    """The writer comes first if it writes a buffer twice or both go through all; else the reader.
+
+    The reader does too where another ring writes what it reads.
+    """
+    elsewhere = any(
+        each.meets(reader.stretches[at[1]])
+        for ring in rings
+        if ring.writes and ring.task.ch != writer.task.ch
+        for each in ring.stretches
+    )
+    astray = (_repeats(reader) or elsewhere) and not _repeats(writer)
+    odd = (reader, writer) if astray else (writer, reader)
     places = at if odd[0] is writer else at[::-1]
     sides = [_side(subject, ring, n) for ring, n in zip(odd, places, strict=True)]
-    lock = lock_text(subject.engine, writer.released)
+    lock = lock_text(subject.engine, lock_number)
     message = (
         f"{sides[0].who} {sides[0].does}, but {sides[1].who}, which takes turns with it by {lock}, "
         f"{sides[1].does}: they have no word in common."
@@ -154,23 +237,39 @@ def _unread(subject: Subject, writer: Ring, reader: Ring, at: tuple[int, int]) -
     return Finding("MT0209", severity, message, tuple(sides), (_words(subject, odd[0], places[0]),), fix=fix)
 
 
-def _overwritten(subject: Subject, ring: Ring) -> Iterator[Finding]:
-    """A ring that writes a buffer again before anything was read, as its lock has room for both."""
+def _overwritten(subject: Subject, ring: Ring, known: Sequence[Ring]) -> Iterator[Finding]:
+    """A ring that writes a buffer again before anything was read, as its lock has room for both.
+
+    The second comes first, or the first one if the buffer that nobody uses lies before theirs.
+    """
     room = int(subject.log.locks[ring.acquired])
     pairs = combinations(range(min(room, len(ring.stretches))), 2)
     again = next(((n, m) for n, m in pairs if ring.stretches[n].meets(ring.stretches[m])), None)
     if again is None:
         return
-    first, second = (_side(subject, ring, n) for n in again)
+    other, odd = again[::-1] if _is_free_before(subject, ring.stretches[again[0]], known) else again
+    first, second = _side(subject, ring, other), _side(subject, ring, odd)
     lock = lock_text(subject.engine, ring.acquired)
     message = (
-        f"{second.who} {second.does}, as BD {ring.task.bds[again[0]].number} of its ring does, and {lock} "
-        f"begins with {room}: what the first wrote is overwritten before anything reads it."
+        f"{second.who} {second.does}, as BD {ring.task.bds[other].number} of its ring does, and {lock} "
+        f"begins with {room}: what one wrote is overwritten before anything reads it."
     )
     fix = "Give each of these two BDs a buffer of its own; one of them has the wrong one."
-    yield Finding(
-        "MT0209", Severity.ERROR, message, (second, first), (_words(subject, ring, again[1]),), fix=fix
-    )
+    yield Finding("MT0209", Severity.ERROR, message, (second, first), (_words(subject, ring, odd),), fix=fix)
+
+
+def _is_free_before(subject: Subject, used: Stretch, known: Sequence[Ring]) -> bool:
+    """Whether the nearest buffer of the same size that no ring uses lies before one that is used."""
+    free = list[int]()
+    for tile in subject.tiles:
+        for buffer in tile.buffers if tile.index == used.tile else ():
+            begins = buffer.offset // WORD_BYTES
+            there = Stretch(used.tile, begins, begins + -(-buffer.nbytes // WORD_BYTES))
+            if there.end - begins == used.end - used.first and not any(
+                there.meets(each) for ring in known for each in ring.stretches
+            ):
+                free.append(begins)
+    return bool(free) and min(free, key=lambda begins: abs(begins - used.first)) < used.first
 
 
 def _side(subject: Subject, ring: Ring, number: int) -> Side:

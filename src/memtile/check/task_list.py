@@ -19,7 +19,6 @@ from memtile.bd.codec import decode
 from memtile.bd.descriptor import Descriptor
 from memtile.check.bd_writes import BdWrites, words_of_bd
 from memtile.explain.bd_chains import lock_seen
-from memtile.explain.lock_waits import owner
 from memtile.explain.names import called
 from memtile.jit.tables import plain
 from memtile.model.dma.bd_fields import KIND_NAMES
@@ -31,7 +30,6 @@ from memtile.model.dma.channel_registers import (
 )
 from memtile.model.dma.task_queue import NO_BD
 from memtile.model.state.causes import Phase
-from memtile.sim.kernels.kernel_core import place
 from memtile.sim.loop.engine import Engine
 
 _KEPT = 4096  # descriptors
@@ -313,14 +311,6 @@ def each_bd(tasks: Sequence[GivenTask]) -> Iterator[tuple[GivenTask, StaticBd]]:
     for task in tasks:
         for bd in task.bds:
             yield task, bd
-
-
-def lock_text(engine: Engine, lock: int) -> str:
-    """``lock 3 'full' of tile (0, 1)``; the tile only where there are several."""
-    tile, local = owner(engine, lock)
-    name = engine.lock_names.get(lock)
-    whose = f" of tile {place(engine.spec, tile)}" if len(engine.spec.tiles.kind) > 1 else ""
-    return f"lock {local}{f' {name!r}' if name else ''}{whose}"
 
 
 def bd_text(engine: Engine, task: GivenTask, bd: StaticBd) -> str:

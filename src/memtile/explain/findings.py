@@ -76,6 +76,10 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0122": FindingCode(
             "a lock that is acquired, released or begun otherwise than its pair needs", Severity.ERROR
         ),
+        "MT0123": FindingCode(
+            "an offset or a stride that breaks how transfers share a memory", Severity.WARNING
+        ),
+        "MT0124": FindingCode("a descriptor that is followed by itself", Severity.WARNING),
         "MT0125": FindingCode("a transfer that ends beyond its memory", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),

@@ -69,6 +69,14 @@ def owner(engine: Engine, lock: int) -> tuple[int, int]:
     return tile, lock - int(bases[tile])
 
 
+def lock_text(engine: Engine, lock: int) -> str:
+    """``lock 3 'full' of tile (0, 1)``; the tile only where there are several."""
+    tile, local = owner(engine, lock)
+    name = engine.lock_names.get(lock)
+    whose = f" of tile {place(engine.spec, tile)}" if len(engine.spec.tiles.kind) > 1 else ""
+    return f"lock {local}{f' {name!r}' if name else ''}{whose}"
+
+
 def _name(engine: Engine, lock: int) -> str:
     """The name that a design gave to a lock, after its number."""
     name = engine.lock_names.get(lock)

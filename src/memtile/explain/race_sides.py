@@ -11,7 +11,7 @@ from functools import cached_property, partial
 
 from memtile.arch.tiles import TILE_KINDS
 from memtile.explain.bd_chains import BdChains, lock_seen
-from memtile.explain.lock_waits import Swap, owner
+from memtile.explain.lock_waits import Swap, lock_text, owner
 from memtile.explain.names import called, core_name
 from memtile.explain.switch_ways import configured_ways, reached
 from memtile.jit.tables import plain
@@ -316,10 +316,7 @@ class Sides:
         return set() if seen is None else {seen}
 
     def _lock(self, lock: int) -> str:
-        tile, number = owner(self._engine, lock)
-        name = self._engine.lock_names.get(lock)
-        where = f" of tile {place(self._engine.spec, tile)}" if len(self._engine.spec.tiles.kind) > 1 else ""
-        return f"lock {number}{f' {name!r}' if name else ''}{where}"
+        return lock_text(self._engine, lock)
 
 
 def _listed(names: Sequence[str]) -> str:

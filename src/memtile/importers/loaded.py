@@ -17,6 +17,7 @@ from memtile.design.array import Array
 from memtile.errors import DesignError, InputFileError, Problem
 from memtile.explain.findings import Finding
 from memtile.explain.imbalance import with_imbalances, without_races
+from memtile.explain.oddities import Oddities
 from memtile.explain.repairs import SECONDS, Tried
 from memtile.importers.external_runs import NamedArrays, filled, run_alone, taken
 from memtile.importers.host_numbers import host_number
@@ -29,6 +30,8 @@ from memtile.importers.kernels.user_functions import CALLED
 from memtile.importers.link_sizes import link_findings, with_links
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.description import DeviceDescription
+from memtile.importers.mlir.moves import moves_of
+from memtile.importers.mlir.next_itself import next_findings
 from memtile.importers.mlir.sequence.program import (
     NO_SCALARS,
     Scalars,
@@ -206,6 +209,17 @@ class Loaded:
         """
         return self.arguments_used()
 
+    @property
+    def oddities(self) -> Oddities:
+        """What is legal in the descriptors and transfers of the text, and seldom meant."""
+        return self._odd(self.sequence)
+
+    def _odd(self, sequence: SequenceProgram | None) -> Oddities:
+        devices = (self.configured, *(sequence.loads if sequence is not None else ()))
+        of_chains = (move for made in devices for move in moves_of(made))
+        chained = [finding for made in devices for finding in next_findings(made)]
+        return Oddities((*of_chains, *(sequence.moves if sequence is not None else ())), chained)
+
     def arguments_used(self, scalars: Scalars = NO_SCALARS) -> frozenset[int]:
         """The arguments that the array reads or writes, where the steps depend on arguments that are numbers.
 
@@ -289,9 +303,8 @@ class Loaded:
             done = replace(done, result=replace(found, findings=tuple(without_races(waits, waits))))
         idle = tuple(never_started(self.array.engine, sequence))
         done = self._with_links(done, self.configured, *sequence.loads)
-        if not idle:
-            return done
-        return replace(done, result=replace(done.result, findings=(*idle, *done.result.findings)))
+        result = replace(done.result, findings=(*idle, *done.result.findings)) if idle else done.result
+        return replace(done, result=result, oddities=self._odd(sequence)).explained()
 
     def instructions(self, *arguments: npt.ArrayLike | None) -> bytes:
         """The host sequence as a file of instructions, such as ``insts.bin`` of a build.

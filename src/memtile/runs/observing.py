@@ -7,12 +7,17 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 
 from memtile.errors import DesignError, Problem
+from memtile.explain.bd_chains import BdChains
 from memtile.explain.bd_findings import rewritten, with_rewrites
+from memtile.explain.deadlock.balance_findings import sure_lengths
+from memtile.explain.deadlock.planned_words import PlannedWords
+from memtile.explain.deadlock.word_balance import WordBalance
 from memtile.explain.findings import OF_WORDS, OTHER_WORDS, WRONG_LOCK, Finding, Severity
 from memtile.explain.imbalance import without_races
 from memtile.explain.orders.decide import decided
 from memtile.explain.race_findings import NamedArea, race_findings
 from memtile.explain.results import Result
+from memtile.explain.wrong_buffers import with_causes
 from memtile.runs.machine import Machine
 from memtile.runs.options import RunOptions
 from memtile.sim.loop.run_history import History
@@ -32,6 +37,9 @@ def moves_of(machine: Machine) -> dict[int, tuple[str, ...]]:
     """Names of the buffers that each channel of a design reads or writes, by its model index."""
     channels = (channel for tile in machine.members for channel in (*tile.s2mm, *tile.mm2s))
     return {channel.index: tuple(channel.moves) for channel in channels}
+
+
+_UNWRITTEN, _LENGTHS = "MT0203", frozenset(("MT0323", "MT0324"))
 
 
 @dataclass(slots=True)
@@ -59,8 +67,20 @@ class Observed:
         if watch is None:
             return []
         found = watch.so_far() if engine.checks.watch is watch else self.found
-        areas = self.areas if self.areas is not None else list(areas_of(self.machine))
-        return [*rewritten(engine, watch.bds.found), *race_findings(engine, found, watch, areas)]
+        races = race_findings(engine, found, watch, self._areas)
+        return [*rewritten(engine, watch.bds.found), *with_causes(engine, self._areas, found, races)]
+
+    @property
+    def _areas(self) -> Sequence[NamedArea]:
+        return self.areas if self.areas is not None else list(areas_of(self.machine))
+
+    def _lengths(self, found: Sequence[Finding]) -> list[Finding]:
+        """Lengths that are surely off, where words were read that nobody has written."""
+        codes = {finding.code for finding in found}
+        if _UNWRITTEN not in codes or not codes.isdisjoint(_LENGTHS):
+            return []
+        engine = self.machine.engine
+        return sure_lengths(WordBalance(PlannedWords.of(engine, BdChains(engine)), self._areas))
 
     def added_to(self, result: Result) -> Result:
         """The result of the run with it, without races that a hang has the code of already.
@@ -74,6 +94,7 @@ class Observed:
         if self.watch is not None:
             waits = [*with_rewrites(self.machine.engine, waits, self.watch.bds.found)]
         others = [*waits, *races]
+        others = [*self._lengths(others), *others]
         explained = any(each.severity is Severity.ERROR for each in others)
         words = (each for each in result.findings if each.code in OF_WORDS)
         kept = (each for each in words if not (explained and each.code == OTHER_WORDS))

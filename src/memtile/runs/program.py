@@ -12,6 +12,7 @@ import numpy.typing as npt
 from memtile.arch.dispatch import Launch
 from memtile.errors import DesignError
 from memtile.explain.checks import Check
+from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
 from memtile.explain.wrong_words import wrong_words
 from memtile.plain_text import printable
@@ -67,6 +68,7 @@ class Run:
         stopped: why the program did not come to its end; empty when it did.
         notes: one line for each array that the program does not use, or that was filled up with zeros.
         launch: how it was launched and why so; None = without firmware.
+        oddities: of the text: what explains words that are wrong.
     """
 
     result: Result
@@ -75,6 +77,18 @@ class Run:
     stopped: str = ""
     notes: Sequence[str] = ()
     launch: Launch | None = None
+    oddities: Oddities = NONE_ODD
+
+    def explained(self) -> Run:
+        """The run with the oddities of its text, unless all that was expected came out."""
+        result = self.result
+        finished = result.status is Status.FINISHED and not self.stopped
+        findings = self.oddities.before(result.findings, finished=finished)
+        if finished and result.exact:
+            findings = self.oddities.without(result.findings)
+        return (
+            self if findings is result.findings else replace(self, result=replace(result, findings=findings))
+        )
 
     def against(self, expected: Mapping[str, npt.NDArray[Any]]) -> Run:
         """The run with its arrays compared, bit by bit, with those that were expected.
@@ -95,7 +109,7 @@ class Run:
             checks=(*self.result.checks, *checks),
             findings=(*self.result.findings, *found),
         )
-        return replace(self, result=result)
+        return replace(self, result=result).explained()
 
     def __repr__(self) -> str:
         arrays = (f"{name}: {array.dtype} {array.shape}" for name, array in self.arrays.items())

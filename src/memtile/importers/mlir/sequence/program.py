@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from memtile.arch.register_map import register_at
 from memtile.errors import InputFileError
+from memtile.explain.moves import Move
 from memtile.importers.mlir.configure import CORE_CONTROL, Configured
 from memtile.importers.mlir.description import DeviceDescription
 from memtile.importers.mlir.forms.operand_faults import reading
@@ -109,6 +110,7 @@ class SequenceProgram:
         packets: words of the control packets that it sends: one more argument, behind the others.
         is_open: whether its steps depend on numbers that only a run has.
         idle: tasks that it configures and never starts.
+        moves: what its transfers and tasks touch, each once.
     """
 
     steps: list[Step]
@@ -118,6 +120,7 @@ class SequenceProgram:
     packets: Sequence[int] = ()
     is_open: bool = False
     idle: Sequence[SequenceTask] = ()
+    moves: Sequence[Move] = ()
 
 
 def known_program_of(
@@ -165,7 +168,7 @@ def program_of(
     reader = Reader(made, _run, habits_of(sequence.name), devices, parameters, len(shapes))
     region = OperationForm(sequence).regions[0]
     numbers = [name for name, kind in region.blocks[0].arguments if shaped(kind) is None]
-    reader.runtime = runtime_values(sequence, numbers)
+    reader.runtime, reader.shapes = runtime_values(sequence, numbers), shapes
     reader.rolled = is_rolled(sequence, reader.runtime)
     if reader.rolled:
         check_branches(sequence)
@@ -181,7 +184,8 @@ def program_of(
         scratchpad_forms.synchronise(reader, OperationForm(sequence))
     _run(reader, region.blocks[0])
     idle = [task for task in reader.tasks if not task.started]
-    return SequenceProgram(reader.steps, shapes, sequence, devices.loaded, reader.packets, idle=idle)
+    loads, moves = devices.loaded, tuple(reader.moves.values())
+    return SequenceProgram(reader.steps, shapes, sequence, loads, reader.packets, idle=idle, moves=moves)
 
 
 def arguments_of(sequence: Operation) -> list[Shaped]:

@@ -12,6 +12,7 @@ import numpy as np
 from memtile.arch.tiles import DIRECTIONS
 from memtile.design.tile import Tile
 from memtile.errors import InputFileError
+from memtile.explain.moves import Move
 from memtile.importers.mlir.configure import Configured
 from memtile.importers.mlir.forms.operands import OperationForm
 from memtile.importers.mlir.reconfiguration import Devices
@@ -166,6 +167,8 @@ class Reader:
         bds: which BDs its tasks have.
         home: the device of the sequence.
         tasks: all that it has configured.
+        moves: what its transfers and tasks touch, each once.
+        shapes: of the arguments of the outermost sequence, by position.
         tokens: the tasks whose tokens no wait has taken, by channel, in the order of their starts.
     """
 
@@ -189,6 +192,8 @@ class Reader:
         self.runtime, self.rolled = frozenset[str](), False
         self.bds, self.home = BdNumbers(), made
         self.tasks: list[SequenceTask] = []
+        self.moves: dict[tuple[object, ...], Move] = {}
+        self.shapes: Sequence[Shaped] = ()
         self.tokens: dict[tuple[object, ...], deque[SequenceTask]] = {}
         self._turns = 0
 
@@ -220,6 +225,10 @@ class Reader:
         self.controllers = {tile.place: tile.controller for tile in self.made.device.tiles.values()}
         self.steps += steps
         self.bds.clear()
+
+    def note(self, move: Move) -> None:
+        """Keep what a transfer or a BD touches; the same one again is nothing new."""
+        self.moves[move.who, move.key, move.place, *move.same] = move
 
     def parameter(self, form: OperationForm, name: str) -> Number:
         """The value of a parameter of the scratchpad.

@@ -29,6 +29,7 @@ from memtile.importers.mlir.sequence.bd_lowering import (
 from memtile.importers.mlir.sequence.bd_numbers import START
 from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
+from memtile.importers.mlir.sequence.sequence_moves import note_task
 from memtile.importers.mlir.sequence.sequence_reader import (
     ArgumentView,
     Call,
@@ -197,6 +198,7 @@ def _lower(reader: Reader, task: SequenceTask, bd: BdDescription, number: int, f
     write_bd(reader, form, task.tile, number, bd_words(form, kind, fields, reader.habits.cache))
     extra = (bd.offset + offset_of(reader, form)) * size
     source = reader.values.get(bd.buffer)
+    note_task(reader, form, task.tile, task.port, bd, number)
     if isinstance(source, ArgumentView) and kind.role == "interface":
         patch(reader, form, task.tile, number, source.argument, source.offset + extra)
     elif isinstance(source, ArgumentView) or kind.role == "interface":

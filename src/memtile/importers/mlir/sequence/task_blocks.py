@@ -41,7 +41,9 @@ def task_bds(form: OperationForm, region: Region, known: Known) -> tuple[list[Bd
             continue
         if block is not blocks[0] and block.label not in named:
             raise form.error(
-                f"no BD of the task leads to its block {block.label}", "a chain of BDs", reason=_REASON
+                f"no aie.next_bd of the task leads to its block {block.label}",
+                "a chain of BDs",
+                reason=_REASON,
             )
         places[block.label] = len(bds)
         bds.append(_bd(form, block, known))

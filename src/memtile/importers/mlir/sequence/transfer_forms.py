@@ -22,6 +22,7 @@ from memtile.importers.mlir.sequence.bd_lowering import (
 from memtile.importers.mlir.sequence.decomposition import decomposed
 from memtile.importers.mlir.sequence.runtime_values import hidden_numbers
 from memtile.importers.mlir.sequence.scratchpad_forms import offset_of
+from memtile.importers.mlir.sequence.sequence_moves import note_transfer
 from memtile.importers.mlir.sequence.sequence_reader import Call, Reader
 from memtile.importers.mlir.sequence.steps import patch, push, wait, whole_words, write_bd
 from memtile.importers.mlir.types import Shaped
@@ -42,6 +43,7 @@ def memcpy(reader: Reader, form: Call) -> None:
     parts = [pattern] if old or known is not None else decomposed(tile.kind, size * _BITS, pattern)
     if len(parts) > 1 or parts[0].sizes[::-1] != tuple(sizes):
         _check_offsets(form, offsets, sizes, strides)
+    note_transfer(reader, form, tile, (direction, channel), source, pattern)
     header = reader.made.device.allocations[metadata].packet
     fields = _packet(form) or (header_fields(header) if header else {})
     fields |= {name: form.integer(name) for name in _GIVEN if name in form.attributes}

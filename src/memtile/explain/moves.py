@@ -1,0 +1,229 @@
+"""What descriptors and host transfers touch of their memory, as a text says it, and which of them is off.
+
+Two rules, on the text alone. What begins in a buffer or an array and ends beyond it is seldom meant. Where
+descriptors share a memory so that each element is touched once, but for one of them, and one other offset or
+stride of that one would make it true of all, that offset or stride is off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.explain.bd_findings import line_of
+from memtile.explain.findings import CODES, Finding, Side
+
+Elements = npt.NDArray[np.int64]
+_BEYOND, BREAKS_SHARING = "MT0125", "MT0123"
+_MOST = 1 << 18  # elements of a move, and of all at one memory, that are looked at
+_MOST_MOVES = 64  # at one memory
+_OTHERS = 2  # moves that show the way in which a memory is shared
+
+
+@dataclass(frozen=True)
+class Move:
+    """A descriptor, or a transfer of a host, and the elements that it touches.
+
+    Attributes:
+        who: its channel.
+        number: of the BD; None of a transfer, which is known by its line.
+        memory: as messages name it, ``argument 0`` or ``buffer 'a'``.
+        key: of the memory, whose name need not be unique.
+        elements: of the memory; below 0 = nobody knows.
+        rows: elements of the memory inside each of its dimensions, outermost first.
+        offset: first element.
+        sizes: outermost first.
+        strides: in elements, as many.
+        writes: whether it writes the memory.
+        place: where the text says it.
+        loose: what a host passes may be larger than the text says.
+        length: elements that it moves, where that is not the product of its sizes.
+    """
+
+    who: str
+    number: int | None
+    memory: str
+    key: Hashable
+    elements: int
+    rows: tuple[int, ...]
+    offset: int
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    writes: bool
+    place: str
+    loose: bool = False
+    length: int | None = None
+
+    @property
+    def count(self) -> int:
+        """Elements that it moves."""
+        return prod(self.sizes) if self.length is None else self.length
+
+    @cached_property
+    def touched(self) -> Elements:
+        """The elements, in the order in which they are moved."""
+        return self.walked(self.offset, self.strides)
+
+    def walked(self, offset: int, strides: Sequence[int]) -> Elements:
+        """The elements with another offset or other strides."""
+        found = np.full(1, offset, np.int64)
+        for size, stride in zip(self.sizes, strides, strict=True):
+            found = np.add.outer(found, np.arange(size, dtype=np.int64) * stride).reshape(-1)
+        return found[: self.length]
+
+    @property
+    def title(self) -> str:
+        """What it is, as a sentence begins."""
+        line = f" ({line_of(self.place)})" if self.place else ""
+        return f"{self.who}{line}" if self.number is None else f"BD {self.number} of {self.who}{line}"
+
+    @property
+    def same(self) -> tuple[object, ...]:
+        """What makes two moves touch the same."""
+        return self.offset, self.sizes, self.strides, self.length
+
+
+class Change(NamedTuple):
+    """One number of a move that would be another.
+
+    Attributes:
+        what: ``offset`` or ``stride``.
+        old: as it is.
+        new: as it would be.
+    """
+
+    what: str
+    old: int
+    new: int
+
+
+def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
+    """One finding for each move that is off.
+
+    Args:
+        moves: of a design.
+    """
+    found: dict[tuple[Hashable, bool], list[Move]] = {}
+    for move in moves:
+        found.setdefault((move.key, move.writes), []).append(move)
+    for group in found.values():
+        yield from _of_memory(group)
+
+
+def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
+    """The findings about the moves of one memory in one direction."""
+    different = list({move.same: move for move in group}.values())
+    if sum(move.count for move in different) > _MOST:
+        return
+    beyond = [move for move in different if _is_beyond(move)]
+    odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
+    if odd is not None:
+        yield _shared(*odd, different)
+    elif len(beyond) == 1:
+        yield _beyond(beyond[0])
+
+
+def _is_beyond(move: Move) -> bool:
+    """Whether it ends behind its memory; of a host array, whose type may say too little, it begins in it."""
+    touched = move.touched
+    begins = not move.loose or (len(touched) and touched.min() < move.elements)
+    return bool(begins and len(touched) and 0 <= move.elements <= touched.max())
+
+
+def _odd_one(moves: Sequence[Move], beyond: Sequence[Move]) -> tuple[Move, Change] | None:
+    """The only move with which the others would touch each element once if one number of it were another."""
+    total = sum(move.count for move in moves)
+    known = max(move.elements for move in moves)
+    if not beyond and len(moves) <= _OTHERS and total != known:
+        return None
+    low, high = (f(int(f(move.touched)) for move in moves) for f in (min, max))
+    if low < 0:
+        return None
+    counts = np.zeros(max(high + 1, total, known), np.int64)
+    for move in moves:
+        np.add.at(counts, move.touched, 1)
+    if not beyond and (counts[low : low + total] == 1).all():
+        return None
+    found = [(move, change) for move in moves if (change := _change(move, moves, counts)) is not None]
+    return found[0] if len(found) == 1 else None
+
+
+def _change(move: Move, moves: Sequence[Move], counts: Elements) -> Change | None:
+    """The change of a move that lets all together touch each element of a stretch of the memory once."""
+    others = counts.copy()
+    np.subtract.at(others, move.touched, 1)
+    used = np.flatnonzero(others)
+    if others.max() > 1 or (not len(used) and not _is_beyond(move)):
+        return None
+    total = len(used) + move.count
+    room = max(each.elements for each in moves) - total
+    if room < 0 and not (len(used) and move.loose):
+        return None
+    for first in dict.fromkeys((0, *used[:1].tolist(), room)):
+        free = first == 0 or 0 < first <= room  # of an argument the text may say too little
+        if not free or (len(used) and not first <= used[0] <= used[-1] < first + total):
+            continue
+        left = first + np.flatnonzero(others[first : first + total] == 0)
+        near = move.count if len({each.count for each in moves}) == 1 else 0  # else a length may be off
+        change = _offset(move, left, counts, near) or _stride(move, left, moves)
+        if change is not None:
+            return change
+    return None
+
+
+def _offset(move: Move, left: Elements, counts: Elements, near: int) -> Change | None:
+    """The offset with which a move touches what is left for it, where it is near or clashes with others."""
+    own = np.sort(move.touched)
+    by = int(left[0] - own[0])
+    clashes = bool(counts.max() > 1) or 0 <= move.elements <= int(own[-1])
+    if by and np.array_equal(own + by, left) and (clashes or abs(by) < near):
+        return Change("offset", move.offset, move.offset + by)
+    return None
+
+
+def _stride(move: Move, left: Elements, moves: Sequence[Move]) -> Change | None:
+    """The one stride with which a move touches what is left for it: of rows, or of others with its sizes."""
+    alike = [other.strides for other in moves if other.sizes == move.sizes]
+    for at, (size, stride) in enumerate(zip(move.sizes, move.strides, strict=True)):
+        usual = {*move.rows, prod(move.sizes[at + 1 :]), *(strides[at] for strides in alike)}
+        for other in sorted(usual - {stride}) if size > 1 else ():
+            strides = [*move.strides[:at], other, *move.strides[at + 1 :]]
+            if np.array_equal(np.sort(move.walked(move.offset, strides)), left):
+                return Change("stride", stride, other)
+    return None
+
+
+def _beyond(move: Move) -> Finding:
+    last, verb = int(move.touched.max()), "writes" if move.writes else "reads"
+    does = f"{verb} elements {move.touched.min()} to {last} of {move.memory}, which has {move.elements}"
+    fix = f"Look at its offset ({move.offset}), sizes and strides: it ends {_beyond_by(move, last)}."
+    side = Side(move.who, does, move.place)
+    return Finding(_BEYOND, CODES[_BEYOND].severity, f"{move.title} {does}.", (side,), fix=fix)
+
+
+def _beyond_by(move: Move, last: int) -> str:
+    many = last + 1 - move.elements
+    return f"{many} element{'s' * (many != 1)} beyond {move.memory}"
+
+
+def _shared(move: Move, change: Change, group: Sequence[Move]) -> Finding:
+    verb = "writes" if move.writes else "reads"
+    does = f"{verb} {move.memory} with {change.what} {change.old}"
+    last = int(move.touched.max())
+    others = len(group) - 1
+    if others:
+        rest = f"the other {others} that do" if others > 1 else "the other one that does"
+        why = f"with {change.new} it would touch the elements that {rest} so leave out, and no others"
+    else:
+        why = f"it ends {_beyond_by(move, last)}, and with {change.new} it would end within it"
+    side = Side(move.who, does, move.place)
+    fix = f"Give it {change.what} {change.new}."
+    return Finding(
+        BREAKS_SHARING, CODES[BREAKS_SHARING].severity, f"{move.title} {does}: {why}.", (side,), fix=fix
+    )

@@ -1,0 +1,78 @@
+"""What is legal in the descriptors of a text and seldom meant: warnings, and causes of wrong words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from memtile.explain.deadlock.balance_findings import WAITS
+from memtile.explain.findings import OF_WORDS, Finding, Severity
+from memtile.explain.moves import BREAKS_SHARING, Move, move_findings
+
+_WRONG = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205")) | OF_WORDS
+"""Of words that are read or written otherwise than they were meant to be."""
+
+
+@dataclass(frozen=True)
+class Oddities:
+    """What a text has that is legal and seldom meant.
+
+    Attributes:
+        moves: of its descriptors and transfers.
+        chained: findings about chains of descriptors.
+    """
+
+    moves: Sequence[Move] = ()
+    chained: Sequence[Finding] = ()
+
+    @cached_property
+    def findings(self) -> Sequence[Finding]:
+        """Warnings, one for each."""
+        return (*self.chained, *move_findings(self.moves))
+
+    def before(self, findings: tuple[Finding, ...], *, finished: bool) -> tuple[Finding, ...]:
+        """The findings of a run with those of its text, which come first where words are wrong or missing.
+
+        Where words that were expected are others, an offset or a stride that breaks how transfers share a
+        memory is an error, and so is a descriptor that is followed by itself.
+        """
+        known = {each.message for each in self.findings}
+        others = tuple(each for each in findings if each.message not in known)
+        codes = {finding.code for finding in findings}
+        if not known:
+            return findings
+        if codes.isdisjoint(_WRONG) and finished:
+            return (*others, *self.findings)
+        if codes.isdisjoint(_WRONG):
+            return instead_of_waits(self.findings, others)
+        sure = not codes.isdisjoint(OF_WORDS)
+        return (*(_error(each) if sure and each.code in _SURE else each for each in self.findings), *others)
+
+    def without(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings of a run that left what was expected: of the text there is nothing to say."""
+        known = {each.message for each in self.findings}
+        return tuple(each for each in findings if each.message not in known)
+
+
+_SURE = (BREAKS_SHARING, "MT0124")
+NONE_ODD = Oddities()
+"""Of what has no text."""
+
+
+def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings of what hangs: a BD that is followed by itself takes the place of who waits for it.
+
+    Args:
+        odd: of the text.
+        others: about waits, and whatever else.
+    """
+    stays = [each for each in odd if each.code == "MT0124"]
+    if not stays or not any(each.code in WAITS and each.severity is Severity.ERROR for each in others):
+        return (*odd, *others)
+    rest = (each for each in others if each.code not in WAITS)
+    return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest)
+
+
+def _error(finding: Finding) -> Finding:
+    return replace(finding, severity=Severity.ERROR)

@@ -1,0 +1,161 @@
+"""Words that a descriptor reads and nobody has written: the one that was to write them has another buffer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from memtile.access.distinct import without
+from memtile.explain.bd_chains import BdChains, lock_seen
+from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords, areas_on
+from memtile.explain.findings import Finding, Severity, Side
+from memtile.explain.lock_waits import lock_text
+from memtile.explain.names import called
+from memtile.explain.race_findings import NamedArea
+from memtile.model.checking.notes import FIRST_CHANNEL
+from memtile.sim.loop.engine import Engine
+from memtile.sim.races.race_book import RaceKind
+from memtile.sim.races.race_watch import Race
+
+_CODE, _UNWRITTEN = "MT0209", "MT0203"
+
+
+class Misplaced(NamedTuple):
+    """A descriptor that writes elsewhere than the one reads that waits for it.
+
+    Attributes:
+        writer: it.
+        reader: the one that reads what nobody has written.
+        lock: by which the reader waits, by its index among all locks.
+        twice: another descriptor of the writer's ring writes there too.
+        sure: another one uses what it writes, so that it is the one that is wrong, not the reader.
+    """
+
+    writer: PlannedBd
+    reader: PlannedBd
+    lock: int
+    twice: bool
+    sure: bool
+
+
+class WrongBuffers:
+    """The descriptors of an engine that has run, and which of them take turns by locks.
+
+    Args:
+        engine: the model.
+        areas: the buffers of the design.
+    """
+
+    def __init__(self, engine: Engine, areas: Sequence[NamedArea]) -> None:
+        self._engine, self._areas, self._chains = engine, areas, BdChains(engine)
+        self.planned = PlannedWords.of(engine, self._chains)
+
+    def finding(self, ch: int, number: int) -> Finding | None:
+        """What is wrong where a BD of a channel reads words that nobody has written; None = another thing.
+
+        Args:
+            ch: model index of the channel.
+            number: of the BD.
+        """
+        reader = next((bd for bd in self.planned.bds.get(ch, ()) if bd.number == number), None)
+        found = None if reader is None else self._misplaced(reader)
+        return None if found is None else self._finding(found)
+
+    def _misplaced(self, reader: PlannedBd) -> Misplaced | None:
+        lock = self._lock(reader, self._chains.acquired(reader.ch, reader.number))
+        every = [bd for bds in self.planned.bds.values() for bd in bds]
+        givers = [
+            bd for bd in every if self._lock(bd, self._chains.release(bd.ch, bd.number)) == lock is not None
+        ]
+        takers = [
+            bd for bd in every if self._lock(bd, self._chains.acquired(bd.ch, bd.number)) == lock is not None
+        ]
+        channels = {bd.ch for bd in givers}
+        if lock is None or len(channels) != 1 or any(_meet(bd, reader) for bd in givers):
+            return None
+        if not self.planned.receives(givers[0].ch):
+            return None
+        twice = [bd for bd in givers if any(_meet(bd, other) for other in givers if other is not bd)]
+        strange = [bd for bd in givers if not any(_meet(bd, other) for other in takers)]
+        odd = strange or twice
+        place = [bd.number for bd in self.planned.bds[reader.ch]].index(reader.number)
+        same = [bd for bd in odd if bd is givers[place % len(givers)]]
+        if not odd:
+            return None
+        writer, others = (same or odd)[0], [bd for bd in every if all(bd is not each for each in givers)]
+        sure = not strange or any(other.tile >= 0 and _meet(writer, other) for other in others)
+        return Misplaced(writer, reader, lock, not strange, sure)
+
+    def _lock(self, bd: PlannedBd, step: tuple[int, int] | None) -> int | None:
+        """The lock of a step of a BD, by its index among all locks."""
+        return (
+            None if step is None else lock_seen(self._engine, int(self._engine.channels.tile[bd.ch]), step[0])
+        )
+
+    def _finding(self, found: Misplaced) -> Finding:
+        writer, reader = (self._side(found.writer, "writes"), self._side(found.reader, "reads"))
+        lock = lock_text(self._engine, found.lock)
+        again = ", as another BD of its chain does" if found.twice else ""
+        message = (
+            f"{writer.who}, BD {found.writer.number} {writer.does}{again}, but {reader.who}, BD "
+            f"{found.reader.number}, which waits for it by {lock}, {reader.does}, which nobody has written."
+        )
+        if not found.sure:
+            fix = "Let both use the same buffer; one of these two has the wrong one."
+            return Finding(_UNWRITTEN, Severity.WARNING, message, (reader, writer), fix=fix)
+        fix = f"Let BD {found.writer.number} of {writer.who} use {self._memory(found.reader)}."
+        return Finding(_CODE, Severity.WARNING, message, (writer, reader), fix=fix)
+
+    def _side(self, bd: PlannedBd, verb: str) -> Side:
+        place = f"BD {bd.number}, {bd.said}" if bd.said else f"BD {bd.number}"
+        return Side(called(self._engine, bd.ch), f"{verb} {self._memory(bd)}", place)
+
+    def _memory(self, bd: PlannedBd) -> str:
+        """The buffer of a BD, as far as it has a name."""
+        for name, first, end in areas_on(bd.tile, self._areas):
+            if first <= int(bd.places[0]) < end:
+                return f"buffer {name!r}"
+        return f"words {bd.places[0]} to {bd.places[-1]}"
+
+
+def _meet(one: PlannedBd, other: PlannedBd) -> bool:
+    """Whether two have a word of memory in common."""
+    if one.tile != other.tile or one.tile < 0:
+        return one.tile < 0 or other.tile < 0  # nobody knows
+    return len(without(one.places, other.places)) < len(one.places)
+
+
+def with_causes(
+    engine: Engine, areas: Sequence[NamedArea], found: Sequence[Race], findings: Sequence[Finding]
+) -> list[Finding]:
+    """The findings of a checked run, with the descriptor that is off where words were never written.
+
+    Args:
+        engine: the model, as the run has left it.
+        areas: the buffers of the design.
+        found: what they are about.
+        findings: of the races.
+    """
+    first = {
+        one.later.agent - FIRST_CHANNEL: one.later.site
+        for one in reversed(found)
+        if one.kind is RaceKind.NEVER_WRITTEN
+    }
+    if not first:
+        return list(findings)
+    buffers = WrongBuffers(engine, areas)
+    known = {
+        called(engine, ch): made
+        for ch, site in first.items()
+        if 0 <= ch < len(engine.channels.tile) and (made := buffers.finding(ch, site)) is not None
+    }
+    return [_as(each, known) if each.code == _UNWRITTEN and each.sides else each for each in findings]
+
+
+def _as(finding: Finding, known: Mapping[str, Finding]) -> Finding:
+    """A finding about words that nobody has written, with its cause if that is known."""
+    cause = known.get(finding.sides[0].who)
+    if cause is None:
+        return finding
+    return replace(cause, words=finding.words, cycles=finding.cycles, count=finding.count)

@@ -1,0 +1,97 @@
+"""Descriptors of a text that are followed by themselves where another one was to come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from memtile.arch.tiles import DIRECTIONS
+from memtile.explain.bd_findings import line_of
+from memtile.explain.findings import CODES, Finding, Side
+from memtile.explain.names import called
+from memtile.importers.mlir.configure import Configured
+from memtile.importers.mlir.description import BdDescription, ChainDescription
+from memtile.importers.mlir.forms.memory_forms import bd_of, next_label
+from memtile.importers.mlir.tree import Operation, OperationBlock
+
+_CODE = "MT0124"
+_MEMORIES = ("aie.mem", "aie.memtile_dma", "aie.shim_dma")
+_Blocks = Mapping[str, OperationBlock]
+
+
+def next_findings(made: Configured) -> Iterator[Finding]:
+    """One finding for each BD whose chain stays with it though others take part in its work.
+
+    Either BDs come before it that the chain never comes back to, or there are BDs that lead to it and that
+    nothing leads to.
+    """
+    blocks = dict(_blocks(made.device.operation))
+    for chain in made.device.chains:
+        last = chain.bds[-1] if chain.bds else None
+        if last is None or last.next != len(chain.bds) - 1 or chain.operation.name != "aie.dma_start":
+            continue
+        around = blocks.get(id(last.operation.parent), {})
+        following = _left_out(last, around, made) if len(chain.bds) == 1 else chain.bds[0]
+        if following is not None and (len(chain.bds) == 1 or _alike(made, following, last)):
+            yield _finding(made, chain, last, following)
+
+
+def _alike(made: Configured, one: BdDescription, other: BdDescription) -> bool:
+    """Whether two BDs do the same work in turn: what comes once alone moves something else."""
+    buffers = [made.device.buffers.get(bd.buffer) for bd in (one, other)]
+    shapes = {None if buffer is None else buffer.shape for buffer in buffers}
+    moved = {(bd.offset, bd.length, *bd.levels) for bd in (one, other)}
+    return one.acquire == other.acquire or len(shapes) == len(moved) == 1
+
+
+def _blocks(device: Operation) -> Iterator[tuple[int, _Blocks]]:
+    """By each block of the DMA of a tile all blocks of the same region, by their labels."""
+    for region in device.regions:
+        for block in region.blocks:
+            for memory in block.operations:
+                for inner in memory.regions if memory.name in _MEMORIES else ():
+                    labels = {each.label: each for each in inner.blocks}
+                    yield from ((id(each), labels) for each in inner.blocks)
+
+
+def _left_out(bd: BdDescription, blocks: _Blocks, made: Configured) -> BdDescription | None:
+    """The first of the BDs that lead to a BD and that no chain has."""
+    used = {id(each.operation.parent) for chain in made.device.chains for each in chain.bds}
+    for label, block in blocks.items():
+        found = None if id(block) in used else bd_of(block.operations)
+        if found is not None and _leads_to(label, bd, blocks):
+            return found
+    return None
+
+
+def _leads_to(label: str, bd: BdDescription, blocks: _Blocks) -> bool:
+    """Whether one comes from a block to that of a BD."""
+    seen = set[str]()
+    following: str | None = label
+    while following in blocks and following not in seen:
+        assert following is not None
+        seen.add(following)
+        if blocks[following] is bd.operation.parent:
+            return True
+        following = next_label(blocks[following])
+    return False
+
+
+def _finding(made: Configured, chain: ChainDescription, bd: BdDescription, other: BdDescription) -> Finding:
+    tile, direction = made.tiles[chain.tile], DIRECTIONS.index(chain.direction)
+    who = called(tile.engine, (tile.s2mm, tile.mm2s)[direction][chain.channel].index)
+    place, there = _place(bd), line_of(_place(other))
+    does = f"BD {bd.number} is followed by itself (aie.next_bd)"
+    why = (
+        f"the BD of {there} is never run again"
+        if len(chain.bds) > 1
+        else f"nothing leads to the BD of {there}"
+    )
+    fix = f"Let it be followed by the BD of {there}."
+    side = Side(who, does, place)
+    message = f"{who}: {does} at {line_of(place)}, and {why}."
+    return Finding(_CODE, CODES[_CODE].severity, message, (side,), fix=fix)
+
+
+def _place(bd: BdDescription) -> str:
+    tokens = bd.operation.tokens
+    return tokens.text.where(tokens.offset(bd.operation.at))

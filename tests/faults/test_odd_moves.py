@@ -1,0 +1,319 @@
+"""Does a check, or a run with wrong words, name the offset, stride or next descriptor that is off?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
+from memtile.explain.findings import Finding, Severity
+from memtile.explain.moves import Move, move_findings
+from memtile.explain.oddities import instead_of_waits
+from memtile.importers.design import load, load_still
+from memtile.importers.mlir.token_packets import Text
+
+ODD = frozenset(("MT0125", "MT0123", "MT0124"))
+ROWS = Move(
+    who="memory(0,1) MM2S 0",
+    number=0,
+    memory="buffer 'a'",
+    key=0,
+    elements=64,
+    rows=(8, 1),
+    offset=0,
+    sizes=(8, 2),
+    strides=(8, 1),
+    writes=False,
+    place="a.mlir:1:1",
+)
+
+
+def columns(count: int = 4) -> list[Move]:
+    """Moves of two columns each, which share a matrix of eight rows of eight."""
+    return [replace(ROWS, number=n, offset=2 * n, place=f"a.mlir:{n + 1}:1") for n in range(count)]
+
+
+def runs(*offsets: int, size: int = 16, elements: int = 64, loose: bool = False) -> list[Move]:
+    """Moves of elements one after the other."""
+    made = replace(ROWS, sizes=(size,), strides=(1,), elements=elements, loose=loose)
+    return [replace(made, number=n, offset=each) for n, each in enumerate(offsets)]
+
+
+def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
+    return [(each.code, each.fix) for each in move_findings(moves)]
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        columns(),
+        columns(3),
+        runs(0, 16, 32, 48),
+        runs(0, 16, 32),
+        runs(16, 32, 48),
+        runs(0, 14, 28),  # each needs two of the one before
+        runs(0, 32),  # every other one
+        runs(0, 8, 64, size=8, elements=128),
+        runs(0, 16, size=32, elements=48),
+        runs(0, 0, 16, 16, elements=32),
+        runs(0, 12),  # two that need a border
+        runs(0, 8, 28),  # three of them
+        runs(0, 16, 32, 48, 20),  # one more than there is room for
+        [*runs(0, 16), *runs(32, size=8), *runs(48)],  # of which one is too short
+        [replace(ROWS, sizes=(4, 64), strides=(0, 1))],  # four times
+        runs(64, elements=64, loose=True),  # of an array that is larger than its type
+        [replace(ROWS, elements=-1, offset=4)],
+    ],
+)
+def test_ways_to_share_a_memory_that_are_meant(moves: list[Move]) -> None:
+    assert not said(moves)
+
+
+def test_the_offset_of_one_of_several_moves() -> None:
+    assert said(runs(0, 20, 32, 48)) == [("MT0123", "Give it offset 16.")]
+    assert said(runs(4, 16, 32, 48)) == [("MT0123", "Give it offset 0.")]
+    assert said(runs(0, 16, 36)) == [("MT0123", "Give it offset 32.")]
+    assert said(runs(16, 36, 48)) == [("MT0123", "Give it offset 32.")]
+    (found,) = move_findings(runs(0, 20, 32, 48))
+    assert found.message == (
+        "BD 1 of memory(0,1) MM2S 0 (line 1) reads buffer 'a' with offset 20: with 16 it would touch the "
+        "elements that the other 3 that do so leave out, and no others."
+    )
+
+
+def test_the_stride_of_one_of_several_moves() -> None:
+    moves = [replace(each, rows=(1,)) for each in columns()]  # as a memory of one dimension has it
+    moves[2] = replace(moves[2], strides=(12, 1))
+    assert said(moves) == [("MT0123", "Give it stride 8.")]
+    (found,) = move_findings(moves)
+    assert found.sides[0].place == "a.mlir:3:1"
+
+
+def test_a_move_that_ends_beyond_its_memory() -> None:
+    assert said(runs(4, size=64)) == [("MT0123", "Give it offset 0.")]
+    assert said([replace(ROWS, sizes=(8, 8), strides=(12, 1))]) == [("MT0123", "Give it stride 8.")]
+    assert said(runs(64)) == [("MT0123", "Give it offset 0.")]
+    (found,) = move_findings(runs(0, size=66))
+    assert (found.code, found.message) == (
+        "MT0125",
+        "BD 0 of memory(0,1) MM2S 0 (line 1) reads elements 0 to 65 of buffer 'a', which has 64.",
+    )
+    assert found.fix == "Look at its offset (0), sizes and strides: it ends 2 elements beyond buffer 'a'."
+
+
+def test_moves_in_both_directions_are_told_apart() -> None:
+    there = [replace(each, writes=True) for each in runs(0, 16, 32, 48)]
+    assert not said([*runs(0, 16, 32, 48), *there])
+    assert said([*runs(0, 16, 32, 48), *there[:3], replace(there[3], offset=44)]) == [
+        ("MT0123", "Give it offset 48.")
+    ]
+
+
+TEXT = """\
+module {{
+  aie.device(npu1) {{
+    %host = aie.tile(0, 0)
+    %tile = aie.tile(0, 1)
+    %free = aie.lock(%tile, 0) {{init = 2 : i32, sym_name = "free"}}
+    %full = aie.lock(%tile, 1) {{init = 0 : i32, sym_name = "full"}}
+    %a = aie.buffer(%tile) {{sym_name = "a"}} : memref<16xi32>
+    %b = aie.buffer(%tile) {{sym_name = "b"}} : memref<16xi32>
+    %c = aie.buffer(%tile) {{sym_name = "c"}} : memref<16xi32>
+    aie.flow(%host, DMA : 0, %tile, DMA : 0)
+    aie.flow(%tile, DMA : 0, %host, DMA : 0)
+    aie.shim_dma_allocation @in(%host, MM2S, 0)
+    aie.shim_dma_allocation @out(%host, S2MM, 0)
+    %dma = aie.memtile_dma(%tile) {{
+      %0 = aie.dma_start(S2MM, 0, ^w0, ^next)
+    ^w0:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%{buffer} : memref<16xi32>, {a}, 16)
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^{w0}
+    ^w1:
+      aie.use_lock(%free, AcquireGreaterEqual, 1)
+      aie.dma_bd(%b : memref<16xi32>, 0, {length})
+      aie.use_lock(%full, Release, 1)
+      aie.next_bd ^{w1}
+    ^next:
+      %1 = aie.dma_start(MM2S, 0, ^r0, ^end)
+    ^r0:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%a : memref<16xi32>, 0, 16)
+      aie.use_lock(%free, Release, 1)
+      aie.next_bd ^r1
+    ^r1:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%b : memref<16xi32>, 0, 16)
+      aie.use_lock(%free, Release, 1)
+      aie.next_bd ^r0
+    ^end:
+      aie.end
+    }}
+    aie.runtime_sequence(%x : memref<64xi32>, %y : memref<64xi32>) {{
+      aiex.npu.dma_memcpy_nd(%y[0, 0, 0, {y}][1, 1, 1, {many}][0, 0, 0, 1]) {{id = 0 : i64, metadata = @out, issue_token = true}} : memref<64xi32>
+      aiex.npu.dma_memcpy_nd(%x[0, 0, 0, {x}][1, 1, {rows}, 16][0, 0, {step}, 1]) {{id = 1 : i64, metadata = @in}} : memref<64xi32>
+      aiex.npu.dma_wait {{symbol = @out}}
+    }}
+  }}
+}}
+"""  # noqa: E501
+LINES = {"y": 42, "x": 43, "step": 43, "a": 18, "w0": 20, "w1": 25}
+GOOD: dict[str, int | str] = {"y": 0, "x": 0, "step": 16, "a": 0, "length": 16, "buffer": "a"}
+GOOD |= {"w0": "w1", "w1": "w0", "many": 64, "rows": 4}
+WORDS = np.arange(1, 65, dtype=np.int32)
+ROOM = np.zeros(128, np.int32)  # more than the text says, as hosts may pass it
+
+
+def written(**changes: int | str) -> str:
+    return TEXT.format(**{**GOOD, **changes})
+
+
+def checked(text: str) -> list[Finding]:
+    return [*check("odd.mlir", lambda: of_mlir(load_still(Text("odd.mlir", text)))).findings]
+
+
+def run(text: str, expected: bool = True) -> list[Finding]:
+    arrays = np.concatenate([WORDS, WORDS]), ROOM.copy()
+    done = load(Text("odd.mlir", text)).run(*arrays, check=True)
+    wanted = np.concatenate([WORDS, ROOM[64:]])
+    return [*(done.against({"1": wanted}) if expected else done).result.findings]
+
+
+CHANGES: list[dict[str, int | str]] = [{"x": 4}, {"y": 4}, {"step": 20}, {"a": 4}, {"w0": "w0"}, {"w1": "w1"}]
+
+
+def test_a_good_design_has_no_oddity() -> None:
+    assert ODD.isdisjoint({each.code for each in (*checked(written()), *run(written()))})
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_a_check_warns_of_the_line(change: dict[str, int | str]) -> None:
+    (found,) = (each for each in checked(written(**change)) if each.code in ODD)
+    line = LINES[next(iter(change))] - 2 * (found.code == "MT0124")
+    assert found.severity is Severity.WARNING
+    assert found.sides[0].place.startswith(f"odd.mlir:{line}:")
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=str)
+def test_a_run_with_wrong_words_names_the_line_first(change: dict[str, int | str]) -> None:
+    first = run(written(**change))[0]
+    line = LINES[next(iter(change))] - 2 * (first.code == "MT0124")
+    assert first.code in ODD
+    assert first.severity is Severity.ERROR
+    assert first.sides[0].place.startswith(f"odd.mlir:{line}:")
+
+
+def test_a_run_without_expected_words_has_the_warning_last() -> None:
+    last = run(written(x=4), expected=False)[-1]
+    assert (last.code, last.severity) == ("MT0123", Severity.WARNING)
+
+
+def test_words_that_come_out_right_disprove_an_oddity() -> None:
+    done = load(Text("odd.mlir", written(x=4))).run(np.concatenate([WORDS, WORDS]), ROOM.copy())
+    wanted = np.concatenate([WORDS[4:], WORDS[:4], ROOM[64:]])
+    assert not done.against({"1": wanted}).result.findings
+
+
+def test_a_descriptor_that_is_followed_by_itself() -> None:
+    (found,) = (each for each in checked(written(w0="w0")) if each.code == "MT0124")
+    assert found.message == (
+        "memory(0,1) S2MM 0: BD 0 is followed by itself (aie.next_bd) at line 18, and nothing leads to "
+        "the BD of line 23."
+    )
+    assert found.fix == "Let it be followed by the BD of line 23."
+    (found,) = (each for each in checked(written(w1="w1")) if each.code == "MT0124")
+    assert "the BD of line 18 is never run again" in found.message
+
+
+def test_a_descriptor_with_the_wrong_buffer_is_why_words_are_unwritten() -> None:
+    first = run(written(buffer="b"))[0]
+    assert first.code == "MT0209"
+    assert first.message == (
+        "memory(0,1) S2MM 0, BD 0 writes buffer 'b', as another BD of its chain does, but memory(0,1) MM2S "
+        "0, BD 2, which waits for it by lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has "
+        "written."
+    )
+    assert first.fix == "Let BD 0 of memory(0,1) S2MM 0 use buffer 'a'."
+    assert first.sides[0].place == "BD 0, odd.mlir:18:7"
+
+
+def test_where_nobody_else_uses_either_buffer_both_are_named() -> None:
+    first = run(written(buffer="c"))[0]
+    assert first.code == "MT0203"
+    assert first.message == (
+        "memory(0,1) S2MM 0, BD 0 writes buffer 'c', but memory(0,1) MM2S 0, BD 2, which waits for it by "
+        "lock 1 'full' of tile (0, 1), reads buffer 'a', which nobody has written."
+    )
+    assert first.fix == "Let both use the same buffer; one of these two has the wrong one."
+
+
+def test_a_length_is_why_words_are_unwritten() -> None:
+    done = load(Text("odd.mlir", written(length=8, rows=3))).run(WORDS, ROOM[:64].copy(), check=True)
+    first = done.result.findings[0]
+    assert (first.code, first.fix) == ("MT0323", "Give BD 1 a length of 16 words.")
+
+
+def test_what_comes_once_alone_may_move_something_else() -> None:
+    other = written(w1="w1").replace("^w1:\n      aie.use_lock(%free", "^w1:\n      aie.use_lock(%full")
+    assert "MT0124" in {each.code for each in checked(other)}  # as long as the one before
+    once = other.replace("aie.dma_bd(%b : memref<16xi32>, 0, 16)", "aie.dma_bd(%b : memref<16xi32>, 0, 8)")
+    assert "MT0124" not in {each.code for each in checked(once)}
+
+
+def test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named() -> None:
+    stays, far = Finding("MT0124", Severity.WARNING, "stays"), Finding("MT0123", Severity.WARNING, "far")
+    waits, other = Finding("MT0302", Severity.ERROR, "waits"), Finding("MT0308", Severity.ERROR, "lost")
+    found = instead_of_waits([far, stays], [waits, other])
+    assert found == (replace(stays, severity=Severity.ERROR), far, other)
+    assert instead_of_waits([far], [waits]) == (far, waits)
+
+
+def test_a_check_sees_words_that_stay_behind() -> None:
+    (found,) = (each for each in checked(written(many=32)) if each.code == "MT0323")
+    assert found.message.startswith(
+        "When the host has met all its waits, words stay behind: interface(0,0) S2MM 0 'out' takes 32 of the "
+        "64 elements of argument 1, and more are sent to it: "
+    )
+    assert (found.severity, found.fix) == (Severity.WARNING, "Receive all 64 elements.")
+    assert found.sides[0].place.startswith("odd.mlir:42:")
+
+
+NO_CORE = """\
+module {
+  aie.device(npu1) {
+    %tile = aie.tile(0, 2)
+    %host = aie.tile(0, 0)
+    %full = aie.lock(%tile, 0) {init = 0 : i32, sym_name = "full"}
+    %a = aie.buffer(%tile) {sym_name = "a"} : memref<16xi32>
+    aie.flow(%tile, DMA : 0, %host, DMA : 0)
+    aie.shim_dma_allocation @out(%host, S2MM, 0)
+    %dma = aie.mem(%tile) {
+      %0 = aie.dma_start(MM2S, 0, ^r0, ^end)
+    ^r0:
+      aie.use_lock(%full, AcquireGreaterEqual, 1)
+      aie.dma_bd(%a : memref<16xi32>, 0, 16)
+      aie.next_bd ^r0
+    ^end:
+      aie.end
+    }
+    aie.runtime_sequence(%x : memref<16xi32>) {
+      aiex.npu.dma_memcpy_nd(%x[0, 0, 0, 0][1, 1, 1, 16][0, 0, 0, 1])
+        {id = 0 : i64, metadata = @out, issue_token = true} : memref<16xi32>
+      aiex.npu.dma_wait {symbol = @out}
+    }
+  }
+}
+"""
+
+
+def test_a_check_names_the_core_that_has_no_program() -> None:
+    (found,) = (each for each in checked(NO_CORE) if each.code == "MT0103")
+    assert found.message.endswith("it begins with 0, nobody releases it, and core (0, 2) has no program.")
+    assert found.fix.startswith(
+        "Give core (0, 2) a program that releases it, or lock 0 'full' of tile (0, 2)"
+    )
