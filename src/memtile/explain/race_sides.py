@@ -20,7 +20,6 @@ from memtile.model.cores.cascade import receiver
 from memtile.model.dma import bd_fields
 from memtile.model.dma.bd_fields import KIND_NAMES
 from memtile.model.state.columns import NEVER, Ints
-from memtile.sim.kernels.kernel_core import place
 from memtile.sim.kernels.kernel_lines import place_said
 from memtile.sim.loop.engine import Engine
 from memtile.sim.races.race_watch import RaceAccess
