@@ -8767,6 +8767,20 @@ MUTANTS = (
         "tests/data/test_races.py::test_kernels_are_checked_by_what_they_read_and_write",
     ),
     Mutant(
+        "a fix of SARIF has its last change first",
+        "report/finding_formats.py",
+        "sorted(repair.changes, key=lambda change: change.offset)",
+        "sorted(repair.changes, key=lambda change: -change.offset)",
+        "tests/clients/test_cli_run_program.py::test_a_tried_repair_is_a_fix_that_an_editor_applies",
+    ),
+    Mutant(
+        "a fix of SARIF ends where it begins",
+        "report/finding_formats.py",
+        'lines = change.old.split("\\n")',
+        'lines = [""]',
+        "tests/clients/test_cli_run_program.py::test_a_tried_repair_is_a_fix_that_an_editor_applies",
+    ),
+    Mutant(
         "a view that a kernel keeps holds the notes",
         "sim/races/kernel_notes.py",
         "    found._notes = weakref.ref(notes)\n",
