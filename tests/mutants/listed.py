@@ -8767,6 +8767,27 @@ MUTANTS = (
         "tests/data/test_races.py::test_kernels_are_checked_by_what_they_read_and_write",
     ),
     Mutant(
+        "designs that are tried with repairs print",
+        "cli/repairs.py",
+        "with silent(), repair_progress() as watch:",
+        "with repair_progress() as watch:",
+        "tests/data/test_repairs.py::test_what_a_design_prints_is_shown_once_however_often_it_is_loaded",
+    ),
+    Mutant(
+        "designs that are run again for their limits print",
+        "cli/run.py",
+        "        with silent():\n            return make()\n",
+        "        return make()\n",
+        "tests/data/test_repairs.py::test_what_a_design_prints_is_shown_once_however_often_it_is_loaded",
+    ),
+    Mutant(
+        "explain begins with what limits a run that is wrong",
+        "cli/explain_design.py",
+        "    return sorted(lines, key=lambda line: line not in wrong)\n",
+        "    return lines\n",
+        "tests/data/test_repairs.py::test_explain_begins_with_what_is_wrong",
+    ),
+    Mutant(
         "a fix of SARIF has its last change first",
         "report/finding_formats.py",
         "sorted(repair.changes, key=lambda change: change.offset)",

@@ -362,13 +362,18 @@ def studied_run(
     """
     from memtile.cli.progress import run_progress
     from memtile.design.run_design import with_schedules
+    from memtile.importers.design_file import silent
 
     made, again = make(), of_run.run_again()
     with run_progress(untimed=of_run.untimed) as progress, dump.recorded(made.engine):
         done = made.run(of_run, progress=progress)
 
+    def anew() -> Runnable:
+        with silent():
+            return make()
+
     def once() -> tuple[Result, Mapping[str, Any]]:
-        other = make()
+        other = anew()
         found = other.run(again, check=True)
         return found.result, other.outcomes(found)
 
@@ -376,7 +381,7 @@ def studied_run(
     result = with_schedules(done.result, arrays, once, schedules)
     device, ignored = made.design.device, made.ignored
     result = studies.of(
-        result, made.engine, lambda: make().run(again).result, made.files, ignored, device=device
+        result, made.engine, lambda: anew().run(again).result, made.files, ignored, device=device
     )
     return made, replace(done, result=result)
 
