@@ -209,6 +209,7 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
     of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
     of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
     more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
+    more["--no-repair"] = not chosen["repair"]
     refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
     written = _report_files(chosen["report"], chosen["perfetto"], untimed=False)
     draw = _drawing(chosen["picture"], untimed=False)
