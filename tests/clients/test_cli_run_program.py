@@ -17,6 +17,7 @@ from memtile.io.program.register_dump import dump_json, dump_text
 from memtile.io.program.transaction import Transaction, read_transaction, transaction_bytes
 from memtile.io.program.transaction_format import Header
 from memtile.runs.operations import MaskPoll, words_written
+from places import TESTS
 from support.formats.programs import Program, cdo_of
 
 FOLDER = Path(__file__).parents[1] / "oracle" / "txn"
@@ -256,3 +257,24 @@ def test_a_run_that_meets_its_limit_is_a_failure_without_a_finding(given: str) -
     assert found["message"]["text"].startswith(f"{TRANSPOSE}: limit, ")
     (failure,) = ElementTree.fromstring(run(*asked, "--junit").stdout).iter("failure")
     assert failure.get("type") == "no finding"
+
+
+@pytest.mark.parametrize("name", ["release-missing-hangs", "wait-before-start-hangs"])
+def test_a_tried_repair_is_a_fix_that_an_editor_applies(name: str, tmp_path: Path) -> None:
+    """By lines and columns alone, as a viewer of SARIF does; then the design finishes."""
+    design = tmp_path / f"{name}.mlir"
+    design.write_text((TESTS / "corpus" / design.name).read_text("utf-8"), encoding="utf-8")
+    results = json.loads(run(str(design), "--pad-arguments", "--sarif").stdout)["runs"][0]["results"]
+    (fix,) = next(each["fixes"] for each in results if "fixes" in each)
+    (changed,) = fix["artifactChanges"]
+    assert changed["artifactLocation"]["uri"] == str(design)
+    lines = design.read_text("utf-8").splitlines(keepends=True)
+    for each in reversed(changed["replacements"]):
+        at = each["deletedRegion"]
+        first, last = at["startLine"] - 1, at["endLine"] - 1
+        before, behind = lines[first][: at["startColumn"] - 1], lines[last][at["endColumn"] - 1 :]
+        text = before + each.get("insertedContent", {"text": ""})["text"] + behind
+        lines[first : last + 1] = text.splitlines(keepends=True)
+    assert run(str(design), "--pad-arguments").exit_code == 1
+    design.write_text("".join(lines), encoding="utf-8")
+    assert run(str(design), "--pad-arguments").exit_code == 0

@@ -248,3 +248,38 @@ def test_a_design_in_python_is_repaired_in_its_source(name: str, value: str, kin
     found = json.loads(memtile("run", "--json", str(design))[1])["findings"]
     (repair,) = [each["repair"] for each in found if each["repair"]]
     assert (repair["kind"], repair["compared"], repair["changes"][0]["new"]) == (kind, True, FINE[name])
+
+
+LOUD = """from memtile import MemoryTile
+
+def design():
+    print("a note of the user")
+    tile = MemoryTile()
+    buffer, empty, full = tile.buffer("a", 16), tile.lock({begin}, "empty"), tile.lock(0, "full")
+    tile.s2mm[0].start(tile.write(buffer).guarded(empty.acquire(), full.release()))
+    tile.mm2s[0].start(tile.read(buffer).guarded(full.acquire(), empty.release()))
+    tile.s2mm[0].feed(range(16))
+    tile.mm2s[0].collect()
+    return tile
+"""
+
+
+@pytest.mark.parametrize(("command", "begin"), [("run", 0), ("explain", 1)])
+def test_what_a_design_prints_is_shown_once_however_often_it_is_loaded(
+    command: str, begin: int, tmp_path: Path
+) -> None:
+    """Repairs and limits load it again for each of their runs."""
+    design = tmp_path / "ring.py"
+    design.write_text(LOUD.format(begin=begin), encoding="utf-8")
+    done = CliRunner().invoke(app, [command, str(design)])
+    assert ("repair (tried" in done.stdout, "Limited by" in done.stdout) == (begin == 0, begin == 1)
+    assert done.stderr.count("a note of the user") == 1
+
+
+def test_explain_begins_with_what_is_wrong(tmp_path: Path) -> None:
+    design = tmp_path / "ring.py"
+    design.write_text(LOUD.format(begin=0), encoding="utf-8")
+    done = CliRunner().invoke(app, ["explain", str(design)])
+    assert done.exit_code == 1
+    assert done.stdout.splitlines()[0].startswith("finding: ")
+    assert " error: " in done.stdout.splitlines()[0]

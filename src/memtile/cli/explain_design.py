@@ -10,6 +10,8 @@ import typer
 
 from memtile.cli.mlir_file import SUFFIX
 from memtile.cli.report_files import ReportFiles, Studies
+from memtile.explain.finding_places import placed
+from memtile.explain.findings import Severity
 from memtile.plain_text import json_text
 from memtile.runs.options import RunOptions
 
@@ -52,6 +54,8 @@ def explain_design(
 
 
 def explained(result: Result) -> list[str]:
-    """What a run says of itself, without its table of channels."""
+    """What a run says of itself, its errors first, without its table of channels."""
     sheet = result.sheet()
-    return [*sheet.above, sheet.title, *sheet.below]
+    lines = [*sheet.above, sheet.title, *sheet.below]
+    wrong = {f"finding: {placed(each)}" for each in result.findings if each.severity is Severity.ERROR}
+    return sorted(lines, key=lambda line: line not in wrong)

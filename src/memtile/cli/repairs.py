@@ -64,8 +64,9 @@ def _searched(
 ) -> Tried:
     """The repairs of a design; after two seconds a line on stderr says what is done."""
     from memtile.cli.progress import repair_progress
+    from memtile.importers.design_file import silent
 
-    with repair_progress() as watch:
+    with silent(), repair_progress() as watch:
         return repairs.search(before, findings, options, watch=watch)
 
 

@@ -209,6 +209,7 @@ def _run_graph(*, files: Sequence[str], of_run: RunOptions, **chosen: Any) -> No
     of_files = {"--format": chosen["format"] != "auto", "--base": chosen["base"] != "0"}
     of_runs = {"--untimed": of_run.untimed, "--no-data": not of_run.data, "--dispatch": of_run.dispatch}
     more = {"--against-kernels": kernels.against_kernels, "--pad-arguments": of_run.pad_arguments}
+    more["--no-repair"] = not chosen["repair"]
     refuse_options({**wrong, **of_kernels, **of_files, **of_runs, **more})
     written = _report_files(chosen["report"], chosen["perfetto"], untimed=False)
     draw = _drawing(chosen["picture"], untimed=False)
@@ -362,13 +363,18 @@ def studied_run(
     """
     from memtile.cli.progress import run_progress
     from memtile.design.run_design import with_schedules
+    from memtile.importers.design_file import silent
 
     made, again = make(), of_run.run_again()
     with run_progress(untimed=of_run.untimed) as progress, dump.recorded(made.engine):
         done = made.run(of_run, progress=progress)
 
+    def anew() -> Runnable:
+        with silent():
+            return make()
+
     def once() -> tuple[Result, Mapping[str, Any]]:
-        other = make()
+        other = anew()
         found = other.run(again, check=True)
         return found.result, other.outcomes(found)
 
@@ -376,7 +382,7 @@ def studied_run(
     result = with_schedules(done.result, arrays, once, schedules)
     device, ignored = made.design.device, made.ignored
     result = studies.of(
-        result, made.engine, lambda: make().run(again).result, made.files, ignored, device=device
+        result, made.engine, lambda: anew().run(again).result, made.files, ignored, device=device
     )
     return made, replace(done, result=result)
 

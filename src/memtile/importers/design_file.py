@@ -13,10 +13,12 @@ import importlib.util
 import runpy
 import sys
 import traceback
-from collections.abc import Callable
-from contextlib import redirect_stdout
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from contextvars import ContextVar
 from dataclasses import replace
 from importlib.machinery import SOURCE_SUFFIXES, SourceFileLoader
+from io import StringIO
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any, TypeVar, cast
@@ -157,9 +159,22 @@ def user_code(path: Path, call: Callable[[], Any]) -> Any:
         raise InputFileError(f"{place}: {_described(error)}") from None
 
 
+_SILENT = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Designs that are loaded once more within this print nothing: a user has seen it."""
+    before = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(before)
+
+
 def aside(call: Callable[[], T]) -> T:
     """What ``call`` returns; what it prints is no result of the command, and goes to standard error."""
-    with redirect_stdout(sys.stderr):
+    with redirect_stdout(StringIO() if _SILENT.get() else sys.stderr):
         return call()
 
 

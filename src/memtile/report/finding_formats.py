@@ -8,7 +8,7 @@ from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from memtile import __version__
 from memtile.explain.finding_places import Judged, file_place
-from memtile.explain.findings import CODES, Finding, Severity
+from memtile.explain.findings import CODES, Change, Finding, Severity
 from memtile.plain_text import printable, printable_data
 
 VERSION = "2.1.0"
@@ -24,10 +24,14 @@ def sarif(results: Sequence[Judged]) -> dict[str, Any]:
         "version": __version__,
         "rules": [{"id": code, "shortDescription": {"text": CODES[code].title}} for code in codes],
     }
-    listed = [_result(result.name, finding, codes.index(finding.code)) for result, finding in found]
-    listed += [_unnamed(result) for result in results if not result.good and not _errors(result)]
+    listed = [
+        printable_data(_result(result.name, finding, codes.index(finding.code))) | _fixes(finding)
+        for result, finding in found
+    ]
+    unnamed = [_unnamed(result) for result in results if not result.good and not _errors(result)]
+    listed += printable_data(unnamed)
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": listed}
-    return {"$schema": _SCHEMA, "version": VERSION, "runs": [printable_data(run)]}
+    return {"$schema": _SCHEMA, "version": VERSION, "runs": [run]}
 
 
 def _result(name: str, finding: Finding, rule: int) -> dict[str, Any]:
@@ -43,6 +47,33 @@ def _result(name: str, finding: Finding, rule: int) -> dict[str, Any]:
         "locations": [first],
         **({"relatedLocations": others} if others else {}),
     }
+
+
+def _fixes(finding: Finding) -> dict[str, Any]:
+    """The repair that was tried, as editors apply it, its text as it is; none for a text that is no file."""
+    repair = finding.repair
+    if repair is None or not repair.changes or not all(change.column for change in repair.changes):
+        return {}
+    by_file = dict[str, list[dict[str, Any]]]()
+    for change in sorted(repair.changes, key=lambda change: change.offset):
+        by_file.setdefault(change.file.replace("\\", "/"), []).append(_replacement(change))
+    changes = [
+        {"artifactLocation": {"uri": file}, "replacements": replacements}
+        for file, replacements in by_file.items()
+    ]
+    return {"fixes": [{"description": {"text": printable(repair.says)}, "artifactChanges": changes}]}
+
+
+def _replacement(change: Change) -> dict[str, Any]:
+    lines = change.old.split("\n")
+    end = len(lines[-1]) + (change.column if len(lines) == 1 else 1)
+    region = {
+        "startLine": change.line,
+        "startColumn": change.column,
+        "endLine": change.line + len(lines) - 1,
+        "endColumn": end,
+    }
+    return {"deletedRegion": region} | ({"insertedContent": {"text": change.new}} if change.new else {})
 
 
 def _errors(result: Judged) -> list[Finding]:
