@@ -12,7 +12,7 @@ from memtile.check.check import check
 from memtile.check.checked_program import of_mlir
 from memtile.explain.findings import Finding, Severity
 from memtile.explain.moves import Move, move_findings
-from memtile.explain.oddities import instead_of_waits
+from memtile.explain.oddities import Oddities, instead_of_waits
 from memtile.importers.design import load, load_still
 from memtile.importers.mlir.token_packets import Text
 
@@ -271,6 +271,17 @@ def test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named() ->
     found = instead_of_waits([far, stays], [waits, other])
     assert found == (replace(stays, severity=Severity.ERROR), far, other)
     assert instead_of_waits([far], [waits]) == (far, waits)
+    unfit = Finding("MT0122", Severity.ERROR, "a lock for which there are fewer buffers")
+    assert instead_of_waits([far, stays], [unfit, other]) == found
+    text = Oddities((), (stays,))
+    assert text.before((unfit, other), finished=True) == (other, stays)
+    assert text.before((unfit,), finished=False) == (replace(stays, severity=Severity.ERROR),)
+
+
+@pytest.mark.parametrize("ring", [{"w0": "w0"}, {"w1": "w1"}])
+def test_locks_are_not_blamed_beside_a_descriptor_that_is_followed_by_itself(ring: dict[str, str]) -> None:
+    codes = {each.code for each in checked(written(**ring).replace("init = 2", "init = 3"))}
+    assert codes & {"MT0122", "MT0124"} == {"MT0124"}
 
 
 def test_a_check_sees_words_that_stay_behind() -> None:

@@ -9164,6 +9164,27 @@ MUTANTS = (
         "tests/data/test_repairs.py::test_explain_begins_with_what_is_wrong",
     ),
     Mutant(
+        "a lock is blamed beside a chain that never comes round",
+        "explain/oddities.py",
+        "            others = tuple(each for each in others if each.code != UNFIT)\n",
+        "            pass\n",
+        "tests/faults/test_odd_moves.py::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
+    ),
+    Mutant(
+        "a check blames a lock beside a chain that never comes round",
+        "check/check.py",
+        "        facts = [each for each in facts if each.finding.code != UNFIT]\n",
+        "        pass\n",
+        "tests/faults/test_odd_moves.py::test_locks_are_not_blamed_beside_a_descriptor_that_is_followed_by_itself",
+    ),
+    Mutant(
+        "timings of which a proof holds for some count as all",
+        "explain/orders/proof.py",
+        "not (self.reasons or self.assumed)",
+        "not self.reasons",
+        "tests/data/test_every_timing.py::test_a_batch_of_a_lock_is_shared_out",
+    ),
+    Mutant(
         "a fix of SARIF has its last change first",
         "report/finding_formats.py",
         "sorted(repair.changes, key=lambda change: change.offset)",

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from memtile.explain.deadlock.balance_findings import WAITS
 from memtile.explain.findings import OF_WORDS, Finding, Severity
+from memtile.explain.imbalance import UNFIT
 from memtile.explain.moves import BREAKS_SHARING, Move, move_findings
 
 _WRONG = frozenset(("MT0201", "MT0202", "MT0203", "MT0204", "MT0205")) | OF_WORDS
@@ -42,10 +43,12 @@ class Oddities:
         codes = {finding.code for finding in findings}
         if not known:
             return findings
-        if codes.isdisjoint(_WRONG) and finished:
-            return (*others, *self.findings)
-        if codes.isdisjoint(_WRONG):
+        if codes.isdisjoint(_WRONG) and not finished:
             return instead_of_waits(self.findings, others)
+        if any(each.code == ITSELF for each in self.findings):
+            others = tuple(each for each in others if each.code != UNFIT)
+        if codes.isdisjoint(_WRONG):
+            return (*others, *self.findings)
         sure = not codes.isdisjoint(OF_WORDS)
         return (*(_error(each) if sure and each.code in _SURE else each for each in self.findings), *others)
 
@@ -55,7 +58,10 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-_SURE = (BREAKS_SHARING, "MT0124")
+ITSELF = "MT0124"
+_SURE = (BREAKS_SHARING, ITSELF)
+_OF_CHAINS = WAITS | {UNFIT}
+"""What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
 NONE_ODD = Oddities()
 """Of what has no text."""
 
@@ -67,10 +73,11 @@ def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple
         odd: of the text.
         others: about waits, and whatever else.
     """
-    stays = [each for each in odd if each.code == "MT0124"]
-    if not stays or not any(each.code in WAITS and each.severity is Severity.ERROR for each in others):
+    stays = [each for each in odd if each.code == ITSELF]
+    wrong = [each for each in others if each.code in _OF_CHAINS and each.severity is Severity.ERROR]
+    if not stays or not wrong:
         return (*odd, *others)
-    rest = (each for each in others if each.code not in WAITS)
+    rest = (each for each in others if each.code not in _OF_CHAINS)
     return (*(_error(each) for each in stays), *(each for each in odd if each not in stays), *rest)
 
 

@@ -26,7 +26,7 @@ class Proof:
         ends: how it ended, ``FINISHES`` or ``STUCK``; empty = it did not come to rest.
         reasons: what is outside of the argument; empty = every order ends so.
         of_words: what is outside of it for words alone; empty = every order gives these words.
-        assumed: what the argument takes for granted beside the order of acts, a line each.
+        assumed: what timings must have in common for the argument, a line each; empty = nothing.
         schedule: seed of another schedule that ended otherwise; None = none was found.
         tried: how many other schedules were tried.
     """
@@ -41,7 +41,7 @@ class Proof:
     @property
     def ends_proved(self) -> bool:
         """Whether every order ends so."""
-        return bool(self.ends) and not self.reasons and self.schedule is None
+        return bool(self.ends) and not (self.reasons or self.assumed) and self.schedule is None
 
     @property
     def is_stuck(self) -> bool:
@@ -67,14 +67,15 @@ class Proof:
             return f"holds for this timing only: in schedule {self.schedule} it ends otherwise"
         if not self.ends_proved:
             tried = f"; {self.tried} other schedules end the same way" if self.tried else ""
+            if self.assumed and not self.reasons:
+                return f"holds for this timing, and for each in which {_few(self.assumed)}{tried}"
             return f"holds for this timing: {_few(self.reasons) or 'the run did not come to rest'}{tried}"
-        given = f" (assumed: {_few(self.assumed)})" if self.assumed else ""
         if self.is_stuck:
-            return f"proved for every timing: it is stuck{given}"
+            return "proved for every timing: it is stuck"
         if self.of_words:
             words = f"its words hold for this timing: {_few(self.of_words)}"
-            return f"proved for every timing: it finishes{given}; {words}"
-        return f"proved for every timing: it finishes, with these words{given}"
+            return f"proved for every timing: it finishes; {words}"
+        return "proved for every timing: it finishes, with these words"
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
