@@ -242,7 +242,7 @@ def test_a_cascade_value_that_is_put_too_early() -> None:
     assert first(array).fix.endswith("put its value on the cascade only after its write.")
 
 
-def test_who_reads_what_nobody_writes_is_told_what_was_written_instead() -> None:
+def test_who_reads_what_nobody_writes_is_named_with_who_writes_what_nobody_reads() -> None:
     tile = MemoryTile()
     block, other, full = tile.buffer("block", 16), tile.buffer("other", 16), tile.lock(0, "full")
     tile.s2mm[0].start(tile.write(block).guarded(None, full.release()))
@@ -250,10 +250,7 @@ def test_who_reads_what_nobody_writes_is_told_what_was_written_instead() -> None
     tile.s2mm[0].feed(np.arange(16))
     tile.mm2s[0].collect()
     fix = first(tile).fix
-    assert (
-        fix
-        == "Read the buffer that S2MM 0 writes before the release of lock 0 'full', or give this one data."
-    )
+    assert fix == "Let both use the same buffer; one of these two has the wrong one."
 
 
 def test_a_core_that_adds_to_what_nobody_wrote() -> None:

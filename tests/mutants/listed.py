@@ -46,7 +46,7 @@ MUTANTS = (
     Mutant(
         "who waits for a BD that is followed by itself is at fault too",
         "explain/oddities.py",
-        "    rest = (each for each in others if each.code not in WAITS)\n",
+        "    rest = (each for each in others if each.code not in _OF_CHAINS)\n",
         "    rest = others\n",
         f"{MOVES}::test_who_waits_for_a_descriptor_that_is_followed_by_itself_is_not_named",
     ),
@@ -5983,8 +5983,8 @@ MUTANTS = (
     Mutant(
         "prints of a design before the JSON",
         "importers/design_file.py",
-        "redirect_stdout(sys.stderr)",
-        "redirect_stdout(sys.stdout)",
+        "else sys.stderr):",
+        "else sys.stdout):",
         "tests/clients/test_json_rule.py::test_what_a_kernel_prints_goes_to_stderr",
     ),
     Mutant(

@@ -190,8 +190,8 @@ BROKEN = (
         "tile.read(block, view((4, 8)))",
         "tile.read(block, view((4, 8)).T)",
         ("MT0401",),
-        says="MM2S 0 has the expected elements in another order.",
-        fix="Look at sizes and strides of both ends.",
+        says="MM2S 0 has dimensions 1 and 2 of the expected (2, 4, 8) elements exchanged.",
+        fix="Exchange these dimensions of the reader or of the writer.",
     ),
     ring(
         "a method that is not there",
@@ -239,9 +239,10 @@ BROKEN = (
         "check",
         "    array.connect(worker.mm2s[0], memory.s2mm[0])\n",
         "",
-        ("MT0109", "MT0109"),
-        says="memory(0,1) S2MM 0 has a task, and no stream leads to it.",
-        fix="Connect it, or do not start the task.",
+        ("MT0109",),
+        says="compute(0,2) MM2S 0 has a task, and its stream leads nowhere; memory(0,1) S2MM 0 has a task, "
+        "and no stream leads to it.",
+        fix="Connect the two by a flow.",
     ),
     worker(
         "nobody takes what the core sends",
