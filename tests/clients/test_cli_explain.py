@@ -20,7 +20,8 @@ from support.designs.paused_columns import clock, sending
 from support.driver.simulator_client import Server, serving
 from support.pages import corpus_scores as corpus
 
-CASES = corpus.cases(["-hangs"])
+CASES = [*{(case.codes, case.file.suffix): case for case in corpus.cases(["-hangs"])}.values()]
+"""One of each kind: all that hang take half a minute."""
 TILE_BYTES = 1 << 20
 WEAKER = {"MT0302", "MT0309", "MT0311", "MT0312", "MT0317"}
 """What registers alone may say of any hang: ends, and no circle, packet or push that the run has not."""

@@ -61,6 +61,7 @@ def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
         runs(0, 16, size=32, elements=48),
         runs(0, 0, 16, 16, elements=32),
         runs(0, 12),  # two that need a border
+        runs(0, 20, elements=48),  # two with a gap, in more than they fill
         runs(0, 8, 28),  # three of them
         runs(0, 16, 32, 48, 20),  # one more than there is room for
         [*runs(0, 16), *runs(32, size=8), *runs(48)],  # of which one is too short
