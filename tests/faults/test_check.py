@@ -190,13 +190,14 @@ def test_streams_that_lead_nowhere() -> None:
     ]
 
 
-def test_a_ring_whose_stream_leads_nowhere_need_not_end() -> None:
-    """It is there for who looks at it, so that this is no error."""
+@pytest.mark.parametrize(("loop", "severity"), [(True, Severity.WARNING), (False, Severity.ERROR)])
+def test_a_ring_whose_stream_leads_nowhere_need_not_end(loop: bool, severity: Severity) -> None:
+    """It is there for who looks at it, so that this is no error; of a task that is to end it is one."""
     tile, two = (array := Array("npu1", 2)).memory_tile(0), array.memory_tile(1)
     array.connect(two.mm2s[0], two.s2mm[0])
-    tile.mm2s[0].start(tile.read(tile.buffer("a", 16)), loop=True)
+    tile.mm2s[0].start(tile.read(tile.buffer("a", 16)), loop=loop)
     (finding,) = found(lambda: array).findings
-    assert (finding.code, finding.severity) == ("MT0109", Severity.WARNING)
+    assert (finding.code, finding.severity) == ("MT0109", severity)
 
 
 @pytest.mark.parametrize(
