@@ -68,6 +68,9 @@ def said(moves: Sequence[Move]) -> list[tuple[str, str]]:
         [replace(ROWS, sizes=(4, 64), strides=(0, 1))],  # four times
         runs(64, elements=64, loose=True),  # of an array that is larger than its type
         [replace(ROWS, elements=-1, offset=4)],
+        runs(0, 16, 1 << 70),  # numbers that no array has
+        [replace(ROWS, strides=(1 << 70, 1))],
+        [replace(ROWS, sizes=(1, 64), strides=(1 << 70, 1))],
     ],
 )
 def test_ways_to_share_a_memory_that_are_meant(moves: list[Move]) -> None:

@@ -100,6 +100,13 @@ MUTANTS = (
         f"{MOVES}::test_a_length_is_why_words_are_unwritten",
     ),
     Mutant(
+        "numbers that no array has are looked at",
+        "explain/moves.py",
+        " or any(move.reach > _FARTHEST for move in different)",
+        "",
+        f"{MOVES}::test_ways_to_share_a_memory_that_are_meant",
+    ),
+    Mutant(
         "moves that overlap their neighbours by meaning are off",
         "explain/moves.py",
         "    if not beyond and len(moves) <= _OTHERS and total != known:\n        return None\n",

@@ -22,6 +22,7 @@ from memtile.explain.findings import CODES, Finding, Side
 Elements = npt.NDArray[np.int64]
 _BEYOND, BREAKS_SHARING = "MT0125", "MT0123"
 _MOST = 1 << 18  # elements of a move, and of all at one memory, that are looked at
+_FARTHEST = 1 << 22  # elements of a memory that are looked at
 _MOST_MOVES = 64  # at one memory
 _OTHERS = 2  # moves that show the way in which a memory is shared
 
@@ -65,6 +66,12 @@ class Move:
         """Elements that it moves."""
         return prod(self.sizes) if self.length is None else self.length
 
+    @property
+    def reach(self) -> int:
+        """Elements of the memory that it may need, whatever its numbers are."""
+        walk = sum((size - 1) * abs(stride) for size, stride in zip(self.sizes, self.strides, strict=True))
+        return max(self.elements, abs(self.offset) + walk)
+
     @cached_property
     def touched(self) -> Elements:
         """The elements, in the order in which they are moved."""
@@ -74,7 +81,8 @@ class Move:
         """The elements with another offset or other strides."""
         found = np.full(1, offset, np.int64)
         for size, stride in zip(self.sizes, strides, strict=True):
-            found = np.add.outer(found, np.arange(size, dtype=np.int64) * stride).reshape(-1)
+            step = stride if size > 1 else 0  # that of one element may be any number
+            found = np.add.outer(found, np.arange(size, dtype=np.int64) * step).reshape(-1)
         return found[: self.length]
 
     @property
@@ -119,7 +127,7 @@ def move_findings(moves: Sequence[Move]) -> Iterator[Finding]:
 def _of_memory(group: Sequence[Move]) -> Iterator[Finding]:
     """The findings about the moves of one memory in one direction."""
     different = list({move.same: move for move in group}.values())
-    if sum(move.count for move in different) > _MOST:
+    if sum(move.count for move in different) > _MOST or any(move.reach > _FARTHEST for move in different):
         return
     beyond = [move for move in different if _is_beyond(move)]
     odd = _odd_one(different, beyond) if len(different) <= _MOST_MOVES else None
