@@ -143,6 +143,19 @@ class EntryLibrary(LinkedLibrary):
         super().finalize()
 
 
+class BitcodeLibrary(EntryLibrary):
+    """The same, of which ``bitcode`` makes machine code."""
+
+    codegen = NoEnvironment()
+
+    def finalize(self) -> None:
+        """Link all parts."""
+        for library in self._linking_libraries:
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalized = True
+        PROGRESS.linking = time.monotonic()
+
+
 class KnownCalls:
     """Numba's typing context, which finds out once what ``+`` of two integers is, and not for each ``+``."""
 
@@ -193,6 +206,12 @@ class EntryCompiler(PartCompiler):
         pipelines = super().define_pipelines()
         self.state.library.enable_object_caching()
         return pipelines
+
+
+class BitcodeCompiler(PartCompiler):
+    """The compiler of a function of which ``bitcode`` makes machine code."""
+
+    library = BitcodeLibrary
 
 
 class PartType(types.Dispatcher):
