@@ -9479,6 +9479,13 @@ MUTANTS = (
         "tests/properties/test_carried_engines.py::test_what_does_not_fit_is_refused",
     ),
     Mutant(
+        "what Numba leaves behind stays until all is translated",
+        "jit/linking.py",
+        "            gc.collect()\n",
+        "",
+        "tests/properties/test_native_entries.py::test_garbage_is_looked_for_after_some_parts",
+    ),
+    Mutant(
         "bitcode of a newer LLVM is taken",
         "jit/bundled_engine.py",
         'if int(head["llvm"]) > llvm_version():',

@@ -141,8 +141,8 @@ def compiling(
 def _translating(notice: Callable[[], str], say: Callable[[str], None], directory: Path) -> Iterator[None]:
     """Context in which Numba may translate.
 
-    It makes millions of objects, most of which stay: looking for garbage among them, then or later, takes a
-    tenth of the time.
+    It makes millions of objects, of which half stay: looking for garbage among them all, then or later, takes
+    a tenth of the time. ``linking`` looks for it now and then, in new ones.
     """
     from numba.core import event
 

@@ -10,6 +10,7 @@ Numba has no public interface for this; ``numba_hooks`` lists what is used of it
 
 from __future__ import annotations
 
+import gc
 import time
 from functools import cache
 from typing import Any
@@ -57,6 +58,10 @@ _PASSES = (
     NativeLowering,
     NoPythonBackend,
 )
+
+
+_BETWEEN_COLLECTIONS = 100
+"""Parts after which garbage is looked for: the peak is 720 MB without, 360 MB with 50."""
 
 
 class NoEnvironment:
@@ -113,6 +118,9 @@ class PartLibrary(LinkedLibrary):
         """Leave linking and machine code to the function that Python calls."""
         self._finalized = True
         PROGRESS.translated += 1
+        if PROGRESS.translated % _BETWEEN_COLLECTIONS == 0 and not gc.isenabled():
+            gc.collect()
+            gc.freeze()  # what stays is not looked at again
 
     def _get_module_for_linking(self) -> Any:
         """This part's code; the whole may have it more than once."""
