@@ -5722,7 +5722,7 @@ MUTANTS = (
     Mutant(
         "timing constants may be parts of cycles",
         "arch/timing.py",
-        "whole = isinstance(value, SupportsIndex) and not isinstance(value, bool)",
+        "whole = type(value) is int or (isinstance(value, SupportsIndex) and not isinstance(value, bool))",
         "whole = True",
         "tests/clients/test_told.py::test_a_timing_constant_is_a_whole_number",
     ),
@@ -8017,7 +8017,7 @@ MUTANTS = (
     ),
     Mutant(
         "a survey tries helpers that build nothing",
-        "iron/program_file.py",
+        "importers/design_file.py",
         "    if not is_program(file):\n        return False\n    return any(",
         "    if not is_program(file):\n        return False\n    return True or any(",
         "tests/clients/test_iron_commands.py::test_a_survey_of_a_folder_with_programs",
