@@ -10,13 +10,14 @@ from memtile.explain.findings import Finding
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
+from memtile.importers.mlir.repairs.fifos import form_candidates
 from memtile.importers.mlir.repairs.host_steps import host_candidates
 from memtile.importers.mlir.repairs.numbers import number_candidates
 from memtile.importers.mlir.repairs.releases import fifo_candidates, lock_candidates
 from memtile.importers.mlir.repairs.streams import stream_candidates
 from memtile.importers.mlir.token_packets import Text
 
-_NEAR = 0.7  # how much likelier a change is at what the first finding is about
+_NEAR = 1.0  # how much likelier a change is at what the first finding is about
 _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "MT0302": ("release", "lock", "object_fifo", "port", "count", "depth"),
@@ -49,7 +50,14 @@ _BY_CODE: Mapping[str, tuple[str, ...]] = MappingProxyType(
 )
 """Kinds of change that are likelier where the first findings have a code."""
 _MEANT = 0.3  # how much
-_SOURCES = (fifo_candidates, lock_candidates, host_candidates, stream_candidates, number_candidates)
+_SOURCES = (
+    fifo_candidates,
+    form_candidates,
+    lock_candidates,
+    host_candidates,
+    stream_candidates,
+    number_candidates,
+)
 
 
 def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:

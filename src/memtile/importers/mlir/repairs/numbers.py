@@ -8,6 +8,7 @@ from math import prod
 
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
+from memtile.importers.mlir.repairs.patterns import fitting
 from memtile.importers.mlir.repairs.releases import ACQUIRE, RELEASE, USE, Found
 from memtile.importers.mlir.tree import Operation
 
@@ -20,6 +21,7 @@ _KINDS = {
     "aie.dma_start": "repeat",
     "aie.dma": "repeat",
     "aiex.npu.dma_memcpy_nd": "length",
+    "aiex.npu.writebd": "length",
     "aiex.dma_configure_task": "repeat",
     "aiex.dma_configure_task_for": "repeat",
     "aie.amsel": "arbiter",
@@ -124,7 +126,9 @@ def _others(
             continue  # a loop without end
         odd = total > 1 and alike[value] == 1 and times == total
         offer(other, 1.0 - _ODD * odd - 0.1 * (times / total))
-    offer(_complete(design, operation, role, value), 0.55)
+    offer(_complete(design, operation, role, value), 0.45)
+    for other, unlikely in fitting(design, operation, role, value).items():
+        offer(other, unlikely)
     offer(_deep_enough(design, operation, value), 0.05)
     if kind in _ROUND:
         offer(2 * value, 1.15)
