@@ -127,15 +127,15 @@ def _shape(design: DesignText, operation: Operation) -> int | None:
 
 def _others(own: str, used: Sequence[str]) -> dict[str, float]:
     """Types that may be meant instead of one, and how unlikely each is."""
-    found = dict.fromkeys(used, 0.1)
+    found = dict.fromkeys(used, 0.6)
     match = _SHAPE.fullmatch(own)
     assert match is not None
     sizes, element = [int(each) for each in match[1].split("x")], match[2]
     for other in _ELEMENTS:
         if other != element:
-            found.setdefault(f"{match[1]}x{other}", 0.8)
+            found.setdefault(f"{match[1]}x{other}", 1.2)
     rest = "".join(f"x{each}" for each in sizes[1:])
-    found.setdefault(f"{2 * sizes[0]}{rest}x{element}", 0.7)
+    found.setdefault(f"{2 * sizes[0]}{rest}x{element}", 1.1)
     if prod(sizes) > 1 and sizes[0] % 2 == 0:
-        found.setdefault(f"{sizes[0] // 2}{rest}x{element}", 0.8)
+        found.setdefault(f"{sizes[0] // 2}{rest}x{element}", 1.2)
     return found

@@ -48,7 +48,7 @@ def fitting(design: DesignText, operation: Operation, role: str, value: int) -> 
         return found
 
     def offer(other: int | None, unlikely: float) -> None:
-        if other is not None and other != value and other >= 0:
+        if other is not None and other != value and other >= (part in (_LENGTH, _SIZE)):
             found[other] = min(unlikely, found.get(other, unlikely))
 
     if part == _OFFSET:
