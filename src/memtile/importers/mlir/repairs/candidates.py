@@ -81,7 +81,8 @@ _BY_WORDS: Sequence[tuple[re.Pattern[str], tuple[str, ...]]] = (
 """The same for refusals that have no code of their own, by words of their message."""
 _MEANT = 0.8  # how much
 _SAID = 0.5  # how much likelier is what the fix of the first finding names
-_NAME = re.compile(r"[\w.$]+")
+_NAME = re.compile(r"(?:'|@)([\w.$]+)")
+_NUMBER = re.compile(r"(?:offset|stride|length of|size|acquire|release|all|id|BD) (\d+)")
 _SOURCES = (
     fifo_candidates,
     form_candidates,
@@ -104,12 +105,13 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     """
     design = DesignText(read(text), findings)
     suspects = Suspects(findings, design)
-    meant = {kind for each in findings[:2] for kind in _meant(each)}
-    said = {*_NAME.findall(" ".join(each.fix for each in findings[:1]))}
+    meant = {kind: _MEANT / (n + 1) for n in (1, 0) for each in findings[n : n + 1] for kind in _meant(each)}
+    fix = "".join(each.fix for each in findings[:1])
+    said = {*_NAME.findall(fix), *_NUMBER.findall(fix)}
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     for source in _SOURCES:
         for operation, each in source(design):
-            likelier = _NEAR * suspects.near(operation) + _MEANT * (each.kind in meant)
+            likelier = _NEAR * suspects.near(operation) + meant.get(each.kind, 0.0)
             likelier += _SAID * any(change.new.strip('@%"') in said for change in each.changes)
             made = replace(each, unlikely=each.unlikely - likelier)
             key = tuple((change.offset, change.old, change.new) for change in made.changes)
