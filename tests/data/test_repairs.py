@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from memtile.check.check import refused
 from memtile.cli.main import app
-from memtile.errors import InputFileError
+from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Change, Finding, Repair, Severity
 from memtile.explain.repairs import FAILED, Candidate, Trial, search, with_repair
 from memtile.importers.design import load
@@ -129,6 +130,38 @@ def test_a_repair_makes_a_broken_text_do_what_the_fine_one_does(name: str) -> No
     assert all(np.array_equal(fixed.arrays[each], fine.arrays[each]) for each in fine.arrays)
 
 
+REFUSED = {
+    "ends": ("@in(%shim, {%core}", "@in(%core, {%shim}"),
+    "size of objects": ("@in(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<16x",
+                        "@in(%shim, {%core}, 2 : i32) : !aie.objectfifo<memref<8x"),
+    "type of objects": ("@out(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<16xi32>",
+                        "@out(%core, {%shim}, 2 : i32) : !aie.objectfifo<memref<16xi16>"),
+    "count of a release": ("release @in(Consume, 1)", "release @in(Consume, 2)"),
+    "end of a release": ("release @out(Produce, 1)", "release @out(Consume, 1)"),
+    "another FIFO": ("release @in(Consume, 1)", "release @out(Consume, 1)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", REFUSED)
+def test_a_text_that_is_refused_is_repaired(mistake: str) -> None:
+    """The first change with which it is read is the one that was made, and it is what is refused."""
+    fine = (CORPUS / "core-keeps-the-output-fine.mlir").read_text()
+    text = Text("d.mlir", fine.replace(*REFUSED[mistake], 1))
+    with pytest.raises(MemtileError) as error:
+        load(text)
+    made = iter(candidates(text, [*refused("d.mlir", error.value)]))
+    assert applied(text, next(each for each in made if is_read(text, each)).changes) == fine
+
+
+def is_read(text: Text, candidate: Candidate) -> bool:
+    """Whether a text is not refused with a candidate."""
+    try:
+        load(Text("d.mlir", applied(text, candidate.changes)))
+    except MemtileError:
+        return False
+    return True
+
+
 def test_a_good_design_has_no_repairs() -> None:
     assert load(CORPUS / "release-missing-fine.mlir").repairs(WORDS).runs == 0
 
@@ -164,6 +197,18 @@ def test_check_shows_the_difference_and_writes_it_when_asked(broken: Path) -> No
     assert broken.read_text() == text.replace(
         f"{line}      aie.next_bd ^read", f"{line}{put}      aie.next_bd ^read"
     )
+
+
+def test_a_text_that_is_refused_is_written_anew_and_editors_get_the_change(tmp_path: Path) -> None:
+    fine = (CORPUS / "core-keeps-the-output-fine.mlir").read_text()
+    file = tmp_path / "refused.mlir"
+    file.write_text(fine.replace(*REFUSED["end of a release"]))
+    code, shown = memtile("check", "--fix", "--dry-run", "--sarif", str(file))
+    (found,) = json.loads(shown)["runs"][0]["results"]
+    (change,) = found["fixes"][0]["artifactChanges"][0]["replacements"]
+    assert (code, change["insertedContent"]["text"]) == (1, "Produce")
+    assert memtile("check", "--fix", str(file))[0] == 0
+    assert file.read_text() == fine
 
 
 def test_run_says_the_repair_below_the_finding(broken: Path) -> None:
