@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from memtile.arch.packets import PacketOperation, control_header
 from memtile.explain.orders.proof import Proof
 from support.mlir.mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded
 
@@ -223,3 +224,57 @@ def test_packets_that_meet_are_decided_if_their_receivers_are_ready(room: int, p
         assert any("packets come first" in reason for reason in found.of_words)
     else:
         assert any("meet at arbiter" in reason for reason in found.reasons)
+
+
+_CONTROL = """
+%go = aie.lock(%c, 5) {{init = {began} : i32}}
+aie.packet_flow(1) {{
+  aie.packet_source<%s, DMA : 0>
+  aie.packet_dest<%c, TileControl : 0>
+}}
+aie.core(%c) {{
+  aie.use_lock(%go, AcquireGreaterEqual, 1)
+  aie.use_lock(%done, Release, 1)
+  aie.end
+}}
+"""
+_LOCK_5, _BD_5 = 0x1F050, 0x1D0A0
+_PACKET = copied("in", "a", 0, "[0, 0, 0, 0][1, 1, 1, 2][0, 0, 0, 1], packet = <pkt_id = 1, pkt_type = 0>")
+
+
+def controlled(began: int, address: int, *after: str) -> Proof:
+    """The core waits for a lock to which a control packet gives a value, and lets a block go to the host."""
+    locks = LOCKS.replace("aie.flow(%s, DMA : 0, %c, DMA : 0)", "")
+    design = loaded(
+        device(locks, FLOWS, DMAS, _CONTROL.format(began=began), host(BOTH[1], _PACKET, WAIT, *after))
+    )
+    words = NUMBERS.copy()
+    words[:2] = np.array([control_header(PacketOperation.WRITE, address), 1], np.uint32).view(np.int32)
+    found: Proof | None = design.run(
+        words, np.zeros_like(words), check=True, max_cycles=100_000
+    ).result.proved
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize(
+    ("began", "address", "reason"),
+    [
+        (0, _LOCK_5, ""),
+        (1, _LOCK_5, "a control packet gives lock 5 'go' of tile (0, 2) a value while others use it"),
+        (1, _BD_5, "control packets use registers other than those of locks"),
+    ],
+)
+def test_a_value_of_a_control_packet_is_a_release_of_a_lock_that_is_0(
+    began: int, address: int, reason: str
+) -> None:
+    found = controlled(began, address)
+    assert found.ends == "finishes"
+    assert found.reasons == ((reason,) if reason else ())
+    assert found.ends_proved is any("control packets" in each for each in found.of_words)
+
+
+def test_what_a_control_packet_does_says_nothing_of_what_came_before() -> None:
+    """No token of the packet's task comes, and the core could have gone on without it."""
+    found = controlled(0, _LOCK_5, _PACKET)
+    assert "BD 0 is written while a task of interface(0,0) MM2S 0 'in' may still use it" in found.reasons

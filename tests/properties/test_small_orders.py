@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+
+import pytest
 
 from memtile import Status
-from support.designs.small_orders import built, drawn, drawn_batches, ends
+from support.designs.small_orders import Small, built, drawn, drawn_batches, drawn_exact, ends
 
 DESIGNS = 500
 
 
-def test_proofs_agree_with_all_orders() -> None:
+@pytest.mark.parametrize("of_a_kind", [drawn, drawn_exact])
+def test_proofs_agree_with_all_orders(of_a_kind: Callable[[int], Small]) -> None:
     counts = Counter[tuple[bool, bool]]()
     for seed in range(DESIGNS):
-        small = drawn(seed)
+        small = of_a_kind(seed)
         result, every = built(small).run(check=True), ends(small)
         assert (result.status is Status.FINISHED) in every, seed
         assert result.proved is not None
