@@ -128,15 +128,17 @@ class ExactValues:
         A channel may be granted the lock of a descriptor before it has done the release of the one before.
         """
         acts = self._acts
-        before: Mask = acts.moved < moved if self._is_channel(agent) else acts.at < at
-        return before & (acts.agent == agent)
+        before = acts.moved < moved if self._is_channel(agent) else acts.at < at
+        found: Mask = before & (acts.agent == agent)
+        return found
 
     def _is_behind(self, agent: int, at: int) -> Mask:
         """The releases of an agent that come after an acquire of it in every order."""
         acts = self._acts
         moved = acts.moved[acts.at == at][0]
-        after: Mask = acts.moved > moved if self._is_channel(agent) else acts.at > at
-        return after & (acts.agent == agent)
+        after = acts.moved > moved if self._is_channel(agent) else acts.at > at
+        found: Mask = after & (acts.agent == agent)
+        return found
 
     def _had_to_wait(self, number: int, giver: int, agent: int, needs: Mask, given: Mask) -> bool:
         """Whether a giver had to wait at a lock for more than what an agent may have given by then.

@@ -70,7 +70,8 @@ class PacketOrders:
     def _answers(self) -> Iterator[str]:
         """Tiles whose answers to reads share their way with tokens, or are left on it."""
         c, switch = self._engine.channels, plain(self._engine.state.switch)
-        for port in self._ports("slave_port"):
+        asked = {int(switch.tile[port]) for port in self._ports("master_port")}
+        for port in (each for each in self._ports("slave_port") if switch.tile[each] in asked):
             tokens = bool(c.task_token[c.tile == switch.tile[port]].any())
             if tokens or len(self._streams.ends([port])) > 1:
                 yield f"answers to control packets and tokens of {self._place(port)} leave by the same port"
