@@ -234,6 +234,7 @@ def test_a_control_packet_may_act_after_what_begins_behind_it() -> None:
     tile.lock(1, "go")
     book.add(np.array([barrier, value, barrier, start, takes], np.int64))
     assert (book.packets.sets, book.packets.unknown, book.packets.pauses) == ({1}, 0, 0)
+    assert book.given == {0}
     reasons = LockOrders(tile.engine, book, np.ones(64, np.int64)).reasons()
     assert list(reasons) == ["a control packet gives lock 0 'go' a value while others use it"]
     book.add(np.array([barrier, barrier, [9, PAUSE, 0, 4]], np.int64))

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from memtile.arch.packets import PacketOperation, control_header
+from memtile.check.check import check
+from memtile.check.checked_program import of_mlir
 from memtile.explain.orders.proof import Proof
+from memtile.importers.design import load_still
+from memtile.importers.mlir.token_packets import Text
 from support.mlir.mlir_designs import FLOWS, NUMBERS, WAIT, copied, device, host, loaded
 
 LOCKS = """
@@ -278,3 +282,31 @@ def test_what_a_control_packet_does_says_nothing_of_what_came_before() -> None:
     """No token of the packet's task comes, and the core could have gone on without it."""
     found = controlled(0, _LOCK_5, _PACKET)
     assert "BD 0 is written while a task of interface(0,0) MM2S 0 'in' may still use it" in found.reasons
+
+
+_TWO = """
+aie.mem(%c) {{
+  %0 = aie.dma_start(S2MM, 0, ^in, ^next)
+^in:
+  aie.dma_bd(%x : memref<64xi32>, 0, 64)
+  aie.use_lock(%full, Release, {given})
+  aie.next_bd ^end
+^next:
+  %1 = aie.dma_start(MM2S, 0, ^out, ^end)
+^out:
+  aie.use_lock(%full, Acquire, 1)
+  aie.dma_bd(%y : memref<64xi32>, 0, 64)
+  aie.next_bd ^end
+^end:
+  aie.end
+}}
+"""
+
+
+@pytest.mark.parametrize(("given", "proved"), [(1, True), (2, False)])
+def test_a_check_proves_nothing_of_a_wait_for_a_value_that_it_let_go_on(given: int, proved: bool) -> None:
+    """The lock comes from 0 to 2 at once: the abstract run goes on as if it had been 1 in between."""
+    text = device(LOCKS, FLOWS, _TWO.format(given=given), host(*BOTH, WAIT))
+    result = check("d.mlir", lambda: of_mlir(load_still(Text("d.mlir", text))))
+    assert result.proved is not None
+    assert result.proved.ends_proved is proved, result.proved

@@ -654,6 +654,13 @@ MUTANTS = (
         f"{TIMINGS}::test_exact_values_are_decided_if_who_gives_them_waits_for_who_waits",
     ),
     Mutant(
+        "a check proves what it let go on",
+        "check/play.py",
+        "proved.doubted(*play.let_go)",
+        "proved",
+        f"{TEXTS}::test_a_check_proves_nothing_of_a_wait_for_a_value_that_it_let_go_on",
+    ),
+    Mutant(
         "a control packet acts before what the host does then",
         "explain/orders/lock_orders.py",
         "        if at in self._book.packets.sets:",

@@ -13,7 +13,7 @@ from support.designs import small_packets
 from support.designs.small_orders import Small, built, drawn, drawn_batches, drawn_exact, ends
 from support.mlir.mlir_designs import loaded
 
-DESIGNS = 500
+DESIGNS, TEXTS = 500, 150
 
 
 @pytest.mark.parametrize("of_a_kind", [drawn, drawn_exact])
@@ -49,7 +49,7 @@ def test_batches_agree_with_all_orders_in_which_takers_come_in_turn() -> None:
 
 def test_proofs_with_control_packets_agree_with_all_orders() -> None:
     counts = Counter[tuple[bool, bool]]()
-    for seed in range(DESIGNS):
+    for seed in range(TEXTS):
         small = small_packets.drawn(seed)
         design, every = loaded(small_packets.text(small)), small_packets.ends(small)
         arrays = small_packets.words(small), np.zeros(64, np.int32)
@@ -58,5 +58,5 @@ def test_proofs_with_control_packets_agree_with_all_orders() -> None:
         assert result.proved is not None
         assert not result.proved.ends_proved or len(every) == 1, (seed, result.proved)
         counts[result.proved.ends_proved, len(every) == 1] += 1
-    assert counts[True, True] >= DESIGNS // 4
+    assert counts[True, True] >= TEXTS // 5
     assert counts[False, False] > 0

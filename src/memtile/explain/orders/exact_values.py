@@ -94,6 +94,8 @@ class ExactValues:
                 return False
         exact = (acts.kind == NoteKind.ACQUIRE) & (acts.operand >= 0)
         for at, agent, value in zip(acts.at[exact], acts.agent[exact], acts.operand[exact], strict=True):
+            if value not in values:
+                return False  # somebody let it go on
             after = int(np.searchsorted(values, value))  # so many releases made the value
             if self._is_last(int(agent), int(at)) and self._stands(int(agent), passed=True):
                 continue

@@ -156,9 +156,10 @@ class OrderBook:
 
     @property
     def given(self) -> frozenset[int]:
-        """Locks that somebody has released."""
+        """Locks that somebody but the host has given something."""
         acts = self.acts
-        return frozenset(acts.lock[acts.kind == NoteKind.RELEASE].tolist())
+        by_packet = np.isin(acts.at, list(self.packets.sets))
+        return frozenset(acts.lock[(acts.kind == NoteKind.RELEASE) | by_packet].tolist())
 
     def shared_outside(self) -> Iterator[tuple[int, int]]:
         """Pairs of agents that use the same words of external memory, the first of them writes them."""
