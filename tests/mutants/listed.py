@@ -41,8 +41,37 @@ NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
+LEFT_OUT = "tests/faults/test_left_out_buffers.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
+    Mutant(
+        "of two BDs of a ring with one buffer the later one is wrong",
+        "importers/mlir/left_out_buffers.py",
+        "first if after < list(self._known).index(own) else last",
+        "last",
+        f"{LEFT_OUT}::test_the_descriptor_that_moves_another_buffer_is_named",
+    ),
+    Mutant(
+        "what moves a buffer with other locks was to move any that is left out",
+        "importers/mlir/left_out_buffers.py",
+        "if across and not any(each.locks & use.locks for each in across):",
+        "if across:",
+        f"{LEFT_OUT}::test_buffers_that_are_left_out_on_purpose",
+    ),
+    Mutant(
+        "two BDs of a ring move one buffer by mistake whatever their locks count",
+        "importers/mlir/left_out_buffers.py",
+        "self._has_room(use) if twins else self._clash(*pair)",
+        "twins or self._clash(*pair)",
+        f"{LEFT_OUT}::test_buffers_that_are_left_out_on_purpose",
+    ),
+    Mutant(
+        "a lock counts too many buffers where a BD has the wrong one",
+        "explain/oddities.py",
+        "    return finding.code in (UNFIT, _RING) and not who.isdisjoint(wrong)\n",
+        "    return False\n",
+        f"{LEFT_OUT}::test_locks_that_count_the_buffer_are_not_blamed",
+    ),
     Mutant(
         "who waits for a BD that is followed by itself is at fault too",
         "explain/oddities.py",

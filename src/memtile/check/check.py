@@ -23,10 +23,10 @@ from memtile.errors import MemtileError
 from memtile.explain.depths import Hang, depth_findings, doubtful_depths
 from memtile.explain.finding_places import file_place, in_order
 from memtile.explain.findings import CONNECTIONS, OF_WAITS, Finding, Severity, Side
-from memtile.explain.imbalance import UNFIT, Imbalance, with_imbalances
+from memtile.explain.imbalance import Imbalance, with_imbalances
 from memtile.explain.lock_waits import lock_text
 from memtile.explain.lost_results import lost_findings
-from memtile.explain.oddities import ITSELF, instead_of_waits
+from memtile.explain.oddities import ITSELF, comes_of_chains, instead_of_waits
 from memtile.explain.orders.proof import Proof
 from memtile.importers.kernels.lock_balance import imbalances
 from memtile.importers.kernels.released_objects import released_findings
@@ -108,9 +108,12 @@ def _with_hangs(
     confirms is an error.
     """
     facts = [each for made in subject.made for found in imbalances(made).values() for each in found]
-    if any(each.code == ITSELF for each in findings):
-        facts = [each for each in facts if each.finding.code != UNFIT]
-    findings = [each for each in findings if not _comes_of(each, facts, subject)]
+    facts = [each for each in facts if not comes_of_chains(each.finding, findings)]
+    findings = [
+        each
+        for each in findings
+        if not _comes_of(each, facts, subject) and not comes_of_chains(each, findings)
+    ]
     named = any(each.code in _HANGS and each.severity is Severity.ERROR for each in findings)
     if named and not facts:
         return list(findings), None

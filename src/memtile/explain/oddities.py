@@ -45,8 +45,7 @@ class Oddities:
             return findings
         if codes.isdisjoint(_WRONG) and not finished:
             return instead_of_waits(self.findings, others)
-        if any(each.code == ITSELF for each in self.findings):
-            others = tuple(each for each in others if each.code != UNFIT)
+        others = tuple(each for each in others if not comes_of_chains(each, self.findings))
         if codes.isdisjoint(_WRONG):
             return (*others, *self.findings)
         sure = not codes.isdisjoint(OF_WORDS)
@@ -58,12 +57,29 @@ class Oddities:
         return tuple(each for each in findings if each.message not in known)
 
 
-ITSELF = "MT0124"
-_SURE = (BREAKS_SHARING, ITSELF)
+ITSELF, LEFT_OUT = "MT0124", "MT0126"
+_SURE = (BREAKS_SHARING, ITSELF, LEFT_OUT)
 _OF_CHAINS = WAITS | {UNFIT}
 """What a chain that never comes to its other BDs brings about: its buffers and locks are other ones."""
+_RING = "MT0209"
 NONE_ODD = Oddities()
 """Of what has no text."""
+
+
+def comes_of_chains(finding: Finding, odd: Sequence[Finding]) -> bool:
+    """Whether a finding only follows from a chain that misses a BD, or has a wrong buffer.
+
+    Locks then seem to count more buffers than there are, or the chain takes turns with another one at others.
+
+    Args:
+        finding: about locks, buffers or whatever else.
+        odd: of the text.
+    """
+    if finding.code == UNFIT and any(each.code == ITSELF for each in odd):
+        return True
+    who = {side.who.partition(" (")[0] for side in finding.sides}
+    wrong = {each.sides[0].who.partition(" (")[0] for each in odd if each.code == LEFT_OUT}
+    return finding.code in (UNFIT, _RING) and not who.isdisjoint(wrong)
 
 
 def instead_of_waits(odd: Sequence[Finding], others: Sequence[Finding]) -> tuple[Finding, ...]:
