@@ -43,6 +43,7 @@ from memtile.importers.mlir.sequence.program import (
 from memtile.importers.mlir.sequence.sequence_reader import NO_PARAMETERS, Parameters
 from memtile.importers.mlir.token_packets import Text
 from memtile.importers.mlir.types import Shaped
+from memtile.importers.mlir.unstarted_bds import unstarted_findings
 from memtile.model.state.causes import CoreCause
 from memtile.plain_text import markup_text
 from memtile.runs.array_names import Given, Wanted
@@ -220,6 +221,8 @@ class Loaded:
         of_chains = (move for made in devices for move in moves_of(made))
         rules = (next_findings, buffer_findings)
         chained = {each.message: each for made in devices for rule in rules for each in rule(made)}
+        if sequence is not None:
+            chained |= {each.message: each for each in unstarted_findings(self.configured, sequence)}
         moves = sequence.moves if sequence is not None else ()
         return Oddities((*of_chains, *moves), tuple(chained.values()))  # a device that is loaded again once
 
