@@ -41,8 +41,88 @@ NEWEST = "tests/clients/test_iron_newest.py"
 TIMINGS = "tests/data/test_every_timing.py"
 STREAMS = "tests/faults/test_stream_culprits.py::"
 TEXTS = "tests/data/test_timing_of_texts.py"
+LEFT_OUT = "tests/faults/test_left_out_buffers.py"
+UNSTARTED = "tests/faults/test_unstarted_bds.py"
+BALANCE = "tests/faults/test_word_balance.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
+    Mutant(
+        "one other tile says how long a BD is",
+        "explain/deadlock/word_balance.py",
+        "_ALIKE = 2",
+        "_ALIKE = 1",
+        f"{BALANCE}::test_other_tiles_that_work_alike_say_how_long_a_descriptor_is",
+    ),
+    Mutant(
+        "who fills the rest of a buffer has nothing to do with who empties a part of it",
+        "explain/deadlock/word_balance.py",
+        "max(end, int(bd.places[-1]) + 1, self._area(bd)[1])",
+        "max(end, int(bd.places[-1]) + 1)",
+        f"{BALANCE}::test_a_buffer_that_several_fill_and_one_empties",
+    ),
+    Mutant(
+        "before a run nobody knows how much of an array is sent",
+        "explain/deadlock/ends.py",
+        "            return self.waits.abstraction.part(self.party.number)\n",
+        "            return None\n",
+        f"{MOVES}::test_a_check_says_how_much_of_an_array_is_sent_where_more_is_waited_for",
+    ),
+    Mutant(
+        "where there are races too who waits for a chain is at fault",
+        "explain/oddities.py",
+        "        if not finished:\n",
+        "        if not finished and codes.isdisjoint(_WRONG):\n",
+        f"{MOVES}::test_what_follows_from_a_chain_is_left_out_of_a_run_that_hangs_with_races",
+    ),
+    Mutant(
+        "the BDs behind the first of a task are written in vain",
+        "importers/mlir/unstarted_bds.py",
+        "            bd = (*bd[:2], following)\n",
+        "            return\n",
+        f"{UNSTARTED}::test_descriptors_that_tasks_are_given",
+    ),
+    Mutant(
+        "a BD is never started though single registers of its tile are written",
+        "importers/mlir/unstarted_bds.py",
+        "self.unknown.add((at.column, at.row))",
+        "pass",
+        f"{UNSTARTED}::test_descriptors_that_tasks_are_given",
+    ),
+    Mutant(
+        "a channel that halts for want of a BD is at fault, whatever was written instead",
+        "explain/oddities.py",
+        'WAITS | {UNFIT, "MT0115", "MT0315"}',
+        "WAITS | {UNFIT}",
+        f"{UNSTARTED}::test_a_descriptor_that_is_written_over_is_named_with_the_one_that_was_meant",
+    ),
+    Mutant(
+        "of two BDs of a ring with one buffer the later one is wrong",
+        "importers/mlir/left_out_buffers.py",
+        "first if after < list(self._known).index(own) else last",
+        "last",
+        f"{LEFT_OUT}::test_the_descriptor_that_moves_another_buffer_is_named",
+    ),
+    Mutant(
+        "what moves a buffer with other locks was to move any that is left out",
+        "importers/mlir/left_out_buffers.py",
+        "if across and not any(each.locks & use.locks for each in across):",
+        "if across:",
+        f"{LEFT_OUT}::test_buffers_that_are_left_out_on_purpose",
+    ),
+    Mutant(
+        "two BDs of a ring move one buffer by mistake whatever their locks count",
+        "importers/mlir/left_out_buffers.py",
+        "self._has_room(use) if twins else self._clash(*pair)",
+        "twins or self._clash(*pair)",
+        f"{LEFT_OUT}::test_buffers_that_are_left_out_on_purpose",
+    ),
+    Mutant(
+        "a lock counts too many buffers where a BD has the wrong one",
+        "explain/oddities.py",
+        "    return finding.code in (UNFIT, _RING) and not who.isdisjoint(wrong)\n",
+        "    return False\n",
+        f"{LEFT_OUT}::test_locks_that_count_the_buffer_are_not_blamed",
+    ),
     Mutant(
         "who waits for a BD that is followed by itself is at fault too",
         "explain/oddities.py",

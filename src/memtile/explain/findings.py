@@ -81,6 +81,10 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         ),
         "MT0124": FindingCode("a descriptor that is followed by itself", Severity.WARNING),
         "MT0125": FindingCode("a transfer that ends beyond its memory", Severity.WARNING),
+        "MT0126": FindingCode(
+            "a descriptor that moves the wrong buffer, and another one is left out", Severity.WARNING
+        ),
+        "MT0127": FindingCode("a descriptor that a host writes and gives to no task", Severity.WARNING),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),

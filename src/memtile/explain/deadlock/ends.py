@@ -422,11 +422,17 @@ class ChainEnd:
         if part is None:
             return "has sent all that it was asked for", "Send as many words as are received."
         sent, words, name = part
-        return f"has sent {sent} of the {words} words of {name}", f"Send all {words} words."
+        what = "words" if self.waits.abstraction is None else "elements"
+        return f"has sent {sent} of the {words} {what} of {name}", f"Send all {words} {what}."
 
     def _part_moved(self) -> tuple[int, int, str] | None:
-        """The words of external memory that a channel moves, if it is a part: of how many, and the name."""
-        if self.waits.abstraction is not None or self.waits.of_registers:
+        """The words of external memory that a channel moves, if it is a part: of how many, and the name.
+
+        Before a run they are elements of what the text passes.
+        """
+        if self.waits.abstraction is not None:
+            return self.waits.abstraction.part(self.party.number)
+        if self.waits.of_registers:
             return None
         planned = PlannedWords.of(self.waits.engine, self.waits.chains)
         part = planned.part_of_external(self.party.number)
