@@ -19,6 +19,7 @@ from memtile.importers.design import load
 from memtile.importers.mlir.repairs.candidates import candidates
 from memtile.importers.mlir.repairs.text_edits import applied, applied_to_file
 from memtile.importers.mlir.token_packets import Text
+from memtile.importers.python.candidates import python_candidates
 
 CORPUS = Path(__file__).parents[1] / "corpus"
 WORDS = np.arange(64, dtype=np.int32)
@@ -33,6 +34,25 @@ def trying(*candidates: Candidate, trials: dict[str, Trial], **more: object) -> 
         **more,  # type: ignore[arg-type]
     )
     return [each.says for each in found.repairs]
+
+
+BROADCAST = """module { aie.device(npu1_1col) {
+%mem = aie.tile(0, 1)
+%box = aie.buffer(%mem) : memref<16xi32>
+%free = aie.lock(%mem, 0) {init = 1 : i32}
+%full = aie.lock(%mem, 1) {init = 0 : i32}
+aie.memtile_dma(%mem) {
+%0 = aie.dma_start(S2MM, 0, ^write, ^end)
+^write:
+aie.use_lock(%free, AcquireGreaterEqual, 2)
+aie.dma_bd(%box : memref<16xi32>, 0, 16)
+aie.use_lock(%full, Release, 2)
+aie.next_bd ^write
+^end:
+aie.end
+} } }
+"""
+"""A block that two readers are to get: its writer takes two units of free, and there is one."""
 
 
 def test_the_likeliest_repair_comes_first_and_what_leaves_words_out_last() -> None:
@@ -254,6 +274,28 @@ def test_a_constant_that_others_use_is_left_alone() -> None:
     made = [each for each in candidates(text, ()) if each.kind == "bound"]
     assert made
     assert all("arith.constant 3" not in change.old for each in made for change in each.changes)
+
+
+def test_a_lock_begins_with_what_its_buffer_counts() -> None:
+    text = Text("d.mlir", BROADCAST)
+    first = next(each for each in candidates(text, ()) if each.kind == "lock_value")
+    assert first.says == "begin with lock free at 2 instead of 1"
+
+
+def test_two_flows_of_one_id_are_the_last_that_is_meant() -> None:
+    flows = [f"aie.packet_flow({n}) {{ }}\n" for n in (1, 2)]
+    sent = [f"aie.dma_bd_packet(0, {n})\n" for n in (1, 1)]
+    found = [
+        each for each in candidates(Text("d.mlir", "".join([*flows, *sent])), ()) if each.kind == "packet_id"
+    ]
+    assert found[0].says == "line 4: packet id 2 instead of 1"
+    assert found[-1].says == "line 2: packet id 1 instead of 2"
+
+
+def test_the_sizes_of_the_arrays_of_a_host_are_no_mistake() -> None:
+    source = "N = 16\nTURNS = 3\nfor _ in range(TURNS):\n    array.external('x', np.zeros(4 * N))\n"
+    made = {each.says.partition(":")[0] for each in python_candidates(source, "d.py", ())}
+    assert made == {"line 2, TURNS"}
 
 
 def test_a_missing_release_is_put_behind_the_last_use_of_what_was_acquired() -> None:

@@ -85,6 +85,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "a descriptor that moves the wrong buffer, and another one is left out", Severity.WARNING
         ),
         "MT0127": FindingCode("a descriptor that a host writes and gives to no task", Severity.WARNING),
+        "MT0131": FindingCode("a descriptor that guards its buffer with the locks of others", Severity.ERROR),
         "MT0201": FindingCode("a write and a read without an order", Severity.ERROR, follows=("MT0205",)),
         "MT0202": FindingCode("two writes without an order", Severity.ERROR),
         "MT0203": FindingCode("words that are read before anybody wrote them", Severity.WARNING),
@@ -148,6 +149,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0327": FindingCode(
             "a run in which only traces and cores without locks still move", Severity.WARNING
         ),
+        "MT0336": FindingCode("two results of a host whose lengths are exchanged", Severity.ERROR),
         "MT0401": FindingCode("words come out in another order", Severity.ERROR),
         "MT0402": FindingCode("words come out shifted", Severity.ERROR),
         "MT0403": FindingCode("words that were never written come out", Severity.ERROR),

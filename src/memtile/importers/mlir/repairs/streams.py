@@ -187,6 +187,8 @@ def _packet_ids(design: DesignText) -> Iterator[Found]:
             for other in sorted(known - {value}):
                 alone, lonely = value not in there, other not in own
                 unlikely = 0.1 if alone and lonely else 0.4 if alone or (lonely and own[value] > 1) else 1.2
+                if here is taken and not lonely:
+                    unlikely = 1.2  # two flows of one id send each packet both ways
                 order = [other if each is operation else found for each, _, found in here]
                 unlikely -= 0.1 * (order == sorted(order))
                 says = f"line {operation.line}: packet id {other} instead of {value}"
