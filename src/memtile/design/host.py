@@ -18,6 +18,7 @@ from memtile.errors import DesignError
 from memtile.explain.deadlock.context import HostWaiting
 from memtile.explain.deadlock.graph import Via
 from memtile.sim.doors.polling import cycles_left
+from memtile.sim.doors.relaxed_model import hosts_wait
 from memtile.sim.kernels.actions import Made
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ class HostSequence:
                 self.due = now + cycles if self.due < 0 else self.due
                 return not timed or now >= self.due
             case HostWait(tasks):
-                return self._over(tasks)
+                return not hosts_wait() or self._over(tasks)
             case HostPoll():
                 self.polls = True
                 return self.present.met()

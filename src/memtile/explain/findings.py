@@ -161,6 +161,9 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
             "memory that a C++ kernel takes as another type than the design says", Severity.NOTE
         ),
         "MT0409": FindingCode("an output that a C++ kernel takes as const", Severity.WARNING),
+        "MT0410": FindingCode("an output has what another one should have", Severity.ERROR),
+        "MT0411": FindingCode("numbers that a core wraps, rounds or narrows", Severity.ERROR),
+        "MT0413": FindingCode("sums that go on from block to block", Severity.ERROR),
         "MT0501": FindingCode("bank conflicts cost time", Severity.NOTE),
         "MT0502": FindingCode("short descriptors cost time", Severity.NOTE),
         "MT0503": FindingCode("short tasks cost time", Severity.NOTE),
