@@ -96,6 +96,7 @@ def check(name: str, make: Callable[[], Subject]) -> CheckResult:
         found, proved = _with_hangs(subject, findings, make)
     if not any(each.severity is Severity.ERROR for each in found):
         found += overflow_findings(subject, make)
+    found += subject.conditions()
     return CheckResult(name, in_order(found), len(subject.log.tasks), tuple(subject.notes), proved)
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
     from memtile.importers.python.repairs import PythonRepairs
+    from memtile.importers.scalar_conditions import ScalarConditions
     from memtile.importers.text_repairs import TextRepairs
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.core_kernels import Kernels
@@ -63,6 +64,7 @@ class Runnable:
         ignored: what was read and changes nothing.
         kernels: what its cores do, by column and row.
         repairs: what tries changes of its text; None = it has no text.
+        conditions: what tries other numbers of its host; None = it is no text of MLIR.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Runnable:
     ignored: Sequence[str] = ()
     kernels: Kernels = field(default_factory=dict)
     repairs: TextRepairs | PythonRepairs | None = None
+    conditions: ScalarConditions | None = None
 
     def run(self, options: RunOptions = USUAL, **more: Unpack[RunKeywords]) -> Run:
         """Run it; ``more`` are fields of :class:`RunOptions`, which come before ``options``."""
@@ -194,6 +197,7 @@ def iron_design(
         wanted: arrays to take.
         device: for a program that chooses none; empty = as the environment says.
     """
+    from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
     from memtile.importers.text_repairs import TextRepairs
@@ -218,7 +222,10 @@ def iron_design(
         repairs = TextRepairs(design.loaded, run_once)
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
         kernels = design.loaded.kernels
-        return Runnable(file, design, once, True, files, [said], kernels=kernels, repairs=repairs)
+        return Runnable(
+            file, design, once, True, files, [said],
+            kernels=kernels, repairs=repairs, conditions=hosted_conditions(design),
+        )  # fmt: skip
 
     return make
 
@@ -250,11 +257,11 @@ def mlir_design(
     from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
     from memtile.importers.design_file import guarded
+    from memtile.importers.scalar_conditions import ScalarConditions
     from memtile.importers.text_repairs import TextRepairs
 
     kernels = options.kernels
-    text = _bodies(kernels)
-    make_cpp = kernels.maker()
+    text, make_cpp = _bodies(kernels), kernels.maker()
     functions = kernels.with_functions(_python_functions(kernels), make_cpp)
     parameters, known = parameters_of(settings), costs_of(costs)
     files = [file, *kernels.files, *_array_files(options)]
@@ -262,16 +269,10 @@ def mlir_design(
 
     def make() -> Runnable:
         made = load(
-            file,
-            bodies=text,
-            device=options.device or None,
-            name=name,
-            sequence=sequence,
-            functions=functions,
-            parameters=parameters,
-            costs=known,
+            file, bodies=text, device=options.device or None, name=name, sequence=sequence,
+            functions=functions, parameters=parameters, costs=known,
             sources_beside=sources_beside and make_cpp.beside,
-        )
+        )  # fmt: skip
         kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
         given = [read_given(text) for text in options.given]
@@ -279,8 +280,10 @@ def mlir_design(
         def run_once(design: Loaded, how: RunOptions) -> Run:
             return guarded(kernels.file or "", lambda: _run_once(design, given, wanted, how))
 
-        once, repairs = partial(run_once, made), TextRepairs(made, run_once)
-        return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels, repairs)
+        return Runnable(
+            file, made.array, partial(run_once, made), True, files, notes, made.notes, made.kernels,
+            TextRepairs(made, run_once), ScalarConditions(made, run_once, made.numbers_of(given)),
+        )  # fmt: skip
 
     return make
 
