@@ -47,6 +47,55 @@ BALANCE = "tests/faults/test_word_balance.py"
 MOVES = "tests/faults/test_odd_moves.py"
 MUTANTS = (
     Mutant(
+        "two values with the same run say that of all greater ones, however near they are",
+        "explain/conditions.py",
+        "        if last.last - least < stride:\n            return spans\n",
+        "",
+        "tests/faults/test_conditions.py::test_all_greater_values_are_said_only_with_their_proof[differ]",
+    ),
+    Mutant(
+        "values between two with the same run have it, whatever is asked of them",
+        "explain/conditions.py",
+        "return self.scalar.ordered and one.acts is not None and one.acts == other.acts",
+        "return one.acts == other.acts",
+        "tests/faults/test_conditions.py::test_all_greater_values_are_said_only_with_their_proof[gaps]",
+    ),
+    Mutant(
+        "where a loop begins counts as where it ends",
+        "importers/mlir/scalar_flow.py",
+        "linear = self.known[high] if bounds == [high] else None",
+        "linear = self.known[bounds[0]]",
+        "tests/faults/test_conditions.py::test_only_comparisons_by_order_prove_values_in_between",
+    ),
+    Mutant(
+        "turns that nobody sees are counted",
+        "importers/mlir/scalar_flow.py",
+        "shown = linear is not None and linear != _COMPARED and _acts(operation)",
+        "shown = linear is not None and linear != _COMPARED",
+        "tests/faults/test_conditions.py::test_only_comparisons_by_order_prove_values_in_between",
+    ),
+    Mutant(
+        "an inner size is a length",
+        "importers/mlir/scalar_flow.py",
+        "return len(used) == (outermost in used) + (length in used)",
+        "return outermost in used or length in used",
+        "tests/faults/test_conditions.py::test_a_length_is_a_count_as_the_outermost_size[%n-False]",
+    ),
+    Mutant(
+        "a host writes the same number, whatever is tried",
+        "importers/mlir/runtime_scalars.py",
+        'line = f"{_NEW} = arith.constant {value} : i32"',
+        'line = f"{_NEW} = arith.constant 2 : i32"',
+        "tests/faults/test_conditions.py::test_the_runs_of_two_values_that_hang_are_one",
+    ),
+    Mutant(
+        "a number given by name comes before one given by position",
+        "importers/mlir/sequence/program.py",
+        "value = scalars.get(number, said.get(name[1:]))",
+        "value = said.get(name[1:], scalars.get(number))",
+        "tests/faults/test_conditions.py::test_an_argument_gets_its_value_by_its_name",
+    ),
+    Mutant(
         "one other tile says how long a BD is",
         "explain/deadlock/word_balance.py",
         "_ALIKE = 2",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memtile.importers.bodies.container import Container
     from memtile.importers.loaded import Loaded
     from memtile.importers.repairs import Repairs
+    from memtile.importers.scalar_conditions import ScalarConditions
     from memtile.runs.array_names import Given, Wanted
     from memtile.runs.core_kernels import Kernels
     from memtile.runs.program import Run
@@ -63,6 +64,7 @@ class Runnable:
         ignored: what was read and changes nothing.
         kernels: what its cores do, by column and row.
         repairs: what tries changes of its text; None = it has no text.
+        conditions: what tries other numbers of its host; None = it is no text of MLIR.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Runnable:
     ignored: Sequence[str] = ()
     kernels: Kernels = field(default_factory=dict)
     repairs: Repairs | None = None
+    conditions: ScalarConditions | None = None
 
     def run(self, options: RunOptions = USUAL, **more: Unpack[RunKeywords]) -> Run:
         """Run it; ``more`` are fields of :class:`RunOptions`, which come before ``options``."""
@@ -197,6 +200,7 @@ def iron_design(
         wanted: arrays to take.
         device: for a program that chooses none; empty = as the environment says.
     """
+    from memtile.cli.conditions import hosted_conditions
     from memtile.cli.design_file import settings_of
     from memtile.cli.iron_program import iron_array
     from memtile.importers.text_repairs import repairs_of
@@ -221,7 +225,10 @@ def iron_design(
         repairs = repairs_of(design.loaded, run_once)
         said = f"{file} is a program of IRON: the design that it runs first is run, with its tensors"
         kernels = design.loaded.kernels
-        return Runnable(file, design, once, True, files, [said], kernels=kernels, repairs=repairs)
+        return Runnable(
+            file, design, once, True, files, [said],
+            kernels=kernels, repairs=repairs, conditions=hosted_conditions(design),
+        )  # fmt: skip
 
     return make
 
@@ -252,6 +259,7 @@ def mlir_design(
     """
     from memtile.importers.build_comparison import compare
     from memtile.importers.design import load
+    from memtile.importers.scalar_conditions import ScalarConditions
     from memtile.importers.text_repairs import repairs_of
 
     kernels = options.kernels
@@ -263,8 +271,11 @@ def mlir_design(
         kernels.check_used(beside=bool(make_cpp.found))
         notes = [compare(made, against).text] if against is not None else []
         run_once = _once(options, wanted)
-        once, repairs = partial(run_once, made), repairs_of(made, run_once)
-        return Runnable(file, made.array, once, True, files, notes, made.notes, made.kernels, repairs)
+        numbers = made.numbers_of([read_given(text) for text in options.given])
+        return Runnable(
+            file, made.array, partial(run_once, made), True, files, notes, made.notes, made.kernels,
+            repairs_of(made, run_once), ScalarConditions(made, run_once, numbers),
+        )  # fmt: skip
 
     return make
 

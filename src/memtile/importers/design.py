@@ -116,6 +116,10 @@ def load(
         DesignError: what the device cannot hold.
     """
     options = {each: value for each, value in locals().items() if each != "file"}
+
+    def again(other: Text, /, **more: Any) -> Loaded:
+        return load(other, **{**options, **more})
+
     from memtile.importers.kernels.body import without_contents  # slow to load, and only needed here
     from memtile.importers.kernels.kernel import kernels
 
@@ -127,7 +131,7 @@ def load(
     own = kernels(still.configured, known, costs)
     for place, kernel in own.items():
         still.array.compute_tile(*place).run_kernel(kernel, endless=getattr(kernel, "endless", None))
-    still = replace(still, source=text, loads=lambda other: load(other, **options))
+    still = replace(still, source=text, loads=again)
 
     def kernels_of(other: Configured) -> Kernels:
         return kernels(other, functions_for(other.device, known.own, still.array.device.name), costs)
