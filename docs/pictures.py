@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,19 @@ HERE = Path(__file__).parent
 FLAGS = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--virtual-time-budget=9000")
 LOOK = "track=memory(0,1)%20MM2S%201&cycle=66500&from=52000&to=80000&top"
 TILINGS = ("halo", "t1", "border")
+GEMM = ("examples/gemm.py", "--set", "columns=4")
 
 
-def draw(directory: Path) -> list[Path]:
-    """Draw all pictures; the files written."""
-    tilings = [draw_tiling(name, directory) for name in TILINGS]
-    return [*draw_run(directory), *tilings, *draw_report(directory), draw_speed(directory)]
+def draw(directory: Path, *, tilings: Sequence[str] = TILINGS, run: Sequence[str] = GEMM) -> list[Path]:
+    """Draw all pictures; the files written.
+
+    Args:
+        directory: where they go.
+        tilings: the examples of tilings that are drawn.
+        run: the design whose report is shown, with its options.
+    """
+    drawn = [draw_tiling(name, directory) for name in tilings]
+    return [*draw_run(directory), *drawn, *draw_report(directory, run), draw_speed(directory)]
 
 
 def draw_speed(directory: Path) -> Path:
@@ -40,15 +48,15 @@ def draw_tiling(name: str, directory: Path) -> Path:
     return picture
 
 
-def draw_report(directory: Path) -> list[Path]:
-    """The report of the matrix product as a browser shows it; none without Chromium."""
+def draw_report(directory: Path, design: Sequence[str]) -> list[Path]:
+    """The report of a run as a browser shows it; none without Chromium."""
     browser, memtile = shutil.which("chromium"), Path(sys.executable).with_name("memtile")
     if browser is None:
         return []
     picture = directory / "report.png"
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "gemm.html"
-        run: list[str | Path] = [memtile, "run", "examples/gemm.py", "--set", "columns=4", "--report", page]
+        page = Path(folder) / "report.html"
+        run: list[str | Path] = [memtile, "run", *design, "--report", page]
         subprocess.run(run, check=True, stdout=subprocess.DEVNULL, cwd=HERE.parent)
         shot = [f"--screenshot={picture}", "--window-size=1280,1330", f"--user-data-dir={folder}/profile"]
         place = f"{page.as_uri()}#{LOOK}"

@@ -38,7 +38,7 @@ OF_FILES: dict[str, Sequence[str]] = {
     "disasm": ("disasm", "{file}"),
     "disasm-json": ("disasm", "--json", "--summary", "{file}"),
 }
-TEXTS_OF_EACH, FILES_OF_EACH = 20, 22
+TEXTS_OF_EACH, FILES_OF_EACH = 10, 11
 
 
 @contextmanager

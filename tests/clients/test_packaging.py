@@ -154,7 +154,8 @@ def test_dev_extra_takes_in_all_others_but_a_compiler() -> None:
     "command", ["make lint", "make test", "make properties", "make interpreted", "make mutants"]
 )
 def test_build_server_runs_the_commands_of_the_readme(command: str) -> None:
-    assert f"step {command}" in (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    steps = (ROOT / ".ci" / "run").read_text(encoding="utf-8").splitlines()
+    assert any(f"{step} ".startswith(f"step {command} ") for step in steps)
     assert f"`{command}`" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -233,8 +234,7 @@ def settled(page: Page) -> None:
 @pytest.mark.slow
 def test_the_page_of_the_product_is_small_and_quick(gemm: Path, tmp_path: Path) -> None:
     assert gemm.stat().st_size <= 5e6
-    assert ready(gemm, tmp_path) <= 2000
-    with opened(gemm, tmp_path / "profile", width=1440, height=1000) as page:
+    with ready(gemm, tmp_path) as page:
         assert page.evaluate("tracks.filter(track => track.kind === 'channel').length") == 108
         for kind in ("locks", "ports"):
             page.press(kind[0])
@@ -255,8 +255,7 @@ def test_a_million_events_are_quick_too(transpose: Path, tmp_path: Path) -> None
     data["packed"] = packed([one] * many + [values] * many)
     page_file = tmp_path / "many.html"
     page_file.write_text(report_page(data), encoding="utf-8")
-    assert ready(page_file, tmp_path) <= 2000
-    with opened(page_file, tmp_path / "profile", width=1440, height=1000) as page:
+    with ready(page_file, tmp_path) as page:
         assert page.evaluate("tracks.reduce((sum, track) => sum + track.changes, 0)") == 1_000_000
         assert frames(page) >= 30
         page.evaluate("choose(3, 4000)")
@@ -265,15 +264,16 @@ def test_a_million_events_are_quick_too(transpose: Path, tmp_path: Path) -> None
         assert page.said == []
 
 
-def ready(file: Path, folder: Path) -> float:
-    """Milliseconds until a page can be used, the best of three tries at most."""
-    found = []
+@contextmanager
+def ready(file: Path, folder: Path) -> Iterator[Page]:
+    """A page that can be used within two seconds, in one of three tries."""
     for n in range(3):
         with opened(file, folder / f"try{n}", width=1440, height=1000) as page:
-            found.append(float(page.evaluate("Number(document.body.dataset.ready)")))
-        if found[-1] <= 2000:
-            break
-    return min(found)
+            took = float(page.evaluate("Number(document.body.dataset.ready)"))
+            if took <= 2000 or n == 2:
+                assert took <= 2000
+                yield page
+                return
 
 
 def frames(page: Page) -> float:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Callable, Collection, Iterable, Iterator
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 
 import pytest
@@ -65,13 +65,13 @@ MAY_IMPORT_TESTS = re.compile(r"^\s*(?:from|import)\b[^\n(]*(?:\([^)]*)?\btest_"
 HEAVY = {"numba", "llvmlite", "matplotlib", "numpy", "scipy", "hypothesis"}
 
 
-@cache
+@lru_cache(1)  # the syntax of all modules is millions of objects, which stay for all later tests
 def tree_of(text: str) -> ast.Module:
     """The syntax of a module: many rules look at each."""
     return ast.parse(text)
 
 
-@cache
+@lru_cache(1)
 def nodes_of(text: str) -> tuple[ast.AST, ...]:
     """All nodes of it."""
     return tuple(ast.walk(tree_of(text)))
@@ -297,18 +297,18 @@ def test_no_test_imports_another_one() -> None:
 
 
 def test_source_keeps_every_rule() -> None:
-    """One test for all: each file is parsed once for all rules."""
-    found = []
-    for path in sorted(SOURCE.rglob("*.py")):
-        module, text = ".".join(path.relative_to(SOURCE).with_suffix("").parts), path.read_text("utf-8")
-        for rule in BITES:
-            faults = [f"{path.relative_to(SOURCE)}:{fault}" for fault in rule(module, text)]
-            found += [f"{rule.__name__}: {fault}" for fault in faults]
-    assert found == []
+    """One test for all: each file is parsed once for all rules, those of circles of imports among them."""
+    found, graph, typed = list[str](), dict[str, set[str]](), dict[str, set[str]]()
     texts = texts_of_modules()
-    assert cycles(import_graph(texts)) == []  # no module imports itself by way of others
-    known = cycles(import_graph(texts, typing=True))  # one object in many files is a circle, for typing alone
-    assert [ring for ring in known if len(ring) > CIRCLE] == []
+    for module, text in texts.items():
+        for rule in BITES:
+            found += [f"{rule.__name__}: {module}:{fault}" for fault in rule(module, text)]
+        name = module.removesuffix(".__init__")
+        graph[name], typed[name] = (imports_of(text, texts, typing=typing) for typing in (False, True))
+    assert found == []
+    assert cycles(graph) == []  # no module imports itself by way of others
+    # one object in many files is a circle of imports for typing alone
+    assert [ring for ring in cycles(typed) if len(ring) > CIRCLE] == []
 
 
 Graph = dict[str, set[str]]
@@ -316,9 +316,13 @@ Graph = dict[str, set[str]]
 
 def import_graph(texts: dict[str, str], *, typing: bool = False) -> Graph:
     """What each module imports, at its head or later in a function; and, if asked, for ``typing`` alone."""
-    return {
-        module: set(_imports(nodes_of(text), texts.keys(), typing=typing)) for module, text in texts.items()
-    }
+    return {module: imports_of(text, texts, typing=typing) for module, text in texts.items()}
+
+
+def imports_of(text: str, modules: Iterable[str], *, typing: bool) -> set[str]:
+    """Those of ``modules`` that a text imports."""
+    names = {module.removesuffix(".__init__") for module in modules}
+    return set(_imports(nodes_of(text), names, typing=typing))
 
 
 def _imports(nodes: Iterable[ast.AST], modules: Collection[str], *, typing: bool) -> Iterator[str]:
@@ -362,8 +366,7 @@ def test_cycle_rule_bites() -> None:
 def texts_of_modules() -> dict[str, str]:
     texts = {}
     for path in SOURCE.rglob("*.py"):
-        module = ".".join(path.relative_to(SOURCE).with_suffix("").parts)
-        texts[module.removesuffix(".__init__")] = path.read_text("utf-8")
+        texts[".".join(path.relative_to(SOURCE).with_suffix("").parts)] = path.read_text("utf-8")
     return texts
 
 

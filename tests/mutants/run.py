@@ -30,11 +30,20 @@ SLOWEST = 10  # whose times are printed
 SECONDS = 300  # a mutant whose test runs longer lets it hang
 
 
-def copied(place: Path, source: Path = SOURCE) -> Path:
+def copied(place: Path) -> Path:
     """A copy of the source below ``place``."""
-    made = place / "src"
-    without = ("*.egg-info", "__pycache__") if source == SOURCE else ()
-    shutil.copytree(source, made, ignore=shutil.ignore_patterns(*without))
+    without = shutil.ignore_patterns("*.egg-info", "__pycache__")
+    return shutil.copytree(SOURCE, place / "src", ignore=without)
+
+
+def changed(place: Path, source: Path, mutant: Mutant) -> Path:
+    """A mutant below ``place``: one file, and links to a copy of the others, in a tenth of the time."""
+    made = shutil.copytree(source, place / "src", copy_function=os.link)
+    file = made / PACKAGE / mutant.file
+    file.unlink()
+    file.write_text(mutant.applied(), encoding="utf-8")
+    for code in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
+        code.unlink()  # by size and second alone it might pass for that of the change
     return made
 
 
@@ -92,11 +101,7 @@ def fate(mutant: Mutant, source: Path, runners: Queue[Runner]) -> tuple[str, flo
     begun, runner = time.monotonic(), runners.get()
     try:
         with tempfile.TemporaryDirectory() as place:
-            made = copied(Path(place), source)
-            file = made / PACKAGE / mutant.file
-            file.write_text(mutant.applied(), encoding="utf-8")
-            for code in (file.parent / "__pycache__").glob(f"{file.stem}.*"):
-                code.unlink()  # by size and second alone it might pass for that of the change
+            made = changed(Path(place), source, mutant)
             became, said = runner.outcome(made, mutant.test, SECONDS)
             return said if became == "did not run" else became, time.monotonic() - begun
     finally:

@@ -243,9 +243,10 @@ def _numbers(axes: Axes, order: Slices, index: int) -> None:
         ground = {"facecolor": colormaps[COLOURS](share), "linewidth": 0, "pad": 0.3}
         place = (column + order.corner[0] - 0.44, row + order.corner[1] - 0.42)
         ink = PAPER if share < _DARK else INK
-        axes.text(
+        text = axes.text(
             *place, str(position), fontsize=size, color=ink, ha="left", va="top", zorder=5.5, bbox=ground
         )
+        text.set_in_layout(False)  # it is within the axes: the size of the picture need not be found from it
 
 
 def _label(axes: Axes, order: Slices, index: int, *, left: bool, bottom: bool) -> None:
