@@ -220,7 +220,7 @@ def test_a_stride_of_the_reader_is_said_by_the_places_in_its_buffer() -> None:
     (finding,) = tile.run().findings
     assert finding.code == "MT0405"
     assert "has elements 0, 2, 4, 6, .. of buffer 'a', and 0, 4, 8, 12, .. were expected" in finding.message
-    assert finding.fix == "Give the reader the stride 4 instead of 2."
+    assert finding.fix == "Give it the stride 4 instead of 2 (words)."
 
 
 def test_who_writes_an_array_and_which_core_makes_its_words() -> None:

@@ -5208,6 +5208,27 @@ MUTANTS = (
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[short_rows]",
     ),
     Mutant(
+        "of two walks that would do the one that begins too far on is not preferred",
+        "explain/walk_culprits.py",
+        "for some in (every, odd, late)",
+        "for some in (every, odd)",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "a core on the way is taken for one that changes nothing",
+        "explain/walk_culprits.py",
+        "        return fitted is not None\n",
+        "        return False\n",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "a change of a walk is not looked at in every word",
+        "explain/walk_changes.py",
+        "if not is_inside or (found[known] != part.words[known]).any():",
+        "if not is_inside:",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
         "zeros beside other mistakes are taken for nothing written",
         "explain/mismatch_causes.py",
         "if wrong.any() and not got[wrong].any()",

@@ -50,6 +50,8 @@ def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> 
         *_host(result, lifted),
         *_links(result, lifted),
         *_columns(result),
+        *_slowest(result, lifted),
+        *_waits(result, lifted),
     ]
     return tuple(found)
 
@@ -148,6 +150,29 @@ def _host(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         message = f"The host's accesses take {result.host_cycles} of {result.cycles} cycles."
         side = Side("the host", f"is busy for {result.host_cycles} cycles")
         yield _note(result, "MT0505", message, [side], fix)
+
+
+def _waits(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """Waits of a host without which the run ends as it does, a tenth earlier."""
+    best = best_of([each for each in lifted if each.resource == Resource.WAITS], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH:
+        fix = "Wait only where the next task needs what the last one wrote: start others before."
+        fix = _tried(fix, result, [best], Resource.WAITS)
+        side = Side("the host", "waits between its tasks")
+        yield _note(
+            result, "MT0505", "The host waits between its tasks, and channels wait for it.", [side], fix
+        )
+
+
+def _slowest(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """A core that computes longer than all others, where that costs a tenth."""
+    best = best_of([each for each in lifted if each.resource == Resource.SLOWEST], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH:
+        own = max(core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
+        text = f"computes for {own} of {result.cycles} cycles, longer than all others"
+        fix = "Give others a part of its work, or it a kernel as short as theirs."
+        fix = _tried(fix, result, [best], Resource.SLOWEST)
+        yield _note(result, "MT0507", f"{best.name} {text}.", [Side(best.name, text)], fix)
 
 
 def _links(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:

@@ -6,14 +6,20 @@ from collections.abc import Callable, Iterator, Sequence
 
 from memtile.explain.checks import Check
 from memtile.explain.findings import OTHER_WORDS, Finding, Severity, Side
+from memtile.explain.walk_culprits import WalkCulprits
 
 
-def wrong_words(checks: Sequence[Check], sources: Callable[[str], str] | None = None) -> Iterator[Finding]:
+def wrong_words(
+    checks: Sequence[Check],
+    sources: Callable[[str], str] | None = None,
+    culprits: WalkCulprits | None = None,
+) -> Iterator[Finding]:
     """One finding for each output of a finished run that is not what was expected.
 
     Args:
         checks: of the run.
         sources: a sentence about who writes an output, by its name; empty = nobody knows.
+        culprits: the channels of the run.
     """
     for check in checks:
         if check.exact:
@@ -24,6 +30,11 @@ def wrong_words(checks: Sequence[Check], sources: Callable[[str], str] | None = 
         else:
             code, says, fix = OTHER_WORDS, check.text.removeprefix(f"{check.port}: "), ""
             message = f"{check.port} is not what was expected: {says}."
+        walks = None if culprits is None or check.arrays is None else culprits.find(check.port, *check.arrays)
+        if walks is not None:
+            message, sides = f"{message} {walks.text}", (walks.side, Side(check.port, says))
+            yield Finding(code, Severity.ERROR, message, sides, fix=walks.fix)
+            continue
         if sources is not None and (written := sources(check.port)):
             message, fix = (
                 f"{message} {written}",
