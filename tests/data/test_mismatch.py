@@ -109,6 +109,12 @@ REALS = np.random.default_rng(3).standard_normal(64).astype(np.float32)
         (np.clip(BYTES * 2.0, -128, 127).astype(np.int8), BYTES * np.int8(2), "MT0411", "is saturated"),
         ((DATA * 50).astype(np.int8).astype(np.int32), DATA * 50, "MT0411", "only the low 8 bits"),
         (DATA * 99 >> 4, DATA * 99 + 8 >> 4, "MT0411", "is 1 less than expected in 32 of 64 elements, and"),
+        (
+            (BYTES >> 2).view(np.uint8),
+            BYTES.view(np.uint8) >> 2,
+            "MT0411",
+            "unsigned numbers were taken as signed",
+        ),
         (SUMS, DATA, "MT0413", "in each block of 16 elements the sum of it and of the blocks before"),
         (
             REALS.astype("bfloat16").astype(np.float32),

@@ -1,7 +1,7 @@
 """The walk that a channel should have, by what it moved and what it should have moved: one change of it.
 
 Of each execution the memory is known at which it reads or writes, and its words, as both should be. Changes
-are an exchange of two dimensions or of the zeros at both sides of one, another stride, iteration step or
+are an exchange of two dimensions, zeros otherwise before and behind one, another stride, iteration step or
 offset, and rows where a descriptor of a host has none. A change counts if with it every word of every
 execution fits.
 """
@@ -141,11 +141,14 @@ def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
 
 
 def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
+    """The same number of zeros otherwise before and behind a dimension: at the other sides first."""
     for d, pad in enumerate(bd.pad):
-        if pad.before != pad.after:
-            does = f"{verb} with {pad.before} zeros before and {pad.after} behind its dimension {d}"
-            fix = f"Exchange the padding: {pad.after} before and {pad.before} behind."
-            yield _Candidate(does, fix, partial(_padded_behind, d))
+        for before in dict.fromkeys((pad.after, *range(min(sum(pad), _FEW) + 1))):
+            new = Pad(before, sum(pad) - before)
+            if new != pad:
+                does = f"{verb} with {pad.before} zeros before and {pad.after} behind its dimension {d}"
+                fix = f"Change the padding: {new.before} before and {new.after} behind."
+                yield _Candidate(does, fix, partial(_padded, d, new))
 
 
 def _rows(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candidate]:
@@ -201,12 +204,10 @@ def _with_dims(dims: Sequence[Dim], bd: Descriptor) -> Descriptor:
     return replace(bd, dims=tuple(dims))
 
 
-def _padded_behind(d: int, bd: Descriptor) -> Descriptor:
-    """A descriptor whose dimension has its zeros at the other side; one that is all of it gets its size."""
-    pads = list(bd.pad)
-    pads[d] = Pad(pads[d].after, pads[d].before)
+def _padded(d: int, pad: Pad, bd: Descriptor) -> Descriptor:
+    """A descriptor with other zeros at a dimension; one that is all of it gets its size."""
     dims = bd.dims or (Dim(1, bd.length - sum(bd.pad[0])),)
-    return replace(bd, pad=tuple(pads), dims=dims)
+    return replace(bd, pad=(*bd.pad[:d], pad, *bd.pad[d + 1 :]), dims=dims)
 
 
 def _exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:

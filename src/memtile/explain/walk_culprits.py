@@ -309,15 +309,20 @@ class WalkCulprits:
             wanted[through] = words
             yield from self._all_before(wanted)
             return
-        parts, used = list[Part](), 0
-        for part in self._parts(sender, sure=True):
-            parts.append(part._replace(words=words[used : used + len(part.words)]))
-            used += len(part.words)
+        parts = self._should_send(sender, words)
         if (change := self._change(sender, parts)) is not None:
             yield sender, change
         if not self._planned.is_external(sender):
             yield from self._writers_of(sender, parts, wanted)
             yield from self._all_before(wanted)
+
+    def _should_send(self, sender: int, words: Words) -> list[Part]:
+        """The executions of a channel that should send certain words."""
+        parts, used = list[Part](), 0
+        for part in self._parts(sender, sure=True):
+            parts.append(part._replace(words=words[used : used + len(part.words)]))
+            used += len(part.words)
+        return parts
 
     def _all_before(self, wanted: dict[int, Words]) -> Iterator[_Found]:
         while wanted:
@@ -342,7 +347,7 @@ class WalkCulprits:
                 yield ch, change
             wanted[ch] = np.concatenate([part.should for part in stored[ch]])
         elif failing:
-            yield from self._exchanged_places({ch: [part.moved for part in stored[ch]] for ch in failing})
+            yield from self._of_several(failing, stored)
 
     def _should_store(self, ch: int, needs: Mapping[tuple[int, int], Words]) -> list[_Stored]:
         """What each execution of a channel stores, and what it should."""
@@ -356,20 +361,44 @@ class WalkCulprits:
             used += len(at)
         return found
 
-    def _exchanged_places(self, stored: Mapping[int, Sequence[Part]]) -> Iterator[_Found]:
-        """Channels that each write where another one should, out of the order of their senders."""
-        changes = {ch: self._change(ch, parts) for ch, parts in stored.items()}
-        found = {ch: change for ch, change in changes.items() if change is not None}
+    def _of_several(
+        self, failing: Sequence[int], stored: Mapping[int, Sequence[_Stored]]
+    ) -> Iterator[_Found]:
+        """Channels that each write where another one should, or read what another one should."""
         tile = self._engine.channels.tile
-        order = sorted(found, key=lambda ch: int(tile[self._sender(ch)]))
-        begins = [[int(each[0].address) for each in (found[ch].old, found[ch].new)] for ch in order]
-        old, new = ([pair[n] for pair in begins] for n in (0, 1))
-        if len(found) == len(stored) and old != sorted(old) and new == sorted(old):
+        joins = {ch: self._change(ch, [part.moved for part in stored[ch]]) for ch in failing}
+        senders = {ch: self._sender(ch) for ch in failing}
+        yield from self._out_of_order(joins, {ch: int(tile[senders[ch]]) for ch in failing}, "join")
+        splits: dict[int, Change | None] = {}
+        for ch in failing:
+            through = self._through(senders[ch])
+            if through is None:
+                return
+            sender, words = self._sender(through), np.concatenate([part.should for part in stored[ch]])
+            splits[sender] = self._change(sender, self._should_send(sender, words))
+        receivers = {self._sender(end): int(tile[end]) for end in map(self._through, senders.values()) if end}
+        yield from self._out_of_order(splits, receivers, "split")
+
+    def _out_of_order(
+        self, changes: Mapping[int, Change | None], tiles: Mapping[int, int], how: str
+    ) -> Iterator[_Found]:
+        """Channels whose offsets are in the order of the tiles at their other ends only when changed."""
+        found = {ch: change for ch, change in changes.items() if change is not None}
+        if len(found) < len(changes) or set(found) != set(tiles):
+            return
+        order = sorted(found, key=lambda ch: tiles[ch])
+        old, new = (
+            [int(each[0].address) for each in ends]
+            for ends in zip(*((found[ch].old, found[ch].new) for ch in order), strict=True)
+        )
+        if old != sorted(old) and new == sorted(old):
             names = " and ".join(called(self._engine, ch) for ch in order[1:])
-            first = found[order[0]]
-            does = f"{first.does}: it and {names} write in each other's places"
-            fix = "Exchange their offsets, or the order in which they are joined."
-            yield order[0], first._replace(does=does, fix=fix)
+            does = "write in each other's places" if how == "join" else "read each other's parts"
+            fix = f"Exchange their offsets, or the order of the {how}."
+            yield (
+                order[0],
+                found[order[0]]._replace(does=f"{found[order[0]].does}: it and {names} {does}", fix=fix),
+            )
 
     def _place(self, writer: PlannedBd, execution: int) -> int:
         for number, (bd, count) in enumerate(self._executions(writer.ch)):
