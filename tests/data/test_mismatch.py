@@ -18,6 +18,7 @@ from memtile.explain.limit import Lifted, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
+from memtile.explain.wrong_words import wrong_words
 from memtile.kernels import Action, Core
 from memtile.model.state.causes import Cause, CoreCause
 
@@ -138,6 +139,14 @@ def test_parts_of_elements_that_are_computed_alone() -> None:
     cause = cause_of((words.view(np.int8) * np.int8(2)).view(np.int16), words * np.int16(2))
     assert cause is not None
     assert cause.fix == "Take the elements as 16 bits wide: the core computes with parts of 8 bits."
+
+
+def test_elements_that_are_right_up_to_one_say_where_to_look() -> None:
+    expected = np.random.default_rng(5).integers(0, 999, 64).astype(np.int32)
+    got = np.concatenate([expected[:32], np.random.default_rng(6).integers(0, 999, 32)]).astype(np.int32)
+    (finding,) = wrong_words([Check.compare("back", got, expected)], lambda _: "MM2S 0 writes it.")
+    assert finding.message.endswith("All before element 32 are right. MM2S 0 writes it.")
+    assert finding.fix.startswith("Look at what makes these words from element 32 on, and at what it reads: ")
 
 
 def test_outputs_that_are_exchanged_name_each_other() -> None:

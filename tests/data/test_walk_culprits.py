@@ -137,7 +137,7 @@ def doubles(come: End, go: End) -> Kernel:
             "MM2S 0 ",
             "Give its iteration the step 16 instead of 20 (words).",
         ),
-        (lambda: padded(3, 1), "MM2S 0 ", "Change the padding: 1 before and 3 behind."),
+        (lambda: padded(3, 1), "MM2S 0 ", "Exchange the padding: 1 before and 3 behind."),
         (lambda: padded(2, 0, 1), "MM2S 0 ", "Change the padding: 1 before and 1 behind."),
         (lambda: through_a_core(8), "interface(0,0) MM2S 0 'come'", "rows of 8 words with a stride of 12."),
         (lambda: joined(16), "memory(0,1) S2MM 0 ", "Exchange their offsets, or the order of the join."),

@@ -5195,7 +5195,7 @@ MUTANTS = (
     ),
     Mutant(
         "zeros of a padding are words like others",
-        "explore/relaxed.py",
+        "explore/limit_estimates.py",
         "zeros < _PADDED * words",
         "True",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[padding]",
@@ -5220,6 +5220,13 @@ MUTANTS = (
         "        return fitted is not None\n",
         "        return False\n",
         "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "who takes several at once is given one more buffer",
+        "explore/relaxed.py",
+        "more = {lock: began[lock] for lock in room.more}",
+        "more = {lock: 1 for lock in room.more}",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[four_at_once]",
     ),
     Mutant(
         "a change of a walk is not looked at in every word",
@@ -9904,8 +9911,8 @@ MUTANTS = (
     Mutant(
         "one channel for four is as good as two",
         "explore/relaxed.py",
-        "_without_zeros(result, seen.engine, _one_for_all(result, seen.engine, limited))",
-        "_without_zeros(result, seen.engine, limited)",
+        "without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))",
+        "without_zeros(result, seen.engine, limited)",
         "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
     ),
     Mutant(

@@ -129,8 +129,10 @@ def _buffers(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
     message = f"{best.name} has too few buffers: {says} of {result.cycles} cycles for a lock."
     sides = [Side(name, f"waits {cycles} cycles for a lock") for name, cycles in waits.items()]
     one = "a second" if best.what.startswith("there was a second") else "one more"
-    fix = _tried(f"Give {best.name} {one} buffer, and count it in the lock of the free ones.", result, [best],
-                 Resource.BUFFERS)  # fmt: skip
+    fix = f"Give {best.name} {one} buffer, and count it in the lock of the free ones."
+    if best.what.startswith("there were twice"):
+        fix = f"Take fewer objects of {best.name} at once, or give it twice as many buffers."
+    fix = _tried(fix, result, [best], Resource.BUFFERS)
     yield _note(result, "MT0504", message, sides, fix)
 
 
@@ -167,7 +169,7 @@ def _waits(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
 def _slowest(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
     """A core that computes longer than all others, where that costs a tenth."""
     best = best_of([each for each in lifted if each.resource == Resource.SLOWEST], result.cycles)
-    if best is not None and best.saves(result.cycles) >= _TENTH:
+    if best is not None and best.saves(result.cycles) >= _TENTH and uneven_columns(result) is None:
         own = max(core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
         text = f"computes for {own} of {result.cycles} cycles, longer than all others"
         fix = "Give others a part of its work, or it a kernel as short as theirs."

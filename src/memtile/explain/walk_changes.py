@@ -147,7 +147,8 @@ def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
             new = Pad(before, sum(pad) - before)
             if new != pad:
                 does = f"{verb} with {pad.before} zeros before and {pad.after} behind its dimension {d}"
-                fix = f"Change the padding: {new.before} before and {new.after} behind."
+                how = "Exchange" if new.before == pad.after else "Change"
+                fix = f"{how} the padding: {new.before} before and {new.after} behind."
                 yield _Candidate(does, fix, partial(_padded, d, new))
 
 

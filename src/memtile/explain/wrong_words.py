@@ -8,6 +8,9 @@ from memtile.explain.checks import Check
 from memtile.explain.findings import OTHER_WORDS, Finding, Severity, Side
 from memtile.explain.walk_culprits import WalkCulprits
 
+_LEAST = 8  # elements
+_NEARLY = 0.75  # of the elements
+
 
 def wrong_words(
     checks: Sequence[Check],
@@ -36,8 +39,17 @@ def wrong_words(
             yield Finding(code, Severity.ERROR, message, sides, fix=walks.fix)
             continue
         if sources is not None and (written := sources(check.port)):
-            message, fix = (
-                f"{message} {written}",
-                fix or "Look at what makes these words, and at what it reads.",
-            )
+            begins = _begins(check)
+            since = f" from element {begins} on" if begins else ""
+            look = f"Look at what makes these words{since}, and at what it reads"
+            message = f"{message} {f'All before element {begins} are right. ' * bool(begins)}{written}"
+            fix = fix or f"{look}{': inputs or weights of before' * bool(begins)}."
         yield Finding(code, Severity.ERROR, message, (Side(check.port, says),), fix=fix)
+
+
+def _begins(check: Check) -> int:
+    """The element from which on nearly all are wrong and before which all are right; 0 = there is none."""
+    if check.cause is not None or check.missing or not check.first_wrong:
+        return 0
+    left = check.elements - check.first_wrong
+    return check.first_wrong if left >= _LEAST and check.wrong >= _NEARLY * left else 0
