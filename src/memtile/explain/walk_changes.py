@@ -141,7 +141,7 @@ def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
 
 
 def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
-    """The same number of zeros otherwise before and behind a dimension: at the other sides first."""
+    """As many zeros of a dimension, otherwise before and behind it: at the other sides first."""
     for d, pad in enumerate(bd.pad):
         for before in dict.fromkeys((pad.after, *range(min(sum(pad), _FEW) + 1))):
             new = Pad(before, sum(pad) - before)
