@@ -18,6 +18,7 @@ from memtile.explain.limit import Lifted, Resource
 from memtile.explain.mismatch_causes import cause_of
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import slow_findings
+from memtile.explain.wrong_words import wrong_words
 from memtile.kernels import Action, Core
 from memtile.model.state.causes import Cause, CoreCause
 
@@ -109,6 +110,12 @@ REALS = np.random.default_rng(3).standard_normal(64).astype(np.float32)
         (np.clip(BYTES * 2.0, -128, 127).astype(np.int8), BYTES * np.int8(2), "MT0411", "is saturated"),
         ((DATA * 50).astype(np.int8).astype(np.int32), DATA * 50, "MT0411", "only the low 8 bits"),
         (DATA * 99 >> 4, DATA * 99 + 8 >> 4, "MT0411", "is 1 less than expected in 32 of 64 elements, and"),
+        (
+            (BYTES >> 2).view(np.uint8),
+            BYTES.view(np.uint8) >> 2,
+            "MT0411",
+            "unsigned numbers were taken as signed",
+        ),
         (SUMS, DATA, "MT0413", "in each block of 16 elements the sum of it and of the blocks before"),
         (
             REALS.astype("bfloat16").astype(np.float32),
@@ -132,6 +139,14 @@ def test_parts_of_elements_that_are_computed_alone() -> None:
     cause = cause_of((words.view(np.int8) * np.int8(2)).view(np.int16), words * np.int16(2))
     assert cause is not None
     assert cause.fix == "Take the elements as 16 bits wide: the core computes with parts of 8 bits."
+
+
+def test_elements_that_are_right_up_to_one_say_where_to_look() -> None:
+    expected = np.random.default_rng(5).integers(0, 999, 64).astype(np.int32)
+    got = np.concatenate([expected[:32], np.random.default_rng(6).integers(0, 999, 32)]).astype(np.int32)
+    (finding,) = wrong_words([Check.compare("back", got, expected)], lambda _: "MM2S 0 writes it.")
+    assert finding.message.endswith("All before element 32 are right. MM2S 0 writes it.")
+    assert finding.fix.startswith("Look at what makes these words from element 32 on, and at what it reads: ")
 
 
 def test_outputs_that_are_exchanged_name_each_other() -> None:
@@ -220,7 +235,7 @@ def test_a_stride_of_the_reader_is_said_by_the_places_in_its_buffer() -> None:
     (finding,) = tile.run().findings
     assert finding.code == "MT0405"
     assert "has elements 0, 2, 4, 6, .. of buffer 'a', and 0, 4, 8, 12, .. were expected" in finding.message
-    assert finding.fix == "Give the reader the stride 4 instead of 2."
+    assert finding.fix == "Give it the stride 4 instead of 2 (words)."
 
 
 def test_who_writes_an_array_and_which_core_makes_its_words() -> None:

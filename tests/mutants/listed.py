@@ -5373,7 +5373,7 @@ MUTANTS = (
     ),
     Mutant(
         "zeros of a padding are words like others",
-        "explore/relaxed.py",
+        "explore/limit_estimates.py",
         "zeros < _PADDED * words",
         "True",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[padding]",
@@ -5384,6 +5384,34 @@ MUTANTS = (
         "    if not kind.axi_masters:",
         "    if True:",
         "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[short_rows]",
+    ),
+    Mutant(
+        "of two walks that would do the one that begins too far on is not preferred",
+        "explain/walk_culprits.py",
+        "for some in (every, odd, late)",
+        "for some in (every, odd)",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "a core on the way is taken for one that changes nothing",
+        "explain/walk_culprits.py",
+        "        return fitted is not None\n",
+        "        return False\n",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
+    ),
+    Mutant(
+        "who takes several at once is given one more buffer",
+        "explore/relaxed.py",
+        "more = {lock: began[lock] for lock in room.more}",
+        "more = {lock: 1 for lock in room.more}",
+        "tests/timing/test_limit.py::test_the_planted_limit_is_named_with_its_gain[four_at_once]",
+    ),
+    Mutant(
+        "a change of a walk is not looked at in every word",
+        "explain/walk_changes.py",
+        "if not is_inside or (found[known] != part.words[known]).any():",
+        "if not is_inside:",
+        "tests/data/test_walk_culprits.py::test_the_channel_is_named_with_the_walk_that_it_needs",
     ),
     Mutant(
         "zeros beside other mistakes are taken for nothing written",
@@ -10082,8 +10110,8 @@ MUTANTS = (
     Mutant(
         "one channel for four is as good as two",
         "explore/relaxed.py",
-        "_without_zeros(result, seen.engine, _one_for_all(result, seen.engine, limited))",
-        "_without_zeros(result, seen.engine, limited)",
+        "without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))",
+        "without_zeros(result, seen.engine, limited)",
         "tests/timing/test_planted_bottlenecks.py::test_one_channel_for_four_receivers_is_compared_with_four_channels",
     ),
     Mutant(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import isfinite
 from typing import Any
 
@@ -36,6 +36,7 @@ class Check:
         expected: the value it should have; None = beyond the end.
         note: why the comparison may be another one than was meant; empty = nothing is odd.
         cause: what explains all that is wrong, if anything that is known does.
+        arrays: what came and what was expected, where something is wrong and nothing missing.
     """
 
     port: str
@@ -48,6 +49,7 @@ class Check:
     expected: int | float | str | None = None
     note: str = ""
     cause: MismatchCause | None = field(default=None, compare=False)
+    arrays: tuple[Array, Array] | None = field(default=None, compare=False, repr=False)
 
     @property
     def exact(self) -> bool:
@@ -70,8 +72,11 @@ class Check:
 
     def as_json(self) -> dict[str, Any]:
         """Plain data."""
-        data = asdict(self) | {"index": None if self.index is None else list(self.index), "exact": self.exact}
-        del data["cause"]  # a finding says it
+        data = asdict(replace(self, arrays=None)) | {
+            "index": None if self.index is None else list(self.index),
+            "exact": self.exact,
+        }
+        del data["cause"], data["arrays"]  # a finding says it
         return data
 
     def _first(self) -> str:
@@ -119,7 +124,8 @@ class Check:
         index = _index(first, shapes or (expected.shape,))
         values = _value(got[first]), _value(expected[first])
         cause = None if missing or more else cause_of(got, expected)
-        return cls(port, len(expected), missing, wrong, first, index, *values, note, cause)
+        arrays = None if missing or more or len(got) > len(expected) else (got, expected)
+        return cls(port, len(expected), missing, wrong, first, index, *values, note, cause, arrays)
 
 
 def _differing(got: Array, expected: Array) -> Array:

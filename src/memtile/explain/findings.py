@@ -171,7 +171,7 @@ CODES: Mapping[str, FindingCode] = MappingProxyType(
         "MT0504": FindingCode("one more buffer would save time", Severity.NOTE),
         "MT0505": FindingCode("the host is slower than the array", Severity.NOTE),
         "MT0506": FindingCode("external memory costs time", Severity.NOTE),
-        "MT0507": FindingCode("one column has most of the work", Severity.NOTE),
+        "MT0507": FindingCode("one column or core has most of the work", Severity.NOTE),
         "MT0508": FindingCode("packets wait for a link that they share", Severity.NOTE),
     }
 )

@@ -40,6 +40,7 @@ from memtile.explain.results import Array, ChannelUse, Result, Status
 from memtile.explain.standstill import Standstill
 from memtile.explain.stream_waits import WaitingWords, stream_waits
 from memtile.explain.switch_ways import circuit_errors
+from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import wrong_words
 from memtile.model.state.causes import Cause, CorePhase, Phase
@@ -252,7 +253,7 @@ def _wrong(
     if status is Status.FINISHED and not all(check.exact for check in checks):
         planned = PlannedWords.of(found.engine, BdChains(found.engine))
         yield from sure_lengths(WordBalance(planned, areas))
-        yield from wrong_words(checks, WordSources(planned, areas).text)
+        yield from wrong_words(checks, WordSources(planned, areas).text, WalkCulprits(planned))
 
 
 _NEVER = ("MT0313", "MT0314")  # waits of a host that no work of the array ends

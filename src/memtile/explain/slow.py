@@ -50,6 +50,8 @@ def slow_findings(result: Result, lifted: Sequence[Lifted], banks: str = "") -> 
         *_host(result, lifted),
         *_links(result, lifted),
         *_columns(result),
+        *_slowest(result, lifted),
+        *_waits(result, lifted),
     ]
     return tuple(found)
 
@@ -127,8 +129,10 @@ def _buffers(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
     message = f"{best.name} has too few buffers: {says} of {result.cycles} cycles for a lock."
     sides = [Side(name, f"waits {cycles} cycles for a lock") for name, cycles in waits.items()]
     one = "a second" if best.what.startswith("there was a second") else "one more"
-    fix = _tried(f"Give {best.name} {one} buffer, and count it in the lock of the free ones.", result, [best],
-                 Resource.BUFFERS)  # fmt: skip
+    fix = f"Give {best.name} {one} buffer, and count it in the lock of the free ones."
+    if best.what.startswith("there were twice"):
+        fix = f"Take fewer objects of {best.name} at once, or give it twice as many buffers."
+    fix = _tried(fix, result, [best], Resource.BUFFERS)
     yield _note(result, "MT0504", message, sides, fix)
 
 
@@ -148,6 +152,29 @@ def _host(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
         message = f"The host's accesses take {result.host_cycles} of {result.cycles} cycles."
         side = Side("the host", f"is busy for {result.host_cycles} cycles")
         yield _note(result, "MT0505", message, [side], fix)
+
+
+def _waits(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """Waits of a host without which the run ends as it does, a tenth earlier."""
+    best = best_of([each for each in lifted if each.resource == Resource.WAITS], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH:
+        fix = "Wait only where the next task needs what the last one wrote: start others before."
+        fix = _tried(fix, result, [best], Resource.WAITS)
+        side = Side("the host", "waits between its tasks")
+        yield _note(
+            result, "MT0505", "The host waits between its tasks, and channels wait for it.", [side], fix
+        )
+
+
+def _slowest(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:
+    """A core that computes longer than all others, where that costs a tenth."""
+    best = best_of([each for each in lifted if each.resource == Resource.SLOWEST], result.cycles)
+    if best is not None and best.saves(result.cycles) >= _TENTH and uneven_columns(result) is None:
+        own = max(core.spent.get(CoreCause.RUNNING, 0) for core in result.cores)
+        text = f"computes for {own} of {result.cycles} cycles, longer than all others"
+        fix = "Give others a part of its work, or it a kernel as short as theirs."
+        fix = _tried(fix, result, [best], Resource.SLOWEST)
+        yield _note(result, "MT0507", f"{best.name} {text}.", [Side(best.name, text)], fix)
 
 
 def _links(result: Result, lifted: Sequence[Lifted]) -> Iterator[Finding]:

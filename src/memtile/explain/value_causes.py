@@ -65,6 +65,7 @@ def _of_integers(
     yield from _limited(came, wanted, wrong, limits)
     yield from _narrow(came, wanted, limits.bits)
     yield from _bytes_alone(came, wanted, limits.bits)
+    yield from _signed(came, wanted, wrong, limits)
     yield from _rounded(came, wanted, wrong)
     around = 1 << limits.bits
     yield from _summed(lambda block: not ((came - _sums(wanted, block)) % around).any(), len(came))
@@ -105,6 +106,21 @@ def _bytes_alone(came: Array, wanted: Array, bits: int) -> Iterator[MismatchCaus
             text = f"lacks what carries from the low {fewer} bits of an element to the next ones"
             fix = f"Take the elements as {bits} bits wide: the core computes with parts of {fewer} bits."
             yield MismatchCause(NUMBERS, text, fix)
+
+
+def _signed(
+    came: Array, wanted: Array, wrong: Array, limits: np.iinfo[np.integer[Any]]
+) -> Iterator[MismatchCause]:
+    """The highest bits are set, or not, in all elements that are wrong: a sign was shifted in, or was not."""
+    around, by = 1 << limits.bits, came[wrong] - wanted[wrong]
+    high = {around - (1 << bit) for bit in range(limits.bits // 2, limits.bits)}
+    for differs, taken, other in ((by, "signed", "unsigned"), (-by, "unsigned", "signed")):
+        each = differs % around
+        if int(each[0]) in high and (each == each[0]).all() and not wrong.all():
+            some = f"{int(wrong.sum())} of {len(wrong)} elements, and right in all others"
+            text = f"has other high bits in {some}: {other} numbers were taken as {taken} ones"
+            yield MismatchCause(NUMBERS, text, f"Take the elements as {other} in the core.")
+            return
 
 
 def _rounded(came: Array, wanted: Array, wrong: Array) -> Iterator[MismatchCause]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memtile.access.walk import PAD, Walk, addresses, loops
+from memtile.access.walk import Walk, loops
 from memtile.arch.tiles import MM2S, S2MM
 from memtile.arch.timing import Unlimited, chosen_timing, default_timing, of_run
 from memtile.errors import MemtileError
@@ -27,6 +27,7 @@ from memtile.explain.names import channel_name, core_name, port_name
 from memtile.explain.results import ChannelUse, CoreUse, Result, Status
 from memtile.explain.slow import SHORT, slow_findings, uneven_columns
 from memtile.explain.switch_ways import configured_ways, reached
+from memtile.explore.limit_estimates import called, one_for_all, without_zeros
 from memtile.jit.tables import plain
 from memtile.model.state.causes import Cause, CoreCause
 from memtile.model.state.event_columns import ChannelEvent
@@ -45,8 +46,9 @@ _NAMED = 4  # buffers in one sentence
 _MOST = 8  # buffers that are tried one by one
 _MANY = 8  # pieces
 _TWO = 2  # channels, or cores
+_HELPS = 0.2  # of the cycles: what one more buffer must save if twice as many are not to be tried
+_SEVERAL = 3  # buffers: of fewer nobody takes several and leaves one
 _LITTLE = 0.25  # of what all buffers save: not worth a further one
-_PADDED = 0.25  # of the words of a channel
 _LONGER = 1.25  # times as long as the next core: what one must compute to be the slow one
 _BUSY = 0.6  # of the cycles: what moves less is not worth a second channel
 
@@ -163,59 +165,8 @@ def with_limit(result: Result, again: Again, watch: Watch = iter) -> Result:
         and limited is not None
         and limited.resource in (Resource.CHANNELS, Resource.STREAM)
     ):
-        limited = _without_zeros(result, seen.engine, _one_for_all(result, seen.engine, limited))
+        limited = without_zeros(result, seen.engine, one_for_all(result, seen.engine, limited))
     return replace(result, lifted=found, limit=limited, findings=findings)
-
-
-def _one_for_all(result: Result, engine: Engine, limited: Limit) -> Limit:
-    """A channel that sends packets to several others, by an estimate with a channel for each of them.
-
-    Then the longest of its streams stays, and no other one stands before it.
-    """
-    sender = next((use for use in result.channels if _called(use) == limited.name), None)
-    ends = [] if sender is None else _packet_ends(engine, sender.name)
-    words = [use.words for use in result.channels if use.name in ends]
-    if sender is None or len(words) < _TWO:
-        return limited
-    cycles = result.cycles - sender.spent.get(Cause.MOVING, 0) + max(words)
-    if limited.cycles is not None and cycles >= limited.cycles:
-        return limited
-    says = f"{limited.name} sends to {len(words)} others"
-    return Limit(Resource.CHANNELS, says, "a channel for each of them", result.cycles, cycles, estimated=True)
-
-
-def _without_zeros(result: Result, engine: Engine, limited: Limit) -> Limit:
-    """A channel that pads what it sends, by an estimate without the zeros."""
-    use = next((use for use in result.channels if _called(use) == limited.name), None)
-    if use is None:
-        return limited
-    chains = BdChains(engine)
-    walks = [
-        Walk.of(descriptor_of(engine, ch, bd))
-        for ch, bd in chains.present()
-        if channel_name(engine, ch) == use.name
-    ]
-    words = sum(walk.length for walk in walks)
-    zeros = sum(int((addresses(walk) == PAD).sum()) for walk in walks if walk.padded)
-    if not words or zeros < _PADDED * words:
-        return limited
-    cycles = result.cycles - use.spent.get(Cause.MOVING, 0) * zeros // words
-    if limited.cycles is not None and cycles >= limited.cycles:
-        return limited
-    says = f"{zeros} of {words} words of {limited.name} are zeros of its padding"
-    return Limit(Resource.CHANNELS, says, "no padding", result.cycles, cycles, estimated=True)
-
-
-def _packet_ends(engine: Engine, name: str) -> list[str]:
-    """Names of the channels to which one sends its packets; empty without packets."""
-    switch, channels = plain(engine.state.switch), engine.channels
-    for ch in np.flatnonzero((channels.direction == MM2S) & (channels.switch_port >= 0)).tolist():
-        first = int(channels.switch_port[ch])
-        if channel_name(engine, ch) == name and switch.mode[first] == PACKET:
-            ports = reached([first], lambda port: configured_ways(engine, port))
-            ends = [int(switch.channel[port]) for port in ports if switch.is_master[port]]
-            return [channel_name(engine, end) for end in ends if end >= 0]
-    return []
 
 
 def limit(result: Result, found: Sequence[Lifted]) -> Limit | None:
@@ -275,7 +226,7 @@ def _trials(result: Result, engine: Engine | None) -> Iterator[Trial]:
     for cause, resource, what, constants in _CHANNEL_COSTS:
         spent = sum(use.spent.get(cause, 0) for use in result.channels)
         if (use := _most(result.channels, cause)) and spent >= LEAST * result.cycles:
-            yield Trial(resource, _called(use), what, {name: int(value) for name, value in constants.items()})
+            yield Trial(resource, called(use), what, {name: int(value) for name, value in constants.items()})
     yield from _rows(result, engine)
     yield from _pieces(result, engine)
     if name := _conflicted(result):
@@ -306,10 +257,10 @@ def _of_work(result: Result, engine: Engine | None) -> Iterator[Trial]:
         half = _latency(result)["MM2S"] // _TWO  # each of two has as many words on their way
         what = "each stream was split over two channels"
         rate = {"external_latency": max(half, 1)}
-        yield Trial(Resource.CHANNELS, _called(use), what, rate, two_words=(-1,))
+        yield Trial(Resource.CHANNELS, called(use), what, rate, two_words=(-1,))
         if engine is not None and (stream := _stream(engine, use)):
             what = "this stream was split over two channels"
-            yield Trial(Resource.STREAM, _called(use), what, rate, two_words=stream)
+            yield Trial(Resource.STREAM, called(use), what, rate, two_words=stream)
 
 
 def _stream(engine: Engine, use: ChannelUse) -> list[int]:
@@ -344,7 +295,7 @@ def _rows(result: Result, engine: Engine | None) -> Iterator[Trial]:
         what, again = "its rows followed each other in memory", max(use.bds - use.tasks, 0)
         latency = _latency(result)[use.direction]  # rows that follow each other need no second run of a BD
         remains = -min(again * latency, use.spent[Cause.EXTERNAL]) if again < _MANY else 0
-        yield Trial(Resource.ROWS, _called(use), what, rows_follow=True, remains=remains)
+        yield Trial(Resource.ROWS, called(use), what, rows_follow=True, remains=remains)
 
 
 def _has_rows(engine: Engine, ch: int) -> bool:
@@ -361,7 +312,7 @@ def _pieces(result: Result, engine: Engine | None) -> Iterator[Trial]:
         return
     latency = _latency(result)
     once = sum(latency[direction] for direction in {use.direction for use in waits})
-    name = _called(max(waits, key=lambda use: use.spent[Cause.EXTERNAL]))
+    name = called(max(waits, key=lambda use: use.spent[Cause.EXTERNAL]))
     constants = {**_EXTERNAL, **_HOST, "task_start": 1, "task_load": 0}
     constants["unlimited"] = int(Unlimited.DESCRIPTORS)
     pieces = "tasks" if all(use.bds == use.tasks for use in waits) else "pieces"
@@ -387,10 +338,6 @@ def _most(uses: Sequence[ChannelUse], cause: Cause) -> ChannelUse | None:
     return use if use is not None and use.spent.get(cause) else None
 
 
-def _called(use: ChannelUse) -> str:
-    return f"{use.name} {use.label!r}" if use.label else use.name
-
-
 def _conflicted(result: Result) -> str:
     """The channel or core that lost most cycles to bank conflicts; empty if none did."""
     use = _most(result.channels, Cause.BANK_CONFLICT)
@@ -400,7 +347,7 @@ def _conflicted(result: Result) -> str:
     )
     if core is not None and core.spent.get(CoreCause.BANK_CONFLICT, 0) > lost:
         return core.name
-    return "" if use is None else _called(use)
+    return "" if use is None else called(use)
 
 
 def busiest_link(engine: Engine) -> str:
@@ -479,6 +426,8 @@ def _buffers(
     every = _together(rooms, _listed(names) if len(names) <= _NAMED else "all object FIFOs and rings")
     together = _trial(every).done(result, again)
     yield together
+    if together.saves(result.cycles) < _HELPS:
+        yield from _doubled(result, again, rooms, began)
     if len(rooms) == 1 or (together.cycles is not None and together.saves(result.cycles) < LEAST):
         return
     by_name = {room.name: room for room in rooms[:_MOST]}
@@ -486,6 +435,18 @@ def _buffers(
     helps = [each for each in alone.values() if each.saves(result.cycles) >= LEAST]
     yield from sorted(helps, key=lambda each: each.saves(result.cycles))
     yield from _pairs(result, again, by_name, alone, together)
+
+
+def _doubled(
+    result: Result, again: Again, rooms: Sequence[_Room], began: Mapping[int, int]
+) -> Iterator[Lifted]:
+    """Each ring of several buffers with twice as many, which who takes several at once may need."""
+    for room in [each for each in rooms if each.buffers >= _SEVERAL][:_NAMED]:
+        more = {lock: began[lock] for lock in room.more}
+        what = f"there were twice as many buffers for {room.name}, or fewer were taken at once"
+        found = Trial(Resource.BUFFERS, room.name, what, locks=more).done(result, again)
+        if found.saves(result.cycles) >= LEAST:
+            yield found
 
 
 def _pairs(

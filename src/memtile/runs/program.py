@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from memtile.explain.deadlock.planned_words import PlannedWords
 from memtile.explain.exchanged_outputs import with_exchanges
 from memtile.explain.oddities import NONE_ODD, Oddities
 from memtile.explain.results import Result, Status
+from memtile.explain.walk_culprits import WalkCulprits
 from memtile.explain.word_sources import WordSources
 from memtile.explain.wrong_words import wrong_words
 from memtile.plain_text import printable
@@ -110,8 +111,11 @@ class Run:
         flat = [(self.arrays[name].reshape(-1), array.reshape(-1)) for name, array in expected.items()]
         checks = with_exchanges(checks, flat)
         finished = self.result.status is Status.FINISHED
-        sources = _sources(self.result) if finished and not all(check.exact for check in checks) else None
-        found = wrong_words(checks, sources) if finished else ()
+        planned = _planned(self.result) if finished and not all(check.exact for check in checks) else None
+        if planned is not None:
+            found = wrong_words(checks, WordSources(planned, ()).text, WalkCulprits(planned))
+        else:
+            found = wrong_words(checks if finished else ())
         result = replace(
             self.result,
             checks=(*self.result.checks, *checks),
@@ -125,13 +129,13 @@ class Run:
         return printable(f"Run({self.result!r}, arrays {{{', '.join(arrays)}}}{stopped})")
 
 
-def _sources(result: Result) -> Callable[[str], str] | None:
-    """A sentence about who writes an argument; None where nobody has the model any more."""
+def _planned(result: Result) -> PlannedWords | None:
+    """The descriptors of a run; None where nobody has the model any more."""
     try:
         engine = None if result.kept is None else result.kept.engine()
     except DesignError:
         return None
-    return None if engine is None else WordSources(PlannedWords.of(engine, BdChains(engine)), ()).text
+    return None if engine is None else PlannedWords.of(engine, BdChains(engine))
 
 
 def _compared(name: str, got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> Check:

@@ -185,6 +185,23 @@ def one_slow_core(slow: bool) -> Made:
     return _cores([600 if slow else 200, 200], columns=1)
 
 
+def four_at_once(slow: bool) -> Made:
+    """A core that waits for four blocks before it takes up the first, of a FIFO that holds four."""
+    array, step = Array("npu1", columns=1), 4 if slow else 1
+    door, tile = array.interface_tile(0), array.compute_tile(0, 2)
+    come = array.object_fifo("come", door, tile, shape=64, depth=4).consumers[0]
+
+    def takes(core: Core) -> Iterator[Any]:
+        for _ in range(0, 24, step):
+            yield core.acquire(come.full, -step)
+            yield core.cycles(64 * step)
+            yield core.release(come.free, step)
+
+    tile.run_kernel(takes)
+    door.mm2s[0].start(door.read(array.external("data", np.arange(1536, dtype=np.int32))))
+    return array
+
+
 def host_waits(slow: bool) -> Made:
     """A host that waits for one tile before it starts the other, which has nothing to do with it."""
     array = Array("npu1", columns=2)
@@ -321,8 +338,9 @@ SLOW = {
     "short_rows": SlowDesign(short_rows, Resource.ROWS, "interface(0,0) MM2S 0", "MT0506"),
     "short_descriptors": SlowDesign(short_descriptors, Resource.DESCRIPTORS, "MM2S 0", "MT0502"),
     "slow_core": SlowDesign(slow_core, Resource.CORES, "core (0, 2)"),
-    "one_slow_core": SlowDesign(one_slow_core, Resource.SLOWEST, "core (0, 2)"),
-    "host_waits": SlowDesign(host_waits, Resource.WAITS, "the host"),
+    "one_slow_core": SlowDesign(one_slow_core, Resource.SLOWEST, "core (0, 2)", "MT0507"),
+    "four_at_once": SlowDesign(four_at_once, Resource.BUFFERS, "come", "MT0504"),
+    "host_waits": SlowDesign(host_waits, Resource.WAITS, "the host", "MT0505"),
     "padding": SlowDesign(padding, Resource.CHANNELS, "zeros of its padding"),
     "uneven_columns": SlowDesign(uneven_columns, Resource.COLUMNS, "column 0", "MT0507"),
     "shared_link": SlowDesign(shared_link, Resource.LINKS, "tile", "MT0508"),

@@ -1,0 +1,243 @@
+"""The walk that a channel should have, by what it moved and what it should have moved: one change of it.
+
+Of each execution the memory is known at which it reads or writes, and its words, as both should be. Changes
+are an exchange of two dimensions, zeros otherwise before and behind one, another stride, iteration step or
+offset, and rows where a descriptor of a host has none. A change counts if with it every word of every
+execution fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.access.walk import PAD, Walk, addresses
+from memtile.bd.descriptor import Descriptor, Dim, Pad
+from memtile.bd.windows import DmaAddress
+
+Words = npt.NDArray[np.int64]
+UNKNOWN = -1
+"""Instead of a word."""
+_FEW = 32  # places that are tried for one word
+
+
+class Part(NamedTuple):
+    """Words that one execution of a descriptor moves, and the memory at which it does.
+
+    Attributes:
+        number: of the BD.
+        memory: its words.
+        first: what addresses of the BD have more than places of ``memory``.
+        words: in the order of the stream.
+        execution: how often the BD ran before.
+    """
+
+    number: int
+    memory: Words
+    first: int
+    words: Words
+    execution: int
+
+
+class Change(NamedTuple):
+    """Another walk of a channel.
+
+    Attributes:
+        does: what the channel does, after its name.
+        fix: what it should do.
+        old: its descriptors.
+        new: as they should be.
+    """
+
+    does: str
+    fix: str
+    old: Sequence[Descriptor]
+    new: Sequence[Descriptor]
+
+
+class _Candidate(NamedTuple):
+    """A change that may fit."""
+
+    does: str
+    fix: str
+    make: Callable[[Descriptor], Descriptor]
+
+
+def change_of(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> Change | None:
+    """The change with which all executions of a channel are right; None if they are, or none is known.
+
+    Args:
+        bds: its descriptors, by their numbers.
+        parts: its executions.
+        writes: whether it is an S2MM channel.
+    """
+    if not parts or _fits(bds, parts, writes=writes):
+        return None
+    for each in _candidates(bds[parts[0].number], parts, writes=writes):
+        new = {number: each.make(bd) for number, bd in bds.items()}
+        if _fits(new, parts, writes=writes):
+            return Change(each.does, each.fix, list(bds.values()), list(new.values()))
+    return None
+
+
+def walked(bd: Descriptor, execution: int, *, writes: bool) -> Words:
+    """The addresses of an execution of a descriptor, from its first iteration on."""
+    begun = replace(bd, iteration=bd.iteration._replace(current=0))
+    walk = Walk.of(begun, execution)
+    return addresses(walk.unpadded() if writes else walk)
+
+
+def words_at(memory: Words, places: Words) -> Words:
+    """Words of a memory; zeros where nothing is read, and unknown ones beyond it."""
+    inside = (places >= 0) & (places < len(memory))
+    found = memory[np.where(inside, places, 0)]
+    return np.where(inside, found, np.where(places == PAD, 0, UNKNOWN))
+
+
+def _fits(bds: Mapping[int, Descriptor], parts: Sequence[Part], *, writes: bool) -> bool:
+    for part in parts:
+        at = walked(bds[part.number], part.execution, writes=writes)
+        known = part.words != UNKNOWN
+        if len(at) != len(known) or not known.any():
+            return False
+        found = words_at(part.memory, np.where(at == PAD, PAD, at - part.first))
+        data = at[at != PAD] - part.first
+        is_inside = bool(len(data)) and data.min() >= 0 and data.max() < len(part.memory)
+        if not is_inside or (found[known] != part.words[known]).any():
+            return False
+    return True
+
+
+def _candidates(bd: Descriptor, parts: Sequence[Part], *, writes: bool) -> Iterator[_Candidate]:
+    """Changes of the first descriptor of a channel, likeliest first; they hold for its others too."""
+    verb, at = "writes" if writes else "reads", walked(bd, parts[0].execution, writes=writes)
+    yield from _exchanges(bd, verb)
+    yield from _paddings(bd, verb)
+    yield from _rows(bd, verb, at, parts[0])
+    yield from _strides(bd, verb, at, parts[0])
+    yield from _iterations(bd, verb, at, parts)
+    data = np.flatnonzero((at != PAD) & (parts[0].words != UNKNOWN))
+    for place in _places(parts[0].memory, parts[0].words[data[0]]) if len(data) else ():
+        by = int(place + parts[0].first - at[data[0]])
+        if by:
+            does = f"{verb} {_count(abs(by))} {'too far on' if by < 0 else 'too early'}"
+            begins = int(bd.address) - parts[0].first + by
+            where = f"it should begin at word {begins}" if bd.kind.axi_masters else "in its buffer"
+            fix = f"Give it an offset {_count(abs(by))} {'smaller' if by < 0 else 'larger'}: {where}."
+            yield _Candidate(does, fix.replace(": in its", " in its"), partial(_moved, by))
+
+
+def _exchanges(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
+    for one in range(len(bd.dims)):
+        for other in range(one):
+            make = partial(_exchanged, one, other)
+            if (made := make(bd)) != bd:
+                yield _Candidate(f"{verb} with {_dims(bd)}", f"Exchange its dimensions: {_dims(made)}.", make)
+
+
+def _paddings(bd: Descriptor, verb: str) -> Iterator[_Candidate]:
+    """As many zeros of a dimension, otherwise before and behind it: at the other sides first."""
+    for d, pad in enumerate(bd.pad):
+        for before in dict.fromkeys((pad.after, *range(min(sum(pad), _FEW) + 1))):
+            new = Pad(before, sum(pad) - before)
+            if new != pad:
+                does = f"{verb} with {pad.before} zeros before and {pad.after} behind its dimension {d}"
+                how = "Exchange" if new.before == pad.after else "Change"
+                fix = f"{how} the padding: {new.before} before and {new.after} behind."
+                yield _Candidate(does, fix, partial(_padded, d, new))
+
+
+def _rows(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candidate]:
+    """Rows with gaps, where a host has none: the first word that is wrong begins the second row."""
+    if bd.dims or bd.pad or not bd.kind.axi_masters:
+        return
+    differs = np.flatnonzero(words_at(part.memory, at - part.first) != part.words)
+    size = int(differs[0]) if len(differs) else 0
+    for place in _places(part.memory, part.words[size]) if size and len(at) % size == 0 else ():
+        step = int(place + part.first - at[0])
+        if step > size:
+            does = (
+                f"{verb} {len(at)} words without gaps where rows of {_count(size)} are needed, {step} apart"
+            )
+            fix = f"Give it rows of {_count(size)} with a stride of {step}."
+            yield _Candidate(does, fix, partial(_with_dims, (Dim(1, size), Dim(step))))
+
+
+def _strides(bd: Descriptor, verb: str, at: Words, part: Part) -> Iterator[_Candidate]:
+    """Strides with which the second turn of a dimension begins at the word that is wanted there."""
+    for d, dim in enumerate(bd.dims):
+        inner = int(np.prod([each.wrap or 1 for each in bd.dims[:d]], dtype=np.int64))
+        if inner >= len(part.words) or any(bd.pad):
+            return
+        for place in _places(part.memory, part.words[inner]):
+            step = int(place + part.first - at[0])
+            if step > 0 and step != dim.step:
+                does = f"{verb} with a stride of {_count(dim.step)} where it needs {step}"
+                fix = f"Give it the stride {step} instead of {dim.step} (words)."
+                dims = (*bd.dims[:d], dim._replace(step=step), *bd.dims[d + 1 :])
+                yield _Candidate(does, fix, partial(_with_dims, dims))
+
+
+def _iterations(bd: Descriptor, verb: str, at: Words, parts: Sequence[Part]) -> Iterator[_Candidate]:
+    if bd.iteration.wrap < len(parts[:2]) or len(parts) == 1:
+        return
+    for place in _places(parts[1].memory, parts[1].words[0]):
+        step, old = int(place + parts[1].first - at[0]), bd.iteration.step
+        does = f"{verb} {_count(old)} further in each iteration where it needs {step}"
+        fix = f"Give its iteration the step {step} instead of {old} (words)."
+        yield _Candidate(does, fix, partial(_iterated, step))
+
+
+def _moved(by: int, bd: Descriptor) -> Descriptor:
+    return replace(bd, address=DmaAddress(bd.address + by))
+
+
+def _iterated(step: int, bd: Descriptor) -> Descriptor:
+    return replace(bd, iteration=bd.iteration._replace(step=step))
+
+
+def _with_dims(dims: Sequence[Dim], bd: Descriptor) -> Descriptor:
+    return replace(bd, dims=tuple(dims))
+
+
+def _padded(d: int, pad: Pad, bd: Descriptor) -> Descriptor:
+    """A descriptor with other zeros at a dimension; one that is all of it gets its size."""
+    dims = bd.dims or (Dim(1, bd.length - sum(bd.pad[0])),)
+    return replace(bd, pad=(*bd.pad[:d], pad, *bd.pad[d + 1 :]), dims=dims)
+
+
+def _exchanged(one: int, other: int, bd: Descriptor) -> Descriptor:
+    """A descriptor with two dimensions in the other order; as it is where it has not both, or zeros."""
+    if max(one, other) >= len(bd.dims) or any(bd.pad):
+        return bd
+    dims = [Dim(dim.step, size) for dim, size in zip(bd.dims, _sizes(bd), strict=True)]
+    dims[one], dims[other] = dims[other], dims[one]
+    return replace(bd, dims=tuple(dims))
+
+
+def _sizes(bd: Descriptor) -> list[int]:
+    """Turns of each dimension, of which the last one has what is left."""
+    sizes = [dim.wrap for dim in bd.dims]
+    inner = int(np.prod([size or 1 for size in sizes[:-1]], dtype=np.int64))
+    if sizes and not sizes[-1]:
+        sizes[-1] = max(bd.length // max(inner, 1), 1)
+    return sizes
+
+
+def _places(memory: Words, word: np.int64) -> list[int]:
+    return [] if word == UNKNOWN else np.flatnonzero(memory == word)[:_FEW].tolist()
+
+
+def _dims(bd: Descriptor) -> str:
+    """``sizes 8, 16 and strides 16, 1``, the outermost first."""
+    sizes = ", ".join(map(str, reversed(_sizes(bd))))
+    return f"sizes {sizes} and strides {', '.join(str(dim.step) for dim in reversed(bd.dims))}"
+
+
+def _count(words: int) -> str:
+    return f"{words} word{'s' * (words != 1)}"

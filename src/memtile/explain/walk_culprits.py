@@ -1,0 +1,483 @@
+"""Which channel walks its memory otherwise than was meant, where words of an output are in another order.
+
+The words of an output are followed back from channel to channel to the memory that they came from, and the
+expected ones with them. So for each channel on the way it is known what it has before it and what it should
+send or store. A channel for which one other offset, stride, order of dimensions or side of padding makes the
+output right is the culprit, if it is the only one. A core on the way is passed if it does the same to each
+element, times a number and plus a number. Nothing is said unless what the channels do gives, by this account,
+exactly what came out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from memtile.access.walk import PAD
+from memtile.arch.tiles import TILE_KINDS, WORD_BYTES
+from memtile.bd.windows import place_of_address
+from memtile.explain.bd_findings import line_of
+from memtile.explain.deadlock.planned_words import PlannedBd, PlannedWords
+from memtile.explain.findings import Side
+from memtile.explain.names import called, channel_name
+from memtile.explain.walk_changes import UNKNOWN, Change, Part, Words, change_of, walked, words_at
+from memtile.jit.tables import plain
+from memtile.model.dma.bd_fields import KIND_NAMES
+
+Array = npt.NDArray[Any]
+_MOST = 1 << 15  # words of an output
+_MOST_CHANNELS = 24
+_MOST_RUNS = 128  # of descriptors of one channel
+_FEW = 32  # places that are tried for one word
+_LARGEST = 64  # factor of a core
+_ARGUMENT = "argument "
+
+
+class Culprit(NamedTuple):
+    """A channel that walks its memory otherwise than was meant.
+
+    Attributes:
+        text: what it does, a sentence.
+        fix: what it should do.
+        side: for a finding.
+    """
+
+    text: str
+    fix: str
+    side: Side
+
+
+_Found = tuple[int, Change]
+
+
+class _LostError(Exception):
+    """The way of the words cannot be followed."""
+
+
+class _Stored(NamedTuple):
+    """An execution that stores words, and what it should store at their places."""
+
+    moved: Part
+    should: Words
+
+
+class WalkCulprits:
+    """The channels of an engine that stands still.
+
+    Args:
+        planned: the descriptors of its channels.
+    """
+
+    def __init__(self, planned: PlannedWords) -> None:
+        self._planned, self._engine = planned, planned.engine
+        self._map: Callable[[Words], Words] = lambda words: words
+        self._streams: dict[int, Words] = {}
+
+    def find(self, port: str, got: Array, expected: Array) -> Culprit | None:
+        """The culprit for an output; None = none is known.
+
+        Args:
+            port: an array in external memory, or an MM2S channel, as a comparison names it.
+            got: what came, flat.
+            expected: what should have come, of the same type and length.
+        """
+        name, nbytes = port.removeprefix(_ARGUMENT), got.nbytes
+        buffer = self._engine.external.buffers.get(name)
+        if nbytes > _MOST * WORD_BYTES or nbytes % WORD_BYTES:
+            return None
+        try:
+            if buffer is not None and buffer.array.nbytes == nbytes:
+                return self._of_array(name, got, _words(expected))
+            sender = next((ch for ch in self._planned.bds if channel_name(self._engine, ch) == port), None)
+            if sender is not None and not self._planned.receives(sender):
+                return self._of_stream(sender, got, _words(expected))
+        except _LostError:
+            pass
+        return None
+
+    def _of_array(self, name: str, got: Array, expected: Words) -> Culprit | None:
+        bds = self._planned.bds.items()
+        ends = [ch for ch, its in bds if self._planned.receives(ch) and self._is_at(its, name)]
+        stored = [(at, words) for ch in ends for words, at in self._stored(ch)]
+        if not stored:
+            return None
+        places, made = (np.concatenate(each) for each in zip(*stored, strict=True))
+        if not self._is_so(made, _words(got)[places], got.dtype):
+            return None
+        return self._only(self._found(ends, name, _words(got), expected))
+
+    def _of_stream(self, sender: int, got: Array, expected: Words) -> Culprit | None:
+        if not self._is_so(self._stream(sender), _words(got), got.dtype):
+            return None
+        return self._only(self._sent_as(sender, expected, {}))
+
+    def _is_so(self, made: Words, got: Words, dtype: np.dtype[Any]) -> bool:
+        """Whether the walks give what came out, with what a core does to each element."""
+        if len(made) != len(got):
+            return False
+        if np.array_equal(made, got):
+            return True
+        fitted = _linear(_elements(made, dtype), _elements(got, dtype))
+        if fitted is not None:
+            self._streams.clear()
+            self._map = lambda words: _words(fitted(_elements(words, dtype)))
+        return fitted is not None
+
+    # -- forward: what the channels do
+
+    def _stored(self, ch: int) -> Iterator[tuple[Words, Words]]:
+        """The words of each execution of a channel to external memory, and where in its array they go."""
+        stream, used = self._stream(ch), 0
+        for bd, execution in self._executions(ch):
+            name = self._array_of(bd)
+            size = self._engine.external.buffers[name].words
+            at = _inside(self._addresses(bd, execution) - self._first(name), size)
+            yield stream[used : used + len(at)], at
+            used += len(at)
+        if used != len(stream):
+            raise _LostError
+
+    def _stream(self, ch: int) -> Words:
+        """Return all words that a channel sent or took."""
+        if ch not in self._streams:
+            if len(self._streams) > _MOST_CHANNELS:
+                raise _LostError
+            self._streams[ch] = np.zeros(0, np.int64)  # of a circle nothing is known
+            self._streams[ch] = self._taken(ch) if self._planned.receives(ch) else self._sent(ch)
+        return self._streams[ch]
+
+    def _taken(self, ch: int) -> Words:
+        return self._stream(self._sender(ch))
+
+    def _sender(self, ch: int) -> int:
+        senders = {bd.ch for bd in self._planned.senders.get(ch, ())}
+        if len(senders) != 1:
+            raise _LostError
+        return senders.pop()
+
+    def _sent(self, ch: int) -> Words:
+        through = self._through(ch)
+        if through is not None:
+            return self._stream(through)
+        parts = [_read(part) for part in self._parts(ch)]
+        return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+    def _through(self, ch: int) -> int | None:
+        """The channel whose words a core passes on to an MM2S channel of its tile; None = no core does."""
+        tile = int(self._engine.channels.tile[ch])
+        core = int(plain(self._engine.spec.tiles).core[tile])
+        if core not in self._engine.cores.running or any(
+            self._writers(bd) for bd in self._planned.bds.get(ch, ())
+        ):
+            return None
+        own = [
+            other
+            for other in self._planned.bds
+            if self._engine.channels.tile[other] == tile and self._planned.receives(other)
+        ]
+        if len(own) != 1:
+            raise _LostError
+        return own[0]
+
+    def _parts(self, ch: int, *, sure: bool = False) -> Iterator[Part]:
+        """The executions of an MM2S channel, with the memory before each and the addresses that it reads.
+
+        With ``sure`` only words that somebody has written are known in memory that anybody writes.
+        """
+        for bd, execution in self._executions(ch):
+            at = self._addresses(bd, execution)
+            if self._planned.is_external(ch):
+                name = self._array_of(bd)
+                yield Part(bd.number, self._contents(name), self._first(name), at, execution)
+            else:
+                yield Part(bd.number, self._image(bd, execution, sure=sure), self._shift(bd), at, execution)
+
+    def _contents(self, name: str) -> Words:
+        return self._map(_words(np.ascontiguousarray(self._engine.external.buffers[name].array).reshape(-1)))
+
+    def _image(self, bd: PlannedBd, execution: int, *, sure: bool) -> Words:
+        """The memory of a tile before an execution of one of its readers."""
+        tiles = plain(self._engine.spec.tiles)
+        first, size = int(tiles.memory_base[bd.tile]), int(tiles.memory_words[bd.tile])
+        writers = self._writers(bd)
+        if writers and sure:
+            image = np.full(size, UNKNOWN, np.int64)
+        else:
+            image = self._map(np.asarray(self._engine.state.memory[first : first + size]).astype(np.int64))
+        for writer in writers:
+            places = _inside(self._addresses(writer, execution) - self._shift(writer), size)
+            image[places] = self._came(writer, execution)
+        return image
+
+    def _writers(self, reader: PlannedBd) -> list[PlannedBd]:
+        """The descriptors that write what one reads."""
+        every = (bd for ch, bds in self._planned.bds.items() if self._planned.receives(ch) for bd in bds)
+        return [bd for bd in every if bd.tile == reader.tile >= 0 and np.isin(bd.places, reader.places).any()]
+
+    def _came(self, writer: PlannedBd, execution: int) -> Words:
+        """The words of one execution of a descriptor that writes."""
+        used = 0
+        for bd, number in self._executions(writer.ch):
+            length = bd.length
+            came = self._stream(writer.ch)[used : used + length]
+            if bd is writer and number == execution and len(came) == length:
+                return came
+            used += length
+        raise _LostError
+
+    def _executions(self, ch: int) -> Iterator[tuple[PlannedBd, int]]:
+        """The descriptors that a channel has run, in order, each with how often it ran before."""
+        bds, done = self._planned.bds.get(ch, ()), int(self._engine.channels.bds_done[ch])
+        if not bds or not (self._planned.is_complete(ch) or self._engine.channels.tasks_done[ch] <= 1):
+            raise _LostError
+        if done > _MOST_RUNS:
+            raise _LostError
+        for number in range(done):
+            yield bds[number % len(bds)], number // len(bds)
+
+    def _addresses(self, bd: PlannedBd, execution: int) -> Words:
+        return walked(bd.descriptor, execution, writes=self._planned.receives(bd.ch))
+
+    def _shift(self, bd: PlannedBd) -> int:
+        """What is taken from addresses of the DMA to have words of the memory."""
+        kind = TILE_KINDS[
+            KIND_NAMES[int(plain(self._engine.spec.tiles).kind[self._engine.channels.tile[bd.ch]])]
+        ]
+        there = place_of_address(kind, bd.descriptor.address)
+        if there is None or bd.tile < 0:
+            raise _LostError
+        return bd.descriptor.address - there.local
+
+    def _is_at(self, bds: Sequence[PlannedBd], name: str) -> bool:
+        return any(self._planned.is_external(bd.ch) and self._array_of(bd) == name for bd in bds)
+
+    def _array_of(self, bd: PlannedBd) -> str:
+        at = bd.descriptor.address * WORD_BYTES
+        for name, buffer in self._engine.external.buffers.items():
+            if buffer.address <= at < buffer.end:
+                return name
+        raise _LostError
+
+    def _first(self, name: str) -> int:
+        return self._engine.external.buffers[name].address // WORD_BYTES
+
+    # -- backward: what they should do
+
+    def _found(self, ends: Sequence[int], name: str, got: Words, expected: Words) -> Iterator[_Found]:
+        """Channels that one change makes right, from the only wrong end on."""
+        bad = [ch for ch in ends if any((words != expected[at]).any() for words, at in self._stored(ch))]
+        if len(bad) != 1:
+            return
+        (ch,), first, parts, used = bad, self._first(name), list[Part](), 0
+        for bd, execution in self._executions(ch):
+            words = self._stream(ch)[used : used + bd.length]
+            parts.append(Part(bd.number, expected, first, words, execution))
+            used += bd.length
+        change = self._change(ch, parts)
+        if change is not None and self._leaves(ch, change, parts, got):
+            yield ch, change
+        at = [self._addresses(bd, execution) - first for bd, execution in self._executions(ch)]
+        yield from self._all_before({ch: expected[np.concatenate(at)]})
+
+    def _leaves(self, ch: int, change: Change, parts: Sequence[Part], got: Words) -> bool:
+        """Whether what a channel does not write with a change is as expected, zeros where it wrote before."""
+        numbers, left = [bd.number for bd in self._planned.bds[ch]], got.copy()
+        places = [
+            np.concatenate(
+                [
+                    walked(bds[numbers.index(part.number)], part.execution, writes=True) - part.first
+                    for part in parts
+                ]
+            )
+            for bds in (change.old, change.new)
+        ]
+        left[places[0]] = 0
+        left[places[1]] = parts[0].memory[places[1]]
+        return bool((left == parts[0].memory).all())
+
+    def _before(self, ch: int, words: Words, wanted: dict[int, Words]) -> Iterator[_Found]:
+        """The sender of what a channel should take, and what comes before it."""
+        yield from self._sent_as(self._sender(ch), words, wanted)
+
+    def _sent_as(self, sender: int, words: Words, wanted: dict[int, Words]) -> Iterator[_Found]:
+        """A channel that should send certain words, and those that write what it reads."""
+        through = self._through(sender)
+        if through is not None:
+            wanted[through] = words
+            yield from self._all_before(wanted)
+            return
+        parts = self._should_send(sender, words)
+        if (change := self._change(sender, parts)) is not None:
+            yield sender, change
+        if not self._planned.is_external(sender):
+            yield from self._writers_of(sender, parts, wanted)
+            yield from self._all_before(wanted)
+
+    def _should_send(self, sender: int, words: Words) -> list[Part]:
+        """The executions of a channel that should send certain words."""
+        parts, used = list[Part](), 0
+        for part in self._parts(sender, sure=True):
+            parts.append(part._replace(words=words[used : used + len(part.words)]))
+            used += len(part.words)
+        return parts
+
+    def _all_before(self, wanted: dict[int, Words]) -> Iterator[_Found]:
+        while wanted:
+            ch, words = wanted.popitem()
+            yield from self._before(ch, words, wanted)
+
+    def _writers_of(self, sender: int, parts: Sequence[Part], wanted: dict[int, Words]) -> Iterator[_Found]:
+        """The channels that write what one reads, with what they should write."""
+        needs, images = dict[tuple[int, int], Words](), dict[int, Words]()
+        for (bd, execution), part in zip(self._executions(sender), parts, strict=True):
+            image = images.setdefault(execution, np.full(len(part.memory), UNKNOWN, np.int64))
+            at = self._addresses(bd, execution)
+            is_data = at != PAD
+            image[_inside(at[is_data] - part.first, len(image))] = part.words[is_data]
+            for writer in self._writers(bd):
+                needs[writer.ch, self._place(writer, execution)] = image
+        stored = {ch: self._should_store(ch, needs) for ch in sorted({ch for ch, _ in needs})}
+        failing = [ch for ch, parts in stored.items() if any(not _is_right(part) for part in parts)]
+        if len(failing) == 1:
+            (ch,) = failing
+            if (change := self._change(ch, [part.moved for part in stored[ch]])) is not None:
+                yield ch, change
+            wanted[ch] = np.concatenate([part.should for part in stored[ch]])
+        elif failing:
+            yield from self._of_several(failing, stored)
+
+    def _should_store(self, ch: int, needs: Mapping[tuple[int, int], Words]) -> list[_Stored]:
+        """What each execution of a channel stores, and what it should."""
+        stream, used, found = self._stream(ch), 0, list[_Stored]()
+        for number, (bd, execution) in enumerate(self._executions(ch)):
+            if (ch, number) not in needs:
+                raise _LostError
+            need, at, shift = needs[ch, number], self._addresses(bd, execution), self._shift(bd)
+            moved = Part(bd.number, need, shift, stream[used : used + len(at)], execution)
+            found.append(_Stored(moved, need[_inside(at - shift, len(need))]))
+            used += len(at)
+        return found
+
+    def _of_several(
+        self, failing: Sequence[int], stored: Mapping[int, Sequence[_Stored]]
+    ) -> Iterator[_Found]:
+        """Channels that each write where another one should, or read what another one should."""
+        tile = self._engine.channels.tile
+        joins = {ch: self._change(ch, [part.moved for part in stored[ch]]) for ch in failing}
+        senders = {ch: self._sender(ch) for ch in failing}
+        yield from self._out_of_order(joins, {ch: int(tile[senders[ch]]) for ch in failing}, "join")
+        splits: dict[int, Change | None] = {}
+        for ch in failing:
+            through = self._through(senders[ch])
+            if through is None:
+                return
+            sender, words = self._sender(through), np.concatenate([part.should for part in stored[ch]])
+            splits[sender] = self._change(sender, self._should_send(sender, words))
+        receivers = {self._sender(end): int(tile[end]) for end in map(self._through, senders.values()) if end}
+        yield from self._out_of_order(splits, receivers, "split")
+
+    def _out_of_order(
+        self, changes: Mapping[int, Change | None], tiles: Mapping[int, int], how: str
+    ) -> Iterator[_Found]:
+        """Channels whose offsets are in the order of the tiles at their other ends only when changed."""
+        found = {ch: change for ch, change in changes.items() if change is not None}
+        if len(found) < len(changes) or set(found) != set(tiles):
+            return
+        order = sorted(found, key=lambda ch: tiles[ch])
+        old, new = (
+            [int(each[0].address) for each in ends]
+            for ends in zip(*((found[ch].old, found[ch].new) for ch in order), strict=True)
+        )
+        if old != sorted(old) and new == sorted(old):
+            names = " and ".join(called(self._engine, ch) for ch in order[1:])
+            does = "write in each other's places" if how == "join" else "read each other's parts"
+            fix = f"Exchange their offsets, or the order of the {how}."
+            yield (
+                order[0],
+                found[order[0]]._replace(does=f"{found[order[0]].does}: it and {names} {does}", fix=fix),
+            )
+
+    def _place(self, writer: PlannedBd, execution: int) -> int:
+        for number, (bd, count) in enumerate(self._executions(writer.ch)):
+            if bd is writer and count == execution:
+                return number
+        raise _LostError
+
+    def _change(self, ch: int, parts: Sequence[Part]) -> Change | None:
+        bds = {bd.number: bd.descriptor for bd in self._planned.bds[ch]}
+        return change_of(bds, parts, writes=self._planned.receives(ch))
+
+    def _only(self, found: Iterator[_Found]) -> Culprit | None:
+        """The culprit: one alone, or one alone that has no plain walk, or that begins too far on."""
+        every = list(found)
+        odd = [
+            each
+            for each in every
+            if any(len(bd.dims) > 1 or bd.pad or bd.iteration.wrap > 1 for bd in each[1].old)
+        ]
+        late = [each for each in every if _begins_too_late(each[1])]
+        chosen = next((some for some in (every, odd, late) if len(some) == 1), [])
+        if len(chosen) != 1:
+            return None
+        ch, change = chosen[0]
+        said = next((bd.said for bd in self._planned.bds[ch] if bd.said), "")
+        name = called(self._engine, ch)
+        line = f" ({line_of(said)})" if said else ""
+        numbers = ", ".join(str(bd.number) for bd in self._planned.bds[ch][:_FEW])
+        text = f"{name}{line}, BD {numbers}, {change.does}."
+        return Culprit(text, change.fix, Side(name, change.does, said))
+
+
+def _begins_too_late(change: Change) -> bool:
+    return change.new[0].address < change.old[0].address
+
+
+def _is_right(part: _Stored) -> bool:
+    """Whether a part is stored as it should be, as far as that is known."""
+    known = part.should != UNKNOWN
+    return bool((part.should[known] == part.moved.words[known]).all())
+
+
+def _read(part: Part) -> Words:
+    return words_at(part.memory, np.where(part.words == PAD, PAD, part.words - part.first))
+
+
+def _inside(places: Words, size: int) -> Words:
+    """Places of a memory of so many words."""
+    if len(places) and not 0 <= int(places.min()) <= int(places.max()) < size:
+        raise _LostError
+    return places
+
+
+def _words(values: Array) -> Words:
+    """The words of an array, zeros behind what does not fill one."""
+    data = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
+    return np.pad(data, (0, -len(data) % WORD_BYTES)).view(np.uint32).astype(np.int64)
+
+
+def _elements(words: Words, dtype: np.dtype[Any]) -> Array:
+    return words.astype(np.uint32).view(dtype)
+
+
+def _linear(came: Array, got: Array) -> Callable[[Array], Array] | None:
+    """What a core does to each element, if it is a factor and a constant."""
+    came = came[: len(got)]
+    if got.dtype.kind not in "iu":
+        return None
+    ins, outs = came.astype(np.int64), got.astype(np.int64)
+    others = np.flatnonzero(ins != ins[0])
+    if not len(others):
+        return None
+    run = int(ins[others[0]] - ins[0])
+    factor, rest = divmod(int(outs[others[0]] - outs[0]), run)
+    if rest or not factor or abs(factor) > _LARGEST:
+        return None
+    more = int(outs[0] - factor * ins[0])
+
+    def made(values: Array) -> Array:
+        return (values.astype(np.int64) * factor + more).astype(got.dtype)
+
+    return made if np.array_equal(made(came), got) else None
