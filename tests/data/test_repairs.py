@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -48,6 +49,18 @@ def test_a_repair_that_works_by_luck_is_not_offered() -> None:
     assert trying(*made, trials=works, confirm=lambda each, _until: each.says == "b") == ["b"]
     assert trying(*made, trials=works, runs=1) == ["a"]
     assert trying(*made, trials=works, seconds=-1.0) == []
+
+
+def test_of_two_repairs_with_other_words_neither_is_offered_where_nobody_knows_which_are_right() -> None:
+    made = [Candidate("length", says, unlikely=n / 10) for n, says in enumerate("ab")]
+    works = {"a": Trial(True, 90, words=1), "b": Trial(True, 90, words=2)}
+    assert trying(*made, trials=works) == []
+    assert trying(replace(made[0], unlikely=-1.0), made[1], trials=works) == ["a"]
+    assert trying(*made, trials={**works, "b": Trial(True, 90, words=1)}) == ["a", "b"]
+    assert trying(*made, trials={each: replace(trial, compared=True) for each, trial in works.items()}) == [
+        "a",
+        "b",
+    ]
 
 
 def test_later_runs_may_take_four_times_as_long_as_the_quickest() -> None:
