@@ -129,7 +129,7 @@ def _others(
             continue  # a loop without end
         odd = alike[value] == 1 and times == total
         offer(other, 1.0 - _ODD * odd - 0.1 * (times / total))
-    offer(_complete(design, operation, role, value), 0.45)
+    offer(_complete(design, operation, role, value), 0.55)
     for other, unlikely in fitting(design, operation, role, value).items():
         offer(other, unlikely)
     offer(_deep_enough(design, operation, value), 0.05)
