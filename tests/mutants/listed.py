@@ -3082,8 +3082,8 @@ MUTANTS = (
     Mutant(
         "options for C++ do not hold for a source beside the design",
         "cli/runnable.py",
-        "sources_beside=sources_beside and make_cpp.beside,",
-        "sources_beside=sources_beside,",
+        '"sources_beside": sources_beside and make_cpp.beside,',
+        '"sources_beside": sources_beside,',
         "tests/clients/test_cli_cpp_kernels.py::test_options_of_cpp_hold_for_a_source_beside_the_design",
     ),
     Mutant(
