@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from typer.testing import CliRunner
 from memtile.check.check import refused
 from memtile.cli.main import app
 from memtile.errors import InputFileError, MemtileError
-from memtile.explain.findings import Change, Finding, Repair, Severity
+from memtile.explain.findings import Change, Finding, Repair, Severity, Side
 from memtile.explain.repairs import FAILED, Candidate, Trial, search, with_repair
 from memtile.importers.design import load
 from memtile.importers.mlir.repairs.candidates import candidates
@@ -68,6 +69,18 @@ def test_a_repair_that_works_by_luck_is_not_offered() -> None:
     assert trying(*made, trials=works, confirm=lambda each, _until: each.says == "b") == ["b"]
     assert trying(*made, trials=works, runs=1) == ["a"]
     assert trying(*made, trials=works, seconds=-1.0) == []
+
+
+def test_of_two_repairs_with_other_words_neither_is_offered_where_nobody_knows_which_are_right() -> None:
+    made = [Candidate("length", says, unlikely=n / 10) for n, says in enumerate("ab")]
+    works = {"a": Trial(True, 90, words=1), "b": Trial(True, 90, words=2)}
+    assert trying(*made, trials=works) == []
+    assert trying(replace(made[0], unlikely=-1.0), made[1], trials=works) == ["a"]
+    assert trying(*made, trials={**works, "b": Trial(True, 90, words=1)}) == ["a", "b"]
+    assert trying(*made, trials={each: replace(trial, compared=True) for each, trial in works.items()}) == [
+        "a",
+        "b",
+    ]
 
 
 def test_later_runs_may_take_four_times_as_long_as_the_quickest() -> None:
@@ -171,6 +184,63 @@ def test_a_text_that_is_refused_is_repaired(mistake: str) -> None:
         load(text)
     made = iter(candidates(text, [*refused("d.mlir", error.value)]))
     assert applied(text, next(each for each in made if is_read(text, each)).changes) == fine
+
+
+PARTS = """module {
+  aie.device(npu1_1col) {
+    %shim = aie.tile(0, 0)
+    %store = aie.tile(0, 1)
+    %core = aie.tile(0, 2)
+    %one = aie.buffer(%store) : memref<64xi32>
+    %two = aie.buffer(%store) : memref<64xi32>
+    aie.flow(%shim, DMA : 0, %store, DMA : 0)
+    aie.packet_flow(3) {
+      aie.packet_source<%store, DMA : 0>
+      aie.packet_dest<%shim, DMA : 1>
+    }
+    aie.objectfifo @all(%shim, {%store}, 2 : i32) : !aie.objectfifo<memref<48xi32>>
+    aie.objectfifo @low(%store, {%core}, 2 : i32) : !aie.objectfifo<memref<16xi32>>
+    aie.objectfifo @high(%store, {%core}, 2 : i32) : !aie.objectfifo<memref<32xi32>>
+    aie.objectfifo.link [@all] -> [@low, @high] ([] [0, 16])
+    %dma = aie.memtile_dma(%store) {
+      %in = aie.dma_start(S2MM, 0, ^first, ^end)
+    ^first:
+      aie.dma_bd(%one : memref<64xi32>, 0, 32, [<size = 4, stride = 16>, <size = 8, stride = 1>])
+      aie.next_bd ^second
+    ^second:
+      aie.dma_bd(%two : memref<64xi32>, 0, 64)
+      aie.next_bd ^first
+    ^end:
+      aie.end
+    }
+  }
+}
+"""
+MEANT = {
+    "ends of a flow": ("%shim, DMA : 0, %store", "%store, DMA : 0, %shim", "MT0102", ""),
+    "ends of a packet flow": (
+        "aie.packet_flow(3) {\n      aie.packet_source<%store, DMA : 0>\n      aie.packet_dest<%shim",
+        "aie.packet_flow(3) {\n      aie.packet_source<%shim, DMA : 0>\n      aie.packet_dest<%store",
+        "MT0102",
+        "",
+    ),
+    "order of a link": ("[@all] -> [@low, @high]", "[@low] -> [@all, @high]", "MT0305", ""),
+    "offset of a link": ("([] [0, 16])", "([] [0, 20])", "MT0120", ""),
+    "channel of a task": ("S2MM, 0, ^first", "S2MM, 1, ^first", "MT0312", ""),
+    "buffer": ("bd(%two", "bd(%one", "MT0209", "Let BD 1 use buffer 'two'."),
+    "stride by its number": ("4, stride = 16", "4, stride = 20", "MT0123", "Give it stride 16."),
+    "offset": ("64xi32>, 0, 32", "64xi32>, 4, 32", "MT0123", ""),
+    "length": ("0, 32, [", "0, 28, [", "MT0323", ""),
+}
+
+
+@pytest.mark.parametrize("mistake", MEANT)
+def test_what_a_finding_means_is_tried_first(mistake: str) -> None:
+    right, wrong, code, fix = MEANT[mistake]
+    text = Text("d.mlir", PARTS.replace(right, wrong, 1))
+    line = PARTS[: PARTS.index(right)].count("\n") + 1
+    finding = Finding(code, Severity.ERROR, "", (Side("", "", f"d.mlir:{line}:1"),), fix=fix)
+    assert applied(text, candidates(text, [finding])[0].changes) == PARTS
 
 
 def is_read(text: Text, candidate: Candidate) -> bool:

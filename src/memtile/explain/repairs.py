@@ -25,6 +25,7 @@ _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
+_DOUBT = 0.2  # of two repairs with other words, which are about as likely, neither is known to be meant
 _GAP_OF_RIGHT = 0.1  # than one with which all expected words came out
 
 
@@ -59,6 +60,7 @@ class Trial:
         compared: whether words were compared with expected ones.
         resting: cores that wait for more work at its end.
         ran: False = the design is refused with it, before a run.
+        words: what stands for the words that it left; two runs with the same have left the same.
     """
 
     good: bool
@@ -68,6 +70,7 @@ class Trial:
     compared: bool = False
     resting: int = 0
     ran: bool = True
+    words: int = 0
 
     @property
     def is_right(self) -> bool:
@@ -159,6 +162,8 @@ def search(
     ranked = sorted(worked, key=_rank)
     if confirm is not None:
         ranked = _confirmed(ranked, confirm, begin + seconds)
+    if ranked and _is_doubtful(ranked[0], worked):
+        ranked = []
     repairs = tuple(_offered(*each) for each in _complete(ranked))
     return Tried(repairs, done, spent() - begin)
 
@@ -166,6 +171,17 @@ def search(
 def _least_likely(candidate: Candidate, trial: Trial) -> float:
     """How unlikely a candidate may be that is tried behind one that worked."""
     return candidate.unlikely + (_GAP_OF_RIGHT if trial.is_right else _GAP)
+
+
+def _is_doubtful(best: tuple[Candidate, Trial], worked: Iterable[tuple[Candidate, Trial]]) -> bool:
+    """Whether another repair is about as likely and leaves other words, and nobody knows which are right."""
+    candidate, trial = best
+    return not trial.compared and any(
+        other.words != trial.words
+        and _rank((each, other))[:3] == _rank(best)[:3]
+        and each.unlikely < candidate.unlikely + _DOUBT
+        for each, other in worked
+    )
 
 
 def _rank(worked: tuple[Candidate, Trial]) -> tuple[float, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
+from zlib import crc32
 
 import numpy as np
 import numpy.typing as npt
@@ -150,7 +151,7 @@ class Repairs:
         trial = trial_of(done.result, done.missing)
         if self.expected is None:
             complete = not done.is_open and len(done.result.checks) >= compared
-            return replace(trial, good=trial.good and complete)
+            return replace(trial, good=trial.good and complete, words=_digest(done.arrays))
         same = all(_same(done.arrays.get(name), each) for name, each in self.expected.items())
         return replace(trial, good=trial.good and same, compared=True)
 
@@ -167,6 +168,14 @@ class Repairs:
             return all(_same(words[0].get(name), each) for name, each in done.arrays.items())
 
         return self.accept(self.changed(candidate)) and holds_in_other_schedules(is_good)
+
+
+def _digest(arrays: Arrays) -> int:
+    """A number that stands for the words of arrays."""
+    found = 0
+    for name in sorted(arrays):
+        found = crc32(np.ascontiguousarray(arrays[name]).tobytes(), found)
+    return found
 
 
 def _same(got: npt.NDArray[Any] | None, expected: npt.NDArray[Any]) -> bool:

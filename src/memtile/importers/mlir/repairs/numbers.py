@@ -38,6 +38,7 @@ _TASKS = ("aiex.dma_configure_task", "aiex.dma_configure_task_for")
 _ROUND = {"length", "bound", "repeat"}
 _MOST = 1 << 24
 _ODD = 0.35  # a number that all others like it have is so much likelier
+_SHARED = 0.2  # a change of a number that others like it have too is so much less likely
 
 
 def number_candidates(design: DesignText) -> Iterator[Found]:
@@ -53,7 +54,7 @@ def number_candidates(design: DesignText) -> Iterator[Found]:
         for other, unlikely in _others(design, operation, role, value, alike).items():
             changes = design.with_number(operation, at, other)
             kind = _kind(operation, role)
-            unlikely += 0.4 * (kind in ("channel", "packet_id"))
+            unlikely += 0.4 * (kind in ("channel", "packet_id")) + _SHARED * (alike[value] > 1)
             says = f"{_title(design, operation)}: {other} instead of {value}"
             yield operation, Candidate(kind, says, changes, unlikely)
 
@@ -126,9 +127,9 @@ def _others(
     for other, times in rest.most_common(4):
         if other > _MOST:
             continue  # a loop without end
-        odd = total > 1 and alike[value] == 1 and times == total
+        odd = alike[value] == 1 and times == total
         offer(other, 1.0 - _ODD * odd - 0.1 * (times / total))
-    offer(_complete(design, operation, role, value), 0.45)
+    offer(_complete(design, operation, role, value), 0.55)
     for other, unlikely in fitting(design, operation, role, value).items():
         offer(other, unlikely)
     offer(_deep_enough(design, operation, value), 0.05)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import prod
 
 from memtile.importers.mlir.repairs.design_text import DesignText, siblings
@@ -30,7 +30,7 @@ _ROLES: Mapping[str, tuple[tuple[str, re.Pattern[str]], ...]] = {
 }
 _TINY = 1.0 / 4  # a difference of so much of a round number is none by mistake
 _STEPS = (4, 1, 2)  # elements by which a number may be off
-_FIRST = 0.45
+_FIRST = 0.6
 
 
 def part_of(operation: Operation, role: str) -> str:
@@ -51,19 +51,26 @@ def fitting(design: DesignText, operation: Operation, role: str, value: int) -> 
         if other is not None and other != value and other >= (part in (_LENGTH, _SIZE)):
             found[other] = min(unlikely, found.get(other, unlikely))
 
-    if part == _OFFSET:
-        offer(0, _FIRST)
-        for end in _ends_beside(design, operation):
-            offer(end, _FIRST)
-    if part == _STRIDE:
-        for row in _rows(design, operation, role):
-            offer(row, _FIRST)
+    for other, unlikely in _beside(design, operation, role, part):
+        offer(other, unlikely)
     for other, ratio in _rounder(value).items():
-        offer(other, 0.5 + ratio)
+        offer(other, 0.62 + ratio)
     for n, step in enumerate(_STEPS):
         offer(value - step, 0.95 + 0.02 * n)
         offer(value + step, 0.95 + 0.02 * n)
     return found
+
+
+def _beside(design: DesignText, operation: Operation, role: str, part: str) -> Iterator[tuple[int, float]]:
+    """Numbers that fit the other numbers of a move, and the moves beside it."""
+    if part == _OFFSET:
+        for end in (0, *_ends_beside(design, operation)):
+            yield end, _FIRST
+    if part == _LENGTH and (sizes := _numbers(design, operation, _SIZE)):
+        yield prod(sizes.values()), _FIRST / 2
+    if part == _STRIDE:
+        for row in _rows(design, operation, role):
+            yield row, _FIRST
 
 
 def _rounder(value: int) -> dict[int, float]:
