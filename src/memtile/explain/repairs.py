@@ -24,6 +24,8 @@ _LATER = 4.0  # how many times as long as the quickest repair another one may ta
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
+RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
+"""Of accesses without an order, which another number of buffers only makes rarer."""
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
 
 
@@ -222,8 +224,13 @@ def is_wanted(result: Result) -> bool:
 
 
 def is_better(trial: Trial, result: Result) -> bool:
-    """Whether a trial is good, and has fewer warnings than a run in which nothing else was wrong."""
-    return trial.good and (not result.good or trial.cautions < _warned(result))
+    """Whether a trial is good, and has fewer warnings than a run in which nothing else was wrong.
+
+    It has no more of them than any run that finished.
+    """
+    if not trial.good or (result.status is Status.FINISHED and trial.cautions > _warned(result)):
+        return False
+    return not result.good or trial.cautions < _warned(result)
 
 
 def _warned(result: Result) -> int:

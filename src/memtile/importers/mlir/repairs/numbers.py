@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from math import prod
+from math import log2, prod
 
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
@@ -95,8 +95,16 @@ def _is_bound(design: DesignText, constant: Operation) -> bool:
         words = loop.words
         at = words.index("to") + 1 if "to" in words else len(words)
         if words[at : at + 1] == constant.results[:1] and design.inside(loop, RELEASE, USE):
-            return True
+            return not _is_once(design, constant, loop)
     return False
+
+
+def _is_once(design: DesignText, constant: Operation, loop: Operation) -> bool:
+    """Whether a loop around others has one turn: a body that is done once, as IRON writes it."""
+    is_one = any(value == 1 for _, _, value in design.numbers(constant))
+    return is_one and any(
+        each is not loop and design.inside(each, RELEASE, USE) for each in design.inside(loop, "scf.for")
+    )
 
 
 def _title(design: DesignText, operation: Operation) -> str:
@@ -123,7 +131,8 @@ def _others(
         if other > _MOST:
             continue  # a loop without end
         odd = total > 1 and alike[value] == 1 and times == total
-        offer(other, 1.0 - _ODD * odd - 0.1 * (times / total))
+        far = 0.05 * log2(other / value) if kind == "bound" and value > 0 and other > 0 else 0.0
+        offer(other, 1.0 - _ODD * odd - 0.1 * (times / total) + far)
     offer(_complete(design, operation, role, value), 0.55)
     offer(_deep_enough(design, operation, value), 0.05)
     if kind in _ROUND:
