@@ -24,8 +24,10 @@ _LATER = 4.0  # how many times as long as the quickest repair another one may ta
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
-RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
-"""Of accesses without an order, which another number of buffers only makes rarer."""
+_RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
+_OUTSIDE = {"MT0314": "lock_value"} | dict.fromkeys(_RACES, "depth")
+"""Kinds of change that only hide what a finding is about: more buffers make a race rarer, and a value at the
+start ends the poll of a host without what it waits for."""
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
 
 
@@ -196,6 +198,11 @@ def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...
         return tuple(findings)
     first = next((n for n, each in enumerate(findings) if each.severity is Severity.ERROR), 0)
     return tuple(replace(each, repair=tried.best) if n == first else each for n, each in enumerate(findings))
+
+
+def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
+    """Whether a change would only hide what the first finding is about."""
+    return bool(findings) and _OUTSIDE.get(findings[0].code) == candidate.kind
 
 
 class OutOfTimeError(Exception):

@@ -130,7 +130,10 @@ def knot_finding(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
 def _of_its_kind(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     code, fix = _kind(knot, waits, words)
     if code == "MT0302":
-        return _never(knot, waits, words) if _short(knot, waits) is not None else _held(knot, waits, words)
+        if (short := _short(knot, waits)) is None:
+            return _held(knot, waits, words)
+        lock = Party(PartyKind.LOCK, waits.lock_wanted(short[0]))
+        return wrong_release(lock, short[0], waits, words) or _never(knot, waits, words)
     says = "; ".join(_step(party, knot, words) for party in knot.actors)
     sides = [words.side(party) for party in knot.actors]
     return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
@@ -249,9 +252,8 @@ def _held(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
         f"{words.name(core)} {words.wanted(core)}; it has taken it before, holds all that there is, and has "
         f"released {words.lock(given)} less often"
     )
-    fix = (
-        f"Let it release {words.lock(given)} after each use, or give it as many buffers as it needs at once."
-    )
+    once = f"release {words.lock(given)} as often as it acquires {words.lock(waits.lock_wanted(core))}"
+    fix = f"Let it {once}, after each use, or give it as many buffers as it needs at once."
     sides = [words.side(party) for party in (core, *(each for each in knot.actors if each != core))]
     return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memtile.explain.findings import Change, Finding
-from memtile.explain.repairs import RACES, Candidate
+from memtile.explain.repairs import Candidate, hides
 
 _NEAR = 0.6  # how much likelier a change is at a line that the first finding names
 _QUOTED = re.compile(r"'([^']+)'")
@@ -49,10 +49,9 @@ def python_candidates(source: str, file: str, findings: Sequence[Finding]) -> li
     reader = _Source(source, file)
     weights = _weights(findings, file, source)
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
-    of_race = bool(findings) and findings[0].code in RACES
     for line, each in reader.candidates():
-        if of_race and each.kind == "depth":
-            continue  # more buffers make a race rarer, and do not end it
+        if hides(each, findings):
+            continue
         made = replace(each, unlikely=each.unlikely - _NEAR * weights.get(line, 0.0))
         key = tuple((change.offset, change.old, change.new) for change in made.changes)
         if key not in found or found[key].unlikely > made.unlikely:

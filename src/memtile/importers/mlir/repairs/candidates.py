@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from memtile.explain.findings import Finding
-from memtile.explain.repairs import RACES, Candidate
+from memtile.explain.repairs import Candidate, hides
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
 from memtile.importers.mlir.repairs.host_steps import host_candidates
@@ -68,8 +68,8 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     for source in _SOURCES:
         for operation, each in source(design):
-            if each.kind == "depth" and findings and findings[0].code in RACES:
-                continue  # more buffers make a race rarer, and do not end it
+            if hides(each, findings):
+                continue
             made = replace(
                 each,
                 unlikely=each.unlikely - _NEAR * suspects.near(operation) - _MEANT * (each.kind in meant),
