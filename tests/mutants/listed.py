@@ -10514,8 +10514,8 @@ MUTANTS = (
     Mutant(
         "what is sent once is not told from what is sent too seldom",
         "explain/deadlock/ends.py",
-        "self.waits.engine.channels.bds_done[receiver.number] == 1",
-        "self.waits.engine.channels.bds_done[receiver.number] == 0",
+        "self._came(core) == 1",
+        "self._came(core) == 0",
         "tests/clients/test_corpus.py::test_a_design_has_the_findings_that_it_is_there_for[weights-sent-once-hangs]",
     ),
     Mutant(
