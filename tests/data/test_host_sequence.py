@@ -193,7 +193,7 @@ def test_a_start_without_room_and_a_poll_are_told_too() -> None:
     assert result.waiting[0].endswith(
         "waits for room to start a task on interface(0,0) S2MM 0: a place in its queue, or BDs"
     )
-    assert result.waiting[1].endswith("waits for 0x7 in the bits 0x3f of the word at 0x001c0010")
+    assert result.waiting[1].endswith("bits 0x3f of the word at 0x001c0010, which has 0x0")
 
 
 def test_a_run_goes_on_with_the_sequence_where_the_last_one_stopped() -> None:

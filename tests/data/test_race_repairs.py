@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,9 @@ import pytest
 from memtile import Array, Host, HostAction, MemoryTile, view
 from memtile.design.locks import Lock
 from memtile.design.object_fifo import ObjectFifo
-from memtile.explain.findings import Finding
+from memtile.explain.findings import Finding, Severity
 from memtile.kernels import Action, Core, Kernel
+from memtile.runs.observing import in_order_of_causes
 from support.designs.severe import severe
 
 WORDS, ROUNDS = 64, 4
@@ -52,6 +54,14 @@ def test_of_two_tasks_of_a_host_the_second_waits_for_the_first() -> None:
     assert finding.fix == f"Have the host wait for the end of {reads} before it starts {writes}."
     assert len({side.place.rpartition(":")[2] for side in finding.sides}) == 2  # lines of the sequence
     assert overwritten_input(waits=True).run(check=True).good
+
+
+def test_a_race_comes_before_ends_of_a_stream_that_count_differently() -> None:
+    ends, circle, race = (Finding(code, Severity.ERROR, "", ()) for code in ("MT0304", "MT0301", "MT0201"))
+    assert in_order_of_causes([ends], [race]) == [race, ends]
+    assert in_order_of_causes([ends, circle], [race]) == [ends, circle, race]
+    note = replace(race, severity=Severity.NOTE)
+    assert in_order_of_causes([ends], [note]) == [ends, note]
 
 
 def test_a_writer_of_what_it_was_sent_does_not_come_before_the_reader() -> None:

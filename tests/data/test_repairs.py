@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from memtile import MemoryTile
 from memtile.check.check import refused
 from memtile.cli.main import app
 from memtile.errors import InputFileError, MemtileError
 from memtile.explain.findings import Change, Finding, Repair, Severity, Side
-from memtile.explain.repairs import FAILED, Candidate, Trial, search, with_repair
+from memtile.explain.repairs import FAILED, Candidate, Trial, hides, is_better, search, with_repair
+from memtile.explain.results import Status
 from memtile.importers.design import load
 from memtile.importers.mlir.repairs.candidates import candidates
 from memtile.importers.mlir.repairs.text_edits import applied, applied_to_file
@@ -350,6 +352,43 @@ def test_a_lock_begins_with_what_its_buffer_counts() -> None:
     text = Text("d.mlir", BROADCAST)
     first = next(each for each in candidates(text, ()) if each.kind == "lock_value")
     assert first.says == "begin with lock free at 2 instead of 1"
+
+
+def test_a_repair_does_not_hide_what_the_finding_is_about() -> None:
+    depth, value, said = Candidate("depth", ""), Candidate("lock_value", ""), "x waits."
+    race, poll = (Finding(code, Severity.ERROR, said, ()) for code in ("MT0204", "MT0314"))
+    assert [hides(each, [race]) for each in (depth, value)] == [True, False]
+    assert [hides(each, [poll]) for each in (depth, value)] == [False, True]
+    assert not hides(depth, [])
+
+
+def test_a_run_that_finished_is_not_repaired_by_one_with_more_warnings() -> None:
+    error = Finding("MT0122", Severity.ERROR, "it is wrong.", ())
+    before = replace(MemoryTile().run(), findings=(error,))
+    assert before.status is Status.FINISHED
+    assert is_better(Trial(good=True, cycles=1), before)
+    assert not is_better(Trial(good=True, cycles=1, cautions=1), before)
+    assert is_better(Trial(good=True, cycles=1, cautions=1), replace(before, status=Status.STUCK))
+
+
+def test_a_body_that_is_done_once_stays_so_and_the_nearest_count_comes_first() -> None:
+    inner = "scf.for %b = %zero to %three step %one { aie.objectfifo.release @x(Consume, 1) }"
+    values = {"zero": 0, "one": 1, "three": 3, "many": 99, "four": 4}
+    numbers = "".join(f"%{name} = arith.constant {value} : index\n" for name, value in values.items())
+    core = f"aie.core(%t) {{ {numbers} scf.for %a = %zero to %one step %one {{ {inner} }} }}\n"
+    text = f"module {{ aie.device(npu1) {{ %t = aie.tile(0, 2)\n{core} }} }}"
+    made = [each.says for each in candidates(Text("d.mlir", text), ()) if each.kind == "bound"]
+    counts = [each.rpartition("three: ")[2] for each in made]
+    assert counts == ["4 instead of 3", "6 instead of 3", "99 instead of 3"]
+
+
+def test_what_is_sent_again_is_sent_once_more_before_twice_as_often() -> None:
+    text = (
+        "aiex.npu.dma_memcpy_nd(%k[0, 0, 0, 0][1, 5, 1, 16][0, 0, 0, 1]) {id = 1 : i64, metadata = @w} : "
+        "memref<16xi32>\n"
+    )
+    made = [each.says.rpartition(": ")[2] for each in candidates(Text("d.mlir", text), ())]
+    assert made.index("6 instead of 5") < made.index("10 instead of 5")
 
 
 def test_two_flows_of_one_id_are_the_last_that_is_meant() -> None:

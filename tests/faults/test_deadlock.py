@@ -580,3 +580,21 @@ def test_a_finding_can_be_asked_for_of_any_engine_that_stands_still() -> None:
     tile.run()
     found = hang(tile.engine, BdChains(tile.engine), Open(channels=[0]), {}, quiet=True, timed=True)
     assert [finding.code for finding in severe(found.findings)] == ["MT0303"]
+
+
+def test_a_wait_for_exactly_a_value_that_is_passed_is_told_to_wait_for_at_least_it() -> None:
+    array = Array("npu1", columns=1)
+    outside, tile = array.interface_tile(0), array.compute_tile(0, 2)
+    end = array.object_fifo("come", outside, tile, shape=8).consumers[0]
+
+    def exactly(core: Core) -> Iterator[Action]:
+        yield core.cycles(2000)  # in which both buffers are filled
+        for _ in range(3):
+            yield core.acquire(end.full, 1)
+            yield core.release(end.free)
+
+    tile.run_kernel(exactly)
+    outside.mm2s[0].start(outside.read(array.external("x", np.arange(24, dtype=np.int32))))
+    finding = severe(array.run().findings)[0]
+    wait = "Let core (0, 2) (kernel 'exactly') wait for at least 1 (acquire(lock, -1))"
+    assert finding.fix == f"{wait}: the lock has more already."

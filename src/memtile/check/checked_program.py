@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -201,7 +201,7 @@ def _take(log: TaskLog, sequence: HostSequence, place: str) -> int:
 def _skip_poll(sequence: HostSequence) -> bool:
     """Have a poll be met: only a run could tell whether it ever is."""
     if isinstance(sequence.present, HostPoll):
-        sequence.present = HostPoll(sequence.present.text, lambda: True)
+        sequence.present = replace(sequence.present, met=lambda: True)
         return True
     return False
 

@@ -83,6 +83,7 @@ class HostPoll:
 
     text: str
     met: Callable[[], bool]
+    now: Callable[[], int]
 
 
 def _start(
@@ -161,7 +162,7 @@ class Host:
             value: what they must be.
         """
         text = f"{value:#x} in the bits {mask:#x} of the word at {address:#010x}"
-        poll = HostPoll(text, lambda: self._read(address) & mask == value)
+        poll = HostPoll(text, lambda: self._read(address) & mask == value, lambda: self._read(address) & mask)
         return self.made.add(poll, f"host.poll({address:#x}, ...)")
 
     def pause(self, cycles: int) -> HostPause:
@@ -267,7 +268,7 @@ class HostSequence:
                 left = [task.text for task in tasks if not task.done]
                 return f"{text}: waits for the end of {', '.join(left)}"
             case HostPoll():
-                return f"{text}: waits for {self.present.text}"
+                return f"{text}: waits for {self.present.text}, which has {self.present.now():#x}"
             case HostTask(channel) if self.due <= channel.tile.engine.now:
                 name = channel.name
                 return f"{text}: waits for room to start a task on {name}: a place in its queue, or BDs"

@@ -35,17 +35,19 @@ class Hang(NamedTuple):
     Attributes:
         text: ``is stuck``, and why.
         sides: who takes part.
+        fix: what ends it.
     """
 
     text: str
     sides: Sequence[Side] = ()
+    fix: str = ""
 
     @classmethod
     def of(cls, findings: Sequence[Finding]) -> Hang:
         """A hang, of which the first finding is the root."""
         if not findings:
             return cls("is stuck.")
-        return cls(f"is stuck: {findings[0].message}", findings[0].sides)
+        return cls(f"is stuck: {findings[0].message}", findings[0].sides, findings[0].fix)
 
 
 Again = Callable[[Mapping[str, int]], Hang | None]
@@ -200,4 +202,4 @@ def _finding(name: str, ends: int, hangs: int, why: Hang) -> Finding:
     fits = "words fit" if words > 1 else "word fits"
     less = f"with {fewer}" if hangs else "with none before the channel has a task"
     message = f"The run finishes only if at least {words} {fits} {between}; {less} it {why.text}"
-    return Finding("MT0320", Severity.WARNING, message, why.sides, fix=_FIX)
+    return Finding("MT0320", Severity.WARNING, message, why.sides, fix=why.fix or _FIX)

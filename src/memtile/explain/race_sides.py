@@ -146,6 +146,9 @@ class Sides:
                 return f"Let {reads} {turn}, and read the buffer that is full then."
             return f"Let {reads} acquire {lock} before each read, once for each buffer."
         if self._is_core(writer):
+            if self._left_over(number) <= 0:
+                turn = f"release {lock} only after its write"
+                return f"Let {self.text(writer)} {turn}, and write the buffer that is free then."
             return f"Let {self.text(writer)} release {lock} only after its write, once for each buffer."
         return self._same_order(lock)
 

@@ -24,6 +24,10 @@ _LATER = 4.0  # how many times as long as the quickest repair another one may ta
 _TRIALS = 0.7  # of the time of a search; what is left is for other schedules
 _OTHER_SCHEDULES = (1, 2)
 _NOT_AWAITED = "MT0318"
+_RACES = ("MT0201", "MT0202", "MT0204", "MT0205")
+_OUTSIDE = {"MT0314": "lock_value"} | dict.fromkeys(_RACES, "depth")
+"""Kinds of change that only hide what a finding is about: more buffers make a race rarer, and a value at the
+start ends the poll of a host without what it waits for."""
 _GAP = 0.6  # a repair this much less likely than the best one found is not tried
 _DOUBT = 0.2  # of two repairs with other words, which are about as likely, neither is known to be meant
 _GAP_OF_RIGHT = 0.1  # than one with which all expected words came out
@@ -232,6 +236,11 @@ def with_repair(findings: Sequence[Finding], tried: Tried) -> tuple[Finding, ...
     return tuple(replace(each, repair=tried.best) if n == first else each for n, each in enumerate(findings))
 
 
+def hides(candidate: Candidate, findings: Sequence[Finding]) -> bool:
+    """Whether a change would only hide what the first finding is about."""
+    return bool(findings) and _OUTSIDE.get(findings[0].code) == candidate.kind
+
+
 class OutOfTimeError(Exception):
     """The time of a search is over."""
 
@@ -260,11 +269,17 @@ def is_wanted(result: Result) -> bool:
 def is_better(trial: Trial, before: Result | None) -> bool:
     """Whether a trial is good, and has fewer warnings than a run in which nothing else was wrong.
 
+    It has no more of them than any run that finished.
+
     Args:
         trial: of a candidate.
         before: the run without it; None = the design is refused.
     """
-    return trial.good and (before is None or not before.good or trial.cautions < _warned(before))
+    if not trial.good or before is None:
+        return trial.good
+    if before.status is Status.FINISHED and trial.cautions > _warned(before):
+        return False
+    return not before.good or trial.cautions < _warned(before)
 
 
 def _warned(result: Result) -> int:

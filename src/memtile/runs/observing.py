@@ -39,6 +39,21 @@ def moves_of(machine: Machine) -> dict[int, tuple[str, ...]]:
     return {channel.index: tuple(channel.moves) for channel in channels}
 
 
+_ENDS_DIFFER = "MT0304"
+
+
+def in_order_of_causes(waits: Sequence[Finding], races: Iterable[Finding]) -> list[Finding]:
+    """Waits and races; a race first where all else is that the ends of a stream count differently.
+
+    Who reads or writes without waiting moves more words, or fewer, than the other end expects.
+    """
+    races = list(races)
+    cause = [each for each in races if each.severity is Severity.ERROR]
+    if not cause or any(each.code != _ENDS_DIFFER for each in waits):
+        return [*waits, *races]
+    return [*cause, *waits, *(each for each in races if each not in cause)]
+
+
 _UNWRITTEN, _LENGTHS = "MT0203", frozenset(("MT0323", "MT0324"))
 
 
@@ -93,7 +108,7 @@ class Observed:
         waits = [each for each in result.findings if each.code not in OF_WORDS]
         if self.watch is not None:
             waits = [*with_rewrites(self.machine.engine, waits, self.watch.bds.found)]
-        others = [*waits, *races]
+        others = in_order_of_causes(waits, races)
         others = [*self._lengths(others), *others]
         explained = any(each.severity is Severity.ERROR for each in others)
         words = (each for each in result.findings if each.code in OF_WORDS)

@@ -130,7 +130,10 @@ def knot_finding(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
 def _of_its_kind(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     code, fix = _kind(knot, waits, words)
     if code == "MT0302":
-        return _never(knot, waits, words) if _short(knot, waits) is not None else _held(knot, waits, words)
+        if (short := _short(knot, waits)) is None:
+            return _held(knot, waits, words)
+        lock = Party(PartyKind.LOCK, waits.lock_wanted(short[0]))
+        return wrong_release(lock, short[0], waits, words) or _never(knot, waits, words)
     says = "; ".join(_step(party, knot, words) for party in knot.actors)
     sides = [words.side(party) for party in knot.actors]
     return Finding(code, Severity.ERROR, f"{_SENTENCE[code]}: {says}.", sides, fix=fix)
@@ -150,7 +153,9 @@ def _kind(knot: Knot, waits: EngineWaits, words: Sentences) -> tuple[str, str]:
             return "MT0302", ""
         if _holder(knot, waits) is not None:
             return "MT0302", ""
-    fix = more_room(knot, waits, words) or _first_step(knot, waits, words)
+    fix = _not_exactly(knot, waits, words) or _of_host(knot, words)
+    fix = fix or _behind(knot, waits, words) or more_room(knot, waits, words)
+    fix = fix or _first_step(knot, waits, words)
     return "MT0301" if knot.is_circle else "MT0321", fix
 
 
@@ -194,7 +199,11 @@ def _never(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
     )
     first = knot.actors.index(party)
     sides = [words.side(other) for other in (*knot.actors[first:], *knot.actors[:first])]
+    fifo, need = waits.engine.fifo_locks.get(waits.lock_wanted(party)), -waits.operand(party)
     fix = "Wait for less, or begin with higher values."
+    if fifo is not None:
+        depth = f"Give @{fifo.fifo} a depth of {need // fifo.units} or more at its {fifo.end} end"
+        fix = f"{depth}, or take less at once."
     return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
 
 
@@ -243,9 +252,8 @@ def _held(knot: Knot, waits: EngineWaits, words: Sentences) -> Finding:
         f"{words.name(core)} {words.wanted(core)}; it has taken it before, holds all that there is, and has "
         f"released {words.lock(given)} less often"
     )
-    fix = (
-        f"Let it release {words.lock(given)} after each use, or give it as many buffers as it needs at once."
-    )
+    once = f"release {words.lock(given)} as often as it acquires {words.lock(waits.lock_wanted(core))}"
+    fix = f"Let it {once}, after each use, or give it as many buffers as it needs at once."
     sides = [words.side(party) for party in (core, *(each for each in knot.actors if each != core))]
     return Finding("MT0302", Severity.ERROR, f"{says}.", sides, fix=fix)
 
@@ -275,14 +283,45 @@ def more_room(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
     return f"More buffers may do, where they are full: {whose}."
 
 
-def _first_step(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
-    """What would open a circle in which all wait for data: a task of the host, or an object of a core.
+def _not_exactly(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """Who waits for exactly a value that is passed already; empty where nobody does."""
+    for party in knot.actors:
+        lock, wanted = waits.lock_wanted(party), waits.operand(party)
+        if lock >= 0 and 0 <= wanted < words.value(lock):
+            said = f" (acquire(lock, -{wanted}))" if party.kind is PartyKind.CORE else ""
+            least = f"at least {wanted}{said}"
+            return f"Let {words.name(party)} wait for {least}: the lock has more already."
+    return ""
 
-    Empty where a core has had what it waits for: then the circle lost an object on its way round.
-    """
+
+def _of_host(knot: Knot, words: Sentences) -> str:
+    """The task that a host starts too late, behind a wait that needs it; empty where no host takes part."""
     for party, need in knot.needs():
         if need.via is Via.TASK and need.of.kind is PartyKind.HOST:
             return f"Let {words.name(need.of)} start a task on {words.name(party)} before this wait."
+    return ""
+
+
+def _behind(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """The order in which one core should take what one stream brings; empty where several cores take part."""
+    cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
+    behind = [
+        (party, need.of) for party, need in knot.needs() if need.via is Via.ROOM and receives(waits, party)
+    ]
+    if len(cores) != 1 or len(behind) != 1:
+        return ""
+    (late, first), name = behind[0], words.name(cores[0])
+    if first.kind is not PartyKind.CHANNEL or not _waits_for_room(first, knot, waits):
+        return ""
+    order = f"Let {name} take what {words.name(first)} receives before it waits for {words.name(late)}"
+    return f"{order}, or send that first."
+
+
+def _first_step(knot: Knot, waits: EngineWaits, words: Sentences) -> str:
+    """Which cores could put an object first in a circle in which all wait for data.
+
+    Empty where a core has had what it waits for: then the circle lost an object on its way round.
+    """
     cores = [party for party in knot.actors if party.kind is PartyKind.CORE]
     steps = [step for core in cores if (step := _put_first(core, knot, waits, words))]
     if not steps or len(steps) < len(cores) or not all(_fresh(core, waits) for core in cores):

@@ -348,7 +348,7 @@ class ChainEnd:
             core = self._starving_core(first) if self._part_moved() is None else None
             if core is None:
                 return self._made("MT0304", f"{says}; {self._name} {did}", fix)
-            return self._starved_core(core, first, did, fix)
+            return self._starved_core(core, did, fix)
         no_task = "never had a task" if used is False else "has no task"
         code = self._code("MT0312", "MT0113")
         return self._made(code, f"{says}; {self._name} {no_task}", f"Start a task on {self._name}.")
@@ -386,11 +386,11 @@ class ChainEnd:
         ahead = self.waits.streams.ahead_of.get(receiver, -1)
         return ahead in reached([port], partial(packet_ways, engine, packet))
 
-    def _starved_core(self, core: Party, receiver: Party, did: str, fix: str) -> Finding:
+    def _starved_core(self, core: Party, did: str, fix: str) -> Finding:
         """A core that waits for more than is sent, and what it has left of another object FIFO."""
         name, left = self.words.name(core), self._left_by(core)
         fifo = self.waits.engine.fifo_locks.get(self.waits.lock_wanted(core))
-        if left and fifo is not None and self.waits.engine.channels.bds_done[receiver.number] == 1:
+        if left and fifo is not None and self._came(core) == 1:
             once = f"@{fifo.fifo} is sent once, and {name} acquires it in each turn"
             says = f"{once}: it {self.words.wanted(core)}, and {self._name} {did}"
             more = f"send it as often as @{left.rpartition(' of @')[2]}"
@@ -403,6 +403,14 @@ class ChainEnd:
         less = f"take all of {left.rpartition(' of ')[2]}" if left else "take less"
         fix = f"Let {name} {less} in its turns, or {fix[:1].lower()}{fix[1:]}"
         return self._made("MT0304", says, fix, (self.words.side(core), self.words.side(self.party)))
+
+    def _came(self, core: Party) -> int:
+        """How many objects came that the channel for which a core waits has passed on."""
+        lock = Party(PartyKind.LOCK, self.waits.lock_wanted(core))
+        givers = [
+            need.of.number for need in self.waits.needs.get(lock, ()) if need.of.kind is PartyKind.CHANNEL
+        ]
+        return sum(int(self.waits.engine.channels.bds_done[ch]) for ch in givers)
 
     def _left_by(self, core: Party) -> str:
         """The full objects of a FIFO that a core has taken others of and leaves; empty if none."""

@@ -99,6 +99,13 @@ class _Fault:
         assert self.fault.was is not None
         lock, partner = self._name(self.act.lock), self._name(self.fault.partner)
         verb, other = ("acquire", "released") if self.act.acquires else ("release", "acquired")
+        idle = [act for act in self.turn.acts if not act.many and act.lock == self.act.lock and act.acquires]
+        if len(idle) > 1 and self.act.many % len(idle) == 0:
+            lines = " and ".join(dict.fromkeys(line_of(act.operation) for act in idle))
+            says = (
+                f"{lock} is acquired by 0 in {lines}, which waits for nothing; {partner} is released for it"
+            )
+            return says, f"Let {self.user.name} acquire {self.act.many // len(idle)} in each of these lines."
         more = "more" if self.fault.was.many > self.act.many else "less"
         says = f"{lock} is {verb}d by {self.fault.was.many}, {more} than {partner} is {other} for it"
         return says, f"Let {self.user.name} {verb} {self.act.many} there."

@@ -13,14 +13,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from memtile.explain.findings import Change, Finding
-from memtile.explain.repairs import Candidate
+from memtile.explain.repairs import Candidate, hides
 
 _NEAR = 0.6  # how much likelier a change is at a line that the first finding names
 _QUOTED = re.compile(r"'([^']+)'")
 _KINDS = {"lock": "lock_value", "start": "repeat", "acquire": "count", "release": "count", "": "bound"}
 """What a number is, by the function that it is given to; lengths are given to all others."""
 
-_ARRAYS = ("external", "feed", "expect", "expect_array")
+_ARRAYS = ("external", "feed", "expect", "expect_array", "buffer", "object_fifo")
+"""Functions whose arguments say how much data there is."""
+_SIZES = ("shape", "data")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,8 @@ def python_candidates(source: str, file: str, findings: Sequence[Finding]) -> li
     weights = _weights(findings, file, source)
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     for line, each in reader.candidates():
+        if hides(each, findings):
+            continue
         made = replace(each, unlikely=each.unlikely - _NEAR * weights.get(line, 0.0))
         key = tuple((change.offset, change.old, change.new) for change in made.changes)
         if key not in found or found[key].unlikely > made.unlikely:
@@ -111,7 +115,7 @@ class _Source:
         for each in numbers:
             alike[f"{each.function} {each.role}"][each.value] += 1
         for each in numbers:
-            kind = _KINDS.get(each.function, "length")
+            kind = "depth" if each.role == "depth" else _KINDS.get(each.function, "length")
             others = alike[f"{each.function} {each.role}"] - Counter({each.value: 1})
             for value, unlikely in _values(each, kind, others).items():
                 name = each.role if each.function == "" else f"{each.function}({each.role})"
@@ -137,10 +141,12 @@ class _Source:
                     yield _Number(value, value.value, "", target.id)
 
     def _sizes_of_arrays(self) -> Iterator[str]:
-        """Names that say how large the host's arrays are: with others the design would do other work."""
+        """Names that say how large arrays and buffers are: with others the design would do other work."""
         for node in ast.walk(self._tree):
             if isinstance(node, ast.Call) and _name(node.func) in _ARRAYS:
-                yield from (each.id for each in ast.walk(node) if isinstance(each, ast.Name))
+                sizes = [*node.args, *(each.value for each in node.keywords if each.arg in _SIZES)]
+                inside = (each for size in sizes for each in ast.walk(size))
+                yield from (each.id for each in inside if isinstance(each, ast.Name))
 
     def _locks(self) -> Iterator[tuple[int, Candidate]]:
         """Another lock for an acquire or a release: likely for one of which the other is missing."""

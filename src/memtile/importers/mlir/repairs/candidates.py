@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from memtile.explain.findings import Finding
-from memtile.explain.repairs import Candidate
+from memtile.explain.repairs import Candidate, hides
 from memtile.importers.mlir.reader import read
 from memtile.importers.mlir.repairs.design_text import DesignText, Suspects
 from memtile.importers.mlir.repairs.fifos import form_candidates
@@ -111,6 +111,8 @@ def candidates(text: Text, findings: Sequence[Finding]) -> list[Candidate]:
     found: dict[tuple[tuple[int, str, str], ...], Candidate] = {}
     for source in _SOURCES:
         for operation, each in source(design):
+            if hides(each, findings):
+                continue
             likelier = _NEAR * suspects.near(operation) + meant.get(each.kind, 0.0)
             likelier += _SAID * any(change.new.strip('@%"') in said for change in each.changes)
             made = replace(each, unlikely=each.unlikely - likelier)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from math import prod
+from math import log2, prod
 
 from memtile.explain.repairs import Candidate
 from memtile.importers.mlir.repairs.design_text import DesignText, owner
@@ -100,8 +100,16 @@ def _is_bound(design: DesignText, constant: Operation) -> bool:
         words = loop.words
         at = words.index("to") + 1 if "to" in words else len(words)
         if words[at : at + 1] == constant.results[:1] and design.inside(loop, RELEASE, USE):
-            return True
+            return not _is_once(design, constant, loop)
     return False
+
+
+def _is_once(design: DesignText, constant: Operation, loop: Operation) -> bool:
+    """Whether a loop around others has one turn: a body that is done once, as IRON writes it."""
+    is_one = any(value == 1 for _, _, value in design.numbers(constant))
+    return is_one and any(
+        each is not loop and design.inside(each, RELEASE, USE) for each in design.inside(loop, "scf.for")
+    )
 
 
 def _title(design: DesignText, operation: Operation) -> str:
@@ -128,11 +136,14 @@ def _others(
         if other > _MOST:
             continue  # a loop without end
         odd = alike[value] == 1 and times == total
-        offer(other, 1.0 - _ODD * odd - 0.1 * (times / total))
+        far = 0.05 * log2(other / value) if kind == "bound" and value > 0 and other > 0 else 0.0
+        offer(other, 1.0 - _ODD * odd - 0.1 * (times / total) + far)
     offer(_complete(design, operation, role, value), 0.55)
     for other, unlikely in fitting(design, operation, role, value).items():
         offer(other, unlikely)
     offer(_deep_enough(design, operation, value), 0.05)
+    if _is_repeat(design, operation, role):
+        offer(value + 1, 1.1)
     if kind in _ROUND:
         offer(2 * value, 1.15)
         offer(value // 2 if value % 2 == 0 else None, 1.25)
@@ -144,6 +155,13 @@ def _others(
     if kind == "depth":
         offer(2 * value, 1.0)
     return found
+
+
+def _is_repeat(design: DesignText, operation: Operation, role: str) -> bool:
+    """Whether a number is how often a transfer of the host sends the same words: its stride is 0."""
+    if operation.name != "aiex.npu.dma_memcpy_nd" or not role.startswith("([[") or role.startswith("([[["):
+        return False
+    return any(r.startswith("([[[") and r[4:] == role[3:] and not v for r, _, v in design.numbers(operation))
 
 
 def _complete(design: DesignText, operation: Operation, role: str, value: int) -> int | None:
